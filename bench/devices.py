@@ -9,11 +9,10 @@ from typing import Any
 from bench.measuring import against, seconds
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests.workload import from_object
-from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.placing import Placing
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.profile.profile import default_profile, framework
 from kubespread.snapshot.snapshot import Snapshot
 
 Data = dict[str, Any]

@@ -8,10 +8,9 @@ from bench.clusters import PODS_PER_NODE, cluster, deployment
 from bench.measuring import against, seconds
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests.workload import from_object
-from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.profile.profile import default_profile, framework
 from kubespread.snapshot.snapshot import Snapshot
 
 RUNS = 15

@@ -17,7 +17,7 @@ from bench.loading import full_pod, full_pods
 from bench.measuring import MEGABYTE, PROGRAM, against, whole_process
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import Kind
-from kubespread.snapshot.live.resources import RESOURCES, path_of
+from kubespread.snapshot.live.connection import RESOURCES, path_of
 
 NODES = 5_000
 _PAGE = 500

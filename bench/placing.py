@@ -11,10 +11,9 @@ from bench.measuring import against
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests.workload import from_object
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import Placing
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.profile.profile import default_profile, framework
 from kubespread.snapshot.snapshot import Snapshot
 
 REPLICAS, RUNS = 1000, 5

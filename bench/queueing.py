@@ -10,10 +10,9 @@ from bench.measuring import against, seconds
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests.workload import from_object
 from kubespread.questions.queue.queue import Entry, run
-from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import first_in_heap
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.profile.profile import default_profile, framework
 from kubespread.snapshot.snapshot import Snapshot
 
 

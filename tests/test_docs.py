@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 from docs.generators import fields, reference
 from docs.generators.__main__ import GENERATED
 from kubespread.questions.schema import FILES, schema
-from kubespread.snapshot.live.resources import OPTIONAL, RESOURCES
+from kubespread.snapshot.live.connection import OPTIONAL, RESOURCES
 from tests.cli.support import ROOT, run
 
 DOCUMENTS = [

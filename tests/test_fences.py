@@ -121,10 +121,7 @@ FENCES: dict[str, set[str]] = {
 }
 # Inside these rooms each floor may import those before it.
 FLOORS = {
-    "scheduler": (
-        "integers", "causes", "cluster", "sampling", "node_matching", "plugin", "on_node", "framework", "evaluation",
-        "preemption", "placing", "plugins", "profile", "building",
-    ),
+    "scheduler": ("causes", "cluster", "plugin", "framework", "evaluation", "placing", "plugins", "profile"),
     "world": ("store", "events", "reporting"),
 }  # fmt: skip
 # Questions of which another is made, or that are answered in its place.
@@ -202,7 +199,7 @@ def test_a_question_is_named_in_its_folder_and_the_registry_alone() -> None:
     }
     parts = {(Path(path).parts[1], name) for path, name in named if path.startswith("questions/")}
     assert parts == PARTS
-    assert {path for path, _ in named if not path.startswith("questions/")} - DRAWING_MAPS == {"__init__.py"}
+    assert {path for path, _ in named if not path.startswith("questions/")} - DRAWING_MAPS == set()
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

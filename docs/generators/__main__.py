@@ -18,8 +18,9 @@ from docs.generators import (
     promises_schema,
     reference,
     scenario_schema,
+    stubs,
 )
-from kubespread.cli.completion import Shell, script
+from kubespread.cli.setup import Shell, script
 from kubespread.questions.check.rules import document
 from kubespread.questions.schema import FILES
 from kubespread.questions.schema import schema as report_schema
@@ -32,6 +33,7 @@ def _as_json(schema: Callable[[], dict[str, Any]]) -> str:
 
 
 GENERATED: Mapping[str, Callable[[], str]] = {
+    "kubespread/__init__.pyi": stubs.text,
     "docs/reference.md": reference.page,
     "docs/kubespread.1": manual.page,
     "docs/json.md": lambda: fields.filled((ROOT / "docs/json.md").read_text()),

@@ -10,7 +10,7 @@ from typer.main import get_command
 
 from kubespread import __version__
 from kubespread.cli.commands import app
-from kubespread.cli.exitcodes import EPILOG
+from kubespread.cli.streams import EPILOG
 
 _AS_TYPED = "\b"
 """What help texts begin a paragraph with that keeps its line breaks."""

@@ -25,7 +25,7 @@ from kubespread.kube.api.kinds import Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.validation.faults import FieldFault
-from kubespread.kube.validation.workloads import workload_faults
+from kubespread.kube.validation.objects import workload_faults
 from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 

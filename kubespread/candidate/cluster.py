@@ -14,7 +14,7 @@ from kubespread.candidate.input.references import Reference
 from kubespread.candidate.input.sources import missing_namespace
 from kubespread.candidate.manifests.file import OBJECT_NAME, Place
 from kubespread.candidate.settings import Settled, settled
-from kubespread.controllers.deployment.revisions import current_replica_set
+from kubespread.controllers.deployment import current_replica_set
 from kubespread.controllers.statefulset import from_free_ordinal
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import default_pod
@@ -25,8 +25,7 @@ from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
-from kubespread.kube.owners import WorkloadName, controls, static_notes
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import WorkloadName, controls, is_active, static_notes
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.snapshot.snapshot import Snapshot

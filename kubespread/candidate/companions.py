@@ -13,12 +13,11 @@ from kubespread.controllers.pod_creation import admitted_claims
 from kubespread.errors import SnapshotError
 from kubespread.kube.admission.defaulting import default_storage_class
 from kubespread.kube.admission.quota import with_usage
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.kube.api.core import LimitRange, ResourceQuota, RuntimeClass
 from kubespread.kube.api.decoding import DecodingError, normalized
 from kubespread.kube.api.kinds import NAMESPACED, READ, WORKLOADS
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.kube.owners import SELECTING_CONTROLLERS
 from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, TypedReader
 

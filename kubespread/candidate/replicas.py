@@ -23,18 +23,15 @@ from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.controllers.adoption import PodsByController, pods_of
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.deployment.revisions import newest_replica_set
+from kubespread.controllers.deployment import TEMPLATE_HASH, newest_replica_set
 from kubespread.controllers.statefulset import first_ordinal, for_ordinal, ordinal_of
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import default_claim, default_pod
 from kubespread.kube.admission.quota import allowance, charged
-from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, HorizontalPodAutoscaler, PersistentVolumeClaim
 from kubespread.kube.api.core import Affinity, Pod, PodSpec, PodTemplateSpec, ResourceQuota
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.api.workloads import (
     DaemonSet,
     Deployment,
@@ -45,8 +42,7 @@ from kubespread.kube.api.workloads import (
     StatefulSet,
 )
 from kubespread.kube.gotext import aggregate, quote
-from kubespread.kube.owners import WorkloadName, controller_of
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import WorkloadName, controller_of, is_active
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid
 from kubespread.snapshot.snapshot import Snapshot

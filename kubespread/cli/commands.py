@@ -14,9 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from kubespread import __version__
-from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.options.helping import HelpingCommand, HelpingGroup
-from kubespread.cli.streams import emit, say
+from kubespread.cli.streams import EPILOG, ExitCode, emit, epilog, say
 from kubespread.questions.registry import QUESTIONS
 
 
@@ -62,7 +61,7 @@ def made_command(
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """Help for a command, which is the function ``function`` in the module of the same name."""
+    """Help for a command, which is the function of the same name in the module ``home``."""
 
     short_help: str
     """What it does, in what fits on a line of the program's help."""
@@ -70,7 +69,7 @@ class _Command:
     """What its exit code 0 means; None if exit codes need no explanation."""
     no: str | None = None
     """What its exit code 1 means; None where it has none."""
-    function: str = ""
+    home: str = "setup"
     has_ordered_options: bool = True
     group: str = ""
     """The class of the commands that it has; empty for one without."""
@@ -82,12 +81,17 @@ class _Command:
 _COMMANDS: dict[str, _Command | None] = {
     **dict.fromkeys(QUESTIONS),
     "fleet": _Command(
-        "Ask many clusters any of these questions.", "every cluster says yes", "one says no", group="FleetGroup",
-        purpose="Cluster",
+        "Ask many clusters any of these questions.", "every cluster says yes", "one says no", home="fleet",
+        group="FleetGroup", purpose="Cluster",
     ),
-    "snapshot": _Command("Save what scheduling needs from a cluster as one file.", "the file is written"),
-    "autoscaler": _Command("Print the instance types of the nodes, as a file for --instance-types."),
-    "mcp": _Command("Serve the questions to assistants (MCP).", "the client disconnected", has_ordered_options=False),
+    "snapshot": _Command(
+        "Save what scheduling needs from a cluster as one file.", "the file is written", home="snapshot"
+    ),
+    "autoscaler": _Command("Print the instance types of the nodes, as a file for --instance-types.", home="snapshot"),
+    "mcp": _Command(
+        "Serve the questions to assistants (MCP).", "the client disconnected", home="snapshot",
+        has_ordered_options=False,
+    ),
     "config": _Command("Show what the environment and configuration files set.", has_ordered_options=False),
     "rbac": _Command("Print the ClusterRole needed to read a running cluster.", has_ordered_options=False),
     "completion": _Command(
@@ -187,7 +191,7 @@ def _instead_of(word: str) -> str | None:
 
 
 def _made(name: str) -> Any:
-    from kubespread.cli.options.ordered import OrderedCommand
+    from kubespread.cli.options.grouped import OrderedCommand
 
     command = _COMMANDS.get(name)
     if command is None:
@@ -198,7 +202,7 @@ def _made(name: str) -> Any:
         made = made_command(name, command_of(cls), OrderedCommand, cls.summary, epilog(cls.yes, cls.no))
         made.never_modelled = cls.never_modelled
         return made
-    module = import_module(f"kubespread.cli.{name}")
+    module = import_module(f"kubespread.cli.{command.home}")
     codes = epilog(command.yes, command.no) if command.yes is not None else None
     if command.group:
         group = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
@@ -209,4 +213,4 @@ def _made(name: str) -> Any:
         made.name = name
         return made
     made_as = OrderedCommand if command.has_ordered_options else HelpingCommand
-    return made_command(name, getattr(module, command.function or name), made_as, command.short_help, codes)
+    return made_command(name, getattr(module, name), made_as, command.short_help, codes)

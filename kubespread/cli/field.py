@@ -1,7 +1,4 @@
-"""A field of a question on the command line: the options that it is, and what it is once they are typed.
-
-Which manifests, or which workloads of the cluster, a command is about.
-"""
+"""What becomes of a question's fields on the command line: the options of each, and what it is once they are typed."""
 
 from __future__ import annotations
 
@@ -9,41 +6,51 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields, replace
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
+from msgspec.structs import FieldInfo
 
+from kubespread.candidate.input.references import ClusterWorkloads
+from kubespread.cli.cluster import open_cluster
+from kubespread.cli.options.groups import DEFAULT_RELEASE, RELEASES, ClusterOptions, SchedulerOptions
 from kubespread.cli.options.helping import valued
 from kubespread.errors import UsageError
-from kubespread.questions.question import MANIFESTS, Option, Workload, Workloads
+from kubespread.questions.question import MANIFESTS, ManifestsQuestion, Option, Workload
 
 if TYPE_CHECKING:
     from kubespread.candidate.input.kustomization import Kustomization
-    from kubespread.candidate.input.references import ClusterWorkloads
-    from kubespread.cli.options.groups import EditedClusterOptions, SchedulerOptions, SpeakingOptions
+    from kubespread.cli.options.groups import EditedClusterOptions, SpeakingOptions
+    from kubespread.questions.scheduler import Scheduler
     from kubespread.snapshot.snapshot import Snapshot
 
 STDIN = "-"
+_MAX_DIGITS = 9
 DEFAULT_POD = "pod.yaml"
 EVERYWHERE = "all_namespaces"
 
 
-def manifest_field(option: Option) -> Field:
-    """One manifest or KIND/NAME, as an option."""
+def pod_field(field: FieldInfo, kind: Any, option: Option) -> Field:
+    """A manifest or KIND/NAME, as an option."""
+    is_tuple = get_origin(kind) is tuple
+    flags = option.names or (f"--{field.name}",)
+    name = flags[-1].removeprefix("--")
 
-    def value(typed: Typed) -> tuple[str, ...]:
-        pods = () if typed["filename"] is None else (typed["filename"],)
-        if pods:
+    def value(typed: Typed) -> Any:
+        pods = () if typed[name] is None else (typed[name],)
+        if pods or not is_tuple:
             check_asked(pods, {}, typed.scheduling)
-        return pods
+        return pods if is_tuple else typed[name]
 
-    declared = typer.Option(*option.names, metavar=option.metavar, show_default=False, help=option.help)
-    return Field((Parameter("filename", Annotated[str | None, declared], None),), value)
+    return Field((_parameter(name, str | None, *flags, metavar=option.metavar, help=option.help),), value)
 
 
-def applied_field(option: Option) -> Field:
+def applied_field(_field: FieldInfo, _kind: Any, option: Option) -> Field:
     """Manifests and kustomizations that are applied, as options."""
 
     def value(typed: Typed) -> tuple[Any, ...]:
@@ -55,18 +62,17 @@ def applied_field(option: Option) -> Field:
             check_asked(pods, {"recursive": any(Path(file).is_dir() for file in files)}, typed.scheduling)
         return pods
 
-    declared = valued("-f", "--filename", metavar="FILE", rich_help_panel=MANIFESTS, help=f"{option.help} Repeatable.")
-    return Field((Parameter("filename", Annotated[list[str] | None, declared], None), _MANIFESTS[1]), value)
+    return Field((_manifests("filename", "FILE", f"{option.help} Repeatable."), _MANIFESTS[1]), value)
 
 
-def pods_field(option: Workload, *, is_optional: bool) -> Field:
+def pods_field(field: FieldInfo, _kind: Any, option: Workload) -> Field:
     """Manifests and KIND/NAME by their place, and kubectl's -f and -k."""
     place = option.metavar.strip("[].").partition("]")[0].lower()
-    several = isinstance(option, Workloads)
+    several = option.is_several
 
     def value(typed: Typed) -> tuple[Any, ...]:
         own, sources = typed.own, typed.source.sources
-        if own[place] or own["filename"] or own["kustomize"] or not is_optional:
+        if own[place] or own["filename"] or own["kustomize"] or field.required:
             pods = pods_asked_about(own[place], own, sources, several=several)
         else:
             is_stdin = option.is_piped and not own.get(EVERYWHERE) and is_piped(sources)
@@ -74,8 +80,7 @@ def pods_field(option: Workload, *, is_optional: bool) -> Field:
         check_asked(pods, own, typed.scheduling)
         return tuple(pods)
 
-    declared = typer.Argument(metavar=option.metavar, show_default=False, help=option.help)
-    named = Parameter(place, Annotated[list[str] | None, declared], None)
+    named = _parameter(place, list[str] | None, metavar=option.metavar, help=option.help)
     return Field((named, *_MANIFESTS, *(_SEVERAL if several else ())), value)
 
 
@@ -166,53 +171,39 @@ class Parameter:
     default: Any
 
 
+def _parameter(name: str, kind: Any, *flags: str, default: Any = None, **declared: Any) -> Parameter:
+    """One that is typed as ``flags``, without any by its place; help does not show its default."""
+    option = (
+        typer.Option(*flags, show_default=False, **declared)
+        if flags
+        else typer.Argument(show_default=False, **declared)
+    )
+    return Parameter(name, Annotated[kind, option], default)
+
+
+def _manifests(name: str, metavar: str, text: str) -> Parameter:
+    return _parameter(
+        name, list[str] | None, f"-{name[0]}", f"--{name}", metavar=metavar, help=text, rich_help_panel=MANIFESTS
+    )
+
+
 _MANIFESTS = (
-    Parameter(
-        "filename",
-        Annotated[
-            list[str] | None,
-            valued(
-                "-f", "--filename", metavar="FILE",
-                rich_help_panel=MANIFESTS,
-                help="Manifest, or directory of manifests; the same as without -f. Repeatable.",
-            ),
-        ],
-        None,
-    ),
-    Parameter(
-        "kustomize",
-        Annotated[
-            list[str] | None,
-            valued(
-                "-k", "--kustomize", metavar="DIRECTORY",
-                rich_help_panel=MANIFESTS,
-                help="Kustomization, built by the kustomize or kubectl on the PATH. Repeatable.",
-            ),
-        ],
-        None,
+    _manifests("filename", "FILE", "Manifest, or directory of manifests; the same as without -f. Repeatable."),
+    _manifests(
+        "kustomize", "DIRECTORY", "Kustomization, built by the kustomize or kubectl on the PATH. Repeatable."
     ),
 )  # fmt: skip
 _SEVERAL = (
-    Parameter(
-        "every",
-        Annotated[
-            bool,
-            typer.Option(
-                "--all",
-                help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController, or those "
-                "of the kinds given as POD (deploy,sts).",
-            ),
-        ],
-        False,
+    _parameter(
+        "every", bool, "--all", default=False,
+        help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController, or those of the "
+        "kinds given as POD (deploy,sts).",
     ),
-    Parameter(
-        EVERYWHERE,
-        Annotated[
-            bool, typer.Option("-A", "--all-namespaces", help="Place the workloads of all namespaces of the cluster.")
-        ],
-        False,
+    _parameter(
+        EVERYWHERE, bool, "-A", "--all-namespaces", default=False,
+        help="Place the workloads of all namespaces of the cluster.",
     ),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,3 +228,285 @@ class Field:
     """What it is, before a cluster is read."""
     late: Callable[[Typed], Late] | None = None
     """The same for a value that depends on the cluster."""
+
+
+def _value(field: FieldInfo, kind: Any, option: Option) -> Field:
+    """What a field is by its type: a flag, a number, a text or several."""
+    name, default = field.name, None if field.required else field.default
+    if option.is_subject and option.names:
+        return _place_or_option(name, kind, option)
+    if kind is bool and default is True and not option.names:
+        denied = f"no_{name}"
+        parameter = Parameter(denied, _flag((f"--no-{name.replace('_', '-')}",), option.denied(), option), False)
+        return Field((parameter,), lambda typed: not typed[denied])
+    if kind is bool:
+        flag = _flag(_names(name, option), option.help, option)
+        return Field((Parameter(name, flag, default),), lambda typed: typed[name])
+    among = get_args(kind) if get_origin(kind) in (Union, UnionType) else ()
+    if int in among and option.least is not None:
+        return _number(name, option, [word for part in among if get_origin(part) is Literal for word in get_args(part)])
+    repeats = get_origin(kind) is tuple
+    single: Any = get_args(kind)[0] if repeats or among else str if kind is Any else kind
+    if get_origin(single) is Literal:
+        single = _choices(name, get_args(single))
+    shown: Any = list[single] if repeats else single
+    if repeats or (default in (None, "") and not field.required):
+        shown = shown | None
+    annotation = Annotated[shown, _option(name, option, repeats=repeats, default=default)]
+    initial = MISSING if field.required else None if repeats or default == "" else default
+
+    def value(typed: Typed) -> Any:
+        given = typed[name]
+        if given is None:
+            return () if repeats else default
+        return tuple(map(_plain, given)) if repeats else option.read(_plain(given))
+
+    return Field((Parameter(name, annotation, initial),), value)
+
+
+def _place_or_option(name: str, kind: Any, option: Any) -> Field:
+    """A value that is given by its place or by its name, where both are the same."""
+    by_place = f"{name}_by_place"
+    text = f"{option.help.partition(':')[0]}; same as the {option.metavar} argument."
+    parameters = (
+        _parameter(by_place, kind | None, metavar=f"[{option.metavar}]", help=option.help),
+        _parameter(name, kind | None, *option.names, metavar=option.metavar, help=text),
+    )
+
+    def value(typed: Typed) -> Any:
+        if not (given := typed[by_place] or typed[name]):
+            raise UsageError(option.missing)
+        return given
+
+    return Field(parameters, value)
+
+
+def _number(name: str, option: Option, words: Sequence[str]) -> Field:
+    """A number that need not be given, or one of the ``words`` that mean one."""
+    flag = _names(name, option)[-1]
+
+    def value(typed: Typed) -> int | str | None:
+        word: str | None = typed[name]
+        if word is None or word in words:
+            return word
+        if not (word.isascii() and word.isdigit() and len(word) <= _MAX_DIGITS):
+            expected = ", or ".join([f"a number from {option.least or 0}", *words])
+            raise UsageError(f"invalid {flag} {word!r}: expected {expected}")
+        return int(word)
+
+    declared = _option(name, option, repeats=False, default=None)
+    return Field((Parameter(name, Annotated[str | None, declared], None),), value)
+
+
+def _choices(name: str, values: Sequence[str]) -> type[StrEnum]:
+    return StrEnum(name, {value.upper(): value for value in values})  # type: ignore[return-value]  # a class, as called so
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def _namespace(field: FieldInfo, _kind: Any, option: Option) -> Field:
+    """kubectl's -n and -A: the context's namespace where neither is given."""
+    name = field.name
+    parameters = (
+        _parameter(
+            name, str | None, *_names(name, option), metavar="NAME", rich_help_panel=option.heading,
+            help=f"{option.help.removesuffix('.')} (default: that of the context, or default).",
+        ),
+        _parameter(EVERYWHERE, bool, "-A", "--all-namespaces", default=False, help="Ask about all namespaces."),
+    )  # fmt: skip
+
+    def late(typed: Typed) -> Late:
+        return partial(_namespace_in, typed[name], bool(typed[EVERYWHERE]))
+
+    return Field(parameters, lambda typed: typed[name], late)
+
+
+def _namespace_in(typed: str | None, is_everywhere: bool, question: Any, cluster: Snapshot) -> str | None:
+    # Manifests may set their own namespace.
+    if isinstance(question, ManifestsQuestion) and question.pods and not isinstance(question.pods[0], ClusterWorkloads):
+        return question.namespace
+    return None if is_everywhere else typed or cluster.origin.namespace or "default"
+
+
+def _flag(names: tuple[str, ...], text: str, option: Option) -> Any:
+    return Annotated[bool, typer.Option(*names, help=text, hidden=option.is_alias, rich_help_panel=option.heading)]
+
+
+def _option(name: str, option: Option, *, repeats: bool, default: Any) -> Any:
+    is_place = option.is_subject
+    text = f"{option.help} Repeatable." if repeats and not is_place else option.help
+    shared: dict[str, Any] = {
+        "metavar": option.metavar or None, "help": text, "show_default": default not in (None, "", ()),
+        "case_sensitive": False, "rich_help_panel": option.heading, "min": None if default is None else option.least,
+    }  # fmt: skip
+    return typer.Argument(**shared) if is_place else typer.Option(*_names(name, option), **shared)
+
+
+def _names(name: str, option: Option) -> tuple[str, ...]:
+    return option.names or (f"--{name.replace('_', '-')}",)
+
+
+PANEL = "What differs AFTER (besides edits and --set)"
+
+_NOTHING_DIFFERS = (
+    "nothing to compare: give a second POD, a second --kube-version, an edit such as --cordon NODE, --set FIELD=VALUE, "
+    "or a --to- option such as --to-snapshot PATH"
+)
+_EVERY = _parameter(
+    "every", bool, "--all", default=False,
+    help="Ask about every workload of the namespace, or every one of the kinds given as POD (deploy,sts).",
+)  # fmt: skip
+
+
+def _to(name: str, metavar: str, text: str) -> Any:
+    return typer.Option(f"--to-{name}", metavar=metavar, show_default=False, help=text, rich_help_panel=PANEL)
+
+
+@dataclass(frozen=True, slots=True)
+class CompareSchedulerOptions(SchedulerOptions):
+    """How pods are scheduled on both sides, apart from the release."""
+
+    kube_version: str | None = None
+    """Of one side."""
+    kube_versions: Annotated[
+        list[str] | None,
+        valued(
+            "--kube-version",
+            metavar="1.X[.Y]",
+            help=f"{RELEASES}; given twice: BEFORE and AFTER (default: {DEFAULT_RELEASE}).",
+        ),
+    ] = None
+
+    @property
+    def has_two_releases(self) -> bool:
+        return len(self.kube_versions or ()) > 1
+
+    def before(self) -> SchedulerOptions:
+        """How it is scheduled before. Raises UsageError."""
+        releases = self.kube_versions or []
+        if len(releases) > 2:
+            raise UsageError(f"--kube-version given {len(releases)} times: expected once, or twice (BEFORE, AFTER)")
+        return replace(self, kube_version=releases[0] if releases else None)
+
+
+@dataclass(frozen=True, slots=True)
+class AfterOptions:
+    """What differs on the second side; anything not given is the same as on the first."""
+
+    to_snapshot: Annotated[
+        list[Path] | None, _to("snapshot", "PATH", "Cluster from a file, directory or archive. Repeatable.")
+    ] = None
+    to_context: Annotated[str | None, _to("context", "NAME", "Running cluster of this kubeconfig context.")] = None
+    to_scheduler_config: Annotated[
+        str | None, _to("scheduler-config", "FILE", "KubeSchedulerConfiguration to schedule with.")
+    ] = None
+    to_scheduler_name: Annotated[
+        str | None, _to("scheduler-name", "NAME", "Profile to use, instead of the pod's schedulerName.")
+    ] = None
+    to_kube_version: Annotated[
+        str | None,
+        _to("kube-version", "1.X[.Y]", "Kubernetes release to emulate, where that before is the cluster's own."),
+    ] = None
+    to_feature_gates: Annotated[
+        str | None,
+        _to("feature-gates", "NAME=true|false,...", "Feature gates set on the release, instead of those of before."),
+    ] = None
+
+    @property
+    def is_given(self) -> bool:
+        return any(getattr(self, field.name) for field in fields(self))
+
+    def cluster(self, before: EditedClusterOptions) -> ClusterOptions | None:
+        """Where another cluster than ``before`` comes from; None for the same. Raises UsageError."""
+        if not (self.to_snapshot or self.to_context):
+            return None
+        same = unedited(before)
+        if self.to_snapshot:
+            return replace(same, snapshot=self.to_snapshot)
+        # A named cluster or user would be used instead of the context's.
+        return replace(same, snapshot=None, context=self.to_context, cluster=None, user=None)
+
+    def scheduling(self, scheduling: CompareSchedulerOptions) -> SchedulerOptions:
+        """How it is scheduled after. Raises UsageError."""
+        before = scheduling.before()
+        if scheduling.has_two_releases and self.to_kube_version:
+            raise UsageError("--kube-version twice and --to-kube-version both name the release after: leave one out")
+        second = (scheduling.kube_versions or [])[1:]
+        return replace(
+            before,
+            scheduler_config=self.to_scheduler_config or before.scheduler_config,
+            scheduler_name=self.to_scheduler_name or before.scheduler_name,
+            kube_version=self.to_kube_version or next(iter(second), before.kube_version),
+            feature_gates=self.to_feature_gates or before.feature_gates,
+        )
+
+
+def unedited(source: EditedClusterOptions) -> ClusterOptions:
+    """The cluster without its edits."""
+    return ClusterOptions(**{field.name: getattr(source, field.name) for field in fields(ClusterOptions)})
+
+
+def sides_field(field: FieldInfo, kind: Any, option: Workload) -> Field:
+    """One or two by their place, and all that may be otherwise with the second."""
+    of_one, declared = pods_field(field, kind, option), get_type_hints(AfterOptions, include_extras=True)
+
+    def after_in(typed: Typed) -> AfterOptions:
+        return AfterOptions(**{name: typed[name] for name in declared})
+
+    def value(typed: Typed) -> tuple[Any, ...]:
+        source, scheduling, own = typed.source, typed.scheduling, typed.own
+        assert isinstance(scheduling, CompareSchedulerOptions)
+        after = after_in(typed)
+        elsewhere = after.cluster(source)
+        sources = [*source.sources, *(elsewhere.sources if elsewhere is not None else ())]
+        pods = pods_asked_about(own["pod"], own, sources, several=True)
+        if own["selector"] is not None and not isinstance(pods[0], ClusterWorkloads):
+            raise UsageError(f"-l/--selector chooses among the workloads of the cluster: {pods[0]} is none of them")
+        if len(pods) > 2:
+            named = ", ".join(str(value) for name in ("pod", "filename", "kustomize") for value in own[name] or ())
+            raise UsageError(f"{len(pods)} PODs given ({named}): expected one, or two to compare")
+        is_otherwise = after.is_given or scheduling.has_two_releases or source.edits() or own["settings"]
+        if len(pods) == 1 and not is_otherwise:
+            raise UsageError(_NOTHING_DIFFERS)
+        for side in (scheduling.before(), after.scheduling(scheduling)):
+            check_asked(pods, own, side)
+        return tuple(pods)
+
+    def late(typed: Typed) -> Late:
+        scheduling, after = typed.scheduling, after_in(typed)
+        assert isinstance(scheduling, CompareSchedulerOptions)
+        schedulers = scheduling.before().scheduler(), after.scheduling(scheduling).scheduler()
+        elsewhere, quiet = after.cluster(typed.source), typed.speaking.quiet
+        return partial(_sides, elsewhere, quiet, schedulers, tuple(typed["settings"] or ()))
+
+    otherwise = (Parameter(name, declared[name], None) for name in declared)
+    return Field((*of_one.parameters, _EVERY, *otherwise), value, late)
+
+
+def _sides(
+    elsewhere: ClusterOptions | None, quiet: bool, schedulers: tuple[Scheduler, Scheduler], settings: Sequence[str],
+    question: Any, opened: Snapshot,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The one before and the one after, which is ``elsewhere`` or the cluster itself with its edits."""
+    from kubespread import ClusterSide, Side
+
+    pods, before = question.pods, replace(opened, edits=())
+    other = (before if elsewhere is None else open_cluster(elsewhere, quiet=quiet)).edited(*opened.edits)
+    if isinstance(pods[0], ClusterWorkloads):
+        kinds = pods[0].kinds
+        return ClusterSide(before, schedulers[0], kinds=kinds), ClusterSide(other, schedulers[1], settings, kinds)
+    return Side(before, pods[0], schedulers[0]), Side(other, pods[-1], schedulers[1], settings)
+
+
+_FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], Field]] = {
+    "value": _value, "pods": pods_field, "pod": pod_field, "applied": applied_field, "namespace": _namespace,
+    "sides": sides_field,
+}  # fmt: skip
+"""What becomes of a field, by the form that its option has."""
+
+
+def field_of(field: FieldInfo, kind: Any, option: Option) -> Field:
+    """A field of a question, which is of type ``kind``."""
+    return _FORMS[option.form](field, kind, option)

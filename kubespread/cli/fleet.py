@@ -16,13 +16,11 @@ from kubespread.cli.answering import CODES, Answering
 from kubespread.cli.asking import JOBS, Asked, command_about
 from kubespread.cli.cluster import waiting
 from kubespread.cli.commands import MadeWhenAsked, made_command
-from kubespread.cli.exitcodes import ExitCode, epilog
-from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.grouped import OrderedCommand, grouped
 from kubespread.cli.options.groups import REACHING, ClusterOptions, EditedClusterOptions, SpeakingOptions
 from kubespread.cli.options.helping import HelpingGroup, valued
-from kubespread.cli.options.ordered import OrderedCommand
 from kubespread.cli.snapshot import saved
-from kubespread.cli.streams import complain, say
+from kubespread.cli.streams import ExitCode, complain, epilog, say
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.questions.fleet.report import worst
 from kubespread.questions.question import Question
@@ -35,10 +33,7 @@ if TYPE_CHECKING:
     from kubespread.questions.fleet.clusters import Member
     from kubespread.snapshot.edits.verb import Edit
 
-_OUTPUTS = {
-    "table": "a table", "plain": "plain columns", "csv": "",
-    "name": "prints the clusters that do not say yes, the worst first",
-}  # fmt: skip
+_OUTPUTS = {"name": "prints the clusters that do not say yes, the worst first"}
 _HOME = "kubespread.questions.fleet"
 _NO_FILE_NAME = re.compile(r"[^\w.@+-]+")
 _SUFFIXES = re.compile(r"\.(json|ya?ml|tar|t?gz|zip|bz2|xz)$")

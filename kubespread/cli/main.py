@@ -11,8 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.streams import complain
+from kubespread.cli.streams import ExitCode, complain
 from kubespread.errors import KubespreadError, SnapshotError
 
 PLUGIN_PREFIX = "kubectl-"

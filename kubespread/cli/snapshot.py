@@ -1,23 +1,148 @@
-"""``kubespread snapshot``: what scheduling needs of a cluster, as one file."""
+"""Commands about a cluster that are no questions: ``snapshot``, ``autoscaler`` and ``mcp``."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kubespread.cli.answering import note_cluster
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_cluster
 from kubespread.cli.options.grouped import grouped
-from kubespread.cli.options.groups import EditedClusterOptions, SpeakingOptions
+from kubespread.cli.options.groups import (
+    ClusterOptions,
+    EditedClusterOptions,
+    SchedulerOptions,
+    SpeakingOptions,
+    parse_duration,
+)
 from kubespread.cli.options.helping import valued
-from kubespread.cli.streams import say, stdout_is_terminal
+from kubespread.cli.streams import ExitCode, emit, say, stdout_is_terminal
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
+    from kubespread.questions.fleet.clusters import Member
     from kubespread.snapshot.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantsClusterOptions(ClusterOptions):
+    """The files that are named, or with --live the running cluster; nothing else is ever read."""
+
+    live: Annotated[
+        bool, typer.Option("--live", help="Read the kubeconfig's running cluster (default: contact no cluster).")
+    ] = False
+    fleet: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fleet", metavar="PATTERN", show_default=False,
+            help="Clusters that the tool fleet asks: files, directories and archives whose names match. Repeatable.",
+        ),
+    ] = None  # fmt: skip
+    contexts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--contexts", metavar="PATTERN", show_default=False,
+            help="Running clusters that it asks: contexts of the kubeconfig whose names match. Repeatable.",
+        ),
+    ] = None  # fmt: skip
+    max_age: Annotated[
+        str,
+        typer.Option(
+            "--max-age", metavar="TIME", help="Read the running cluster again when its data is older than this."
+        ),
+    ] = "1m"
+
+    def members(self) -> list[Member]:
+        """The clusters of the fleet. Raises UsageError and ManifestError."""
+        if not (self.fleet or self.contexts):
+            return []
+        from kubespread.questions.fleet.clusters import members_of
+
+        return members_of(self.fleet or (), self.contexts or (), self.access(), os.environ)
+
+    def seconds(self) -> float | None:
+        """How long the cluster may be known, None forever. Raises UsageError for options that do not go together."""
+        if self.live and self.sources:
+            raise UsageError("--live and -S/--snapshot (or KUBESPREAD_SNAPSHOT) both name the cluster: leave one out")
+        if "-" in self.sources:
+            raise UsageError("standard input is where the assistant asks: name a file with -S/--snapshot")
+        if self.live:
+            return parse_duration(self.max_age)
+        if not self.sources:
+            named = any((self.context, self.kubeconfig, self.cluster, self.user))
+            raise UsageError(
+                "a running cluster is only read with --live: add it"
+                if named
+                else "no cluster given: name a file or directory with -S/--snapshot, or read a running one with --live"
+            )
+        return None
+
+
+@grouped
+def mcp(*, scheduling: SchedulerOptions, source: AssistantsClusterOptions) -> int:
+    """Serve kubespread to assistants as Model Context Protocol tools, over standard input and output.
+
+    Requires the extra kubespread[mcp]. Each command that answers a question is a tool of the same name, and returns
+    what -o json prints. Tools change nothing, and read only the -S files, once, or with --live the running cluster;
+    manifests are passed as text. With --fleet or --contexts, a tool asks the question of another one of many clusters,
+    which are read each time. Configuration files are not read: only these options choose the cluster.
+
+    \b
+    Examples:
+      kubespread mcp -S cluster.json.gz
+      kubespread mcp --live --context staging
+      kubespread mcp -S cluster.json.gz --fleet 'fleet/*.json.gz'
+    """
+    from kubespread.assistants.server import Cluster, serve
+
+    cluster = Cluster(partial(open_cluster, source, quiet=True), source.seconds())
+    serve(cluster, scheduling.scheduler(), source.members())
+    return ExitCode.YES
+
+
+@grouped
+def autoscaler(
+    *,
+    types_from_nodes: Annotated[
+        bool, typer.Option("--types-from-nodes", help="Print an entry for each instance type that nodes have.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when something could not be read.")] = False,
+    source: EditedClusterOptions,
+    speaking: SpeakingOptions,
+) -> int:
+    """Print what the running nodes tell of their instance types, to be completed as a file for --instance-types.
+
+    An entry has the label node.kubernetes.io/instance-type of its nodes as its name, the least that one of them offers
+    pods, and those of their labels that are about the machine. Add the types that no node has yet, and prices.
+
+    \b
+    Examples:
+      kubespread autoscaler --types-from-nodes > types.yaml
+      kubespread autoscaler --types-from-nodes -S cluster.json.gz > types.yaml
+      kubespread simulate web.yaml --replicas 40 --autoscaler karpenter --instance-types types.yaml
+    """
+    if not types_from_nodes:
+        raise UsageError("what to print is missing: kubespread autoscaler --types-from-nodes")
+    import kubespread
+    from kubespread.scenario.instance_types import as_text, types_of_nodes
+
+    opened = open_cluster(source, quiet=speaking.quiet)
+    if speaking.verbose and not speaking.quiet:
+        note_cluster(opened)
+    after, notes = kubespread.after_edits(opened)
+    types, untold = types_of_nodes(after.nodes)
+    if not types:
+        raise UsageError("no node has the label node.kubernetes.io/instance-type, so nothing is known of any type")
+    emit(as_text(types))
+    for line in (*notes, *([f"{untold} without the label node.kubernetes.io/instance-type"] if untold else [])):
+        if not speaking.quiet:
+            say(line)
+    return ExitCode.NO_CLUSTER if opened.faults or (strict and opened.origin.gaps) else ExitCode.YES
 
 
 _STDOUT = "-"

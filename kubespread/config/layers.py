@@ -15,10 +15,8 @@ from typing import Any
 from msgspec import Struct
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.manifest.objects import describe
-from kubespread.manifest.parts import FieldLines, MalformedError
-from kubespread.manifest.stream import read_documents
-from kubespread.manifest.text import STDIN, read_text_bytes
+from kubespread.manifest.objects import describe, read_documents
+from kubespread.manifest.text import STDIN, FieldLines, MalformedError, read_text_bytes
 
 SNAPSHOT, CONTEXT, OUTPUT = "snapshot", "context", "output"
 

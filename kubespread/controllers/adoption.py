@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kubespread.controllers.deployment.revisions import replica_sets_of
+from kubespread.controllers.deployment import replica_sets_of
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import LabelSelectingWorkload, ReplicaSet, ReplicationController
-from kubespread.kube.owners import WorkloadName, controller_of
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import WorkloadName, controller_of, is_active
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector, from_map
 
 _Owner = tuple[str, str]

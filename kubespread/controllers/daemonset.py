@@ -13,17 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template, template_hash
-from kubespread.kube.api.core import (
-    Affinity,
-    Node,
-    NodeAffinity,
-    NodeSelector,
-    NodeSelectorRequirement,
-    NodeSelectorTerm,
-    Pod,
-    PodSpec,
-    Toleration,
-)
+from kubespread.kube.api import core
 from kubespread.kube.api.workloads import DaemonSet
 from kubespread.kube.selector import NODE_NAME_FIELD, from_map, parse_term, required_node_selector
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
@@ -50,11 +40,11 @@ def new_pod(daemon_set: PodCreator[DaemonSet]) -> NewPod:
     return NewPod(pod, (daemon_set.object,), notes)
 
 
-def with_added_tolerations(spec: PodSpec) -> PodSpec:
+def with_added_tolerations(spec: core.PodSpec) -> core.PodSpec:
     """A template's spec with what every pod of a DaemonSet tolerates."""
     tolerations = spec.tolerations
     for key, effect in (*_TOLERATED, *(_TOLERATED_ON_HOST_NETWORK if spec.host_network else ())):
-        added = Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect=effect)
+        added = core.Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect=effect)
         # The same for a limited time gives way.
         kept = [own for own in tolerations if replace(own, toleration_seconds=None) != added]
         tolerations = [*kept, added]
@@ -64,7 +54,7 @@ def with_added_tolerations(spec: PodSpec) -> PodSpec:
 _EVICTING_EFFECTS = frozenset({"NoExecute"})
 
 
-def should_run(pod: Pod, node: Node, *, compares: bool = False) -> bool:
+def should_run(pod: core.Pod, node: core.Node, *, compares: bool = False) -> bool:
     """Whether the controller creates a pod for ``node``.
 
     ``pod`` is what the DaemonSet makes of its template: with the tolerations that the controller adds, and before it is
@@ -73,12 +63,12 @@ def should_run(pod: Pod, node: Node, *, compares: bool = False) -> bool:
     return _selects(pod, node) and _tolerates(pod, node, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
 
 
-def should_continue(pod: Pod, node: Node, *, compares: bool = False) -> bool:
+def should_continue(pod: core.Pod, node: core.Node, *, compares: bool = False) -> bool:
     """Whether one that is on ``node`` already may stay: a taint NoSchedule does not drive it away."""
     return _selects(pod, node) and _tolerates(pod, node, _EVICTING_EFFECTS, compares=compares)
 
 
-def _selects(pod: Pod, node: Node) -> bool:
+def _selects(pod: core.Pod, node: core.Node) -> bool:
     """By the template's nodeName, nodeSelector and required node affinity."""
     spec, meta = pod.spec, node.metadata
     if spec.node_name not in ("", meta.name) or not from_map(spec.node_selector).matches(meta.labels):
@@ -89,21 +79,21 @@ def _selects(pod: Pod, node: Node) -> bool:
     )
 
 
-def _tolerates(pod: Pod, node: Node, effects: frozenset[str], *, compares: bool) -> bool:
+def _tolerates(pod: core.Pod, node: core.Node, effects: frozenset[str], *, compares: bool) -> bool:
     return not untolerated(node.spec.taints, pod.spec.tolerations, effects, compares=compares)
 
 
-def pinned_to(pod: Pod, node: str) -> Pod:
+def pinned_to(pod: core.Pod, node: str) -> core.Pod:
     """The pod as a DaemonSet's controller creates it for one node: its required node affinity is replaced by the node's
     name.
 
     Source: pkg/controller/daemon/util/daemonset_util.go, ReplaceDaemonSetPodNodeNameNodeAffinity
     """
-    only = NodeSelectorRequirement(key=NODE_NAME_FIELD, operator="In", values=[node])
-    required = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[only])])
-    affinity = pod.spec.affinity or Affinity()
+    only = core.NodeSelectorRequirement(key=NODE_NAME_FIELD, operator="In", values=[node])
+    required = core.NodeSelector(node_selector_terms=[core.NodeSelectorTerm(match_fields=[only])])
+    affinity = pod.spec.affinity or core.Affinity()
     own = msgspec.structs.replace(
-        affinity.node_affinity or NodeAffinity(), required_during_scheduling_ignored_during_execution=required
+        affinity.node_affinity or core.NodeAffinity(), required_during_scheduling_ignored_during_execution=required
     )
     spec = msgspec.structs.replace(pod.spec, affinity=msgspec.structs.replace(affinity, node_affinity=own))
     return msgspec.structs.replace(pod, spec=spec)

@@ -25,13 +25,12 @@ from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_b
 from kubespread.controllers.replicaset import PHASE_ORDER, most_restarts
 from kubespread.errors import SnapshotError
 from kubespread.kube import time
-from kubespread.kube.api.annotations import JOB_COMPLETION_INDEX
 from kubespread.kube.api.core import ContainerStatus, Pod
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import CronJob, Job, UncountedTerminatedPods, WorkloadSpec
-from kubespread.kube.pod_status import is_active, is_terminating, moment, ready_condition, ready_since
-from kubespread.kube.selector import parse_int64
-from kubespread.kube.well_known import ENDED_PHASES, READY
+from kubespread.kube.gotext import parse_int64
+from kubespread.kube.owners import is_active, is_terminating, moment, ready_condition, ready_since
+from kubespread.kube.well_known import ENDED_PHASES, JOB_COMPLETION_INDEX, READY
 
 _PREFIXES = ("batch.kubernetes.io/", "")
 # A generated name's prefix is cut to 58 characters; the index stands before the cut.

@@ -17,11 +17,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.admission.defaulting import default_claim, default_storage_class
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim, StorageClass
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject, ObjectMeta, OwnerReference
-from kubespread.kube.api.storage import PersistentVolumeClaim, StorageClass
 
 
 def ephemeral_claims(pod: Pod) -> list[PersistentVolumeClaim]:

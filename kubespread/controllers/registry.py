@@ -8,23 +8,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubespread.controllers import daemonset, replicaset
+from kubespread.controllers import deployment as of_deployment
 from kubespread.controllers import job as of_job
 from kubespread.controllers import statefulset as of_stateful_set
-from kubespread.controllers.deployment import pods as of_deployment
 from kubespread.controllers.pod_creation import NewPod, PodCreator, pod_of_template
+from kubespread.kube.api import workloads
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import full_kind, templates_of
 from kubespread.kube.api.meta import ApiObject, OwnerReference
-from kubespread.kube.api.workloads import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    Job,
-    PodTemplate,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
 
 
 def new_pod(creator: PodCreator[ApiObject]) -> NewPod:
@@ -35,17 +26,17 @@ def new_pod(creator: PodCreator[ApiObject]) -> NewPod:
 def replicas(creator: PodCreator[ApiObject]) -> int:
     """How many pods it runs at once; one where it does not say."""
     match creator.object:
-        case Job():
+        case workloads.Job():
             return of_job.parallelism(creator.object.spec)
-        case CronJob():
+        case workloads.CronJob():
             return of_job.parallelism(creator.object.spec.job_template.spec)
-        case PodTemplate():
+        case workloads.PodTemplate():
             return 1
     count: int | None = creator.object.spec.replicas  # type: ignore[attr-defined]  # every other one has the field
     return 1 if count is None else count
 
 
-def _pod_of_pod_template(pod_template: PodCreator[PodTemplate]) -> NewPod:
+def _pod_of_pod_template(pod_template: PodCreator[workloads.PodTemplate]) -> NewPod:
     template = pod_template.template
     metadata = replace(template.metadata, namespace=pod_template.namespace, name=pod_template.name)
     return NewPod(Pod(metadata=metadata, spec=template.spec))
@@ -60,12 +51,12 @@ def _pod_of_unknown_kind(creator: PodCreator[ApiObject]) -> NewPod:
 
 
 _CONTROLLERS: Mapping[type[ApiObject], Callable[[PodCreator[Any]], NewPod]] = {
-    Deployment: of_deployment.new_pod,
-    ReplicaSet: replicaset.new_pod,
-    ReplicationController: replicaset.new_pod_of_controller,
-    StatefulSet: of_stateful_set.new_pod,
-    DaemonSet: daemonset.new_pod,
-    Job: of_job.new_pod,
-    CronJob: of_job.new_pod_of_cron_job,
-    PodTemplate: _pod_of_pod_template,
+    workloads.Deployment: of_deployment.new_pod,
+    workloads.ReplicaSet: replicaset.new_pod,
+    workloads.ReplicationController: replicaset.new_pod_of_controller,
+    workloads.StatefulSet: of_stateful_set.new_pod,
+    workloads.DaemonSet: daemonset.new_pod,
+    workloads.Job: of_job.new_pod,
+    workloads.CronJob: of_job.new_pod_of_cron_job,
+    workloads.PodTemplate: _pod_of_pod_template,
 }

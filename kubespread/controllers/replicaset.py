@@ -25,13 +25,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template
-from kubespread.kube.api.annotations import POD_DELETION_COST
 from kubespread.kube.api.core import ContainerStatus, Pod
 from kubespread.kube.api.meta import LabelSelector, OwnerReference
 from kubespread.kube.api.workloads import MapSelectingWorkloadSpec, ReplicaSet, ReplicationController
-from kubespread.kube.owners import controller_of
-from kubespread.kube.pod_status import is_active, moment, ready_condition
-from kubespread.kube.selector import NOTHING, Selector, SelectorError, from_label_selector, parse_int64
+from kubespread.kube.gotext import parse_int64
+from kubespread.kube.owners import controller_of, is_active, moment, ready_condition
+from kubespread.kube.selector import NOTHING, Selector, SelectorError, from_label_selector
+from kubespread.kube.well_known import POD_DELETION_COST
 
 
 def new_pod(replica_set: PodCreator[ReplicaSet]) -> NewPod:

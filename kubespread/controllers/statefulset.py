@@ -19,8 +19,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template, template_hash
+from kubespread.kube.api.cluster_objects import PersistentVolumeClaim
 from kubespread.kube.api.core import PersistentVolumeClaimVolumeSource, Pod, Volume
-from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.api.workloads import (
     RollingUpdate,
     StatefulSet,
@@ -28,8 +28,8 @@ from kubespread.kube.api.workloads import (
     StatefulSetStatus,
     UpdateStrategy,
 )
-from kubespread.kube.int_or_string import scaled
-from kubespread.kube.pod_status import is_available, is_terminating, ready_condition
+from kubespread.kube.owners import is_available, is_terminating, ready_condition
+from kubespread.kube.quantity import scaled
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 

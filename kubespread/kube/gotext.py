@@ -1,4 +1,4 @@
-"""Values as Go prints them inside Kubernetes' messages.
+"""Values as Go prints them inside Kubernetes' messages, and integers as it parses them.
 
 Source: staging/src/k8s.io/apimachinery/pkg/util/errors/errors.go, NewAggregate, Error
 """
@@ -6,6 +6,7 @@ Source: staging/src/k8s.io/apimachinery/pkg/util/errors/errors.go, NewAggregate,
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 
 _ESCAPES = {
@@ -32,6 +33,17 @@ def _escape(code: int) -> str:
     if code < 0x80:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+
+
+def parse_int64(text: str) -> int | None:
+    """strconv.ParseInt(text, 10, 64): a sign, digits, nothing else; None when it does not parse."""
+    if not INTEGER.fullmatch(text) or len(text) > 4096:
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None
 
 
 def compact_json(value: object) -> str:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, PodGroup
+from kubespread.kube.api.cluster_objects import Workload as SchedulingWorkload
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.scheduling import PodGroup, Workload
-from kubespread.kube.api.scheduling import Workload as SchedulingWorkload
 from kubespread.kube.versions import KubeVersion
 
 GroupName = tuple[str, ...]
@@ -52,7 +51,7 @@ def group_name(pod: Pod, version: KubeVersion) -> GroupName | None:
 
 def kind_of_groups(version: KubeVersion) -> type[ApiObject]:
     """What describes groups in a release."""
-    return PodGroup if version.since(36) else Workload
+    return PodGroup if version.since(36) else SchedulingWorkload
 
 
 def group_called(name: GroupName, objects: ClusterObjects, version: KubeVersion) -> Group:

@@ -16,12 +16,11 @@ import msgspec
 from msgspec import Raw
 
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
-from kubespread.kube.api.annotations import READ_OF_PODS
 from kubespread.kube.api.core import Pod, PodSpec, PodStatus, PodTemplateSpec
 from kubespread.kube.api.decoding import check, check_time
 from kubespread.kube.api.meta import Int64, KubeObject, ObjectMeta, OwnerReference, StringMap
 from kubespread.kube.pod_requests import RESIZE_PENDING
-from kubespread.kube.well_known import DISRUPTION_TARGET, READY
+from kubespread.kube.well_known import DISRUPTION_TARGET, READ_OF_PODS, READY
 
 K = TypeVar("K")
 T = TypeVar("T")

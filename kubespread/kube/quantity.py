@@ -1,4 +1,4 @@
-"""resource.Quantity: exact values, Go's conversions to int64 and the canonical text.
+"""resource.Quantity: exact values, Go's conversions to int64 and the canonical text. Numbers or percentages.
 
 Go keeps a quantity either in short form, an int64 and a power of ten, or in big form, of any size. Values and sums are
 exact in both; they differ in how they treat a value that an int64 cannot hold.
@@ -6,10 +6,13 @@ exact in both; they differ in how they treat a value that an int64 cannot hold.
 Source: staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go, ParseQuantity, Value, MilliValue, Add, Cmp,
     CanonicalizeBytes
 Source: staging/src/k8s.io/apimachinery/pkg/api/resource/scale_int.go, scaledValue
+Source: staging/src/k8s.io/apimachinery/pkg/util/intstr/intstr.go, GetScaledValueFromIntOrPercent,
+    getIntOrPercentValueSafely
 """
 
 from __future__ import annotations
 
+import math
 import re
 from fractions import Fraction
 from functools import lru_cache
@@ -17,8 +20,37 @@ from typing import Literal
 
 from msgspec import Struct
 
+from kubespread.errors import UsageError
+from kubespread.kube.gotext import INTEGER, parse_int64, quote
+
+_INVALID = "invalid value for IntOrString"
+
+
+class IntOrStringError(UsageError):
+    """Text that is no percentage; the message is Kubernetes'."""
+
+
+def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
+    """An absolute number as it is, a percentage as its part of ``total``. Raises IntOrStringError for other text."""
+    if isinstance(value, int):
+        return value
+    if not value.endswith("%"):
+        raise IntOrStringError(f"{_INVALID}: invalid type: string is not a percentage")
+    digits = value.removesuffix("%")
+    percent = parse_int64(digits)
+    if percent is None:
+        reason = "value out of range" if INTEGER.fullmatch(digits) else "invalid syntax"
+        parsing = f"strconv.Atoi: parsing {quote(digits)}: {reason}"
+        raise IntOrStringError(f"{_INVALID}: invalid value {quote(value)}: {parsing}")
+    # In floating point, as Kubernetes does it: the last bit decides what is rounded.
+    part = float(percent) * float(total) / 100
+    return math.ceil(part) if round_up else math.floor(part)
+
+
 QuantityText = str | int | float
 """A quantity as it stands in an object: text, or a YAML/JSON number."""
+IntOrString = int | str
+"""An absolute number or a percentage."""
 
 INT64_MAX = 2**63 - 1
 _MAX_EXPONENT = 400

@@ -19,10 +19,9 @@ from msgspec import Struct
 
 from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
 from kubespread.kube.api.meta import LabelSelector
-from kubespread.kube.gotext import compact_json, quote, quoted_list
+from kubespread.kube.gotext import compact_json, parse_int64, quote, quoted_list
 from kubespread.kube.name_rules import label_key_faults, label_value_faults
 
-_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 LABEL_SELECTOR_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
@@ -73,14 +72,6 @@ class Requirement(Struct, frozen=True):
                     f"{prefix}values[{position}][{self.key}]: Invalid value: {quote(value)}: {'; '.join(wrong)}"
                 )
         return messages
-
-
-def parse_int64(text: str) -> int | None:
-    """strconv.ParseInt(text, 10, 64): a sign, digits, nothing else; None when it does not parse."""
-    if not _INTEGER.fullmatch(text) or len(text) > 4096:
-        return None
-    number = int(text)
-    return number if -(2**63) <= number < 2**63 else None
 
 
 def _compare(holds: Callable[[int, int], bool]) -> Callable[[str | None, tuple[str, ...]], bool]:

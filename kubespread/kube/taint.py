@@ -1,11 +1,12 @@
 """Taints and tolerations, also as people type them for ``kubectl taint``: ``key=value:Effect``, ``key-`` to remove.
 
 A cordoned node has both the field that ``kubectl cordon`` sets and the taint that the node controller makes of it: the
-NodeUnschedulable filter reads the field, ``nodeTaintsPolicy: Honor`` reads only taints.
+NodeUnschedulable filter reads the field, ``nodeTaintsPolicy: Honor`` reads only taints. The flags of ``kubectl drain``.
 
 Source: staging/src/k8s.io/component-helpers/scheduling/corev1/helpers.go, FindMatchingUntoleratedTaint
 Source: staging/src/k8s.io/api/core/v1/toleration.go, ToleratesTaint, compareNumericValues
 Source: staging/src/k8s.io/kubectl/pkg/cmd/taint/utils.go, parseTaints, parseTaint
+Source: staging/src/k8s.io/kubectl/pkg/cmd/drain/drain.go, NewCmdDrain
 """
 
 from __future__ import annotations
@@ -14,11 +15,25 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Node, Taint, Toleration
 from kubespread.kube.name_rules import label_key_faults, label_value_faults
+from kubespread.kube.selector import Selector
 from kubespread.kube.well_known import CORDON_TAINT_KEY
+
+
+class DrainFlags(Struct, frozen=True):
+    """Those of kubectl's flags that decide what happens to which pod; by default as managed node pools set them."""
+
+    force: bool = False
+    ignore_daemonsets: bool = True
+    delete_emptydir_data: bool = True
+    skip_wait_for_delete_timeout: int = 0
+    """Skip pods whose deletion was due more than this many seconds ago; 0: skip none."""
+    pod_selector: Selector = Selector()
+
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 DO_NOT_SCHEDULE_EFFECTS = frozenset({"NoSchedule", "NoExecute"})

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from kubespread.manifest.parts import ARRAY, ITEMS, MAX_DEPTH, Data, MalformedError, Part, may_be_list
+from kubespread.manifest.text import ARRAY, ITEMS, MAX_DEPTH, Data, MalformedError, Part, may_be_list
 
 _WINDOW = 4 * 2**20
 _MAX_VALUE_BYTES = 64 * 2**20

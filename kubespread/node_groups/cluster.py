@@ -9,16 +9,14 @@ pass on to their nodes.
 from __future__ import annotations
 
 from kubespread.errors import SnapshotError, UsageError
-from kubespread.kube.api.annotations import CAPACITY_PREFIX, GROUP_MAX_SIZE, GROUP_MIN_SIZE
-from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, MachineDeployment, NodePool
 from kubespread.kube.api.core import Node, NodeSelectorRequirement, NodeSpec, NodeStatus, Taint
 from kubespread.kube.api.meta import ObjectMeta, ResourceList
-from kubespread.kube.gotext import quote
+from kubespread.kube.gotext import parse_int64, quote
 from kubespread.kube.quantity import QuantityError, parse
-from kubespread.kube.selector import OPERATORS, Requirement, from_map, parse_int64
+from kubespread.kube.selector import OPERATORS, Requirement, from_map
 from kubespread.kube.taint import TaintError, parse_taint
-from kubespread.kube.well_known import ZONE
+from kubespread.kube.well_known import CAPACITY_PREFIX, GROUP_MAX_SIZE, GROUP_MIN_SIZE, ZONE
 from kubespread.node_groups.groups import Autoscaler, NodeGroup
 
 _TOLD_BY = {Autoscaler.CLUSTER_AUTOSCALER: MachineDeployment, Autoscaler.KARPENTER: NodePool}

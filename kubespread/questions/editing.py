@@ -72,8 +72,7 @@ def played(world: World, edits: Iterable[Edit], namespace: str) -> Iterator[tupl
 
 def _as_listed(pods: Iterable[Pod], listed: Iterable[Pod]) -> Iterator[Pod]:
     """The pods without the readiness assumed for those that do not report it: the next reader assumes it again."""
-    from kubespread.world.store.pod_book import key_of
-    from kubespread.world.store.pod_states import readiness_known, taken_to_be_ready
+    from kubespread.world.store.pod_book import key_of, readiness_known, taken_to_be_ready
 
     unknown = {key_of(pod): pod for pod in listed if not readiness_known(pod)}
     for pod in pods:

@@ -17,14 +17,13 @@ import msgspec
 from kubespread.candidate.settings import Operation, operations
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.api.annotations import POD_DELETION_COST
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS, Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import WorkloadName
+from kubespread.kube.well_known import POD_DELETION_COST
 from kubespread.questions.remedies.change import Change
-from kubespread.snapshot.edits.node_marks import RemoveLabel, RemoveTaint, SetLabel
-from kubespread.snapshot.edits.nodes import Uncordon
+from kubespread.snapshot.edits.nodes import RemoveLabel, RemoveTaint, SetLabel, Uncordon
 from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.store.pod_book import PodKey

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, get_args, get_origin, get_type_hints
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, reduce
+from operator import or_
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Self,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
+from msgspec.structs import FieldInfo
 
-from kubespread.questions.parts import part
+from kubespread.errors import UsageError
+from kubespread.questions.registry import part
 
 if TYPE_CHECKING:
     from kubespread.candidate.input.sources import Choosing
     from kubespread.kube.api.kinds import Kind
-    from kubespread.kube.drain_flags import DrainFlags
+    from kubespread.kube.taint import DrainFlags
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.workloads_asked import WorkloadsAsked
@@ -25,7 +42,7 @@ if TYPE_CHECKING:
     from kubespread.views.look import Look
 
 A = TypeVar("A")
-F = TypeVar("F", bound=Callable[..., Any])
+Text = Annotated[str, Meta(min_length=1)]
 DRAIN = "Drain, here and with --drain"
 """The heading of flags that are edits' too."""
 MANIFESTS = "Manifests"
@@ -59,12 +76,25 @@ class Option:
     """Whether another option says the same, so that help has only that."""
     is_path: bool = False
     """Whether it names a file or says how one is read, which is not for assistants."""
+    prints: str = ""
+    """What is printed instead of an answer where it is given, in a word: `Question.ending` returns it, before anything
+    is read.
+    """
+    form: ClassVar[str] = "value"
+    """How it is typed: the name of one of the forms that a command line knows."""
+    is_subject: ClassVar[bool] = False
+    """Whether it is what the question is about, which comes first, and by its place on the command line."""
+    has_own_field: ClassVar[bool] = False
+    """Whether reports say it in a field of their own, so that the question in them does not."""
+    by_default: ClassVar[str] = ""
+    """What assistants are told of leaving it out."""
+    given_as: ClassVar[str] = ""
+    """What a Python caller gives, as an annotation; empty: what the field's own type says."""
 
     @property
     def is_told(self) -> bool:
-        """Whether an answer repeats it in its question; reports have their subject and namespace of their own."""
-        own = isinstance(self, Workload | Applied | Scenario | Promises | Pod | Namespace | Ending)
-        return not (self.is_for_scripts or self.is_path or own)
+        """Whether an answer repeats it in its question."""
+        return not (self.is_for_scripts or self.is_path or self.has_own_field)
 
     @property
     def is_for_assistants(self) -> bool:
@@ -73,11 +103,62 @@ class Option:
     @property
     def is_for_one(self) -> bool:
         """Whether it is about how one report is shown, or about a file that one report is written to."""
-        return self.is_for_scripts and (bool(self.shown_in) or self.metavar == "FILE")
+        return bool(self.prints) or (self.is_for_scripts and (bool(self.shown_in) or self.metavar == "FILE"))
+
+    def read(self, text: str) -> Any:
+        """What is typed, before any cluster is read. Raises UsageError and ManifestError."""
+        return text
+
+    def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
+        """What an assistant passes for a field of type ``kind``: names, types and defaults."""
+        yield field.name, self._described(kind), msgspec.field(default=field.default, name=field.encode_name)
+
+    def _described(self, kind: Any) -> Any:
+        if self.least is not None:
+            number = Annotated[int, Meta(ge=self.least)]
+            kind = reduce(or_, (number if part is int else part for part in get_args(kind) or (kind,)))
+        return Annotated[kind, Meta(description=f"{self.help}{self.by_default}")]
+
+    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
+        """What the field is where an assistant passes ``arguments`` about a cluster. Raises UsageError and
+        ManifestError.
+        """
+        return getattr(arguments, field.name)
+
+    def accepts(self, kind: Any) -> str:
+        """The type, as text, of what a Python caller may give for a field of type ``kind``."""
+        one_or = "str | " if self.is_subject and get_origin(kind) is tuple else ""
+        return self.given_as or f"{one_or}{annotation_of(kind)}"
+
+    def taken(self, kind: Any, value: Any) -> Any:
+        """What the field of type ``kind`` is where a Python caller gives ``value``. Raises what `read` raises."""
+        if get_origin(kind) is tuple:
+            several = () if value is None else value
+            return (
+                (value,) if isinstance(several, str | Mapping) or not isinstance(several, Iterable) else tuple(several)
+            )
+        if value is None or kind is Any:
+            return None if value is None else self.read(value)
+        return str(value) if isinstance(value, Path) else value
 
     def denied(self) -> str:
         """The help of the flag that negates it."""
         return f"Do not {self.help[:1].lower()}{self.help[1:]}"
+
+
+def annotation_of(kind: Any) -> str:
+    """A type as its annotation is written, a tuple as any sequence."""
+    parts = get_args(kind)
+    if kind in (None, NoneType):
+        return "None"
+    if get_origin(kind) is tuple:
+        return f"Sequence[{annotation_of(parts[0])}]"
+    if get_origin(kind) in (Union, UnionType):
+        return " | ".join(map(annotation_of, parts))
+    if get_origin(kind) is Literal:
+        return f"Literal[{', '.join(map(repr, parts))}]"
+    module = "" if kind.__module__ in ("builtins", "typing") else f"{kind.__module__}."
+    return f"{module}{kind.__name__}"
 
 
 class Apart(Struct, frozen=True):
@@ -96,48 +177,155 @@ class Argument(Option):
 
     missing: str = ""
     """The message where a required one is missing."""
+    is_subject = True
+
+
+_FIRST = Annotated[str | None, Meta(description="Manifest that is applied first, as text.")]
 
 
 @dataclass(frozen=True, slots=True)
 class Workload(Option):
-    """Manifests, or workloads of the cluster by KIND/NAME: paths on the command line, never from an assistant, which
-    passes text. An option where it has ``names``, else positional, with kubectl's ``-f`` and ``-k`` as alternatives.
+    """Manifests, or workloads of the cluster by KIND/NAME: positional on the command line, with kubectl's ``-f`` and
+    ``-k`` as alternatives; from an assistant text, never paths.
     """
 
     is_piped: bool = False
     """Whether piped input stands in where nothing is named, though it is optional."""
+    is_several: bool = False
+    """Whether ``--all`` and ``-A`` of the command line name several."""
+    form = "pods"
+    is_subject = True
+    has_own_field = True
+    given_as = "PodGiven | Sequence[PodGiven]"
+
+    def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
+        text = "A Pod, or what creates pods, as YAML or JSON text; never a path."
+        named = f"KIND/NAME of something in the cluster: deploy/web, pod/web-0.{self.by_default}"
+        yield "manifest", Annotated[str | None, Meta(description=text)], None
+        yield "workload", Annotated[str | None, Meta(description=named)], None
+
+    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
+        is_given = field.required or arguments.manifest is not None or arguments.workload is not None
+        return (_workload_of(arguments),) if is_given else field.default
+
+
+class Pod(Workload):
+    """A manifest, or KIND/NAME in the cluster, as an option of the command line."""
+
+    form = "pod"
+    is_subject = False
 
 
 class Sides(Workload):
     """A workload BEFORE and one AFTER, or one for both, each with its cluster, scheduler and settings."""
 
+    form = "sides"
+    by_default = " Without it and without a manifest the next pod of every workload is asked about."
 
-class Workloads(Workload):
-    """Several workloads, positional; on the command line with ``--all`` and ``-A`` as alternatives."""
+    def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
+        yield from super().arguments(field, kind)
+        for name, kind, text in (
+            ("to_manifest", str, "The manifest after, as text (default: as before)."),
+            ("to_set", list[Text], "'set' after (default: as before)."),
+            ("to_edits", list[Text], "'edits' after (default: as before)."),
+            ("to_kube_version", str, "'kubeVersion' after (default: as before)."),
+        ):
+            yield name, Annotated[kind | None, Meta(description=text)], None
+
+    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
+        """All workloads of both clusters where none is named."""
+        from kubespread.snapshot.edits.registry import parse
+
+        side, of_all = part("compare", "answer", "Side"), part("compare", "answer", "ClusterSide")
+        unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(arguments.edits)])
+        edits, release = arguments.to_edits, arguments.to_kube_version
+        later = snapshot if edits is None else unedited.edited(*(parse(text, None) for text in edits))
+        scheduled = scheduler if release is None else replace(scheduler, kube_version=release)
+        settings = arguments.settings if arguments.to_set is None else arguments.to_set
+        if arguments.manifest is None and arguments.workload is None and arguments.to_manifest is None:
+            return of_all(snapshot, scheduler, arguments.settings), of_all(later, scheduled, settings)
+        pod = _workload_of(arguments)
+        after = pod if arguments.to_manifest is None else _manifest_of(arguments.to_manifest)
+        return side(snapshot, pod, scheduler, arguments.settings), side(later, after, scheduled, settings)
 
 
-class Scenario(Argument):
-    """A scenario: a file on the command line, positional; from an assistant the texts of the steps, after a manifest
-    that is applied.
-    """
-
-
-class Applied(Option):
+class Applied(Workload):
     """Manifests that are applied first: kubectl's ``-f`` and ``-k`` on the command line, from an assistant the text of
     one.
     """
 
+    form = "applied"
+    is_subject = False
+
+    def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
+        yield "manifest", _FIRST, None
+
+    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
+        return () if arguments.manifest is None else (_manifest_of(arguments.manifest),)
+
+
+class Scenario(Argument):
+    """A scenario: a file on the command line; from an assistant the texts of the steps, after a manifest that is
+    applied.
+    """
+
+    has_own_field = True
+    given_as = "ScenarioGiven"
+
+    def read(self, text: str) -> Any:
+        from kubespread.scenario.reading import read_scenario
+
+        return read_scenario(text)
+
+    def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
+        text = (
+            "What happens, one after another: any edit, 'scale deploy/web=12', 'rollout deploy/web cpu=2', 'rollback "
+            "deploy/web', 'fail zone=c', 'restore zone=c', 'upgrade pool=a --surge 1'."
+        )
+        yield "steps", Annotated[list[Text], Meta(min_length=1, description=text)], msgspec.field()
+        yield "manifest", _FIRST, None
+
+    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
+        from kubespread.scenario import types
+        from kubespread.scenario.text import parse_step
+        from kubespread.scenario.verbs import Apply
+
+        steps = [parse_step(text, None) for text in arguments.steps]
+        if arguments.manifest is not None:
+            steps.insert(0, types.Step("apply the manifest", Apply((_manifest_of(arguments.manifest),))))
+        return types.Scenario(tuple(steps))
+
 
 class Promises(Argument):
-    """Promises: a file on the command line, positional; from an assistant its text."""
+    """Promises: a file on the command line; from an assistant its text."""
+
+    has_own_field = True
+    given_as = "PromisesGiven | None"
+
+    def read(self, text: str) -> Any:
+        from kubespread.scenario.promises import read_promises
+
+        return read_promises(text)
+
+    def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
+        text = "A file of kind Promises, as YAML or JSON text."
+        yield field.name, Annotated[str, Meta(description=text)], msgspec.field()
+
+    def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
+        from kubespread.scenario.promises import promises_of
+
+        return promises_of(arguments.promises)
 
 
 class Prices(Option):
-    """A file of prices, which is read before any cluster."""
+    """A file of prices."""
 
+    given_as = "PricesGiven | None"
 
-class Pod(Option):
-    """A manifest, or KIND/NAME in the cluster; never from an assistant."""
+    def read(self, text: str) -> Any:
+        from kubespread.scenario.prices import read_prices
+
+        return read_prices(text)
 
 
 class Namespace(Option):
@@ -145,54 +333,67 @@ class Namespace(Option):
     everything but manifests.
     """
 
+    form = "namespace"
+    has_own_field = True
+    by_default = " Default: all namespaces."
 
-@dataclass(frozen=True, slots=True)
-class Ending(Option):
-    """Requests something else instead of an answer: `Question.ending` returns it, before anything is read."""
 
-    prints: str = ""
-    """What it prints, in a word."""
+def _workload_of(arguments: Any) -> Any:
+    """What an assistant's question is about, never a path. Raises UsageError and ManifestError."""
+    from kubespread.candidate.input.references import reference, reference_kinds
 
-    @property
-    def is_for_one(self) -> bool:
-        return True
+    if (arguments.manifest is None) == (arguments.workload is None):
+        raise UsageError("expected either manifest, as text, or workload, as KIND/NAME")
+    if arguments.manifest is not None:
+        return _manifest_of(arguments.manifest)
+    named = reference(arguments.workload or "")
+    if named is None:
+        raise UsageError(f"workload {arguments.workload!r}: expected KIND/NAME, KIND one of {reference_kinds()}")
+    return named
+
+
+def _manifest_of(text: str) -> Any:
+    """The manifest in a text, which errors name as their source. Raises ManifestError."""
+    from kubespread.candidate.manifests.file import manifest_from_text
+
+    return manifest_from_text("manifest", text.encode("utf-8", "surrogatepass"))
 
 
 @cache
-def options_of(question: type[Question[Any]]) -> tuple[tuple[msgspec.structs.FieldInfo, Any, Option], ...]:
-    """Each annotated field with its type and its option; positional ones come first."""
+def options_of(question: type[Question[Any]]) -> tuple[tuple[FieldInfo, Any, Option], ...]:
+    """Each annotated field with its type and its option; what the question is about comes first."""
     hints = get_type_hints(question, include_extras=True)
     fields = [field for field in msgspec.structs.fields(question) if get_origin(hints[field.name]) is Annotated]
     options = ((field, *get_args(hints[field.name])) for field in fields)
-    return tuple(sorted(options, key=lambda field: not isinstance(field[2], Argument | Workload)))
+    return tuple(sorted(options, key=lambda field: not field[2].is_subject))
 
 
-def asks(question: type[Question[Any]]) -> Callable[[F], F]:
-    """Decorates the library function that asks ``question``: appends the fields' help to its docstring."""
+class Overload(Struct, frozen=True):
+    """What the library function answers where parameters have certain types."""
 
-    def documented(function: F) -> F:
-        texts = {
-            name: option.help
-            for field, _, option in options_of(question)
-            for name in (field.name, field.encode_name)
-            if not option.is_for_scripts
-        }
-        texts["jobs"] = (
-            "How many processes work on the answer, which is the same for any number; None: one for each core, where "
-            "that saves time."
-        )
-        texts["timeout"] = (
-            "Seconds after which no further part of the answer is begun; it is then about those that are finished, its "
-            "verdict no or unknown, and ``unfinished`` says what is missing."
-        )
-        texts["on_progress"] = "Called now and then with how far the answer is."
-        texts["on_refused"] = "Called with each workload that the API server would not take; else the first one raises."
-        keywords = (name for name in inspect.signature(function).parameters if name in texts)
-        listed = "\n".join(f"- ``{name}``: {texts[name]}" for name in keywords)
-        function.__doc__ = f"{inspect.getdoc(function)}\n\n{listed}\n"
-        return function
+    types: Mapping[str, str]
+    answer: str
+    without: str = ""
+    """Names of the parameters that it does not take then."""
 
-    return documented
+
+class Function(Struct, frozen=True):
+    """The library function that asks a question.
+
+    Its parameters are the question's fields, and what is said to `ask`, each by its name, or as ``NAME=FIELD`` where
+    the field has another.
+    """
+
+    says: str
+    """Its docstring, to which the help of the fields is added."""
+    by_place: str
+    by_name: str
+    types: Mapping[str, str] = {}
+    """As annotations, where callers may give more than the field's option accepts by itself."""
+    defaults: Mapping[str, Any] = {}
+    """Where these are not the fields' own."""
+    overloads: tuple[Overload, ...] = ()
+    """For type checkers; empty: it answers with the question's report."""
 
 
 class Instead(Struct, frozen=True):
@@ -229,8 +430,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """Whether the report's verdict decides between these, and not only its requirements."""
     doing: ClassVar[str] = "working on the answer"
     """The text shown while working."""
-    outputs: ClassVar[Mapping[str, str]] = {"table": "a table", "plain": "plain columns", "csv": ""}
-    """Its own formats besides those that every report has, with their help for ``-o``."""
+    outputs: ClassVar[Mapping[str, str]] = {}
+    """Its own formats besides those that every report has, with their help for ``-o`` where it is not the format's."""
     apart: ClassVar[Sequence[Apart]] = ()
     """Parameters that do not go together, the command line's included."""
     needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
@@ -243,10 +444,29 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """Whether it is asked without a cluster too, unless one is named or ``needs_cluster``: ``--live`` is the context's.
     """
 
+    function: ClassVar[Function]
+    """The function of the library; what a file of its own adds to the program has none."""
+
     @classmethod
     def report(cls) -> type[A]:
         """The type of its report, imported on demand."""
-        raise NotImplementedError
+        report: type[A] = part(cls.name, "report", cls.report_name())
+        return report
+
+    @classmethod
+    def report_name(cls) -> str:
+        """The name of that type, of which it is a `Question`."""
+        (answer,) = get_args(cls.__orig_bases__[0])  # type: ignore[attr-defined]  # every generic class has it
+        name: str = getattr(answer, "__forward_arg__", None) or answer.__name__
+        return name
+
+    @classmethod
+    def called(cls, given: dict[str, Any]) -> tuple[Self, Snapshot | None, Scheduler | None]:
+        """The question that a call of the library function asks, of which cluster and scheduled how; ``given`` is what
+        it is called with, by field.
+        """
+        snapshot, scheduler = given.pop("snapshot"), given.pop("scheduler", None)
+        return cls(**given), snapshot, scheduler
 
     @classmethod
     def other_reports(cls) -> Sequence[type[A]]:
@@ -383,7 +603,7 @@ class DrainingQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
 
     @property
     def drain_flags(self) -> DrainFlags:
-        from kubespread.kube.drain_flags import DrainFlags
+        from kubespread.kube.taint import DrainFlags
 
         return DrainFlags(self.force, self.ignore_daemonsets, self.delete_emptydir_data)
 

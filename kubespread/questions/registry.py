@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from kubespread.questions.parts import part
-
-if TYPE_CHECKING:
-    from kubespread.questions.question import Question
+from importlib import import_module
+from typing import Any
 
 QUESTIONS = {
     "explain": "Explain",
@@ -31,12 +27,14 @@ QUESTIONS = {
 """The class of each question by its command, which also names its folder or file; in the order in which people ask."""
 
 
-def question(name: str) -> type[Question[Any]]:
-    """The question of a command."""
-    cls: type[Question[Any]] = part(name, "question", QUESTIONS[name])
-    return cls
+def question(name: str) -> Any:
+    """The class of the question of a command."""
+    return part(name, "question", QUESTIONS[name])
 
 
-def function(name: str) -> Any:
-    """The library function of the same name."""
-    return part(name, "answer", name)
+def part(name: str, module: str, what: str) -> Any:
+    """``what`` from a small question's only file, else from ``module`` of its folder: imported on demand, so that no
+    part of a question imports another that imports it.
+    """
+    whole = import_module(f"kubespread.questions.{name}")
+    return getattr(import_module(f"{whole.__name__}.{module}") if hasattr(whole, "__path__") else whole, what)

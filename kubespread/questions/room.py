@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Pod, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.cluster.columns import Counts
 
 PODS = "pods"
 ALWAYS = ("cpu", "memory", PODS)

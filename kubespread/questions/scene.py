@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -19,7 +19,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.questions.editing import edited
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE, Work, Workers
-from kubespread.reports.parts import ClusterReference, Unfinished
+from kubespread.reports.parts import ClusterReference, ClusterReport, Unfinished
 from kubespread.snapshot.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Part(Struct, frozen=True):
 OnPart = Callable[[Part], None]
 OnRefused = Callable[[KubespreadError], None]
 A = TypeVar("A", covariant=True)
+R = TypeVar("R", bound=ClusterReport)
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _MAX_NAMED = 3
@@ -198,6 +199,58 @@ class Scene(Struct, frozen=True, dict=True):
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
         """What the source lacks, and what was ``assumed``, without duplicates."""
         return tuple(dict.fromkeys((*self.scheduler.source_gaps(self.now.origin), *assumed)))
+
+
+class Inquiry:
+    """The questions that an answer is made of: each is asked of one cluster, once."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.asked: list[str] = []
+        """What was to be finished in time, by name."""
+        self.missing: list[str] = []
+        """What of that was not."""
+        self._answers: dict[object, Any] = {}
+
+    def of(self, question: Asked[A], doing: str, key: object = None) -> A:
+        """The answer to the first question with this ``key``, else with the same ``doing``. Raises what it raises, each
+        time.
+        """
+        key = doing if key is None else key
+        if key not in self._answers:
+            try:
+                self._answers[key] = question.answer(self.scene.asking(question, doing))
+            except KubespreadError as error:
+                self._answers[key] = error
+        answer: A | KubespreadError = self._answers[key]
+        if isinstance(answer, KubespreadError):
+            raise answer
+        return answer
+
+    def whole(self, name: str, question: Asked[R], doing: str) -> R | None:
+        """The answer; None where the time was up before it was finished: the worst of a part is not the worst."""
+        if not self.begins(name):
+            return None
+        answer = self.of(question, doing)
+        if answer.unfinished is None:
+            return answer
+        self.missing.append(name)
+        del self._answers[doing]
+        return None
+
+    def begins(self, name: str) -> bool:
+        """Whether there is time left for what is called ``name``."""
+        self.asked.append(name)
+        if is_over := self.scene.is_over:
+            self.missing.append(name)
+        return not is_over
+
+    def said(self, name: Literal["gaps", "not_modelled", "notes"]) -> tuple[str, ...]:
+        """What all answers say beside themselves, their parts included, each once."""
+        answers = (answer if isinstance(answer, tuple) else (answer,) for answer in self._answers.values())
+        reports = (report for answer in answers for report in answer if not isinstance(report, KubespreadError))
+        texts = (getattr(report, f"all_{name}", getattr(report, name)) for report in reports)
+        return tuple(dict.fromkeys(text for own in texts for text in own))
 
 
 def unfinished(timeout: float | None, what: str, parts: int, missing: Sequence[object]) -> Unfinished | None:

@@ -14,15 +14,22 @@ from typing import TYPE_CHECKING
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.versions import MERGED_UP_TO, NEWEST, KubeVersion, sentences_of
-from kubespread.manifest.parts import FieldLines, MalformedError
-from kubespread.manifest.stream import read_documents
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes, text_bytes
+from kubespread.manifest.objects import read_documents
+from kubespread.manifest.text import (
+    MAX_MANIFEST_BYTES,
+    STDIN,
+    FieldLines,
+    MalformedError,
+    display_name,
+    read_text_bytes,
+    text_bytes,
+)
 from kubespread.scheduler.profile.profile import Profile, default_profile
 from kubespread.snapshot.snapshot import SERVER_VERSION, Origin
 from kubespread.wording import Decisive
 
 if TYPE_CHECKING:
-    from kubespread.scheduler.profile.configuration import ConfigurationError
+    from kubespread.scheduler.profile.loading import ConfigurationError
 
 _CONFIG_TEXT = "<scheduler config>"
 
@@ -138,8 +145,7 @@ class Scheduler:
 def _profiles(file: str, text: bytes, version: KubeVersion) -> tuple[Profile, ...]:
     """The profiles of a configuration, cached while its text stays the same."""
     # Few are asked with one; kube-scheduler's own profile takes no reading.
-    from kubespread.scheduler.profile.configuration import ConfigurationError
-    from kubespread.scheduler.profile.loading import load_profiles, with_sorted_keys
+    from kubespread.scheduler.profile.loading import ConfigurationError, load_profiles, with_sorted_keys
 
     try:
         documents = read_documents(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -66,6 +67,10 @@ class WorkloadsAsked(Struct, frozen=True):
         if missing:
             raise UsageError(*(str(not_found(world, name)) for name in missing))
         return list(dict.fromkeys(_above(world, name) for name in names))
+
+    def as_reported(self, world: World) -> dict[str, Any]:
+        """The fields of `OfWorkloads`. Raises UsageError for a workload that is missing."""
+        return {"asked": tuple(self.named_in(world)), "namespace": self.within, "selector": self.text}
 
     def those_in(self, world: World) -> Callable[[WorkloadName], bool]:
         """Whether a workload is among them. One known only by its pods has the labels of the first of them."""

@@ -19,9 +19,9 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_groups import group_name, has_gangs
 from kubespread.kube.time import instant
 from kubespread.questions.scheduler import Scheduler
-from kubespread.scheduler.building import framework
+from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.world.events.deployments import name_of
+from kubespread.world.events.controllers import name_of
 from kubespread.world.events.world import World
 from kubespread.world.store.owners import Made
 from kubespread.world.store.store import Surroundings
@@ -86,7 +86,7 @@ def world_of(
 
 def as_snapshot(world: World, snapshot: Snapshot) -> Snapshot:
     """The world as a snapshot with the origin of ``snapshot``."""
-    from kubespread.scheduler.plugins.dynamicresources.following import written_back
+    from kubespread.scheduler.plugins.dynamicresources.judging import written_back
 
     objects, pods = written_back(world.cluster, objects_now(world), tuple(world.book))
     return replace(snapshot, nodes=tuple(world.living.nodes.objects), pods=pods, objects=objects, edits=())

@@ -16,13 +16,16 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.reports.parts import ConstraintReport, CountedPod, Domain, PreemptionReport, Report
 from kubespread.scheduler.causes import Causes, CordonDetail, TaintDetail
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cluster.columns import Counts, Mask
+from kubespread.scheduler.evaluation import Preemption
 from kubespread.scheduler.plugin import State
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, pretended_kinds
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
-from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
-from kubespread.scheduler.preemption import Preemption
+from kubespread.scheduler.plugins.podtopologyspread.plugin import (
+    HardConstraint,
+    PodTopologySpread,
+    SoftConstraint,
+    SpreadState,
+)
 
 
 def preemption_report(preemption: Preemption, version: KubeVersion) -> PreemptionReport:

@@ -13,10 +13,10 @@ import msgspec
 import numpy as np
 
 from kubespread.kube.api.core import Node
-from kubespread.kube.owners import NamespacedName
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, READY
-from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.cluster.columns import Counts
 from kubespread.wording import count_of, range_of, some_of
 
 
@@ -282,6 +282,17 @@ class ScheduledReport(ClusterReport, frozen=True, kw_only=True):
     @property
     def manner(self) -> str:
         return manner_of(self.preemption)
+
+
+class OfWorkloads(ScheduledReport, frozen=True, kw_only=True):
+    """A report about workloads of a cluster."""
+
+    asked: tuple[WorkloadName, ...] = ()
+    """The workloads named in the question, NAMESPACE/Kind/name; empty if it is about all selected ones."""
+    namespace: str | None = None
+    """The namespace of the workloads in question, null for all."""
+    selector: str = ""
+    """The labels of those workloads, empty for all."""
 
 
 def manner_of(preempts: bool) -> str:

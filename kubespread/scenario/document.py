@@ -13,10 +13,16 @@ from msgspec import Struct
 
 from kubespread.errors import Fault, KubespreadError, ManifestError
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss
-from kubespread.manifest.objects import describe
-from kubespread.manifest.parts import FieldLines, MalformedError
-from kubespread.manifest.stream import read_documents
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, mistaken_text, read_text_bytes, text_bytes
+from kubespread.manifest.objects import describe, read_documents
+from kubespread.manifest.text import (
+    MAX_MANIFEST_BYTES,
+    FieldLines,
+    MalformedError,
+    display_name,
+    mistaken_text,
+    read_text_bytes,
+    text_bytes,
+)
 from kubespread.scenario.types import API_VERSION, AT_ONCE
 from kubespread.snapshot.edits.verb import Field, Fields, Holds
 

@@ -17,8 +17,7 @@ from kubespread.kube.name_rules import dns_label_faults
 from kubespread.kube.owners import Named, named
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import SelectorError, parse_selector
-from kubespread.manifest.parts import FieldLines
-from kubespread.manifest.text import display_name
+from kubespread.manifest.text import FieldLines, display_name
 from kubespread.scenario.document import Document, Faults, document_of, read_document
 from kubespread.scenario.types import API_VERSION
 from kubespread.snapshot.edits.registry import parse as parse_edit

@@ -8,6 +8,7 @@ PodTopologySpread have their arithmetic elsewhere; those of pods that wait with 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 import msgspec
 
@@ -20,6 +21,13 @@ from kubespread.wording import short_key, some_of
 
 class _Cause(msgspec.Struct, frozen=True, rename="camel", tag_field="type"):
     """Base of all causes. Pods, claims and other namespaced objects are named NAMESPACE/NAME."""
+
+    words: ClassVar[str] = ""
+
+    @property
+    def short(self) -> str:
+        """The cause in a few words."""
+        return self.words.format(self)
 
 
 class ResourceDetail(_Cause, frozen=True, tag="resource"):
@@ -42,17 +50,13 @@ class PodCountDetail(_Cause, frozen=True, tag="podCount"):
     running: int
     allowed: int
 
-    @property
-    def short(self) -> str:
-        return f"runs {self.running} of {self.allowed} pods"
+    words = "runs {0.running} of {0.allowed} pods"
 
 
 class CordonDetail(_Cause, frozen=True, tag="cordon"):
     """The node is cordoned."""
 
-    @property
-    def short(self) -> str:
-        return "cordoned"
+    words = "cordoned"
 
 
 class TaintDetail(_Cause, frozen=True, tag="taint"):
@@ -72,9 +76,7 @@ class TaintDetail(_Cause, frozen=True, tag="taint"):
         """In kubectl's notation: ``key=value:effect``."""
         return f"{self.key}{f'={self.value}' if self.value else ''}:{self.effect}"
 
-    @property
-    def short(self) -> str:
-        return f"taint {self.taint}"
+    words = "taint {0.taint}"
 
 
 class NodeNameDetail(_Cause, frozen=True, tag="nodeName"):
@@ -82,9 +84,7 @@ class NodeNameDetail(_Cause, frozen=True, tag="nodeName"):
 
     requested: str
 
-    @property
-    def short(self) -> str:
-        return f"nodeName is {self.requested}"
+    words = "nodeName is {0.requested}"
 
 
 class NodeLabelDetail(_Cause, frozen=True, tag="nodeLabel"):
@@ -116,9 +116,7 @@ class HostPortDetail(_Cause, frozen=True, tag="hostPort"):
     address: str
     pod: str
 
-    @property
-    def short(self) -> str:
-        return f"port {self.port}/{self.protocol} held by {self.pod}"
+    words = "port {0.port}/{0.protocol} held by {0.pod}"
 
 
 class PodAffinityDetail(_Cause, frozen=True, tag="podAffinity"):
@@ -203,9 +201,7 @@ class MissingVolumeDetail(_Cause, frozen=True, tag="missingVolume"):
     claim: str
     volume: str
 
-    @property
-    def short(self) -> str:
-        return f"claim {self.claim} is bound to missing volume {self.volume}"
+    words = "claim {0.claim} is bound to missing volume {0.volume}"
 
 
 class UnboundClaimDetail(_Cause, frozen=True, tag="unboundClaim"):
@@ -233,9 +229,7 @@ class StorageCapacityDetail(_Cause, frozen=True, tag="storageCapacity"):
     requested: str
     """The storage, as the claim writes it."""
 
-    @property
-    def short(self) -> str:
-        return f"{self.storage_class} has no {self.requested} free for claim {self.claim}"
+    words = "{0.storage_class} has no {0.requested} free for claim {0.claim}"
 
 
 class VolumeLimitDetail(_Cause, frozen=True, tag="volumeLimit"):
@@ -246,9 +240,7 @@ class VolumeLimitDetail(_Cause, frozen=True, tag="volumeLimit"):
     added: int
     limit: int
 
-    @property
-    def short(self) -> str:
-        return f"{self.driver} needs {self.added} more, {self.attached} of {self.limit} volumes attached"
+    words = "{0.driver} needs {0.added} more, {0.attached} of {0.limit} volumes attached"
 
 
 class DiskDetail(_Cause, frozen=True, tag="disk"):
@@ -257,9 +249,7 @@ class DiskDetail(_Cause, frozen=True, tag="disk"):
     volume: str
     pod: str
 
-    @property
-    def short(self) -> str:
-        return f"disk {self.volume} used by {self.pod}"
+    words = "disk {0.volume} used by {0.pod}"
 
 
 class ClaimInUseDetail(_Cause, frozen=True, tag="claimInUse"):
@@ -269,9 +259,7 @@ class ClaimInUseDetail(_Cause, frozen=True, tag="claimInUse"):
     pod: str
     node: str
 
-    @property
-    def short(self) -> str:
-        return f"claim {self.claim} used by {self.pod}"
+    words = "claim {0.claim} used by {0.pod}"
 
 
 class ClaimElsewhereDetail(_Cause, frozen=True, tag="claimElsewhere"):
@@ -279,9 +267,7 @@ class ClaimElsewhereDetail(_Cause, frozen=True, tag="claimElsewhere"):
 
     claim: str
 
-    @property
-    def short(self) -> str:
-        return f"devices of claim {self.claim} are elsewhere"
+    words = "devices of claim {0.claim} are elsewhere"
 
 
 class ClaimUnboundDetail(_Cause, frozen=True, tag="claimUnbound"):
@@ -289,9 +275,7 @@ class ClaimUnboundDetail(_Cause, frozen=True, tag="claimUnbound"):
 
     claim: str
 
-    @property
-    def short(self) -> str:
-        return f"devices of claim {self.claim} failed to bind"
+    words = "devices of claim {0.claim} failed to bind"
 
 
 class DeviceDetail(_Cause, frozen=True, tag="devices"):
@@ -340,9 +324,7 @@ class FeatureDetail(_Cause, frozen=True, tag="feature"):
 
     feature: str
 
-    @property
-    def short(self) -> str:
-        return f"kubelet lacks {self.feature}"
+    words = "kubelet lacks {0.feature}"
 
 
 Cause = (

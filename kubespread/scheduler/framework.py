@@ -23,12 +23,12 @@ from msgspec import Struct, field
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.api.core import Pod
-from kubespread.kube.pod_status import is_same_pod, priority_of
-from kubespread.scheduler.cluster.change import Change, Moves, StorageChange
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.holdings import Holdings
+from kubespread.kube.owners import is_same_pod, priority_of
+from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, Moves
+from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.cluster.kinds import PodKind
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.nodes import SearchRules
+from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.plugin import (
     SKIP,
     SUCCESS,
@@ -42,7 +42,6 @@ from kubespread.scheduler.plugin import (
     Status,
     Verdicts,
 )
-from kubespread.scheduler.sampling import SearchRules
 
 
 class FilterError(Struct, frozen=True):
@@ -145,12 +144,6 @@ class Framework(Struct, frozen=True):
         return Prepared(self, cluster, pod)
 
 
-class _Shared(Struct, frozen=True):
-    plugin: Plugin
-    """Kept beside its state, so that no other plugin gets its identity."""
-    prepared: Fixed | OnNode
-
-
 class Prepared:
     """The profile's plugins prepared for one pod: for each a state to ask, or a status that rejects the
     pod as a whole.
@@ -166,15 +159,12 @@ class Prepared:
         """The first PreFilter's judgment that rejects the pod as a whole; kube-scheduler asks no further."""
         self._memo = cluster.kinds.memo_of(pod)
         for plugin in framework.pre_filters:
-            self._pre_filter(plugin)
+            if self.rejection is not None:
+                self._add([plugin])
+            else:
+                self._prepare(plugin)
+                self.rejection = self._statuses.get(plugin.name)
         self._add((*framework.filters, *(plugin for plugin, _ in framework.scores), *framework.disabled))
-
-    def _pre_filter(self, plugin: Plugin) -> None:
-        if self.rejection is not None:
-            self._add([plugin])
-            return
-        self._prepare(plugin)
-        self.rejection = self._statuses.get(plugin.name)
 
     def _add(self, plugins: Iterable[Plugin]) -> None:
         """Prepare plugins that kube-scheduler does not ask beforehand; one that would fail then has nothing to say."""
@@ -206,12 +196,13 @@ class Prepared:
         if signature is None:
             return plugin.prepare(self.cluster, self.pod)
         key = (id(plugin), signature)
-        shared = self.cluster.memo.get(key)
-        if isinstance(shared, _Shared):
-            return shared.prepared
+        if (shared := self.cluster.memo.get(key)) is not None:
+            state: State = shared[1]
+            return state
         prepared = plugin.prepare(self.cluster, self.pod)
         if isinstance(prepared, Fixed | OnNode):
-            self.cluster.memo[key] = _Shared(plugin, prepared)
+            # The plugin is kept beside its state, so that no other gets its identity.
+            self.cluster.memo[key] = plugin, prepared
         return prepared
 
     @cached_property

@@ -1,10 +1,12 @@
 """Copies of one pod placed one after another, each where kube-scheduler would, with counts updated and not recomputed.
 
 A placement changes little: what the node holds, and one domain of each constraint. Plugins that judge a node by what it
-holds have their answers kept up (`on_node`); plugins that count over nodes move their counts; all others were asked
-once. What else happens to the cluster meanwhile is followed in the same way. OpportunisticBatching: a pod that is like
-the previous one but no longer fits on its node takes the next best node of the previous cycle instead of being scored
-again. All cycles of a queue are taken to run within the half second for which results are kept.
+holds have their answers kept up (`OnNodeAnswers`): every node is judged at once for each number of further copies, so
+that a placement only looks the answer up, and nodes that others changed are judged again. Plugins that count over nodes
+move their counts; all others were asked once. What else happens to the cluster meanwhile is followed in the same way.
+OpportunisticBatching: a pod that is like the previous one but no longer fits on its node takes the next best node of
+the previous cycle instead of being scored again. All cycles of a queue are taken to run within the half second for
+which results are kept.
 
 Source: pkg/scheduler/framework/runtime/batch.go, GetNodeHint, StoreScheduleResults, batchStateCompatible
 Source: pkg/scheduler/schedule_one.go, sortedNodeScores
@@ -12,26 +14,162 @@ Source: pkg/scheduler/schedule_one.go, sortedNodeScores
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
-from kubespread.scheduler.cluster.change import Change, Moves, StorageChange
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, Moves
+from kubespread.scheduler.cluster.columns import Codes, Counts, Mask, Positions
 from kubespread.scheduler.cluster.kinds import PodKind
-from kubespread.scheduler.cluster.labels import Codes, Counts, Mask, Positions
-from kubespread.scheduler.cluster.nodes import heap_preorder
+from kubespread.scheduler.cluster.nodes import Search, SearchResult, heap_preorder
+from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.evaluation import Evaluation, evaluated
 from kubespread.scheduler.framework import DryRun, Prepared
-from kubespread.scheduler.on_node import OnNodeAnswers
-from kubespread.scheduler.plugin import Code, Counted, Extent, Fixed, OnNode, SchedulingError, State
-from kubespread.scheduler.sampling import Search, SearchResult
+from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, Fixed, OnNode, SchedulingError, State
 
 if TYPE_CHECKING:
-    from kubespread.scheduler.framework import Framework
+    pass
+
+_Answers = tuple[NDArray[np.int32], Counts]
+"""Not 0 where some filter rejects a node, and the weighted scores."""
+
+
+class _Level(Struct, frozen=True):
+    """The answers when each node holds one number of further copies."""
+
+    rejects: NDArray[np.int32]
+    """Not 0 where some filter rejects the node."""
+    points: Counts
+    """The weighted scores."""
+    is_outdated: Mask
+    """The nodes that others changed since."""
+
+    def without(self, changed: Positions) -> _Level:
+        """The same, once others changed some nodes."""
+        is_outdated = self.is_outdated.copy()
+        is_outdated[changed] = True
+        return _Level(self.rejects, self.points, is_outdated)
+
+    def updated(self, nodes: Positions, answers: _Answers) -> _Level:
+        """With what is true of some nodes now."""
+        rejects, points, is_outdated = self.rejects.copy(), self.points.copy(), self.is_outdated.copy()
+        rejects[nodes], points[nodes] = answers
+        is_outdated[nodes] = False
+        return _Level(rejects, points, is_outdated)
+
+
+class OnNodeAnswers:
+    """The answers for one pod, or for all pods that these plugins cannot tell apart."""
+
+    def __init__(
+        self, filters: Sequence[OnNode], scores: Sequence[tuple[OnNode, int]], kind: PodKind, cluster: Cluster
+    ) -> None:
+        """``scores`` come with their weights; ``kind`` is that of a copy."""
+        self._filters, self._scores, self._kind = filters, scores, kind
+        self.out_of_range = False
+        """Whether some score was ever outside 0..100, which ends a cycle whose nodes it is about."""
+        self.may_fail = False
+        """Whether some filter met an error on a node, which ends a cycle that gets there."""
+        self._cluster = cluster
+        self._copies: Counts = np.zeros(len(cluster), dtype=np.int64)
+        """Copies on each node that ``cluster`` does not hold yet."""
+        self._levels: list[_Level] = []
+        self._unjudged: list[int] = []
+        """The nodes that copies came to since the last evaluation: often others change them too before the next one."""
+        now = self._level(0)
+        self._rejects, self._points = now.rejects.copy(), now.points.copy()
+
+    @property
+    def rejects(self) -> NDArray[np.int32]:
+        """Not 0 where some filter rejects the next copy."""
+        self._judge_copies()
+        return self._rejects
+
+    @property
+    def points(self) -> Counts:
+        """The weighted scores of the next copy."""
+        self._judge_copies()
+        return self._points
+
+    def place(self, node: int) -> None:
+        """One more copy is on ``node``."""
+        self._copies[node] += 1
+        self._unjudged.append(node)
+
+    def _judge_copies(self) -> None:
+        for node in self._unjudged:
+            copies = int(self._copies[node])
+            level = self._levels[copies] if copies < len(self._levels) else self._level(copies)
+            if level.is_outdated[node]:
+                level = self._level(copies)
+            self._rejects[node], self._points[node] = level.rejects[node], level.points[node]
+        self._unjudged.clear()
+
+    def follow(self, cluster: Cluster, touched: Codes) -> None:
+        """Go on with ``cluster``, which holds all copies so far; pods came to or left the ``touched`` nodes besides."""
+        is_changed = self._copies > 0
+        is_changed[touched] = True
+        changed = np.flatnonzero(is_changed)
+        self._cluster = cluster
+        self._copies[changed] = 0
+        self._unjudged.clear()
+        # Untouched nodes hold the same in both clusters.
+        self._levels = [level.without(changed) for level in self._levels]
+        now = self._level(0)
+        self._rejects[changed], self._points[changed] = now.rejects[changed], now.points[changed]
+
+    def fork(self) -> OnNodeAnswers:
+        """The same answers, to go on from in another way."""
+        fork = copy(self)
+        fork._copies, fork._levels = self._copies.copy(), list(self._levels)
+        fork._rejects, fork._points = self._rejects.copy(), self._points.copy()
+        fork._unjudged = list(self._unjudged)
+        return fork
+
+    def has_room(self, barred: Codes, copies: int) -> bool:
+        """Whether the nodes that nothing else rules out could hold this many more copies."""
+        room, held = 0, 0
+        while room < copies and (more := int(np.count_nonzero((barred | self._level(held).rejects) == 0))):
+            room += more
+            held += 1
+        return room >= copies
+
+    def room(self, barred: Codes, copies: int) -> Counts:
+        """How many more copies, ``copies`` at most, each node that nothing else bars could hold."""
+        room = np.zeros(len(self._cluster), dtype=np.int64)
+        for held in range(copies):
+            has_more = (barred | self._level(held).rejects) == 0
+            if not has_more.any():
+                break
+            room += has_more
+        return room
+
+    def _level(self, copies: int) -> _Level:
+        """Brings everything up to date: all changed nodes are judged at once, as one takes as long as many."""
+        while len(self._levels) <= copies:
+            rejects, points = self._judge(Holdings(self._cluster).plus(self._kind, len(self._levels)))
+            self._levels.append(_Level(rejects, points, np.zeros(len(rejects), dtype=np.bool_)))
+        level = self._levels[copies]
+        if len(outdated := np.flatnonzero(level.is_outdated)):
+            answers = self._judge(Holdings(self._cluster, outdated).plus(self._kind, copies))
+            level = self._levels[copies] = level.updated(outdated, answers)
+        return level
+
+    def _judge(self, held: Holdings) -> _Answers:
+        rejects, points = np.zeros(len(held), dtype=np.int32), np.zeros(len(held), dtype=np.int64)
+        for state in self._filters:
+            if (verdicts := state.judge(held)) is not None:
+                rejects |= verdicts.rows
+                self.may_fail |= any(status.code is Code.ERROR for status in verdicts.table)
+        for state, weight in self._scores:
+            if (raw := state.points(held)) is not None:
+                points += raw * weight
+                self.out_of_range |= bool(((raw < 0) | (raw > MAX_NODE_SCORE)).any())
+        return rejects, points
 
 
 class _Results:
@@ -79,13 +217,19 @@ class Batch:
         """Another cycle begins."""
         self._cycle += 1
 
-    def hint(self, prepared: Prepared, feasible: Mask) -> int | None:
-        """The node to try first, None for no such node: ``feasible`` says that the last one does not take the pod."""
+    def hinted(self, prepared: Prepared, feasible: Mask) -> Choice | None:
+        """Where the cycle before would have gone next, if that node takes the pod and the last one does not, as
+        ``feasible`` says: nothing is scored then, and the other results go on to be used.
+        """
         profile = id(prepared.framework)
         results, (cycle, node) = self._results.get(profile), self._chosen.get(profile, (-1, -1))
         if results is None or cycle != self._cycle - 1 or feasible[node] or not _is_alike(prepared, results.prepared):
             return None
-        return results.next_best()
+        hint = results.next_best()
+        if hint is None or not feasible[hint]:
+            return None
+        self._chosen[profile] = self._cycle, hint
+        return Choice(hint, 0, 1)
 
     def store(self, prepared: Prepared, node: int, result: SearchResult, totals: Counts) -> None:
         """``node`` was chosen among those that were found."""
@@ -95,10 +239,6 @@ class Batch:
             self._results[profile] = _Results(prepared, result, totals)
         else:
             self._results.pop(profile, None)
-
-    def take_hint(self, framework: Framework, node: int) -> None:
-        """The hint was taken, and the other results go on to be used."""
-        self._chosen[id(framework)] = self._cycle, node
 
 
 def _is_alike(one: Prepared, other: Prepared) -> bool:
@@ -208,7 +348,9 @@ class Placing:
         self._pending: list[int] = []
         """The nodes of the copies that the prepared cluster does not hold yet."""
         self._sort_states()
-        self._listed = self._listed_nodes()
+        lists = list(prepared.listing.values())
+        self._listed: Mask | None = np.logical_and.reduce(lists) if lists else None
+        """The nodes that PreFilter plugins leave to look at; None for all."""
         self._barred, self._may_fail = self._fixed_rejections()
 
     def __len__(self) -> int:
@@ -225,17 +367,6 @@ class Placing:
             if isinstance(state, Fixed | Counted)
         ]
         self._settled: Counts = np.zeros(len(self), dtype=np.int64)
-
-    def _settle(self, scored: _Scored, points: Counts | None) -> None:
-        """Points that do not change any more are added up once."""
-        self._scored.remove(scored)
-        if points is not None:
-            self._settled = self._settled + points
-
-    def _listed_nodes(self) -> Mask | None:
-        """The nodes that PreFilter plugins leave to look at; None for all."""
-        lists = list(self._prepared.listing.values())
-        return np.logical_and.reduce(lists) if lists else None
 
     def _fixed_rejections(self) -> tuple[Codes, bool]:
         """What no placement changes: which nodes are barred, and whether a filter might end the cycle in an error."""
@@ -319,7 +450,7 @@ class Placing:
         if nominee is not None and feasible[nominee]:
             # It is tried first and alone; if it fits, no other node is looked at.
             return Choice(nominee, int(self._total(feasible)[nominee]), 1)
-        if batch is not None and (hinted := self._hinted(batch, feasible)) is not None:
+        if batch is not None and (hinted := batch.hinted(self._prepared, feasible)) is not None:
             return hinted
         result = SearchResult(feasible)
         rules = self._prepared.framework.search
@@ -336,14 +467,6 @@ class Placing:
         if batch is not None:
             batch.store(self._prepared, node, result, total)
         return Choice(node, best, len(equals))
-
-    def _hinted(self, batch: Batch, feasible: Mask) -> Choice | None:
-        """Where the cycle before would have gone next, if that node takes the pod: nothing is scored then."""
-        hint = batch.hint(self._prepared, feasible)
-        if hint is None or not feasible[hint]:
-            return None
-        batch.take_hint(self._prepared.framework, hint)
-        return Choice(hint, 0, 1)
 
     def choose_on(self, node: int) -> Choice | None:
         """The same for a copy that is meant for one node."""
@@ -424,7 +547,9 @@ class Placing:
             if points is not None:
                 total += points
             if scored.is_settled:
-                self._settle(scored, points)
+                # Points that do not change any more are added up once.
+                self._scored.remove(scored)
+                self._settled = self._settled if points is None else self._settled + points
         if framework.missing.scores and np.count_nonzero(feasible) > 1:
             raise SchedulingError(next(iter(framework.missing.scores.values())))
         return total

@@ -27,37 +27,35 @@ from kubespread.kube.api.meta import KubeObject
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes
-from kubespread.scheduler.cluster.change import Change, Moves, StorageChange
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.holdings import Holdings
-from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
+from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, Moves
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions
+from kubespread.scheduler.cluster.storage_index import StorageChange
 
-PRE_FILTER, FILTER, POST_FILTER, PRE_SCORE, SCORE = "preFilter", "filter", "postFilter", "preScore", "score"
-RESERVE, PRE_BIND, BIND, PERMIT, PRE_ENQUEUE, QUEUE_SORT = (
-    "reserve", "preBind", "bind", "permit", "preEnqueue", "queueSort",
-)  # fmt: skip
-PLACEMENT_GENERATE, PLACEMENT_SCORE = "placementGenerate", "placementScore"
-POD_GROUP_POST_FILTER = "podGroupPostFilter"
-JUDGES = frozenset({PRE_FILTER, FILTER})
-RANKS = frozenset({PRE_SCORE, SCORE})
-INTERFACES: Mapping[str, str] = {
-    PRE_FILTER: "PreFilterPlugin",
-    FILTER: "FilterPlugin",
-    POST_FILTER: "PostFilterPlugin",
-    RESERVE: "ReservePlugin",
-    PRE_SCORE: "PreScorePlugin",
-    SCORE: "ScorePlugin",
-    PRE_BIND: "PreBindPlugin",
-    BIND: "BindPlugin",
-    "postBind": "PostBindPlugin",
-    PERMIT: "PermitPlugin",
-    PRE_ENQUEUE: "PreEnqueuePlugin",
-    QUEUE_SORT: "QueueSortPlugin",
-    PLACEMENT_GENERATE: "PlacementGeneratePlugin",
-    PLACEMENT_SCORE: "PlacementScorePlugin",
-    POD_GROUP_POST_FILTER: "PodGroupPostFilterPlugin",
-}
-"""The extension points in the order kube-scheduler builds them, with the names it gives them in errors."""
+
+class Point(StrEnum):
+    """The extension points in the order kube-scheduler builds them."""
+
+    PRE_FILTER = "preFilter"
+    FILTER = "filter"
+    POST_FILTER = "postFilter"
+    RESERVE = "reserve"
+    PRE_SCORE = "preScore"
+    SCORE = "score"
+    PRE_BIND = "preBind"
+    BIND = "bind"
+    POST_BIND = "postBind"
+    PERMIT = "permit"
+    PRE_ENQUEUE = "preEnqueue"
+    QUEUE_SORT = "queueSort"
+    PLACEMENT_GENERATE = "placementGenerate"
+    PLACEMENT_SCORE = "placementScore"
+    POD_GROUP_POST_FILTER = "podGroupPostFilter"
+
+
+JUDGES: frozenset[str] = frozenset({Point.PRE_FILTER, Point.FILTER})
+RANKS: frozenset[str] = frozenset({Point.PRE_SCORE, Point.SCORE})
+INTERFACES: Mapping[str, str] = {point.value: f"{point[0].upper()}{point[1:]}Plugin" for point in Point}
+"""The names that kube-scheduler gives the extension points in errors."""
 
 
 class Args(KubeObject):
@@ -146,7 +144,7 @@ class Specification(Struct, frozen=True, kw_only=True):
 
     def points_in(self, version: KubeVersion) -> frozenset[str]:
         """The extension points it extends in a release."""
-        return self.points if version.since(self.scores_since) else self.points - {SCORE}
+        return self.points if version.since(self.scores_since) else self.points - {Point.SCORE}
 
     def weight_in(self, version: KubeVersion) -> int:
         return self.weight if version.since(self.scores_since) else 0
@@ -375,6 +373,16 @@ class _Skip(Fixed):
 SKIP = _Skip()
 
 
+class ZeroScores(Fixed):
+    """A pod without anything that the plugin looks at, which is scored all the same."""
+
+    def __init__(self, nodes: int) -> None:
+        self._nodes = nodes
+
+    def score(self) -> Counts:
+        return np.zeros(self._nodes, dtype=np.int64)
+
+
 class Plugin(ABC):
     """A plugin as one profile configures it."""
 
@@ -408,15 +416,17 @@ class Plugin(ABC):
         return iter(())
 
 
-def highest_raw(raw: Counts, feasible: Mask) -> Extent:
-    """The extent of `default_normalize`."""
-    return (max(0, int(raw[feasible].max(initial=0))),)
+class ScaledToHighest(State):
+    """The highest raw feasible score becomes 100, the others their truncated share; ``reverses`` turns it round."""
 
+    reverses: ClassVar[bool] = False
 
-def default_normalize(raw: Counts, extent: Extent, *, reverse: bool = False) -> Counts:
-    """The highest raw feasible score becomes 100, the others their truncated share; ``reverse`` turns it round."""
-    (highest,) = extent
-    if highest == 0:
-        return np.full_like(raw, MAX_NODE_SCORE) if reverse else raw
-    scaled = MAX_NODE_SCORE * raw // highest
-    return MAX_NODE_SCORE - scaled if reverse else scaled
+    def extent(self, raw: Counts, feasible: Mask) -> Extent:
+        return (max(0, int(raw[feasible].max(initial=0))),)
+
+    def normalize(self, raw: Counts, extent: Extent) -> Counts:
+        (highest,) = extent
+        if highest == 0:
+            return np.full_like(raw, MAX_NODE_SCORE) if self.reverses else raw
+        scaled = MAX_NODE_SCORE * raw // highest
+        return MAX_NODE_SCORE - scaled if self.reverses else scaled

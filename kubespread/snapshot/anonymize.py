@@ -16,26 +16,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kubespread.kube.api.annotations import CAPACITY_PREFIX, CONFIG_SOURCE, MIGRATED_PLUGINS, NODE_SELECTOR
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api import devices
+from kubespread.kube.api.cluster_objects import ClusterObjects, CSIDriver, CSINodeDriver, PersistentVolumeClaim
 from kubespread.kube.api.core import Container, ContainerImage, ImageVolumeSource, PodOS
-from kubespread.kube.api.devices import (
-    Device,
-    DeviceAttribute,
-    DeviceClaim,
-    DeviceClass,
-    DeviceRequest,
-    DeviceSelector,
-    DeviceSubRequest,
-    ResourceClaim,
-    ResourceClaimSpec,
-    ResourceClaimTemplate,
-)
 from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import KubeObject, ObjectMeta
-from kubespread.kube.api.storage import CSIDriver, CSINodeDriver, PersistentVolumeClaim
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.name_rules import normalized_image
+from kubespread.kube.well_known import CAPACITY_PREFIX, CONFIG_SOURCE, MIGRATED_PLUGINS, NODE_SELECTOR
 from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T")
@@ -65,7 +53,7 @@ _KEPT_FIELDS = frozenset(
     }
 )  # fmt: skip
 # CSI drivers and device classes are products, and other names are derived from theirs and from those of requests.
-_KEPT_NAMES = (PodOS, CSINodeDriver, DeviceRequest, DeviceSubRequest)
+_KEPT_NAMES = (PodOS, CSINodeDriver, devices.DeviceRequest, devices.DeviceSubRequest)
 _KEPT_WORDS = frozenset(
     {
         "", "default", "kube-system", "kube-public", "kube-node-lease", "system-cluster-critical",
@@ -203,13 +191,13 @@ class _Renaming:
                 return msgspec.structs.replace(
                     renamed, annotations=self._annotations(value.annotations), resource_version=""
                 )
-            case Device():
+            case devices.Device():
                 attributes = _renamed_attributes(value.attributes, self._asked_about, self._rename)
                 return msgspec.structs.replace(self._fields(value, but="attributes"), attributes=attributes)
-            case DeviceClaim():
+            case devices.DeviceClaim():
                 # Elsewhere `requests` are amounts of resources, which stay.
                 return msgspec.structs.replace(self._fields(value), requests=self._value(value.requests))
-            case CSIDriver() | DeviceClass():
+            case CSIDriver() | devices.DeviceClass():
                 meta = msgspec.structs.replace(self._value(value.metadata), name=value.metadata.name)
                 return msgspec.structs.replace(self._fields(value), metadata=meta)
         return self._fields(value)
@@ -264,24 +252,24 @@ def _words_of_selectors(objects: ClusterObjects) -> frozenset[str]:
     )
 
 
-def _selectors(objects: ClusterObjects) -> Iterator[DeviceSelector]:
-    for device_class in objects.of(DeviceClass):
+def _selectors(objects: ClusterObjects) -> Iterator[devices.DeviceSelector]:
+    for device_class in objects.of(devices.DeviceClass):
         yield from device_class.spec.selectors
-    for claim in objects.of(ResourceClaim):
+    for claim in objects.of(devices.ResourceClaim):
         yield from _selectors_of(claim.spec)
-    for template in objects.of(ResourceClaimTemplate):
+    for template in objects.of(devices.ResourceClaimTemplate):
         yield from _selectors_of(template.spec.spec)
 
 
-def _selectors_of(spec: ResourceClaimSpec) -> Iterator[DeviceSelector]:
+def _selectors_of(spec: devices.ResourceClaimSpec) -> Iterator[devices.DeviceSelector]:
     for request in spec.devices.requests:
         for subrequest in (request.exactly, *request.first_available):
             yield from subrequest.selectors if subrequest is not None else ()
 
 
 def _renamed_attributes(
-    attributes: Mapping[str, DeviceAttribute], words: frozenset[str], rename: Callable[[str], str]
-) -> dict[str, DeviceAttribute]:
+    attributes: Mapping[str, devices.DeviceAttribute], words: frozenset[str], rename: Callable[[str], str]
+) -> dict[str, devices.DeviceAttribute]:
     """Attributes by their names, with the strings renamed that no selector asks about."""
     return {
         name: attribute

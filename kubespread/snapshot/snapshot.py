@@ -13,7 +13,6 @@ import msgspec
 from kubespread.errors import SnapshotError
 from kubespread.escaping import escaped
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_cluster_objects, default_node
-from kubespread.kube.api.annotations import READ_ANNOTATIONS
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.decoding import DecodingError, check, decode, decoder_of
@@ -21,6 +20,7 @@ from kubespread.kube.api.kinds import KEPT, READ, Kind, full_kind, holds_pods, s
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.pod_sharing import PodSharing
 from kubespread.kube.versions import KubeVersion
+from kubespread.kube.well_known import READ_ANNOTATIONS
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.wording import some_of
 

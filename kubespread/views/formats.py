@@ -42,27 +42,29 @@ class Format(Struct, frozen=True):
     """Whether the output includes the conclusion; otherwise it is printed beside the output."""
     has_notes: bool = False
     """The same for notes, gaps and what is not modeled."""
+    help: str = ""
+    """What the help of -o says of it, where a question does not say it."""
 
 
 FORMATS: Mapping[str, Format] = {
     form.name: form
     for form in (
-        Format("table", engine="terminal", is_for_people=True, has_conclusion=True),
+        Format("table", engine="terminal", is_for_people=True, has_conclusion=True, help="a table"),
         Format("wide", engine="wide", is_for_people=True),
-        Format("plain", engine="plain", is_for_people=True),
+        Format("plain", engine="plain", is_for_people=True, help="plain columns"),
         Format("json", "as_json", is_of_all=True, has_conclusion=True, has_notes=True),
         Format("yaml", "as_yaml", is_of_all=True, has_conclusion=True, has_notes=True),
         Format("markdown", "markdown", is_of_all=True, has_conclusion=True, has_notes=True),
         Format("name", engine="names_only"),
         Format("csv", engine="as_csv"),
-        Format("sarif"),
-        Format("junit"),
-        Format("github"),
-        Format("gitlab"),
-        Format("diff"),
-        Format("promises"),
-        Format("scenario"),
-        Format("prometheus"),
+        Format("sarif", help="is SARIF 2.1.0 for code scanning"),
+        Format("junit", help="is JUnit XML"),
+        Format("github", help="prints annotations of GitHub Actions"),
+        Format("gitlab", help="is a Code Quality report"),
+        Format("diff", help="is a patch with the remedies"),
+        Format("promises", help="is a file of those that hold"),
+        Format("scenario", help="is the scenario, for play"),
+        Format("prometheus", help="prints metrics for a textfile collector"),
     )
 }
 _ON_TERMINAL, _IN_PIPE = "table", "plain"
@@ -74,13 +76,14 @@ def chosen_format(name: str | None, *, is_terminal: bool) -> Format:
 
 
 def writers_of(outputs: Mapping[str, str], package: str) -> Mapping[str, Writer]:
-    """The writers of a report that has a view: the common formats, and ``outputs`` with their help. A format that is
-    not made from views has a module of its name in the ``package`` of the question.
+    """The writers of a report that has a view: the common formats, and ``outputs``, with their help where it is not the
+    format's own. A format that is not made from views has a module of its name in the ``package`` of the question.
     """
+    names = {"table", "plain", "csv", *outputs}
     return {
-        name: Writer(form.engine, outputs.get(name, "")) if form.engine else Writer(name, outputs[name], package)
+        name: Writer(form.engine or name, outputs.get(name) or form.help, *(() if form.engine else (package,)))
         for name, form in FORMATS.items()
-        if form.is_of_all or name in outputs
+        if form.is_of_all or name in names
     }
 
 

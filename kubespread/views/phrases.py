@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from kubespread.reports.parts import ClusterReference, ConstraintReport
-from kubespread.wording import age
+from kubespread.reports.parts import ClusterReference, ConstraintReport, OfWorkloads
+from kubespread.wording import age, count_of, some_of
+
+_MAX_NAMED = 3
 
 
 def policies(constraint: ConstraintReport) -> list[str]:
@@ -37,6 +39,13 @@ def cluster_words(cluster: ClusterReference | None) -> tuple[str, str]:
     of = f" of {' '.join(filter(None, whose))}" if any(whose) else ""
     old = "" if cluster.age_seconds is None else f", {age(cluster.age_seconds)} old"
     return "snapshot", f"{cluster.snapshot.rpartition('/')[2]}{of}{old}"
+
+
+def whose(report: OfWorkloads, workloads: int) -> str:
+    """``Deployment shop/web``: the workloads named in the question, else how many there are, and of what."""
+    if report.asked:
+        return some_of([workload.called for workload in report.asked], _MAX_NAMED)
+    return f"{count_of(workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
 
 
 def chosen_from(namespace: str | None, selector: str) -> str:

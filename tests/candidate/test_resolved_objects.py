@@ -6,8 +6,7 @@ import pytest
 
 import kubespread
 from kubespread.candidate.input.sources import Choosing
-from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.storage import PersistentVolumeClaim
+from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim
 from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
 from kubespread.questions.resolving import resolve
 from tests.builders import Data, hosts, owned_by

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import kubespread
+from kubespread.cli.field import AfterOptions
 from kubespread.cli.options.groups import ClusterOptions, EditedClusterOptions
-from kubespread.cli.options.sides import AfterOptions
 from kubespread.questions import opening
 from tests.cli.support import COMPARE_SCHEMA, FIXTURES, ROOT, run, shell
 

@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 
 import kubespread
-from kubespread.cli.completing.answering import behind_last_break, split_line
-from kubespread.cli.completing.candidates import FREE, source_of, takes_files
-from kubespread.cli.completing.line import read_line
-from kubespread.cli.completing.tree import read_commands
-from kubespread.cli.completion import Shell, script
+from kubespread.cli.completing.answering import FREE, behind_last_break, source_of, split_line, takes_files
+from kubespread.cli.completing.tree import read_commands, read_line
+from kubespread.cli.setup import Shell, script
 from tests.cli.support import FIXTURES, ROOT, run
 
 COMMANDS = read_commands()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kubespread.cli.completion import Shell, script
+from kubespread.cli.setup import Shell, script
 from tests.cli.completing_shells import Terminal, missing
 from tests.cli.support import ROOT
 

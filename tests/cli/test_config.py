@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from kubespread.manifest.stream import read_documents
+from kubespread.manifest.objects import read_documents
 from tests.cli.support import CLUSTER, FIXTURES, ROOT, Result, run, shell
 
 POD = str(FIXTURES / "manifests" / "two-constraints.yaml")

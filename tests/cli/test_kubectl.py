@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kubespread.cli.completion import Shell, script
+from kubespread.cli.setup import Shell, script
 from tests.cli.support import CLUSTER, FIXTURES, POD, PROGRAM, ROOT, Result, environment, run
 
 KUBECTL = shutil.which("kubectl")

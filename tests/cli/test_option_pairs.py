@@ -21,7 +21,7 @@ from kubespread.assistants.server import Cluster
 from kubespread.cli import answering, watch
 from kubespread.cli.commands import _made
 from kubespread.cli.options import pairs
-from kubespread.cli.options.ordered import TYPED_ORDER
+from kubespread.cli.options.grouped import TYPED_ORDER
 from kubespread.cli.options.pairs import faults, spelled
 from kubespread.errors import KubespreadError
 from kubespread.questions import registry

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from kubespread.kube.api.core import (
     EmptyDirVolumeSource,
     HostPathVolumeSource,
@@ -15,7 +16,6 @@ from kubespread.kube.api.core import (
     Volume,
 )
 from kubespread.kube.api.meta import LabelSelector, ObjectMeta, OwnerReference
-from kubespread.kube.api.policy import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -9,8 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.controller import DeploymentPass, Write, reconcile
-from kubespread.controllers.deployment.revisions import replicas_of
+from kubespread.controllers.deployment import DeploymentPass, Write, reconcile, replicas_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicasStatus
 from tests.builders import NOW, Data, ago, owned_by

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubespread.controllers.disruption.budgets import (
+from kubespread.controllers.disruption import (
     ClusterScales,
     CustomKind,
     CustomScale,
@@ -20,10 +20,14 @@ from kubespread.controllers.disruption.budgets import (
     reads_scale,
     selector_of,
 )
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import (
+    ClusterObjects,
+    Condition,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+)
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
-from kubespread.kube.api.policy import Condition, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from kubespread.kube.api.workloads import (
     Deployment,
     LabelSelectingWorkloadSpec,

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubespread.controllers.deployment.revisions import limits
+from kubespread.controllers.deployment import limits
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
-from kubespread.kube.int_or_string import IntOrStringError
+from kubespread.kube.quantity import IntOrStringError
 from tests.builders import Data, ago, owned_by, replica
 from tests.controllers.rollouts import ANNOTATION, deployment, one_pass, passes, replica_set, sizes, template, writes
 

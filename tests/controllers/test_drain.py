@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kubespread.controllers.disruption.drain import plan_drain
+from kubespread.controllers.disruption import plan_drain
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import DaemonSet
-from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.selector import parse_selector
+from kubespread.kube.taint import DrainFlags
 from tests.controllers.cluster import NOW, controlled_by, pod
 
 DAEMON_SETS = [DaemonSet(metadata=ObjectMeta(name="log", namespace="default", uid="another uid"))]

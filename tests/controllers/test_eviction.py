@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption.budgets import ClusterScales, budget_status
-from kubespread.controllers.disruption.eviction import Eviction, evict, no_such_pod
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.controllers.disruption import ClusterScales, Eviction, budget_status, evict, no_such_pod
+from kubespread.kube.api.cluster_objects import (
+    ClusterObjects,
+    Condition,
+    PodDisruptionBudget,
+    PodDisruptionBudgetStatus,
+)
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.policy import Condition, PodDisruptionBudget, PodDisruptionBudgetStatus
 from tests.controllers.cluster import NOW, budget, pod
 
 VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."

@@ -23,7 +23,7 @@ from kubespread.controllers.statefulset import (
 )
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet, StatefulSetStatus
-from kubespread.kube.int_or_string import IntOrStringError
+from kubespread.kube.quantity import IntOrStringError
 from kubespread.kube.versions import KubeVersion
 from tests.builders import NOW, Data, ago, replica
 

@@ -9,17 +9,20 @@ from typing import Any
 from msgspec.structs import replace
 
 import kubespread
-from kubespread.controllers.disruption.budgets import (
+from kubespread.controllers.disruption import (
+    LET_THROUGH,
     ClusterScales,
     CustomKind,
     CustomScale,
+    Eviction,
     budget_status,
     condition_of,
+    evict,
+    no_such_pod,
     protects,
 )
-from kubespread.controllers.disruption.eviction import LET_THROUGH, Eviction, evict, no_such_pod
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.policy import PodDisruptionBudget
 from tests.golden.cases import Data, Difference, Recorded
 
 _VERSION = "example.com/v1"

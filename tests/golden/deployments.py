@@ -8,11 +8,10 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 import kubespread
-from kubespread.controllers.deployment.controller import DeploymentPass, Write, reconcile
-from kubespread.controllers.deployment.revisions import limits, new_replica_set, replicas_of
-from kubespread.kube.api.annotations import DESIRED_REPLICAS, MAX_REPLICAS, REVISION
+from kubespread.controllers.deployment import DeploymentPass, Write, limits, new_replica_set, reconcile, replicas_of
 from kubespread.kube.api.core import PodTemplateSpec
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
+from kubespread.kube.well_known import DESIRED_REPLICAS, MAX_REPLICAS, REVISION
 from tests.golden.cases import Data, Difference, Recorded
 
 _ANNOTATIONS = {"desired": DESIRED_REPLICAS, "max": MAX_REPLICAS, "revision": REVISION}

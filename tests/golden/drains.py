@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import kubespread
-from kubespread.controllers.disruption.drain import DrainPlan, plan_drain
+from kubespread.controllers.disruption import DrainPlan, plan_drain
 from kubespread.kube.api.workloads import DaemonSet
-from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.selector import parse_selector
+from kubespread.kube.taint import DrainFlags
 from tests.golden.cases import Data, Difference, Recorded
 
 # Deletion timestamps of the cases are years before and after.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubespread.kube.int_or_string import IntOrStringError, scaled
+from kubespread.kube.quantity import IntOrStringError, scaled
 
 SCALED: dict[str, tuple[int | str, int, bool, int]] = {
     "a number stays as it is": (7, 3, True, 7),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubespread.kube.api.kinds import KINDS, POD_CREATORS, READ, Kind, pod_creator
-from kubespread.snapshot.live.resources import RESOURCES, path_of
+from kubespread.snapshot.live.connection import RESOURCES, path_of
 
 
 @pytest.mark.parametrize("row", KINDS, ids=lambda row: row.kind)

@@ -10,7 +10,7 @@ import pytest
 
 import kubespread
 from kubespread import UsageError
-from kubespread.manifest.parts import FieldLines
+from kubespread.manifest.text import FieldLines
 from kubespread.questions.check.report import Severity
 from tests.builders import Data, hard, hosts, pod, soft
 from tests.world.clusters import stateful_set

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kubespread.manifest.objects import KubernetesObject
-from kubespread.manifest.parts import MAX_DEPTH, FieldLines, MalformedError
-from kubespread.manifest.stream import read_documents, read_objects
-from kubespread.manifest.text import read_text_bytes, text_bytes
+from kubespread.manifest.objects import KubernetesObject, read_documents, read_objects
+from kubespread.manifest.text import MAX_DEPTH, FieldLines, MalformedError, read_text_bytes, text_bytes
 
 LIMIT = 2**20
 TEXT = "name: é\n"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubespread.manifest import json_stream
-from kubespread.manifest.parts import MalformedError
+from kubespread.manifest.text import MalformedError
 
 KINDS = st.sampled_from(["Pod", "Node", 'a "],{" b'])
 # What is inside of an item begins like an item.

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from kubespread.manifest.json_stream import json_documents
-from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.stream import read_objects
+from kubespread.manifest.objects import read_objects
+from kubespread.manifest.text import MalformedError
 
 ITEMS = [
     {"kind": "Node", "name": "é" * size, "deep": [[{"a": [1.5e3, -0, True, None, '\\"]}']}]]} for size in range(40)

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubespread.manifest.parts import MAX_DEPTH, MalformedError
+from kubespread.manifest.text import MAX_DEPTH, MalformedError
 from kubespread.manifest.writer import resolve_plain, to_yaml
 from kubespread.manifest.yaml_stream import yaml_documents, yaml_parts
 

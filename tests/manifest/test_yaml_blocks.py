@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread.errors import Fault
-from kubespread.manifest import stream, yaml_blocks
-from kubespread.manifest.parts import MalformedError, Part
+from kubespread.manifest import objects, yaml_stream
+from kubespread.manifest.text import MalformedError, Part
 from kubespread.manifest.writer import to_yaml
-from kubespread.manifest.yaml_blocks import yaml_list_parts
-from kubespread.manifest.yaml_stream import lone_value, yaml_parts
+from kubespread.manifest.yaml_stream import lone_value, yaml_list_parts, yaml_parts
 from tests.builders import hard, hosts, owned_by, pod
 
 KEYS = st.sampled_from(["name", "a", "b.c/d-e", "image", "labels", "on", "n", "b c", "f:spec", "é", "-x", "1", "<<"])
@@ -125,7 +124,7 @@ def same(text: bytes, size: int) -> None:
 @settings(max_examples=60)
 @given(documents(), st.sampled_from([7, 60, 400]))
 def test_what_is_cut_is_what_the_parser_reads(text: bytes, size: int) -> None:
-    with patch.object(yaml_blocks, "_MAX_REMEMBERED", 200):
+    with patch.object(yaml_stream, "_MAX_REMEMBERED", 200):
         same(text, size)
 
 
@@ -151,7 +150,7 @@ WRITTEN = [
 
 @pytest.mark.parametrize("text", WRITTEN, ids=["as kubectl does", "indented"])
 def test_the_parser_reads_only_what_was_not_seen_before(text: bytes) -> None:
-    with patch.object(yaml_blocks, "lone_value", side_effect=lone_value) as alone:
+    with patch.object(yaml_stream, "lone_value", side_effect=lone_value) as alone:
         parts = list(yaml_list_parts(text, None))
     assert [type(part.value) for part in parts] == [bytes] * len(CLUSTER) + [dict]
     assert [json.loads(part.value) for part in parts[:-1]] == [part.value for part in yaml_parts(text)][:-1]
@@ -197,11 +196,11 @@ def test_damaged_in_one_place(data: st.DataObject, text: bytes) -> None:
 def test_a_fault_is_named_by_its_line(in_pieces: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "cluster.yaml"
     file.write_bytes(WRITTEN[0].replace(b"maxSkew: 1", b"maxSkew: one", 2))
-    monkeypatch.setattr(stream, "_MAX_BYTES_FOR_LINES", 100 if in_pieces else 10**6)
-    with patch.object(yaml_blocks, "_HEAD", re.compile(rb"(?!)")):
+    monkeypatch.setattr(objects, "_MAX_BYTES_FOR_LINES", 100 if in_pieces else 10**6)
+    with patch.object(yaml_stream, "_HEAD", re.compile(rb"(?!)")):
         by_the_parser = kubespread.load(file)
-    monkeypatch.setattr(stream, "_LARGE_YAML", 0)
-    with patch.object(yaml_blocks._Blocks, "item", autospec=True, side_effect=yaml_blocks._Blocks.item) as item:
+    monkeypatch.setattr(objects, "_LARGE_YAML", 0)
+    with patch.object(yaml_stream._Blocks, "item", autospec=True, side_effect=yaml_stream._Blocks.item) as item:
         cut = kubespread.load(file)
     assert (cut, cut.faults, item.call_count) == (by_the_parser, by_the_parser.faults, len(CLUSTER))
     line = 31 if in_pieces else 51

@@ -9,7 +9,7 @@ import pytest
 
 import kubespread
 from kubespread.errors import UsageError
-from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
+from kubespread.kube.api.cluster_objects import MachineDeployment, NodePool
 from kubespread.node_groups.cluster import groups_of_cluster
 from kubespread.node_groups.groups import Autoscaler, NodeGroup
 from kubespread.snapshot.anonymize import anonymize

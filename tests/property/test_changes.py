@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler.cluster.change import Change, Moves
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Change, Cluster, Moves
 from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import Placing, first_in_heap

@@ -13,14 +13,13 @@ from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.companions import with_companions
 from kubespread.candidate.manifests.workload import from_object
 from kubespread.kube.api.workloads import StatefulSet
-from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster, in_use
+from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.placing import Choice
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.profile.profile import default_profile, framework
 from kubespread.world.store.claims import replicas_with_claims, to_create
-from kubespread.world.store.living_cluster import Applicant, LivingCluster
+from kubespread.world.store.waiting import Applicant, LivingCluster
 from tests.builders import Data, hard, hosts, pod
 from tests.property.test_placing import everything
 from tests.storage import capacity, claim, csi_driver, csi_node, on_host, storage_class, volume

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
-from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError
+from kubespread.scheduler.plugins.dynamicresources.cel.functions import EvaluationError
 
 ENVIRONMENT = cel.NewEnv()
 ERROR = "an error"

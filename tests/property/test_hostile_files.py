@@ -180,7 +180,7 @@ def test_pieces_of_any_size_are_the_same_text(seed: int, tmp_path: Path, monkeyp
     rng = random.Random(seed)
     monkeypatch.setattr("kubespread.manifest.text._CHUNK", rng.choice([3, 7, 64, 300]))
     monkeypatch.setattr("kubespread.manifest.json_stream._WINDOW", rng.choice([1, 50, 1000]))
-    monkeypatch.setattr("kubespread.manifest.stream._MAX_BYTES_FOR_LINES", rng.choice([10, 10**6]))
+    monkeypatch.setattr("kubespread.manifest.objects._MAX_BYTES_FOR_LINES", rng.choice([10, 10**6]))
     expected: Any = kubespread.Snapshot.from_objects(OBJECTS)
     for data in ORIGINALS.values():
         path = tmp_path / "file"

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Scheduler, Snapshot
+from kubespread.assistants.server import tools
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.drain_flags import DrainFlags
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import is_active
+from kubespread.kube.taint import DrainFlags
+from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.play.report import PlayReport
 from kubespread.questions.survive.report import DomainLoss
 from kubespread.questions.worlds import world_of
@@ -25,11 +28,17 @@ from kubespread.world.reporting.difference import Baseline
 from kubespread.world.reporting.happenings import workload_of
 from tests.builders import Data, owned_by, pod
 from tests.property import rolling
-from tests.property.workloads_on_nodes import clusters, scenario, snapshot_of
+from tests.property.workloads_on_nodes import SETTLED, clusters, scenario, snapshot_of
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+_TIMES = 66 if settings.get_current_profile_name() == "fresh" else 1
 FLAGS = st.builds(DrainFlags, st.booleans(), st.booleans(), st.booleans())
+
+
+def examples(number: int) -> settings:
+    """How many clusters `make test` asks about; `make properties` takes 20,000 in all."""
+    return settings(deadline=None, suppress_health_check=_SLOW, max_examples=number * _TIMES)
 
 
 @st.composite
@@ -82,7 +91,7 @@ def more(now: Iterable[UnmadePods], before: Iterable[UnmadePods]) -> Counter[str
     return one - other
 
 
-@settings(deadline=None, suppress_health_check=_SLOW, max_examples=100)
+@examples(60)
 @given(worlds(), FLAGS)
 def test_a_node_goes_or_stays_whoever_is_asked(snapshot: Snapshot, flags: DrainFlags) -> None:
     report = kubespread.removable(
@@ -98,7 +107,7 @@ def test_a_node_goes_or_stays_whoever_is_asked(snapshot: Snapshot, flags: DrainF
             assert list(row.lost) == lost, row.node
 
 
-@settings(deadline=None, suppress_health_check=_SLOW, max_examples=50)
+@examples(30)
 @given(worlds(), FLAGS, st.data())
 def test_a_plan_of_the_same_steps_says_the_same(snapshot: Snapshot, flags: DrainFlags, data: st.DataObject) -> None:
     names = [node.metadata.name for node in snapshot.nodes]
@@ -120,7 +129,7 @@ def test_a_plan_of_the_same_steps_says_the_same(snapshot: Snapshot, flags: Drain
     assert {row.workload for row in plan.workloads if row.change == "worse"} <= set(play.worse)
 
 
-@settings(deadline=None, suppress_health_check=_SLOW, max_examples=100)
+@examples(50)
 @given(worlds(), st.sampled_from([ZONE, HOSTNAME]))
 def test_a_domain_is_lost_alike_whoever_is_asked(snapshot: Snapshot, key: str) -> None:
     try:
@@ -142,7 +151,7 @@ def test_a_domain_is_lost_alike_whoever_is_asked(snapshot: Snapshot, key: str) -
         assert (not loss.trouble) == (soft.verdict == hard.verdict == "yes"), target
 
 
-@settings(deadline=None, suppress_health_check=_SLOW, max_examples=50)
+@examples(30)
 @given(worlds(), st.data())
 def test_two_losses_are_those_of_both_one_after_another(snapshot: Snapshot, data: st.DataObject) -> None:
     """The second as the last step, or both at once."""
@@ -169,7 +178,7 @@ def test_two_losses_are_those_of_both_one_after_another(snapshot: Snapshot, data
         assert loss.trouble or play.verdict == "yes", loss.domain
 
 
-@settings(deadline=None, suppress_health_check=_SLOW, max_examples=50)
+@examples(25)
 @given(worlds())
 def test_promises_are_kept_by_the_same_events(snapshot: Snapshot) -> None:
     """Of drains the clause of each workload, and of losses that of each as `survive` has its row."""
@@ -212,7 +221,7 @@ def _lacking(loss: DomainLoss) -> set[str]:
     return {*pending, *unmade, *(row.workload for row in loss.short)}
 
 
-@settings(deadline=None, suppress_health_check=_SLOW, max_examples=20)
+@examples(15)
 @given(clusters(), st.data())
 def test_autoscalers_at_their_maximum_lack_the_same_pods(objects: list[Data], data: st.DataObject) -> None:
     names = [each["metadata"]["name"] for each in objects if each["kind"] == "Deployment"]
@@ -235,7 +244,7 @@ def test_autoscalers_at_their_maximum_lack_the_same_pods(objects: list[Data], da
     assert kubespread.pending(scaled).pending == pending(play.start) + play.pending
 
 
-@settings(deadline=None, suppress_health_check=_SLOW, max_examples=25)
+@examples(15)
 @given(worlds())
 def test_as_many_pods_are_pending_before_whoever_is_asked(snapshot: Snapshot) -> None:
     name = snapshot.nodes[0].metadata.name
@@ -249,7 +258,7 @@ def test_as_many_pods_are_pending_before_whoever_is_asked(snapshot: Snapshot) ->
         assert kubespread.survive(snapshot).pending_before == removable.pending_before
 
 
-@settings(deadline=None, suppress_health_check=_SLOW, max_examples=50)
+@examples(25)
 @given(worlds(), FLAGS)
 def test_a_node_is_replaced_as_its_steps_do_it(snapshot: Snapshot, flags: DrainFlags) -> None:
     name = snapshot.nodes[-1].metadata.name
@@ -261,3 +270,89 @@ def test_a_node_is_replaced_as_its_steps_do_it(snapshot: Snapshot, flags: DrainF
     if flags == DrainFlags(force=flags.force):
         play = played(snapshot, f"upgrade {name}{' --force' if flags.force else ''}")
         assert (upgrade.verdict, upgrade.left_pending) == (play.verdict, play.pending)
+
+
+@examples(15)
+@given(worlds())
+def test_pods_without_a_node_are_one_number_now(snapshot: Snapshot) -> None:
+    """What `pending`, `audit` and `report` show of the cluster as it stands, as counted in the file."""
+    try:
+        audit = kubespread.audit(snapshot)
+    except UsageError:
+        # It has no workloads.
+        return
+    report = kubespread.report(snapshot)
+    now = sum(
+        1
+        for each in snapshot.pods
+        if not each.spec.node_name and is_active(each) and each.metadata.deletion_timestamp is None
+    )
+    by_line = sum(line.extent for line in report.lines if line.key.startswith("running/pending/"))
+    assert (kubespread.pending(snapshot).pending, sum(row.pending for row in audit.workloads), by_line) == (
+        now,
+        now,
+        now,
+    )
+
+
+@examples(15)
+@given(worlds(), st.data())
+def test_a_workload_is_as_ready_and_as_uneven_whoever_shows_it(snapshot: Snapshot, data: st.DataObject) -> None:
+    """Before anything happens, as `audit` shows the settled cluster; and after a step, as it shows what is left."""
+    name = data.draw(st.sampled_from([node.metadata.name for node in snapshot.nodes]))
+    step = data.draw(st.sampled_from([f"cordon {name}", f"drain {name} --force", f"fail {name}"]))
+    plan = kubespread.plan(snapshot.edited(step))
+    before, after = (_audited(settled) for settled in (_as_planned(snapshot), _as_planned(snapshot, step)))
+    for row in plan.workloads:
+        assert row.before == before.get(str(row.workload)), row.workload
+        if not plan.played.chances:
+            assert row.after == after.get(str(row.workload)), row.workload
+    with suppress(UsageError):
+        for loss in kubespread.survive(snapshot).losses:
+            for lost in loss.workloads:
+                audited = before[str(lost.workload)]
+                assert (lost.wanted, lost.ready_before) == (audited.replicas, audited.ready), lost.workload
+
+
+def _as_planned(snapshot: Snapshot, *steps: str) -> Snapshot:
+    return kubespread.after_steps(snapshot, scenario(SETTLED, *steps))
+
+
+def _audited(snapshot: Snapshot) -> dict[str, AuditedWorkload]:
+    try:
+        return {str(row.workload): row for row in kubespread.audit(snapshot).workloads}
+    except UsageError:
+        return {}
+
+
+@examples(15)
+@given(worlds(), st.booleans())
+def test_as_many_nodes_can_go_whoever_is_asked(snapshot: Snapshot, force: bool) -> None:
+    name = snapshot.nodes[0].metadata.name
+    removable = kubespread.removable(snapshot, force=force)
+    plan = kubespread.plan(snapshot.edited(f"cordon {name}"), force=force)
+    assert plan.before.can_go == len(removable.together.nodes)
+    if not force:
+        lines = [line for line in kubespread.report(snapshot).lines if line.key == "room/removable"]
+        assert sum(line.extent for line in lines) == len(removable.together.nodes)
+
+
+@examples(15)
+@given(worlds(), FLAGS)
+def test_an_assistant_gets_the_same_answers(snapshot: Snapshot, flags: DrainFlags) -> None:
+    """The flags of a drain apply to its edits, too."""
+    asked = {
+        "force": flags.force, "ignoreDaemonsets": flags.ignore_daemonsets,
+        "deleteEmptydirData": flags.delete_emptydir_data, "limit": 1000,
+    }  # fmt: skip
+    own: dict[str, Any] = {
+        "force": flags.force, "ignore_daemonsets": flags.ignore_daemonsets,
+        "delete_emptydir_data": flags.delete_emptydir_data,
+    }  # fmt: skip
+    told = tools()["removable"].call(snapshot, Scheduler(), asked)
+    assert told == kubespread.removable(snapshot, **own).to_dict()
+    name = snapshot.nodes[0].metadata.name
+    edits = [f"drain {name}", f"delete-node {name}"]
+    plan = kubespread.plan(snapshot.edited(*drained(name, flags)), **own)
+    told = tools()["plan"].call(snapshot, Scheduler(), {**asked, "edits": edits})
+    assert (told["verdict"], told["answer"]) == (plan.verdict, list(plan.answer))

@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests.workload import from_object
-from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.profile.profile import default_profile, framework
 from tests.builders import hard, node, pod, soft, taint
 from tests.cli.support import FIXTURES
 from tests.golden.cases import recorded

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests.workload import from_object
 from kubespread.kube.api.core import Pod
-from kubespread.kube.pod_status import priority_of
+from kubespread.kube.owners import priority_of
 from kubespread.questions.queue.queue import Entry, run
+from kubespread.scheduler.cluster.nodes import SearchResult
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.sampling import SearchResult
 from tests.scheduler.random_clusters import Question, World, plain_candidates, profiles, questions
 
 

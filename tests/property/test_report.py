@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Scorecard, Snapshot
 from kubespread.controllers.outage import is_silent
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Node, Pod, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
-from kubespread.kube.api.policy import PodDisruptionBudget
 from kubespread.kube.api.workloads import Deployment
 from kubespread.questions.report.report import ReportLine
 from tests.builders import Data, pod

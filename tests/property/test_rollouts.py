@@ -8,7 +8,7 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubespread.controllers.deployment.revisions import limits, replicas_of
+from kubespread.controllers.deployment import limits, replicas_of
 from kubespread.kube.api.workloads import ReplicaSet
 from tests.controllers.rollouts import deployment, one_pass, passes, replica_set, sizes
 

@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import kubespread
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.cluster.nodes import Nodes
+from kubespread.scheduler.cluster.cluster import Change
+from kubespread.scheduler.cluster.columns import Mask
+from kubespread.scheduler.cluster.nodes import Nodes, Search, SearchRules
 from kubespread.scheduler.evaluation import Evaluation, evaluated
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import Code, SchedulingError, Status, Verdicts
-from kubespread.scheduler.sampling import Search, SearchRules
 from tests.builders import hosts
 from tests.scheduler.random_clusters import Question, profiles, questions
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Snapshot
-from kubespread.controllers.disruption.budgets import ClusterScales, budget_status
+from kubespread.controllers.disruption import ClusterScales, budget_status
 from kubespread.errors import UsageError
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
-from kubespread.kube.pod_status import is_active, is_terminating
+from kubespread.kube.owners import is_active, is_terminating
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import as_snapshot, objects_now, world_of
 from kubespread.scheduler.cluster.cluster import Cluster

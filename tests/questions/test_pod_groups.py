@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.kube.api.scheduling import GangSchedulingPolicy, PodGroup
+from kubespread.kube.api.cluster_objects import GangSchedulingPolicy, PodGroup
 from kubespread.snapshot.anonymize import anonymize
 from tests.builders import Data, node, pod
 from tests.gangs import deployment, pod_group, rack_node, scheduler, taken, workload_of_1_35

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import RemovableReport, Scheduler, Snapshot, UsageError
-from kubespread.kube.drain_flags import DrainFlags
+from kubespread.kube.taint import DrainFlags
 from kubespread.questions.removable.answer import violated
 from kubespread.questions.removable.certain import Certain
 from kubespread.questions.worlds import world_of

@@ -15,14 +15,12 @@ from kubespread.candidate.manifests.workload import from_object
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.versions import LATEST
-from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import JUDGES, RANKS
 from kubespread.scheduler.plugins.registry import REGISTRY
 from kubespread.scheduler.profile.loading import load_profiles
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.profile.profile import default_profile, framework
 from tests.builders import hard, node, pod, soft, taint
 
 Data = dict[str, Any]

@@ -12,21 +12,18 @@ import pytest
 import kubespread
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cluster.columns import Counts
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import (
-    FILTER,
-    SCORE,
     Code,
-    Extent,
     Fixed,
     Plugin,
+    Point,
+    ScaledToHighest,
     Setting,
     Specification,
     Status,
     Verdicts,
-    default_normalize,
-    highest_raw,
 )
 from kubespread.scheduler.plugins import registry
 from tests.builders import node, pod
@@ -51,7 +48,7 @@ class LongNames(Plugin):
 
 
 @dataclass
-class LongNamesState(Fixed):
+class LongNamesState(ScaledToHighest, Fixed):
     nodes: Nodes
     least: int
 
@@ -64,18 +61,14 @@ class LongNamesState(Fixed):
     def score(self) -> Counts:
         return self._lengths()
 
-    def extent(self, raw: Counts, feasible: Mask) -> Extent:
-        return highest_raw(raw, feasible)
-
-    def normalize(self, raw: Counts, extent: Extent) -> Counts:
-        return default_normalize(raw, extent)
-
 
 def long_names(setting: Setting) -> LongNames:
     return LongNames(least=2 if setting.version.since(36) else 3)
 
 
-SPECIFICATION = Specification(name=LongNames.name, points=frozenset({FILTER, SCORE}), make=long_names, weight=5)
+SPECIFICATION = Specification(
+    name=LongNames.name, points=frozenset({Point.FILTER, Point.SCORE}), make=long_names, weight=5
+)
 NODES = [node("a"), node("bb"), node("cccc")]
 
 

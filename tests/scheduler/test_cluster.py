@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from kubespread.kube.selector import Requirement
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.holdings import Holdings
+from kubespread.scheduler.cluster.cluster import Cluster, Holdings
+from kubespread.scheduler.cluster.columns import ABSENT
 from kubespread.scheduler.cluster.kinds import KindJudgment
-from kubespread.scheduler.cluster.labels import ABSENT
 from kubespread.snapshot.snapshot import Snapshot
 from tests.builders import node, pod, pods_on
 

@@ -11,8 +11,7 @@ from kubespread.errors import ManifestError
 from kubespread.kube.time import in_json, nanoseconds
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs
-from kubespread.scheduler.profile.configuration import ConfigurationError
-from kubespread.scheduler.profile.loading import load_profiles
+from kubespread.scheduler.profile.loading import ConfigurationError, load_profiles
 from tests.builders import node, pod
 
 Data = dict[str, Any]

@@ -15,16 +15,14 @@ from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests.workload import from_object
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import LATEST
-from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.evaluation import evaluate, evaluated
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Plugin, SchedulingError, State, Status, Verdicts
 from kubespread.scheduler.profile.loading import load_profiles
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.profile.profile import default_profile, framework
 from tests.builders import hard, node, pod
 from tests.property.test_placing import everything
 from tests.scheduler.asking import SKEWED

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kubespread.kube.quantity import parse
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
-from kubespread.scheduler.plugins.dynamicresources.cel.values import (
+from kubespread.scheduler.plugins.dynamicresources.cel.functions import (
     EvaluationError,
     Semver,
     UnsupportedExpressionError,

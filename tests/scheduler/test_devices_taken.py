@@ -14,14 +14,12 @@ import kubespread
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests.workload import from_object
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.evaluation import evaluate, evaluated
 from kubespread.scheduler.placing import Placing
-from kubespread.scheduler.plugins.dynamicresources.following import ledger_of, written_back
-from kubespread.scheduler.plugins.dynamicresources.rules import Rules
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.plugins.dynamicresources.devices import Rules
+from kubespread.scheduler.plugins.dynamicresources.judging import ledger_of, written_back
+from kubespread.scheduler.profile.profile import default_profile, framework
 from tests.builders import (
     DRIVER,
     device,

@@ -9,10 +9,9 @@ import pytest
 
 import kubespread
 from kubespread.questions.explain.sentences import in_sentences
-from kubespread.scheduler.building import missing_state
 from kubespread.scheduler.framework import FilterError, MissingState
 from kubespread.scheduler.profile.loading import load_profiles
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.profile.profile import default_profile, missing_state
 from tests.builders import node, pod, taint
 from tests.scheduler.asking import ask
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubespread.scheduler.sampling import nodes_to_find
+from kubespread.scheduler.cluster.nodes import nodes_to_find
 from tests.builders import node, pod
 from tests.scheduler.asking import ask, reasons
 

@@ -7,16 +7,13 @@ from typing import Any
 import pytest
 
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.building import configured_plugins
 from kubespread.scheduler.plugins.default_preemption import DefaultPreemption, DefaultPreemptionArgs
 from kubespread.scheduler.plugins.inter_pod_affinity import InterPodAffinity, InterPodAffinityArgs
-from kubespread.scheduler.plugins.noderesources.balanced_allocation import NodeResourcesBalancedAllocation
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesBalancedAllocation, NodeResourcesFit
 from kubespread.scheduler.plugins.noderesources.scoring import Scoring, ShapePoint, WeightedResource
 from kubespread.scheduler.plugins.podtopologyspread.constraints import PodTopologySpreadArgs
-from kubespread.scheduler.profile.configuration import ConfigurationError
-from kubespread.scheduler.profile.loading import load_profiles
-from kubespread.scheduler.profile.profile import PluginEntry, Profile, default_profile
+from kubespread.scheduler.profile.loading import ConfigurationError, load_profiles
+from kubespread.scheduler.profile.profile import PluginEntry, Profile, configured_plugins, default_profile
 from tests.builders import node, pod, taint
 from tests.scheduler.asking import ask
 

@@ -10,9 +10,8 @@ import pytest
 import kubespread
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.nodes import Nodes
+from kubespread.scheduler.cluster.nodes import Nodes, Search, SearchResult, SearchRules, nodes_to_find
 from kubespread.scheduler.placing import first_in_heap
-from kubespread.scheduler.sampling import Search, SearchResult, SearchRules, nodes_to_find
 from tests.builders import Data, hosts, pod, soft
 
 ZONE = "topology.kubernetes.io/zone"

@@ -9,9 +9,7 @@ import pytest
 import kubespread
 from kubespread.scheduler.plugin import Plugin
 from kubespread.scheduler.plugins.volumes.binding import VolumeBinding
-from kubespread.scheduler.plugins.volumes.limits import NodeVolumeLimits
-from kubespread.scheduler.plugins.volumes.restrictions import VolumeRestrictions
-from kubespread.scheduler.plugins.volumes.zone import VolumeZone
+from kubespread.scheduler.plugins.volumes.filters import NodeVolumeLimits, VolumeRestrictions, VolumeZone
 from tests.builders import node, pod
 from tests.kube.decoding import decode_pod
 from tests.scheduler.asking import ask, reasons

@@ -11,10 +11,8 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
-from kubespread.snapshot.live.api import Api
-from kubespread.snapshot.live.connection import list_all
-from kubespread.snapshot.live.parallel import in_parallel
-from kubespread.snapshot.live.resources import RESOURCES, path_of
+from kubespread.snapshot.live.api import Api, in_parallel
+from kubespread.snapshot.live.connection import RESOURCES, list_all, path_of
 
 SPEC = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], "affinity": {"nodeAffinity": {}}}
 METADATA = {"name": "a", "labels": {"a": "b"}, "ownerReferences": [{"kind": "x"}]}

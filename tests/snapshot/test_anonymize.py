@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import kubespread
+from kubespread.kube.api.cluster_objects import PersistentVolume, PersistentVolumeClaim
 from kubespread.kube.api.core import Namespace
-from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.snapshot.anonymize import anonymize
 from kubespread.snapshot.save import save

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kubespread.snapshot.live.resources import RESOURCES
+from kubespread.snapshot.live.connection import RESOURCES
 
 ROOT = Path(__file__).parents[2]
 PROCESSES = 8

@@ -12,11 +12,20 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread.errors import ManifestError, UsageError
 from kubespread.kube.api.core import Node, Taint
-from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.selector import parse_selector
+from kubespread.kube.taint import DrainFlags
 from kubespread.snapshot.edits.new_nodes import AddNode
-from kubespread.snapshot.edits.node_marks import AddTaint, RemoveLabel, RemoveTaint, SetLabel
-from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail, Uncordon
+from kubespread.snapshot.edits.nodes import (
+    AddTaint,
+    Cordon,
+    DeleteNode,
+    Drain,
+    Fail,
+    RemoveLabel,
+    RemoveTaint,
+    SetLabel,
+    Uncordon,
+)
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.verb import Edit, Target

@@ -15,11 +15,10 @@ from typing import Any
 import pytest
 
 import kubespread
+from kubespread.kube.api.cluster_objects import GangSchedulingPolicy, PodGroup
 from kubespread.kube.api.core import Service
-from kubespread.kube.api.scheduling import GangSchedulingPolicy, PodGroup
-from kubespread.snapshot.live.connection import load_cluster
+from kubespread.snapshot.live.connection import RESOURCES, SCHEDULING_GROUP, load_cluster, path_of
 from kubespread.snapshot.live.kubeconfig import Access
-from kubespread.snapshot.live.resources import RESOURCES, SCHEDULING_GROUP, path_of
 from tests.api.client import read, refused
 from tests.api.server import Answer, FakeApi, Fault, always, failing, recorded, serving, status
 from tests.builders import Data, hosts, node, owner, pod

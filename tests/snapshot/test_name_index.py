@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from kubespread.manifest.parts import MalformedError
+from kubespread.manifest.text import MalformedError
 from kubespread.snapshot.files import reader
 from kubespread.snapshot.name_index import names_in
 

@@ -20,7 +20,7 @@ import yaml
 import kubespread
 from kubespread.kube.api.core import Service
 from kubespread.manifest import text as text_file
-from kubespread.snapshot.files import entries
+from kubespread.snapshot.files import reader
 from kubespread.snapshot.files.reader import Recognized
 from tests.builders import Data, hosts, owner, pod
 from tests.cli.support import run
@@ -234,14 +234,14 @@ def test_links_and_paths_that_lead_out_of_an_archive_reach_nothing(tmp_path: Pat
 
 @pytest.mark.parametrize("packing", ["tar.gz", "zip"])
 def test_an_archive_that_unfolds_without_end(packing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "MAX_CLUSTER_BYTES", 2**20)
+    monkeypatch.setattr(reader, "MAX_CLUSTER_BYTES", 2**20)
     path = PACKINGS[packing]({"nodes.json": typed(NODES), "bomb.json": " " * 2**21}, tmp_path)
     with pytest.raises(kubespread.SnapshotError, match="unpacks to more than"):
         kubespread.load(path)
 
 
 def test_an_archive_of_too_many_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "MAX_ENTRIES", 3)
+    monkeypatch.setattr(reader, "MAX_ENTRIES", 3)
     path = as_tar({f"{number}.json": "{}" for number in range(5)}, tmp_path)
     with pytest.raises(kubespread.SnapshotError, match="more than 3 entries"):
         kubespread.load(path)

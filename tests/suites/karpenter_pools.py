@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import structs
 
 import kubespread
-from kubespread.kube.api.autoscaling import NodePool
+from kubespread.kube.api.cluster_objects import NodePool
 from kubespread.kube.api.decoding import decode
 from kubespread.kube.selector import from_map
 from kubespread.node_groups.cluster import node_pool_group

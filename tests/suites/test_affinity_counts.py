@@ -16,12 +16,12 @@ import pytest
 
 import kubespread
 from kubespread.kube.versions import LATEST
-from kubespread.scheduler.building import framework
 from kubespread.scheduler.causes import PodAntiAffinityDetail
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Prepared
 from kubespread.scheduler.plugin import Status
 from kubespread.scheduler.plugins.inter_pod_affinity import InterPodAffinityState
+from kubespread.scheduler.profile.profile import framework
 from tests.suites.affinity_terms import away, near, term
 from tests.suites.tables import NEVER, NO, ask_alone, asking, nodes, pods, profile_of, verdicts
 

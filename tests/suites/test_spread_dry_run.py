@@ -13,9 +13,9 @@ import pytest
 
 import kubespread
 from kubespread.kube.versions import LATEST
-from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugins.podtopologyspread.plugin import SpreadState
+from kubespread.scheduler.profile.profile import framework
 from tests.suites.tables import asking, in_nodes, must, nodes, pods, profile_of
 
 Data = dict[str, Any]

@@ -16,9 +16,9 @@ import pytest
 import kubespread
 from kubespread.kube.versions import LATEST
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugins.podtopologyspread.plugin import SpreadState
+from kubespread.scheduler.profile.profile import framework
 from tests.builders import owned_by, owner, pod
 from tests.suites.tables import ask_alone, asking, in_nodes, must, nodes, profile_of, scores, should
 

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from kubespread.snapshot.edits.registry import parse
+from kubespread.world.events.draining import MOST_STEPS
 from kubespread.world.events.editing import apply
-from kubespread.world.events.failing import MOST_STEPS
 from kubespread.world.store.store import dealt
 from tests.builders import Data, hard, node, pod
 from tests.world.clusters import budget, daemon_set, deployment, job, on_nodes, play, stateful_set, world

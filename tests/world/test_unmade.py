@@ -13,8 +13,7 @@ from kubespread import Scheduler, Snapshot
 from kubespread.kube.api.core import ResourceQuota
 from kubespread.questions.play.report import PlayReport
 from kubespread.questions.worlds import world_of
-from kubespread.world.events.unmade import unmade
-from kubespread.world.events.world import World
+from kubespread.world.events.world import World, unmade
 from tests.builders import Data, node, pod, taint
 from tests.kube.test_quota import quota
 from tests.world.clusters import daemon_set, deployment, job, on_nodes, play, stateful_set, world

@@ -14,9 +14,8 @@ from typing import Any
 from msgspec import Struct
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.stream import read_documents
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, read_text_bytes
+from kubespread.manifest.objects import read_documents
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, MalformedError, read_text_bytes
 
 FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _TOOLS = (("kustomize", "build"), ("kubectl", "kustomize"))

@@ -11,8 +11,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS, REFERABLE, Kind, kind_called
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import ReplicaSet
-from kubespread.kube.owners import controller_of, static_notes
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import controller_of, is_active, static_notes
 from kubespread.kube.selector import Selector
 from kubespread.snapshot.snapshot import Snapshot
 

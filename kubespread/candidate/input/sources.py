@@ -30,8 +30,7 @@ from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
-from kubespread.manifest.parts import FieldLines
-from kubespread.manifest.text import STDIN
+from kubespread.manifest.text import STDIN, FieldLines
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 

@@ -38,10 +38,15 @@ from kubespread.kube.api.meta import KubeObject
 from kubespread.kube.quantity import BAD_FORMAT, BAD_SUFFIX
 from kubespread.kube.selector import Selector
 from kubespread.kube.validation.faults import FieldFault
-from kubespread.manifest.objects import KubernetesObject
-from kubespread.manifest.parts import FieldLines, MalformedError
-from kubespread.manifest.stream import objects_in, read_objects
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, mistaken_text, read_text_bytes
+from kubespread.manifest.objects import KubernetesObject, objects_in, read_objects
+from kubespread.manifest.text import (
+    MAX_MANIFEST_BYTES,
+    FieldLines,
+    MalformedError,
+    display_name,
+    mistaken_text,
+    read_text_bytes,
+)
 from kubespread.wording import some_of
 
 _MAX_FAULTS = 100

@@ -1,13 +1,352 @@
-"""The answer to a shell that completes a word, in the form its script reads; never an error on the terminal."""
+"""The answer to a shell that completes a word, in the form its script reads; never an error on the terminal.
+
+Names of a cluster are those of the snapshots on the line; a running cluster is never contacted.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from kubespread.cli.completing.candidates import Candidates, candidates
-from kubespread.cli.completing.line import Line, read_line
-from kubespread.cli.completing.tree import commands
+from kubespread.cli.completing.tree import Line, Parameter, commands, read_line
+from kubespread.config.layers import SNAPSHOT, settings
+from kubespread.snapshot.topology_keys import SHORT_KEYS
+
+if TYPE_CHECKING:
+    from kubespread.kube.api.kinds import Kind
+    from kubespread.snapshot.names import Names
+
+_STDIN = "-"
+_RUNNING = {"context", "kubeconfig", "cluster", "user"}
+"""The options that ask for a running cluster."""
+_NO_CONFIG = "--no-config"
+_DEFAULT = "default"
+
+
+def nodes(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """The nodes."""
+    return (node for names in _clusters(line, environment) for node in names.nodes)
+
+
+def nodes_or_labels(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """The nodes and ``KEY=``, then ``KEY=VALUE``; after a comma only labels."""
+    clusters = _clusters(line, environment)
+    before, comma, last = line.word.rpartition(",")
+    key, equals, _ = last.partition("=")
+    if equals:
+        yield from (f"{before}{comma}{key}={value}" for names in clusters for value in _values(names, key))
+        return
+    if not comma:
+        yield from (node for names in clusters for node in names.nodes)
+    yield from (f"{before}{comma}{label_key}=" for names in clusters for label_key in _label_keys(names))
+
+
+def node_equals(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """``NODE=``."""
+    return (f"{node}=" for node in nodes(line, environment))
+
+
+def topology_keys(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """Keys that nodes can be grouped by: the short names, and the labels nodes have."""
+    yield from SHORT_KEYS
+    for names in _clusters(line, environment):
+        yield from names.labels
+
+
+def key_equals(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """``KEY=``."""
+    return (f"{key}=" for key in topology_keys(line, environment))
+
+
+def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """The namespaces of the snapshots, or those that the contexts of the kubeconfig name."""
+    clusters = _clusters(line, environment)
+    if clusters:
+        yield from (namespace for names in clusters for namespace in names.namespaces)
+        return
+    from kubespread.snapshot.live.kubeconfig import Access, namespaces_of_contexts
+
+    yield from namespaces_of_contexts(Access(kubeconfig=line.value("kubeconfig") or None), environment)
+
+
+def references(line: Line, environment: Mapping[str, str], more: Sequence[Kind] = ()) -> Iterator[str]:
+    """``deploy/``, then ``deploy/web``; after a kind as a separate word, names (``deploy web``)."""
+    from kubespread.kube.api.kinds import REFERABLE, kind_called
+
+    clusters = _clusters(line, environment)
+    if not clusters:
+        return
+    kind = kind_called(line.arguments[0]) if line.arguments else None
+    if kind is not None:
+        yield from _named(clusters, kind.short, line)
+        return
+    typed, slash, _ = line.word.partition("/")
+    kind = kind_called(typed, more) if slash else None
+    if kind is not None:
+        yield from (f"{typed}/{name}" for name in _named(clusters, kind.short, line))
+    elif not slash:
+        present = {short for names in clusters for short in names.by_kind}
+        yield from (f"{row.short}/" for row in (*REFERABLE, *more) if row.short in present)
+
+
+def references_and_services(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """The same, and ``svc/``."""
+    from kubespread.kube.api.kinds import SERVICE
+
+    return references(line, environment, (SERVICE,))
+
+
+def scaled(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """``deploy/``, then ``deploy/web=``, of the kinds that have replicas."""
+    from kubespread.kube.api.kinds import REFERABLE, kind_called
+
+    clusters = _clusters(line, environment)
+    typed, slash, _ = line.word.partition("/")
+    kind = kind_called(typed) if slash else None
+    if not slash:
+        present = {short for names in clusters for short in names.by_kind}
+        yield from (f"{row.short}/" for row in REFERABLE if row.has_replicas and row.short in present)
+    elif kind is not None and kind.has_replicas:
+        yield from (f"{typed}/{name}=" for name in _named(clusters, kind.short, line))
+
+
+def pods(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """The pods, with their namespace once one is typed."""
+    namespace, slash, _ = line.word.partition("/")
+    for names in _clusters(line, environment):
+        if slash:
+            yield from (f"{namespace}/{name}" for name in names.of_kind("po", namespace))
+        else:
+            yield from names.of_kind("po", _namespace(line, names))
+            yield from (f"{namespace}/" for namespace in names.namespaces)
+
+
+def _named(clusters: Sequence[Names], short: str, line: Line) -> Iterable[str]:
+    return (name for names in clusters for name in names.of_kind(short, _namespace(line, names)))
+
+
+def _label_keys(names: Names) -> Iterator[str]:
+    """Short names for labels that nodes have, then all labels in full."""
+    yield from (short for short, key in SHORT_KEYS.items() if key in names.labels)
+    yield from names.labels
+
+
+def _values(names: Names, key: str) -> list[str]:
+    return names.values_of(key if key in names.labels else SHORT_KEYS.get(key, key))
+
+
+def _namespace(line: Line, names: Names) -> str:
+    """The namespace for a name without one."""
+    return line.value("namespace") or names.namespace or _DEFAULT
+
+
+def _clusters(line: Line, environment: Mapping[str, str]) -> list[Names]:
+    """The names in each snapshot that the line names or that is set; none for a running cluster."""
+    from kubespread.snapshot.name_index import names_in
+
+    paths: Sequence[str] = line.values.get("snapshot", ())
+    if not paths and not line.values.keys() & _RUNNING:
+        set_to = settings(environment, files=_NO_CONFIG not in line.flags).get(SNAPSHOT)
+        paths = set_to.values if set_to is not None else ()
+    return [names_in(_path(path), environment) for path in paths if path != _STDIN]
+
+
+def _path(word: str) -> str:
+    """The file that a word of the line means, in which a shell has not put values for variables yet."""
+    return word if os.path.lexists(word) else os.path.expandvars(word)
+
+
+def contexts(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
+    """The contexts of the kubeconfig."""
+    return _in_kubeconfig("contexts", line, environment)
+
+
+def clusters(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
+    """Its clusters."""
+    return _in_kubeconfig("clusters", line, environment)
+
+
+def users(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
+    """Its users, by name; nothing of them is shown."""
+    return _in_kubeconfig("users", line, environment)
+
+
+def _in_kubeconfig(kind: str, line: Line, environment: Mapping[str, str]) -> Iterable[str]:
+    from kubespread.snapshot.live.kubeconfig import Access, names
+
+    return names(kind, Access(kubeconfig=line.value("kubeconfig") or None), environment)
+
+
+def releases(_line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
+    """The modeled releases, the newest first."""
+    from kubespread.kube.versions import NEWEST, OLDEST
+
+    return (f"1.{minor}" for minor in range(NEWEST, OLDEST - 1, -1))
+
+
+def feature_gates(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
+    """``Name=``, then ``Name=true``: gates that can be set in the release on the line, after those already typed."""
+    from kubespread.errors import UsageError
+    from kubespread.kube import feature_gates as gates
+    from kubespread.kube.versions import KubeVersion
+
+    text = next(
+        (line.value(name) for name in ("to_kube_version", "kube_version", "kube_versions") if line.value(name)), ""
+    )
+    try:
+        release = (KubeVersion.parse(text) if text else KubeVersion()).release
+    except UsageError:
+        return
+    before, name, value = _last_of_list(line.word)
+    if value is not None:
+        yield from (f"{before}{name}={value}" for value in ("true", "false"))
+        return
+    taken = {pair.partition("=")[0] for pair in before.split(",")}
+    yield from (f"{before}{gate}=" for gate in gates.settable(release) if gate not in taken)
+
+
+def proposals(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
+    """Proposed semantics, after those already typed."""
+    from kubespread.kube.versions import PROPOSALS
+
+    before, _, _ = _last_of_list(line.word)
+    yield from (f"{before}{proposal}" for proposal in PROPOSALS if proposal not in before.split(","))
+
+
+def rule_codes(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
+    """The codes of ``kubespread check``, after those already typed."""
+    before, _, _ = _last_of_list(line.word)
+    codes = line.parameter.listed if line.parameter is not None else ()
+    yield from (f"{before}{code}" for code in codes if code not in before.split(","))
+
+
+def _last_of_list(word: str) -> tuple[str, str, str | None]:
+    """The entries of ``a=b,c=`` before the last with their comma, the last one's name, and its value if it has one."""
+    before, comma, last = word.rpartition(",")
+    name, equals, value = last.partition("=")
+    return before + comma, name, value if equals else None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A whole value, and what it is in a few words."""
+
+    value: str
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What a word may become."""
+
+    words: tuple[Candidate, ...] = ()
+    files: bool = False
+    """Whether the names of files are candidates too."""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether more is typed directly after each of them: ``deploy/``, ``zone=``."""
+        return bool(self.words) and all(word.value.endswith(("/", "=")) for word in self.words)
+
+
+Source = Callable[[Line, Mapping[str, str]], Iterable[str]]
+
+_BY_NAME: Mapping[str, Source] = {
+    "context": contexts, "contexts": contexts, "to_context": contexts,
+    "cluster": clusters,
+    "user": users, "namespace": namespaces,
+    "kube_version": releases, "kube_versions": releases,
+    "to_kube_version": releases,
+    "feature_gates": feature_gates, "to_feature_gates": feature_gates,
+    "proposed": proposals, "key": topology_keys, "same": topology_keys,
+    "max_skew": key_equals, "min_domains": key_equals, "survive": key_equals,
+    "node_selector": key_equals,
+    "evict": pods, "scale": scaled,
+    "scale_requests": scaled, "add_node": nodes,
+    "pod": references, "manifest": references, "workload": references,
+    "select": rule_codes, "ignore": rule_codes,
+}  # fmt: skip
+"""By the name of the parameter, where that is enough."""
+_BY_METAVAR: Mapping[str, Source] = {
+    "NODES": nodes_or_labels, "NODE=TAINT": node_equals,
+    "NODE=KEY=VALUE": node_equals,
+    "CODE": rule_codes, "POD": references, "[WORKLOAD]...": references,
+    "[NODES]": nodes, "[NODES]...": nodes_or_labels, "KEY": topology_keys,
+    "CPUxGI|TEMPLATE[@KEY=VALUE]": nodes,
+}  # fmt: skip
+"""By what the help calls a value."""
+_BY_COMMAND: Mapping[tuple[str, str], Source] = {
+    ("explain", "nodes"): nodes, ("audit", "workloads"): references_and_services,
+}  # fmt: skip
+"""Those of one command only."""
+
+FILES = frozenset({
+    "FILE", "PATH", "PATTERN", "DIRECTORY", "POD", "[POD]", "[POD]...", "[POD] [POD]", "[MANIFEST]...", "SCENARIO",
+    "[PROMISES]", "TEMPLATE[:N][@CPUxGI][@KEY=VALUE]", "CPUxGI|TEMPLATE[@KEY=VALUE]", "POLICY",
+})  # fmt: skip
+"""What the help calls a value that may be a file's name."""
+_PLAIN = re.compile(r"\w[\w.:/@=,+-]*")
+"""What no shell reads anything into. Names in files may be anything; those of Kubernetes are this."""
+_HELP = Candidate("--help", "Show this message and exit.")
+_VERSION = Candidate("--version", "Print the version and exit.")
+_NEVER_FILES = frozenset({"template_path", "contexts"})
+FREE = frozenset({
+    "N", "K", "N|all", "STEP", "TIME", "USER", "GROUP", "LABELS", "[NS/]LABELS", "FIELD=VALUE", "RESOURCE=AMOUNT,...",
+    "KEY[=VALUE][:EFFECT]", "REVISION", "POOL=CPUxGI[:COUNT][@KEY=VALUE]",
+})  # fmt: skip
+"""What the help calls a value that cannot be completed."""
+
+
+def source_of(command: str, parameter: Parameter) -> Source | None:
+    """Where the values of an option or argument come from, apart from files."""
+    if parameter.choices:
+        return lambda _line, _environment: parameter.choices
+    by_command = _BY_COMMAND.get((command.rpartition(" ")[2], parameter.name))
+    return by_command or _BY_NAME.get(parameter.name) or _BY_METAVAR.get(parameter.metavar)
+
+
+def takes_files(parameter: Parameter) -> bool:
+    """Whether a value may be the name of a file."""
+    return parameter.metavar in FILES and parameter.name not in _NEVER_FILES
+
+
+def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
+    """What the word of ``line`` may become, each beginning as it does."""
+    if line.is_option:
+        return Candidates(tuple(_options(line)))
+    if line.parameter is None:
+        return Candidates(tuple(_commands(line)))
+    source = source_of(line.command, line.parameter)
+    values = source(line, environment) if source is not None else ()
+    words = (
+        Candidate(value) for value in dict.fromkeys(values) if value.startswith(line.word) and _PLAIN.fullmatch(value)
+    )
+    return Candidates(tuple(words), files=takes_files(line.parameter))
+
+
+def _commands(line: Line) -> Iterator[Candidate]:
+    return (Candidate(name, command.help) for name, command in line.following.items() if name.startswith(line.word))
+
+
+def _options(line: Line) -> Iterator[Candidate]:
+    """The options that may still be given: repeatable ones, and those that were not."""
+    for option in line.of.options:
+        if option.name in line.values and not option.is_repeatable:
+            continue
+        names = [name for name in option.opts if name.startswith(line.word)]
+        # A long name says more than its letter.
+        for name in [name for name in names if name.startswith("--")] or names:
+            yield Candidate(name, option.help)
+    yield from (
+        candidate
+        for candidate in (_HELP, *(() if line.command else (_VERSION,)))
+        if candidate.value.startswith(line.word)
+    )
+
 
 WORD_VARIABLE = "_KUBESPREAD_WORD"
 """The word being typed, for a shell that drops an empty last argument."""

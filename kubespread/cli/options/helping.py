@@ -50,8 +50,7 @@ class HelpingCommand(TyperCommand):
         if not self.is_asked(ctx, args):
             return super().parse_args(ctx, args)
         # The program's own help and version do without it.
-        from kubespread.cli.options.files import say_what_is_waited_for
-        from kubespread.cli.options.pairs import refuse_empty, refuse_pairs, refuse_undecodable
+        from kubespread.cli.options.pairs import refuse_empty, refuse_pairs, refuse_undecodable, say_what_is_waited_for
 
         typed = self.make_parser(ctx).parse_args([*args])[0]
         refuse_empty(ctx, typed)
@@ -104,7 +103,7 @@ class HelpingCommand(TyperCommand):
         super().format_epilog(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
-        from kubespread.cli.options.files import refuse_overwriting
+        from kubespread.cli.options.pairs import refuse_overwriting
 
         # Once all is known that is read, configured files too, and before anything is.
         refuse_overwriting(ctx)

@@ -15,13 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kubespread.kube.api.annotations import DEFAULT_CLASS
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.kube.api.core import Namespace, Node, Pod, ResourceRequirements
 from kubespread.kube.api.kinds import NAMESPACED
 from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
-from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.kube.pod_requests import HUGEPAGES_PREFIX, amounts, container_total, is_pod_level_resource
+from kubespread.kube.well_known import DEFAULT_CLASS
 
 DEFAULT_SCHEDULER = "default-scheduler"
 DEFAULT_NAMESPACE = "default"

@@ -31,33 +31,22 @@ from msgspec import Struct
 from kubespread.kube.admission.defaulting import complete_pod_level_resources, default_pod, merge_label_keys
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.admission.quota import allowance
-from kubespread.kube.api.annotations import NODE_SELECTOR
-from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import (
-    Container,
-    LimitRange,
-    LimitRangeItem,
-    Namespace,
-    Pod,
-    ResourceQuota,
-    RuntimeClass,
-    Toleration,
-)
+from kubespread.kube.api import core
+from kubespread.kube.api.cluster_objects import ClusterObjects, PriorityClass
 from kubespread.kube.api.meta import ApiObject, ResourceList
-from kubespread.kube.api.scheduling import PriorityClass
 from kubespread.kube.name_rules import is_extended
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
 from kubespread.kube.quantity import INT64_MAX, NANO, ZERO, Quantity
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.versions import KubeVersion
-from kubespread.kube.well_known import NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY
+from kubespread.kube.well_known import NODE_SELECTOR, NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY
 
 
 class Admitted(Struct, frozen=True):
     """The pod as the API server would store it, or why it would not."""
 
-    pod: Pod
+    pod: core.Pod
     changes: Sequence[str] = ()
     """What the cluster's admission plugins changed."""
     dropped: Sequence[str] = ()
@@ -70,7 +59,7 @@ class Admitted(Struct, frozen=True):
     """Why an admission plugin refuses it, in the API server's words."""
 
 
-def admit(pod: Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> Admitted:
+def admit(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> Admitted:
     """``pod`` as the API server would store it; ``pod`` itself is unchanged and may share its parts.
 
     A pod that already has a uid went through admission when it was stored: the plugins skip it, and its label keys are
@@ -104,21 +93,21 @@ DEFAULT_TOLERATION_SECONDS = 300
 _UNREACHABLE = (NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY)
 
 
-def tolerate_for_a_while(pod: Pod) -> None:
+def tolerate_for_a_while(pod: core.Pod) -> None:
     """DefaultTolerationSeconds: each of the two taints that nothing in the pod covers is tolerated for 300 s.
 
     Only a toleration's key and effect decide whether it covers one; operator and value do not matter.
     """
     own = pod.spec.tolerations
     added = [
-        Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=DEFAULT_TOLERATION_SECONDS)
+        core.Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=DEFAULT_TOLERATION_SECONDS)
         for key in _UNREACHABLE
         if not any(toleration.key in (key, "") and toleration.effect in ("NoExecute", "") for toleration in own)
     ]
     pod.spec.tolerations = [*own, *added]
 
 
-def tolerate_extended_resources(pod: Pod) -> list[str]:
+def tolerate_extended_resources(pod: core.Pod) -> list[str]:
     """ExtendedResourceToleration: a NoSchedule taint with the key of an extended resource that a container requests is
     tolerated with any value. Returns notes on the tolerations added.
     """
@@ -128,7 +117,7 @@ def tolerate_extended_resources(pod: Pod) -> list[str]:
     return [f"ExtendedResourceToleration: tolerations {toleration.key}:{toleration.effect}" for toleration in added]
 
 
-def for_extended_resources(pod: Pod) -> list[Toleration]:
+def for_extended_resources(pod: core.Pod) -> list[core.Toleration]:
     """The tolerations that ExtendedResourceToleration sees to, by key. It takes one that is there already for another
     unless all of it is the same.
     """
@@ -138,13 +127,13 @@ def for_extended_resources(pod: Pod) -> list[Toleration]:
         for name in container.resources.requests
         if is_extended(name)
     }
-    return [Toleration(key=name, operator="Exists", effect="NoSchedule") for name in sorted(requested)]
+    return [core.Toleration(key=name, operator="Exists", effect="NoSchedule") for name in sorted(requested)]
 
 
-def merged(first: Sequence[Toleration], second: Sequence[Toleration]) -> list[Toleration]:
+def merged(first: Sequence[core.Toleration], second: Sequence[core.Toleration]) -> list[core.Toleration]:
     """Both, without those that another one makes superfluous."""
     together = [*first, *second]
-    kept: list[Toleration] = []
+    kept: list[core.Toleration] = []
     for position, toleration in enumerate(together):
         if any(_covers(other, toleration) for other in kept):
             continue
@@ -154,7 +143,7 @@ def merged(first: Sequence[Toleration], second: Sequence[Toleration]) -> list[To
     return kept
 
 
-def _covers(wide: Toleration, narrow: Toleration) -> bool:
+def _covers(wide: core.Toleration, narrow: core.Toleration) -> bool:
     """Whether ``wide`` tolerates everything that ``narrow`` does, by Kubernetes' own approximate check."""
     if wide == narrow:
         return True
@@ -170,7 +159,7 @@ def _covers(wide: Toleration, narrow: Toleration) -> bool:
     return wide.operator in ("Equal", "") and narrow.operator == "Equal" and wide.value == narrow.value
 
 
-def _seconds(toleration: Toleration) -> float:
+def _seconds(toleration: core.Toleration) -> float:
     return inf if toleration.toleration_seconds is None else toleration.toleration_seconds
 
 
@@ -179,7 +168,7 @@ _Compare = Callable[[Quantity, Quantity, Quantity], tuple[int, int, int]]
 """A request, a limit and a bound, of which nothing counts as 0, as numbers that compare as LimitRanger does."""
 
 
-def fill(pod: Pod, limit_range: LimitRange) -> Iterator[str]:
+def fill(pod: core.Pod, limit_range: core.LimitRange) -> Iterator[str]:
     """Give every container the requests and limits it lacks, and say so."""
     limits: ResourceList = {}
     requests: ResourceList = {}
@@ -194,13 +183,13 @@ def fill(pod: Pod, limit_range: LimitRange) -> Iterator[str]:
             yield f"LimitRange {limit_range.metadata.name}: container {container.name} gets {', '.join(changed)}"
 
 
-def _item_defaults(item: LimitRangeItem) -> tuple[ResourceList, ResourceList]:
+def _item_defaults(item: core.LimitRangeItem) -> tuple[ResourceList, ResourceList]:
     """API defaulting: a maximum implies a default limit, which implies a default request, as a minimum does."""
     limits = {**item.max, **item.default}
     return limits, {**item.min, **limits, **item.default_request}
 
 
-def _fill(container: Container, kind: str, defaults: ResourceList) -> list[str]:
+def _fill(container: core.Container, kind: str, defaults: ResourceList) -> list[str]:
     own: ResourceList = getattr(container.resources, kind)
     missing = {name: amount for name, amount in defaults.items() if name not in own}
     if missing:
@@ -208,7 +197,7 @@ def _fill(container: Container, kind: str, defaults: ResourceList) -> list[str]:
     return [f"{kind}.{name} {amount}" for name, amount in sorted(missing.items())]
 
 
-def refusal(pod: Pod, limit_range: LimitRange, version: KubeVersion) -> str | None:
+def refusal(pod: core.Pod, limit_range: core.LimitRange, version: KubeVersion) -> str | None:
     """Everything of ``pod`` that breaks the range, in LimitRanger's words; each said once, as Go's aggregates do."""
     compare = _exactly if version.since(38) else _as_integers
     broken = list(dict.fromkeys(_broken(pod, limit_range, compare)))
@@ -217,7 +206,7 @@ def refusal(pod: Pod, limit_range: LimitRange, version: KubeVersion) -> str | No
     return f"[{', '.join(broken)}]"
 
 
-def _broken(pod: Pod, limit_range: LimitRange, compare: _Compare) -> Iterator[str]:
+def _broken(pod: core.Pod, limit_range: core.LimitRange, compare: _Compare) -> Iterator[str]:
     for item in limit_range.spec.limits:
         if item.type == "Container":
             for container in (*pod.spec.containers, *pod.spec.init_containers):
@@ -227,7 +216,7 @@ def _broken(pod: Pod, limit_range: LimitRange, compare: _Compare) -> Iterator[st
             yield from _faults(item, _pod_total(pod, "requests"), _pod_total(pod, "limits"), compare)
 
 
-def _pod_total(pod: Pod, kind: str) -> Amounts:
+def _pod_total(pod: core.Pod, kind: str) -> Amounts:
     """Containers summed as the scheduler does, overridden by pod-level resources; overhead is left out."""
     own: ResourceList = getattr(pod.spec.resources, kind) if pod.spec.resources is not None else {}
     return container_total(pod, kind) | {
@@ -235,7 +224,7 @@ def _pod_total(pod: Pod, kind: str) -> Amounts:
     }
 
 
-def _faults(item: LimitRangeItem, requests: Amounts, limits: Amounts, compare: _Compare) -> Iterator[str]:
+def _faults(item: core.LimitRangeItem, requests: Amounts, limits: Amounts, compare: _Compare) -> Iterator[str]:
     # Go walks maps here, in no order; names in order are as good as any.
     for bounds, check in ((item.min, _minimum), (item.max, _maximum), (item.max_limit_request_ratio, _ratio)):
         for name, bound in sorted(amounts(bounds).items()):
@@ -315,7 +304,7 @@ class ForbiddenError(Exception):
     """An admission plugin refuses the pod; the text is its own."""
 
 
-def mutate(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> list[str]:
+def mutate(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> list[str]:
     """Change the defaulted ``pod`` as the plugins would, in their order, and say so. Raises ForbiddenError."""
     changes = [line for limit_range in _limit_ranges(pod, objects) for line in fill(pod, limit_range)]
     if plugins.pod_node_selector:
@@ -329,7 +318,7 @@ def mutate(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> list
     return changes
 
 
-def validate(pod: Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> None:
+def validate(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> None:
     """What admission plugins look at once the API server has found the pod valid. Raises ForbiddenError."""
     for limit_range in _limit_ranges(pod, objects):
         if broken := refusal(pod, limit_range, version):
@@ -338,19 +327,19 @@ def validate(pod: Pod, version: KubeVersion, objects: ClusterObjects, plugins: A
     runtime_class = _runtime_class_named(name, objects) if name else None
     if pod.spec.overhead and (not name or (runtime_class is not None and runtime_class.overhead is None)):
         raise ForbiddenError("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
-    if plugins.resource_quota and (allowed := allowance(pod, objects.of(ResourceQuota))).copies == 0:
+    if plugins.resource_quota and (allowed := allowance(pod, objects.of(core.ResourceQuota))).copies == 0:
         raise ForbiddenError(allowed.refusal)
 
 
-def _limit_ranges(pod: Pod, objects: ClusterObjects) -> list[LimitRange]:
+def _limit_ranges(pod: core.Pod, objects: ClusterObjects) -> list[core.LimitRange]:
     return [
         limit_range
-        for limit_range in objects.of(LimitRange)
+        for limit_range in objects.of(core.LimitRange)
         if limit_range.metadata.namespace == pod.metadata.namespace
     ]
 
 
-def admitted_again(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> Pod:
+def admitted_again(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> core.Pod:
     """A previously admitted pod with the current defaults and node selector of its namespace, and tolerations for what
     it requests; the pod itself if that adds nothing. Raises ForbiddenError.
     """
@@ -366,8 +355,8 @@ def admitted_again(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins)
     return changed if changes else pod
 
 
-def _node_selector(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
-    namespace = objects.named(Namespace, pod.metadata.namespace)
+def _node_selector(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
+    namespace = objects.named(core.Namespace, pod.metadata.namespace)
     text = namespace.metadata.annotations.get(NODE_SELECTOR) if namespace is not None else None
     if not text:
         return
@@ -385,7 +374,7 @@ def _node_selector(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
         )
 
 
-def _priority(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
+def _priority(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
     """The class's priority; a class that was not listed leaves the pod as it is, since nothing is known about it."""
     spec, has_classes = pod.spec, objects.knows(PriorityClass)
     name, priority, policy = spec.priority_class_name, 0, ""
@@ -424,15 +413,15 @@ def _priority(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     spec.priority_class_name, spec.priority, spec.preemption_policy = name, priority, policy
 
 
-def _runtime_class_named(name: str, objects: ClusterObjects) -> RuntimeClass | None:
+def _runtime_class_named(name: str, objects: ClusterObjects) -> core.RuntimeClass | None:
     """None where nothing is known about it. Raises ForbiddenError where it is known that there is none."""
-    runtime_class = objects.named(RuntimeClass, name)
-    if runtime_class is None and objects.knows(RuntimeClass):
+    runtime_class = objects.named(core.RuntimeClass, name)
+    if runtime_class is None and objects.knows(core.RuntimeClass):
         raise ForbiddenError(f'pod rejected: RuntimeClass "{name}" not found')
     return runtime_class
 
 
-def _runtime_class(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
+def _runtime_class(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
     name = pod.spec.runtime_class_name
     runtime_class = _runtime_class_named(name, objects) if name else None
     if runtime_class is None:
@@ -466,20 +455,20 @@ def _nano(resources: ResourceList) -> dict[str, int]:
     return {name: amount.nano for name, amount in amounts(resources).items()}
 
 
-def _toleration(toleration: Toleration) -> str:
+def _toleration(toleration: core.Toleration) -> str:
     value = f"={toleration.value}" if toleration.value else ""
     return f"{toleration.key or '(any)'}{value}:{toleration.effect or '(any)'}"
 
 
 _CONSEQUENCES: dict[type[ApiObject], str] = {
-    LimitRange: "default requests and limits are not added",
+    core.LimitRange: "default requests and limits are not added",
     PriorityClass: "none is the default",
-    ResourceQuota: "quotas are taken not to be exhausted",
+    core.ResourceQuota: "quotas are taken not to be exhausted",
 }
 """What is missed without each kind that every pod depends on."""
 
 
-def gaps(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> Iterator[str]:
+def gaps(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> Iterator[str]:
     """About ``pod``, which is new and was changed by all plugins that had something to say."""
     spec, name = pod.spec, pod.spec.priority_class_name
     is_unknown = spec.priority is None
@@ -488,7 +477,7 @@ def gaps(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> Iterat
         yield from objects.gap(PriorityClass, f"the priority of class {name} is not known, and counts as 0")
     if spec.runtime_class_name:
         consequence = f"overhead, node selector and tolerations of class {spec.runtime_class_name} are not added"
-        yield from objects.gap(RuntimeClass, consequence)
+        yield from objects.gap(core.RuntimeClass, consequence)
     yield from _of_namespaces(objects, plugins)
 
 
@@ -502,7 +491,7 @@ def gaps_again(objects: ClusterObjects, plugins: AdmissionPlugins) -> Iterator[s
 def _of_any_pod(objects: ClusterObjects, *more: type[ApiObject]) -> Iterator[str]:
     """Kinds that nobody listed in one line: of these many clusters have none."""
     absent: list[str] = []
-    kinds: list[type[ApiObject]] = [LimitRange, ResourceQuota, *more]
+    kinds: list[type[ApiObject]] = [core.LimitRange, core.ResourceQuota, *more]
     for kind in sorted(kinds, key=lambda kind: kind.__name__):
         if kind.__name__ in objects.unread:
             yield from objects.gap(kind, _CONSEQUENCES[kind])
@@ -514,4 +503,4 @@ def _of_any_pod(objects: ClusterObjects, *more: type[ApiObject]) -> Iterator[str
 
 def _of_namespaces(objects: ClusterObjects, plugins: AdmissionPlugins) -> Iterator[str]:
     if plugins.pod_node_selector:
-        yield from objects.gap(Namespace, "node selectors of namespaces are not added")
+        yield from objects.gap(core.Namespace, "node selectors of namespaces are not added")

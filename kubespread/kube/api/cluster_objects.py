@@ -1,29 +1,359 @@
-"""Everything besides nodes and pods that scheduling reads."""
+"""Everything besides nodes, pods, workloads and devices that scheduling reads, and all of it together.
+
+Storage: claims, volumes, classes and what CSI drivers report. How many pods evictions must leave. Priorities, and
+groups of pods that are scheduled together: Workload in 1.35, PodGroup since 1.36. Webhooks and admission policies,
+which decide about pods at creation by code that is not here. What configures autoscalers: NodePools and
+MachineDeployments for nodes, HorizontalPodAutoscalers for pods.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
-from kubespread.kube.api.meta import ApiObject
+from msgspec import field
+
+from kubespread.kube.api import core
+from kubespread.kube.api.meta import ApiObject, Int32, Int64, KubeObject, LabelSelector, ResourceList, StringMap
+from kubespread.kube.quantity import IntOrString, QuantityText
+
+
+class NodeClaimSpec(KubeObject):
+    """What every node of a NodePool has."""
+
+    requirements: list[core.NodeSelectorRequirement] = field(default_factory=list)
+    taints: list[core.Taint] = field(default_factory=list)
+
+
+class NodeClaimMeta(KubeObject):
+    labels: StringMap = field(default_factory=dict)
+
+
+class NodeClaimTemplate(KubeObject):
+    metadata: NodeClaimMeta = field(default_factory=NodeClaimMeta)
+    spec: NodeClaimSpec = field(default_factory=NodeClaimSpec)
+
+
+class NodePoolSpec(KubeObject):
+    template: NodeClaimTemplate = field(default_factory=NodeClaimTemplate)
+    limits: ResourceList = field(default_factory=dict)
+    weight: Int32 = 0
+    replicas: Int64 | None = None
+    """Of a static pool, which has as many nodes whatever pods wait."""
+
+
+class NodePool(ApiObject):
+    """karpenter.sh/v1."""
+
+    spec: NodePoolSpec = field(default_factory=NodePoolSpec)
+
+
+class MachineSpec(KubeObject):
+    failure_domain: str = ""
+
+
+class MachineTemplate(KubeObject):
+    metadata: NodeClaimMeta = field(default_factory=NodeClaimMeta)
+    spec: MachineSpec = field(default_factory=MachineSpec)
+
+
+class MachineDeploymentSpec(KubeObject):
+    replicas: Int32 | None = None
+    template: MachineTemplate = field(default_factory=MachineTemplate)
+
+
+class MachineDeployment(ApiObject):
+    """cluster.x-k8s.io. Annotations give the size of its nodes and how many there may be."""
+
+    spec: MachineDeploymentSpec = field(default_factory=MachineDeploymentSpec)
+
+
+class ScaleTarget(KubeObject):
+    """autoscaling's CrossVersionObjectReference."""
+
+    kind: str = ""
+    name: str = ""
+
+
+class HorizontalPodAutoscalerSpec(KubeObject):
+    scale_target_ref: ScaleTarget = field(default_factory=ScaleTarget)
+    min_replicas: Int32 | None = None
+    max_replicas: Int32 = 0
+
+
+class HorizontalPodAutoscaler(ApiObject):
+    spec: HorizontalPodAutoscalerSpec = field(default_factory=HorizontalPodAutoscalerSpec)
+
+
+class ScaledObjectSpec(KubeObject):
+    scale_target_ref: ScaleTarget = field(default_factory=ScaleTarget)
+    min_replica_count: Int32 | None = None
+    max_replica_count: Int32 | None = None
+
+
+class ScaledObject(ApiObject):
+    """keda.sh/v1alpha1: KEDA makes a HorizontalPodAutoscaler of it. Its target is a Deployment unless it says so."""
+
+    spec: ScaledObjectSpec = field(default_factory=ScaledObjectSpec)
+
+
+class RuleWithOperations(KubeObject):
+    operations: list[str] = field(default_factory=list)
+    api_groups: list[str] = field(default_factory=list)
+    resources: list[str] = field(default_factory=list)
+
+    @property
+    def takes_new_pods(self) -> bool:
+        return bool(
+            {"*", "CREATE"}.intersection(self.operations)
+            and {"*", ""}.intersection(self.api_groups)
+            and {"*", "*/*", "pods"}.intersection(self.resources)
+        )
+
+
+class Webhook(KubeObject):
+    name: str = ""
+    rules: list[RuleWithOperations] = field(default_factory=list)
+    namespace_selector: LabelSelector | None = None
+
+
+class _WebhookConfiguration(ApiObject):
+    webhooks: list[Webhook] = field(default_factory=list)
+
+
+class MutatingWebhookConfiguration(_WebhookConfiguration):
+    pass
+
+
+class ValidatingWebhookConfiguration(_WebhookConfiguration):
+    pass
+
+
+class MatchResources(KubeObject):
+    resource_rules: list[RuleWithOperations] = field(default_factory=list)
+    namespace_selector: LabelSelector | None = None
+
+
+class AdmissionPolicySpec(KubeObject):
+    match_constraints: MatchResources = field(default_factory=MatchResources)
+
+
+class _AdmissionPolicy(ApiObject):
+    spec: AdmissionPolicySpec = field(default_factory=AdmissionPolicySpec)
+
+
+class MutatingAdmissionPolicy(_AdmissionPolicy):
+    pass
+
+
+class ValidatingAdmissionPolicy(_AdmissionPolicy):
+    pass
+
+
+class GangSchedulingPolicy(KubeObject):
+    min_count: Int32 = 0
+
+
+class PodGroupSchedulingPolicy(KubeObject):
+    gang: GangSchedulingPolicy | None = None
+
+
+class TopologyConstraint(KubeObject):
+    key: str = ""
+
+
+class PodGroupSchedulingConstraints(KubeObject):
+    topology: list[TopologyConstraint] = field(default_factory=list)
+
+
+class PodGroupSpec(KubeObject):
+    scheduling_policy: PodGroupSchedulingPolicy | None = None
+    scheduling_constraints: PodGroupSchedulingConstraints | None = None
+    parent_composite_pod_group_name: str | None = None
+
+
+class PodGroup(ApiObject):
+    """Also its namesakes from the coscheduling plugin and Volcano, of which only the existence is read."""
+
+    spec: PodGroupSpec = field(default_factory=PodGroupSpec)
+
+
+class WorkloadPodGroup(KubeObject):
+    name: str = ""
+    policy: PodGroupSchedulingPolicy = field(default_factory=PodGroupSchedulingPolicy)
+
+
+class WorkloadSpec(KubeObject):
+    pod_groups: list[WorkloadPodGroup] = field(default_factory=list)
+
+
+class Workload(ApiObject):
+    """As 1.35 has it. Later it only holds templates of PodGroups, which scheduling does not look at."""
+
+    spec: WorkloadSpec = field(default_factory=WorkloadSpec)
+
+
+class PriorityClass(ApiObject):
+    value: Int32 = 0
+    global_default: bool = False
+    preemption_policy: str = ""
+
+
+class PodDisruptionBudgetSpec(KubeObject):
+    selector: LabelSelector | None = None
+    min_available: IntOrString | None = None
+    max_unavailable: IntOrString | None = None
+    unhealthy_pod_eviction_policy: str | None = None
+
+
+class Condition(KubeObject):
+    """meta/v1's Condition."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class PodDisruptionBudgetStatus(KubeObject):
+    observed_generation: Int64 = 0
+    expected_pods: Int32 = 0
+    current_healthy: Int32 = 0
+    desired_healthy: Int32 = 0
+    disruptions_allowed: Int32 = 0
+    disrupted_pods: dict[str, str] = field(default_factory=dict)
+    conditions: list[Condition] = field(default_factory=list)
+
+
+class PodDisruptionBudget(ApiObject):
+    spec: PodDisruptionBudgetSpec = field(default_factory=PodDisruptionBudgetSpec)
+    status: PodDisruptionBudgetStatus = field(default_factory=PodDisruptionBudgetStatus)
+
+
+class PersistentVolumeClaimStatus(KubeObject):
+    phase: str = ""
+
+
+class PersistentVolumeClaim(ApiObject):
+    spec: core.PersistentVolumeClaimSpec = field(default_factory=core.PersistentVolumeClaimSpec)
+    status: PersistentVolumeClaimStatus = field(default_factory=PersistentVolumeClaimStatus)
+
+
+class ObjectReference(KubeObject):
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+
+
+class CSIPersistentVolumeSource(KubeObject):
+    driver: str = ""
+    volume_handle: str = ""
+
+
+class VolumeNodeAffinity(KubeObject):
+    required: core.NodeSelector | None = None
+
+
+class PersistentVolumeSpec(core.InlineVolumes):
+    capacity: ResourceList = field(default_factory=dict)
+    access_modes: list[str] = field(default_factory=list)
+    claim_ref: ObjectReference | None = None
+    storage_class_name: str | None = None
+    volume_mode: str | None = None
+    volume_attributes_class_name: str | None = None
+    node_affinity: VolumeNodeAffinity | None = None
+    csi: CSIPersistentVolumeSource | None = None
+
+
+class PersistentVolumeStatus(KubeObject):
+    phase: str = ""
+
+
+class PersistentVolume(ApiObject):
+    spec: PersistentVolumeSpec = field(default_factory=PersistentVolumeSpec)
+    status: PersistentVolumeStatus = field(default_factory=PersistentVolumeStatus)
+
+
+class TopologySelectorLabelRequirement(KubeObject):
+    key: str = ""
+    values: list[str] = field(default_factory=list)
+
+
+class TopologySelectorTerm(KubeObject):
+    match_label_expressions: list[TopologySelectorLabelRequirement] = field(default_factory=list)
+
+
+class StorageClass(ApiObject):
+    provisioner: str = ""
+    volume_binding_mode: str | None = None
+    allowed_topologies: list[TopologySelectorTerm] = field(default_factory=list)
+
+
+class VolumeNodeResources(KubeObject):
+    count: Int32 | None = None
+
+
+class CSINodeDriver(KubeObject):
+    name: str = ""
+    allocatable: VolumeNodeResources | None = None
+    topology_keys: list[str] = field(default_factory=list)
+
+
+class CSINodeSpec(KubeObject):
+    drivers: list[CSINodeDriver] = field(default_factory=list)
+
+
+class CSINode(ApiObject):
+    spec: CSINodeSpec = field(default_factory=CSINodeSpec)
+
+
+class CSIDriverSpec(KubeObject):
+    storage_capacity: bool = False
+    prevent_pod_scheduling_if_missing: bool = False
+
+
+class CSIDriver(ApiObject):
+    spec: CSIDriverSpec = field(default_factory=CSIDriverSpec)
+
+
+class CSIStorageCapacity(ApiObject):
+    storage_class_name: str = ""
+    node_topology: LabelSelector | None = None
+    capacity: QuantityText | None = None
+    maximum_volume_size: QuantityText | None = None
+
+
+class VolumeAttachmentSource(KubeObject):
+    persistent_volume_name: str = ""
+
+
+class VolumeAttachmentSpec(KubeObject):
+    attacher: str = ""
+    node_name: str = ""
+    source: VolumeAttachmentSource = field(default_factory=VolumeAttachmentSource)
+
+
+class VolumeAttachment(ApiObject):
+    spec: VolumeAttachmentSpec = field(default_factory=VolumeAttachmentSpec)
+
 
 T = TypeVar("T", bound=ApiObject)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class ClusterObjects:
     """The objects of one cluster by type, those of a type in the order they were listed."""
 
-    by_type: Mapping[type[ApiObject], tuple[ApiObject, ...]] = field(default_factory=dict)
+    by_type: Mapping[type[ApiObject], tuple[ApiObject, ...]] = dataclasses.field(default_factory=dict)
     """Only types that have objects."""
     listed: frozenset[str] = frozenset()
     """The kinds that are here completely, even if there are no objects."""
     partly_known: frozenset[str] = frozenset()
     """The kinds of which only those objects are here that came with the question; the cluster's own were not read."""
-    unread: Mapping[str, str] = field(default_factory=dict)
+    unread: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """The kinds that were asked for and not given, and what was said instead."""
-    _by_name: dict[type[ApiObject], dict[str, list[ApiObject]]] = field(
+    _by_name: dict[type[ApiObject], dict[str, list[ApiObject]]] = dataclasses.field(
         default_factory=dict, init=False, repr=False, compare=False
     )
     """Of the types that were looked through by name."""
@@ -45,7 +375,7 @@ class ClusterObjects:
     def with_all(self, cls: type[T], objects: Iterable[T]) -> ClusterObjects:
         """A copy in which ``objects`` are all of their type."""
         by_type: dict[type[ApiObject], tuple[ApiObject, ...]] = {**self.by_type, cls: tuple(objects)}
-        return replace(self, by_type={kind: kept for kind, kept in by_type.items() if kept})
+        return dataclasses.replace(self, by_type={kind: kept for kind, kept in by_type.items() if kept})
 
     def knows(self, kind: type[ApiObject]) -> bool:
         """Whether something can be said about objects of ``kind``: some are here, or there are known to be none."""

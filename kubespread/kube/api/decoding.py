@@ -20,9 +20,9 @@ from msgspec import Struct
 
 from kubespread.kube import time
 from kubespread.kube.api.core import PodSpec
-from kubespread.kube.api.meta import Int32, Int64, IntOrString, KubeObject, LabelSelector
+from kubespread.kube.api.meta import Int32, Int64, KubeObject, LabelSelector
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss
-from kubespread.kube.quantity import QuantityError, QuantityText, parse
+from kubespread.kube.quantity import IntOrString, QuantityError, QuantityText, parse
 from kubespread.kube.selector import SelectorError, from_label_selector
 
 T = TypeVar("T", bound=KubeObject)

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 from msgspec import field
 
+from kubespread.kube.api.cluster_objects import Condition
 from kubespread.kube.api.core import NodeSelector
 from kubespread.kube.api.meta import ApiObject, Int64, KubeObject, ObjectMeta
-from kubespread.kube.api.policy import Condition
 from kubespread.kube.quantity import QuantityText
 
 EXTENDED_RESOURCE_CLAIM = "resource.kubernetes.io/extended-resource-claim"

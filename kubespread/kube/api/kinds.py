@@ -15,54 +15,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler, MachineDeployment, NodePool, ScaledObject
-from kubespread.kube.api.core import (
-    LimitRange,
-    Namespace,
-    Node,
-    Pod,
-    PodTemplateSpec,
-    ResourceQuota,
-    RuntimeClass,
-    Service,
-)
-from kubespread.kube.api.devices import (
-    DeviceClass,
-    DeviceTaintRule,
-    ResourceClaim,
-    ResourceClaimTemplate,
-    ResourceSlice,
-)
+from kubespread.kube.api import cluster_objects as objects
+from kubespread.kube.api import core, devices, workloads
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.api.scheduling import PodGroup, PriorityClass
-from kubespread.kube.api.scheduling import Workload as SchedulingWorkload
-from kubespread.kube.api.storage import (
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
-from kubespread.kube.api.webhooks import (
-    MutatingAdmissionPolicy,
-    MutatingWebhookConfiguration,
-    ValidatingAdmissionPolicy,
-    ValidatingWebhookConfiguration,
-)
-from kubespread.kube.api.workloads import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    Job,
-    PodTemplate,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-    Workload,
-)
 
 
 def _replica_specs(field: str) -> tuple[TemplateAt, ...]:
@@ -233,11 +188,11 @@ class Kind(Struct, frozen=True):
     @property
     def creates_pods(self) -> bool:
         """Whether it is a pod, or has a pod template."""
-        return self.cls is Pod or bool(self.template_path)
+        return self.cls is core.Pod or bool(self.template_path)
 
-    def pod_template(self, obj: ApiObject) -> PodTemplateSpec | None:
+    def pod_template(self, obj: ApiObject) -> core.PodTemplateSpec | None:
         """The pod template in an object of this kind."""
-        template: PodTemplateSpec | None = attrgetter(self.template_attribute or self.template_path)(obj)
+        template: core.PodTemplateSpec | None = attrgetter(self.template_attribute or self.template_path)(obj)
         return template
 
 
@@ -256,74 +211,76 @@ _STORAGE, _REGISTRATION = "storage.k8s.io/v1", "admissionregistration.k8s.io/v1"
 _RESOURCE, _RESOURCE_BETA = "resource.k8s.io/v1", ("resource.k8s.io/v1beta2",)
 
 KINDS = (
-    Kind(Node, "v1", "nodes", is_namespaced=False),
-    Kind(Pod, "v1", "pods", "po"),
-    Kind(Deployment, "apps/v1", "deployments", "deploy", template_path=TEMPLATE_PATH, has_replicas=True),
-    Kind(ReplicaSet, "apps/v1", "replicasets", "rs", template_path=TEMPLATE_PATH, has_replicas=True),
-    Kind(StatefulSet, "apps/v1", "statefulsets", "sts", template_path=TEMPLATE_PATH, has_replicas=True),
-    Kind(DaemonSet, "apps/v1", "daemonsets", "ds", template_path=TEMPLATE_PATH),
+    Kind(core.Node, "v1", "nodes", is_namespaced=False),
+    Kind(core.Pod, "v1", "pods", "po"),
+    Kind(workloads.Deployment, "apps/v1", "deployments", "deploy", template_path=TEMPLATE_PATH, has_replicas=True),
+    Kind(workloads.ReplicaSet, "apps/v1", "replicasets", "rs", template_path=TEMPLATE_PATH, has_replicas=True),
+    Kind(workloads.StatefulSet, "apps/v1", "statefulsets", "sts", template_path=TEMPLATE_PATH, has_replicas=True),
+    Kind(workloads.DaemonSet, "apps/v1", "daemonsets", "ds", template_path=TEMPLATE_PATH),
     Kind(
-        ReplicationController, "v1", "replicationcontrollers", "rc", template_path=TEMPLATE_PATH, has_replicas=True
+        workloads.ReplicationController, "v1", "replicationcontrollers", "rc",
+        template_path=TEMPLATE_PATH, has_replicas=True,
     ),
-    Kind(Job, "batch/v1", "jobs", "job", template_path=TEMPLATE_PATH),
+    Kind(workloads.Job, "batch/v1", "jobs", "job", template_path=TEMPLATE_PATH),
     Kind(
-        CronJob, "batch/v1", "cronjobs", "cj",
+        workloads.CronJob, "batch/v1", "cronjobs", "cj",
         template_path="spec.jobTemplate.spec.template", template_attribute="spec.job_template.spec.template",
     ),
-    Kind(PodTemplate, "v1", "podtemplates", template_path="template", is_kept=False),
-    Kind(Service, "v1", "services", "svc"),
-    Kind(Namespace, "v1", "namespaces", is_namespaced=False),
-    Kind(PersistentVolumeClaim, "v1", "persistentvolumeclaims"),
-    Kind(PersistentVolume, "v1", "persistentvolumes", is_namespaced=False),
-    Kind(StorageClass, _STORAGE, "storageclasses", is_namespaced=False),
-    Kind(CSINode, _STORAGE, "csinodes", is_namespaced=False),
-    Kind(CSIDriver, _STORAGE, "csidrivers", is_namespaced=False),
-    Kind(CSIStorageCapacity, _STORAGE, "csistoragecapacities"),
-    Kind(VolumeAttachment, _STORAGE, "volumeattachments", is_namespaced=False),
-    Kind(PodDisruptionBudget, "policy/v1", "poddisruptionbudgets"),
-    Kind(PriorityClass, "scheduling.k8s.io/v1", "priorityclasses", is_namespaced=False),
-    Kind(RuntimeClass, "node.k8s.io/v1", "runtimeclasses", is_namespaced=False),
-    Kind(LimitRange, "v1", "limitranges"),
-    Kind(ResourceQuota, "v1", "resourcequotas"),
-    Kind(DeviceClass, _RESOURCE, "deviceclasses", is_namespaced=False, other_versions=_RESOURCE_BETA),
-    Kind(DeviceTaintRule, _RESOURCE, "devicetaintrules", is_namespaced=False, other_versions=_RESOURCE_BETA),
-    Kind(ResourceClaim, _RESOURCE, "resourceclaims", other_versions=_RESOURCE_BETA),
-    Kind(ResourceClaimTemplate, _RESOURCE, "resourceclaimtemplates", other_versions=_RESOURCE_BETA),
-    Kind(ResourceSlice, _RESOURCE, "resourceslices", is_namespaced=False, other_versions=_RESOURCE_BETA),
-    Kind(MutatingWebhookConfiguration, _REGISTRATION, "mutatingwebhookconfigurations", is_namespaced=False),
-    Kind(ValidatingWebhookConfiguration, _REGISTRATION, "validatingwebhookconfigurations", is_namespaced=False),
-    Kind(MutatingAdmissionPolicy, _REGISTRATION, "mutatingadmissionpolicies", is_namespaced=False),
-    Kind(ValidatingAdmissionPolicy, _REGISTRATION, "validatingadmissionpolicies", is_namespaced=False),
+    Kind(workloads.PodTemplate, "v1", "podtemplates", template_path="template", is_kept=False),
+    Kind(core.Service, "v1", "services", "svc"),
+    Kind(core.Namespace, "v1", "namespaces", is_namespaced=False),
+    Kind(objects.PersistentVolumeClaim, "v1", "persistentvolumeclaims"),
+    Kind(objects.PersistentVolume, "v1", "persistentvolumes", is_namespaced=False),
+    Kind(objects.StorageClass, _STORAGE, "storageclasses", is_namespaced=False),
+    Kind(objects.CSINode, _STORAGE, "csinodes", is_namespaced=False),
+    Kind(objects.CSIDriver, _STORAGE, "csidrivers", is_namespaced=False),
+    Kind(objects.CSIStorageCapacity, _STORAGE, "csistoragecapacities"),
+    Kind(objects.VolumeAttachment, _STORAGE, "volumeattachments", is_namespaced=False),
+    Kind(objects.PodDisruptionBudget, "policy/v1", "poddisruptionbudgets"),
+    Kind(objects.PriorityClass, "scheduling.k8s.io/v1", "priorityclasses", is_namespaced=False),
+    Kind(core.RuntimeClass, "node.k8s.io/v1", "runtimeclasses", is_namespaced=False),
+    Kind(core.LimitRange, "v1", "limitranges"),
+    Kind(core.ResourceQuota, "v1", "resourcequotas"),
+    Kind(devices.DeviceClass, _RESOURCE, "deviceclasses", is_namespaced=False, other_versions=_RESOURCE_BETA),
+    Kind(devices.DeviceTaintRule, _RESOURCE, "devicetaintrules", is_namespaced=False, other_versions=_RESOURCE_BETA),
+    Kind(devices.ResourceClaim, _RESOURCE, "resourceclaims", other_versions=_RESOURCE_BETA),
+    Kind(devices.ResourceClaimTemplate, _RESOURCE, "resourceclaimtemplates", other_versions=_RESOURCE_BETA),
+    Kind(devices.ResourceSlice, _RESOURCE, "resourceslices", is_namespaced=False, other_versions=_RESOURCE_BETA),
+    Kind(objects.MutatingWebhookConfiguration, _REGISTRATION, "mutatingwebhookconfigurations", is_namespaced=False),
+    Kind(objects.ValidatingWebhookConfiguration, _REGISTRATION, "validatingwebhookconfigurations", is_namespaced=False),
+    Kind(objects.MutatingAdmissionPolicy, _REGISTRATION, "mutatingadmissionpolicies", is_namespaced=False),
+    Kind(objects.ValidatingAdmissionPolicy, _REGISTRATION, "validatingadmissionpolicies", is_namespaced=False),
     Kind(
-        HorizontalPodAutoscaler, "autoscaling/v2", "horizontalpodautoscalers", other_versions=("autoscaling/v1",)
+        objects.HorizontalPodAutoscaler, "autoscaling/v2", "horizontalpodautoscalers",
+        other_versions=("autoscaling/v1",),
     ),
     # Not asked of a cluster: what it is for, a HorizontalPodAutoscaler, is there by then.
-    Kind(ScaledObject, "keda.sh/v1alpha1", "scaledobjects", is_listed=False),
+    Kind(objects.ScaledObject, "keda.sh/v1alpha1", "scaledobjects", is_listed=False),
     Kind(
         # No part of most clusters: asked of those that serve them in Kubernetes' own group.
-        PodGroup, "scheduling.k8s.io/v1alpha2", "podgroups", is_listed=False,
+        objects.PodGroup, "scheduling.k8s.io/v1alpha2", "podgroups", is_listed=False,
         # Kubernetes 1.37, the coscheduling plugin of kubernetes-sigs/scheduler-plugins now and before, Volcano.
         other_versions=(
             "scheduling.k8s.io/v1alpha3", "scheduling.k8s.io/v1beta1", "scheduling.x-k8s.io/v1alpha1",
             "scheduling.sigs.k8s.io/v1alpha1", "scheduling.volcano.sh/v1beta1",
         ),
     ),
-    Kind(SchedulingWorkload, "scheduling.k8s.io/v1alpha1", "workloads", is_listed=False),
+    Kind(objects.Workload, "scheduling.k8s.io/v1alpha1", "workloads", is_listed=False),
     # Of clusters that have such an autoscaler only, and nobody else needs them: read where a file holds them.
-    Kind(NodePool, "karpenter.sh/v1", "nodepools", is_namespaced=False, is_listed=False),
+    Kind(objects.NodePool, "karpenter.sh/v1", "nodepools", is_namespaced=False, is_listed=False),
     Kind(
-        MachineDeployment, "cluster.x-k8s.io/v1beta2", "machinedeployments", is_listed=False,
+        objects.MachineDeployment, "cluster.x-k8s.io/v1beta2", "machinedeployments", is_listed=False,
         other_versions=("cluster.x-k8s.io/v1beta1",),
     ),
 )  # fmt: skip
 
-UNKNOWN = Kind(Workload, "", "", template_path=TEMPLATE_PATH, has_replicas=True)
+UNKNOWN = Kind(workloads.Workload, "", "", template_path=TEMPLATE_PATH, has_replicas=True)
 """Any other kind that has a pod template where most of Kubernetes' own have it."""
 
 KEPT: Mapping[type[ApiObject], Kind] = {row.cls: row for row in KINDS if row.is_kept}
 """The kinds a snapshot holds objects of."""
 
-SERVICE = KEPT[Service]
+SERVICE = KEPT[core.Service]
 
 READ: Mapping[tuple[str, str], type[ApiObject]] = {
     (api_version, row.kind): row.cls for row in KEPT.values() for api_version in (row.api_version, *row.other_versions)

@@ -18,8 +18,6 @@ Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 StringMap = dict[str, str]
 ResourceList = dict[str, QuantityText | None]
-IntOrString = int | str
-"""An absolute number or a percentage."""
 
 
 class KubeObject(msgspec.Struct, rename="camel", kw_only=True, gc=False, omit_defaults=True):

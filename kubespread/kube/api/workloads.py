@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec import field
 
+from kubespread.kube.api.cluster_objects import PersistentVolumeClaim
 from kubespread.kube.api.core import PodTemplateSpec
-from kubespread.kube.api.meta import ApiObject, Int32, Int64, IntOrString, KubeObject, LabelSelector, StringMap
-from kubespread.kube.api.storage import PersistentVolumeClaim
+from kubespread.kube.api.meta import ApiObject, Int32, Int64, KubeObject, LabelSelector, StringMap
+from kubespread.kube.quantity import IntOrString
 
 
 class StatefulSetOrdinals(KubeObject):

@@ -22,23 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from kubespread.kube.api.core import (
-    Affinity,
-    Container,
-    ContainerClaim,
-    ContainerPort,
-    NodeAffinity,
-    NodeSelectorRequirement,
-    NodeSelectorTerm,
-    Pod,
-    PodAffinity,
-    PodAffinityTerm,
-    PodResourceClaim,
-    PodSchedulingGate,
-    PodSpec,
-    Toleration,
-    TopologySpreadConstraint,
-)
+from kubespread.kube.api import core
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.name_rules import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
 from kubespread.kube.quantity import QuantityError
@@ -71,7 +55,7 @@ MIN_DOMAINS_IF_HARD = f"can only use minDomains if whenUnsatisfiable={DO_NOT_SCH
 _POSITIVE = "must be greater than zero"
 
 
-def spread_faults(constraints: Sequence[TopologySpreadConstraint], path: str) -> Iterator[FieldFault]:
+def spread_faults(constraints: Sequence[core.TopologySpreadConstraint], path: str) -> Iterator[FieldFault]:
     """Every fault of the list at ``path``; of two constraints with one key and action the earlier is the duplicate."""
     pairs = [(constraint.topology_key, constraint.when_unsatisfiable) for constraint in constraints]
     for position, constraint in enumerate(constraints):
@@ -80,7 +64,9 @@ def spread_faults(constraints: Sequence[TopologySpreadConstraint], path: str) ->
         )
 
 
-def _constraint_faults(constraint: TopologySpreadConstraint, path: str, *, is_duplicate: bool) -> Iterator[FieldFault]:
+def _constraint_faults(
+    constraint: core.TopologySpreadConstraint, path: str, *, is_duplicate: bool
+) -> Iterator[FieldFault]:
     action = constraint.when_unsatisfiable
     if constraint.max_skew <= 0:
         yield invalid(f"{path}.maxSkew", constraint.max_skew, _POSITIVE)
@@ -106,7 +92,7 @@ def _constraint_faults(constraint: TopologySpreadConstraint, path: str, *, is_du
     yield from selector_faults(constraint.label_selector, f"{path}.labelSelector")
 
 
-def _match_label_keys_faults(constraint: TopologySpreadConstraint, path: str) -> Iterator[FieldFault]:
+def _match_label_keys_faults(constraint: core.TopologySpreadConstraint, path: str) -> Iterator[FieldFault]:
     keys = constraint.match_label_keys
     if keys and constraint.label_selector is None:
         yield forbidden(f"{path}.matchLabelKeys", "must not be specified when labelSelector is not set")
@@ -121,7 +107,7 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _WEIGHT_RANGE = "must be in the range 1-100"
 
 
-def affinity_faults(affinity: Affinity | None, path: str) -> Iterator[FieldFault]:
+def affinity_faults(affinity: core.Affinity | None, path: str) -> Iterator[FieldFault]:
     if affinity is None:
         return
     if affinity.node_affinity is not None:
@@ -132,7 +118,7 @@ def affinity_faults(affinity: Affinity | None, path: str) -> Iterator[FieldFault
         yield from _pod_affinity_faults(affinity.pod_anti_affinity, f"{path}.podAntiAffinity")
 
 
-def _node_affinity_faults(affinity: NodeAffinity, path: str) -> Iterator[FieldFault]:
+def _node_affinity_faults(affinity: core.NodeAffinity, path: str) -> Iterator[FieldFault]:
     required_terms = affinity.required_during_scheduling_ignored_during_execution
     if required_terms is not None:
         terms_path = f"{path}.{_REQUIRED}.nodeSelectorTerms"
@@ -148,7 +134,7 @@ def _node_affinity_faults(affinity: NodeAffinity, path: str) -> Iterator[FieldFa
         yield from _term_faults(preferred.preference, f"{preferred_path}.preference", check_values=False)
 
 
-def _term_faults(term: NodeSelectorTerm, path: str, *, check_values: bool) -> Iterator[FieldFault]:
+def _term_faults(term: core.NodeSelectorTerm, path: str, *, check_values: bool) -> Iterator[FieldFault]:
     for position, expression in enumerate(term.match_expressions):
         yield from _label_requirement_faults(
             expression, f"{path}.matchExpressions[{position}]", check_values=check_values
@@ -158,7 +144,7 @@ def _term_faults(term: NodeSelectorTerm, path: str, *, check_values: bool) -> It
 
 
 def _label_requirement_faults(
-    expression: NodeSelectorRequirement, path: str, *, check_values: bool
+    expression: core.NodeSelectorRequirement, path: str, *, check_values: bool
 ) -> Iterator[FieldFault]:
     match expression.operator:
         case "In" | "NotIn":
@@ -178,7 +164,7 @@ def _label_requirement_faults(
             yield from invalid_each(f"{path}.values[{position}]", value, label_value_faults(value))
 
 
-def _field_requirement_faults(expression: NodeSelectorRequirement, path: str) -> Iterator[FieldFault]:
+def _field_requirement_faults(expression: core.NodeSelectorRequirement, path: str) -> Iterator[FieldFault]:
     if expression.operator not in ("In", "NotIn"):
         yield invalid(f"{path}.operator", expression.operator, BAD_OPERATOR)
     elif len(expression.values) != 1:
@@ -192,7 +178,7 @@ def _field_requirement_faults(expression: NodeSelectorRequirement, path: str) ->
         yield from invalid_each(f"{path}.values[{position}]", value, subdomain_faults(value))
 
 
-def _pod_affinity_faults(affinity: PodAffinity, path: str) -> Iterator[FieldFault]:
+def _pod_affinity_faults(affinity: core.PodAffinity, path: str) -> Iterator[FieldFault]:
     for position, term in enumerate(affinity.required_during_scheduling_ignored_during_execution):
         yield from _pod_term_faults(term, f"{path}.{_REQUIRED}[{position}]")
     for position, weighted in enumerate(affinity.preferred_during_scheduling_ignored_during_execution):
@@ -202,7 +188,7 @@ def _pod_affinity_faults(affinity: PodAffinity, path: str) -> Iterator[FieldFaul
         yield from _pod_term_faults(weighted.pod_affinity_term, f"{weighted_path}.podAffinityTerm")
 
 
-def _pod_term_faults(term: PodAffinityTerm, path: str) -> Iterator[FieldFault]:
+def _pod_term_faults(term: core.PodAffinityTerm, path: str) -> Iterator[FieldFault]:
     yield from selector_faults(term.label_selector, f"{path}.labelSelector")
     yield from selector_faults(term.namespace_selector, f"{path}.namespaceSelector")
     for namespace in term.namespaces:
@@ -213,7 +199,7 @@ def _pod_term_faults(term: PodAffinityTerm, path: str) -> Iterator[FieldFault]:
     yield from invalid_each(f"{path}.topologyKey", term.topology_key, label_key_faults(term.topology_key))
 
 
-def _label_keys_faults(term: PodAffinityTerm, path: str) -> Iterator[FieldFault]:
+def _label_keys_faults(term: core.PodAffinityTerm, path: str) -> Iterator[FieldFault]:
     lists = (("matchLabelKeys", term.match_label_keys), ("mismatchLabelKeys", term.mismatch_label_keys))
     for field, keys in lists:
         if keys and term.label_selector is None:
@@ -244,12 +230,12 @@ _PORT_NAME = re.compile(r"[-a-z0-9]+")
 _LETTER = re.compile(r"[a-z]")
 
 
-def pod_faults(pod: Pod, version: KubeVersion) -> list[FieldFault]:
+def pod_faults(pod: core.Pod, version: KubeVersion) -> list[FieldFault]:
     """Everything the API server would refuse a Pod for, after defaulting and the merge of label keys."""
     return _distinct(_pod_faults(pod, version))
 
 
-def template_faults(template: Pod, path: str, version: KubeVersion) -> list[FieldFault]:
+def template_faults(template: core.Pod, path: str, version: KubeVersion) -> list[FieldFault]:
     """The same for a defaulted pod template at ``path``: label keys are not merged, and pods have no name yet."""
     return _distinct(_template_faults(template, path, version))
 
@@ -261,7 +247,7 @@ def _distinct(faults: Iterator[FieldFault]) -> list[FieldFault]:
         return [FieldFault("spec", str(error))]
 
 
-def _pod_faults(pod: Pod, version: KubeVersion) -> Iterator[FieldFault]:
+def _pod_faults(pod: core.Pod, version: KubeVersion) -> Iterator[FieldFault]:
     meta = pod.metadata
     if meta.generate_name:
         # It commonly ends with a dash, which precedes the generated characters.
@@ -278,7 +264,7 @@ def _pod_faults(pod: Pod, version: KubeVersion) -> Iterator[FieldFault]:
     yield from _spec_faults(pod, "spec", version, pod_name=meta.name, is_pod=True)
 
 
-def _template_faults(template: Pod, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+def _template_faults(template: core.Pod, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     yield from labels_faults(template.metadata.labels, f"{path}.labels")
     yield from _annotation_faults(template.metadata, f"{path}.annotations")
     yield from _spec_faults(template, f"{path}.spec", version, pod_name="", is_pod=False)
@@ -296,7 +282,9 @@ def _annotation_faults(meta: ObjectMeta, path: str) -> Iterator[FieldFault]:
         yield invalid(f"{path}[{_DELETION_COST}]", cost, "must be a 32bit integer")
 
 
-def _spec_faults(pod: Pod, path: str, version: KubeVersion, *, pod_name: str, is_pod: bool) -> Iterator[FieldFault]:
+def _spec_faults(
+    pod: core.Pod, path: str, version: KubeVersion, *, pod_name: str, is_pod: bool
+) -> Iterator[FieldFault]:
     spec = pod.spec
     yield from volume_faults(spec.volumes, pod_name, f"{path}.volumes", is_pod=is_pod)
     yield from _claim_faults(spec.resource_claims, pod_name, f"{path}.resourceClaims")
@@ -326,7 +314,7 @@ def _spec_faults(pod: Pod, path: str, version: KubeVersion, *, pod_name: str, is
     yield from _scalar_faults(spec, path, version)
 
 
-def _host_user_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+def _host_user_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     """A user namespace of the pod's own does not go with namespaces of the host."""
     if spec.host_users is not False:
         return
@@ -340,7 +328,7 @@ def _host_user_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterato
         yield forbidden(f"{path}.HostIPC", detail)
 
 
-def _scalar_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+def _scalar_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     if spec.priority_class_name:
         yield from invalid_each(
             f"{path}.priorityClassName", spec.priority_class_name, subdomain_faults(spec.priority_class_name)
@@ -359,7 +347,7 @@ def _scalar_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterator[F
             yield unsupported(f"{path}.os", spec.os.name, _OPERATING_SYSTEMS)
 
 
-def _gate_faults(gates: Sequence[PodSchedulingGate], path: str) -> Iterator[FieldFault]:
+def _gate_faults(gates: Sequence[core.PodSchedulingGate], path: str) -> Iterator[FieldFault]:
     seen: set[str] = set()
     for position, gate in enumerate(gates):
         yield from invalid_each(f"{path}[{position}]", gate.name, label_key_faults(gate.name))
@@ -371,7 +359,7 @@ def _gate_faults(gates: Sequence[PodSchedulingGate], path: str) -> Iterator[Fiel
 _OPERATORS = ("Equal", "Exists")
 
 
-def _toleration_faults(toleration: Toleration, path: str, *, compares: bool) -> Iterator[FieldFault]:
+def _toleration_faults(toleration: core.Toleration, path: str, *, compares: bool) -> Iterator[FieldFault]:
     """One toleration; ``compares`` is whether the gate TaintTolerationComparisonOperators is on."""
     if toleration.key:
         yield from invalid_each(f"{path}.key", toleration.key, label_key_faults(toleration.key))
@@ -385,7 +373,7 @@ def _toleration_faults(toleration: Toleration, path: str, *, compares: bool) -> 
         yield unsupported(f"{path}.effect", toleration.effect, EFFECTS)
 
 
-def _operator_faults(toleration: Toleration, path: str, *, compares: bool) -> Iterator[FieldFault]:
+def _operator_faults(toleration: core.Toleration, path: str, *, compares: bool) -> Iterator[FieldFault]:
     operator, value = toleration.operator, toleration.value
     if operator in ("", "Equal"):
         if details := label_value_faults(value):
@@ -406,7 +394,7 @@ def _operator_faults(toleration: Toleration, path: str, *, compares: bool) -> It
         )
 
 
-def _containers_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+def _containers_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     """Containers, then init containers; a name may be used once among both."""
     if not spec.containers:
         yield required(f"{path}.containers")
@@ -425,7 +413,7 @@ def _containers_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterat
         yield from _host_port_faults([container], f"{path}.initContainers")
 
 
-def _host_network_faults(spec: PodSpec, path: str) -> Iterator[FieldFault]:
+def _host_network_faults(spec: core.PodSpec, path: str) -> Iterator[FieldFault]:
     if not spec.host_network:
         return
     for position, container in enumerate(spec.containers):
@@ -435,7 +423,9 @@ def _host_network_faults(spec: PodSpec, path: str) -> Iterator[FieldFault]:
                 yield invalid(field, port.host_port, "must match `containerPort` when `hostNetwork` is true")
 
 
-def _container_faults(container: Container, path: str, names: set[str], version: KubeVersion) -> Iterator[FieldFault]:
+def _container_faults(
+    container: core.Container, path: str, names: set[str], version: KubeVersion
+) -> Iterator[FieldFault]:
     if not container.name:
         yield required(f"{path}.name")
     else:
@@ -452,7 +442,7 @@ def _container_faults(container: Container, path: str, names: set[str], version:
     yield from _restart_rule_faults(container, path, version)
 
 
-def _restart_rule_faults(container: Container, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+def _restart_rule_faults(container: core.Container, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     actions = (
         ("Restart", "RestartAllContainers") if version.has("RestartAllContainersOnContainerExits") else ("Restart",)
     )
@@ -463,7 +453,7 @@ def _restart_rule_faults(container: Container, path: str, version: KubeVersion) 
             yield unsupported(f"{path}.restartPolicyRules[{position}].action", rule.action, actions)
 
 
-def _port_faults(ports: Sequence[ContainerPort], path: str) -> Iterator[FieldFault]:
+def _port_faults(ports: Sequence[core.ContainerPort], path: str) -> Iterator[FieldFault]:
     names: set[str] = set()
     for position, port in enumerate(ports):
         field = f"{path}.ports[{position}]"
@@ -491,7 +481,7 @@ def _port_name_faults(name: str, path: str, names: set[str]) -> Iterator[FieldFa
     names.add(name)
 
 
-def _host_port_faults(containers: Sequence[Container], path: str) -> Iterator[FieldFault]:
+def _host_port_faults(containers: Sequence[core.Container], path: str) -> Iterator[FieldFault]:
     """Containers that run together may not ask for one host port twice; here ``0.0.0.0`` and no address differ."""
     used: set[str] = set()
     for position, container in enumerate(containers):
@@ -504,7 +494,7 @@ def _host_port_faults(containers: Sequence[Container], path: str) -> Iterator[Fi
             used.add(claim)
 
 
-def _claim_faults(claims: Sequence[PodResourceClaim], pod_name: str, path: str) -> Iterator[FieldFault]:
+def _claim_faults(claims: Sequence[core.PodResourceClaim], pod_name: str, path: str) -> Iterator[FieldFault]:
     """spec.resourceClaims; the names of a template's claims are not checked, as its pods have no names yet."""
     names: set[str] = set()
     for position, claim in enumerate(claims):
@@ -512,7 +502,7 @@ def _claim_faults(claims: Sequence[PodResourceClaim], pod_name: str, path: str) 
         yield from _source_faults(claim, f"{path}[{position}]")
 
 
-def _name_faults(claim: PodResourceClaim, pod_name: str, names: set[str], path: str) -> Iterator[FieldFault]:
+def _name_faults(claim: core.PodResourceClaim, pod_name: str, names: set[str], path: str) -> Iterator[FieldFault]:
     if not claim.name:
         yield required(f"{path}.name")
     elif claim.name in names:
@@ -528,7 +518,7 @@ def _name_faults(claim: PodResourceClaim, pod_name: str, names: set[str], path: 
             )
 
 
-def _source_faults(claim: PodResourceClaim, path: str) -> Iterator[FieldFault]:
+def _source_faults(claim: core.PodResourceClaim, path: str) -> Iterator[FieldFault]:
     sources = (
         ("resourceClaimName", claim.resource_claim_name),
         ("resourceClaimTemplateName", claim.resource_claim_template_name),
@@ -545,7 +535,9 @@ def _source_faults(claim: PodResourceClaim, path: str) -> Iterator[FieldFault]:
         yield from invalid_each(f"{path}.{field}", name, subdomain_faults(name))
 
 
-def _reference_faults(references: Sequence[ContainerClaim], claims: Iterable[str], path: str) -> Iterator[FieldFault]:
+def _reference_faults(
+    references: Sequence[core.ContainerClaim], claims: Iterable[str], path: str
+) -> Iterator[FieldFault]:
     """A container's resources.claims, each of which must be one of the pod's."""
     names = sorted(claims)
     rule = "must be one of the names in pod.spec.resourceClaims"

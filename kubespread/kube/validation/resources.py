@@ -10,18 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from kubespread.kube import name_rules
 from kubespread.kube.api.core import Pod, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
-from kubespread.kube.name_rules import (
-    allows_overcommit,
-    is_extended,
-    is_hugepages,
-    is_integer,
-    is_native,
-    is_standard,
-    is_standard_for_containers,
-    label_key_faults,
-)
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
 from kubespread.kube.quantity import NANO, Quantity, QuantityError, parse
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid, invalid_each, required, unsupported
@@ -67,10 +58,10 @@ def _requirement_faults(
         yield from _amount_faults(name, request, f"{path}.requests[{name}]", version)
         if name in limits:
             yield from _limit_faults(name, request, limits[name], path)
-        elif not allows_overcommit(name):
+        elif not name_rules.allows_overcommit(name):
             yield required(f"{path}.limits", "Limit must be set for non overcommitable resources")
     named = limits.keys() | requests.keys()
-    if any(is_hugepages(name) for name in named) and not named & {"cpu", "memory"}:
+    if any(name_rules.is_hugepages(name) for name in named) and not named & {"cpu", "memory"}:
         yield forbidden(path, "HugePages require cpu or memory")
 
 
@@ -80,7 +71,7 @@ def _against_containers(pod: Pod, requests: Amounts, limits: Amounts, path: str)
             detail = f"must be greater than or equal to aggregate container requests of {aggregate}"
             yield invalid(f"{path}.requests[{name}]", str(requests[name]), detail)
     for name, aggregate in sorted(container_total(pod, "limits").items()):
-        if is_hugepages(name) and name in limits and aggregate.nano > limits[name].nano:
+        if name_rules.is_hugepages(name) and name in limits and aggregate.nano > limits[name].nano:
             detail = f"must be greater than or equal to aggregate container limits of {aggregate}"
             yield invalid(f"{path}.limits[{name}]", str(limits[name]), detail)
     for position, container in enumerate(pod.spec.containers):
@@ -91,8 +82,8 @@ def _against_containers(pod: Pod, requests: Amounts, limits: Amounts, path: str)
 
 
 def _qualified_name_faults(name: str, path: str) -> list[FieldFault]:
-    faults = invalid_each(path, name, label_key_faults(name))
-    if not faults and "/" not in name and not is_standard(name):
+    faults = invalid_each(path, name, name_rules.label_key_faults(name))
+    if not faults and "/" not in name and not name_rules.is_standard(name):
         faults = [invalid(path, name, "must be a standard resource type or fully qualified")]
     return faults
 
@@ -100,9 +91,9 @@ def _qualified_name_faults(name: str, path: str) -> list[FieldFault]:
 def _container_name_faults(name: str, path: str) -> Iterator[FieldFault]:
     yield from _qualified_name_faults(name, path)
     if "/" not in name:
-        if not is_standard_for_containers(name):
+        if not name_rules.is_standard_for_containers(name):
             yield invalid(path, name, _NOT_FOR_CONTAINERS)
-    elif not is_native(name) and not is_extended(name):
+    elif not name_rules.is_native(name) and not name_rules.is_extended(name):
         yield invalid(path, name, "doesn't follow extended resource name standard")
 
 
@@ -117,9 +108,9 @@ def _amount_faults(name: str, amount: Quantity, path: str, version: KubeVersion)
     if amount.nano < 0:
         yield invalid(path, str(amount), "must be greater than or equal to 0")
     # Up to 1.37 whole amounts whose thousandths are beyond an int64 pass for fractions.
-    if is_integer(name) and (amount.nano % NANO if version.since(38) else amount.milli_value % 1000):
+    if name_rules.is_integer(name) and (amount.nano % NANO if version.since(38) else amount.milli_value % 1000):
         yield invalid(path, str(amount), "must be an integer")
-    if is_hugepages(name) and not _is_multiple(amount, name):
+    if name_rules.is_hugepages(name) and not _is_multiple(amount, name):
         yield invalid(path, str(amount), f"{amount} is not positive integer multiple of {name}")
 
 
@@ -132,7 +123,7 @@ def _is_multiple(amount: Quantity, name: str) -> bool:
 
 
 def _limit_faults(name: str, request: Quantity, limit: Quantity, path: str) -> Iterator[FieldFault]:
-    if not allows_overcommit(name):
+    if not name_rules.allows_overcommit(name):
         if request.nano != limit.nano:
             yield invalid(f"{path}.requests", str(request), f"must be equal to {name} limit of {limit}")
     elif request.nano > limit.nano:

@@ -12,14 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from kubespread.kube.api.core import (
-    AzureDiskVolumeSource,
-    EphemeralVolumeSource,
-    ISCSIVolumeSource,
-    PersistentVolumeClaimSpec,
-    PersistentVolumeClaimTemplate,
-    Volume,
-)
+from kubespread.kube.api import core
 from kubespread.kube.api.meta import KubeObject
 from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import dns_label_faults, label_key_faults, subdomain_faults
@@ -80,10 +73,10 @@ _BLOB_DISK = "https://{account-name}.blob.core.windows.net/{container-name}/{dis
 _IQN = re.compile(r"iqn\.\d{4}-\d{2}\.([-a-z0-9]+\.)*[-a-z0-9]+(:[^,;*&$|\s]+)?", re.ASCII | re.IGNORECASE)
 _EUI = re.compile(r"eui\.[0-9a-f]{16}", re.ASCII | re.IGNORECASE)
 _NAA = re.compile(r"naa\.[0-9a-f]{32}", re.ASCII | re.IGNORECASE)
-_FIELDS: Mapping[str, str] = {info.encode_name: info.name for info in msgspec.structs.fields(Volume)}
+_FIELDS: Mapping[str, str] = {info.encode_name: info.name for info in msgspec.structs.fields(core.Volume)}
 
 
-def volume_faults(volumes: Sequence[Volume], pod_name: str, path: str, *, is_pod: bool) -> Iterator[FieldFault]:
+def volume_faults(volumes: Sequence[core.Volume], pod_name: str, path: str, *, is_pod: bool) -> Iterator[FieldFault]:
     """All volumes of a pod, or of a template, whose claims have no names yet; faulty volumes do not take their name."""
     names: set[str] = set()
     created = {f"{pod_name}-{volume.name}" for volume in volumes if pod_name and volume.ephemeral is not None}
@@ -111,7 +104,7 @@ def _name_faults(name: str, taken: set[str], path: str) -> Iterator[FieldFault]:
         yield duplicate(path, name)
 
 
-def _source_faults(volume: Volume, pod_name: str, path: str, *, is_pod: bool) -> Iterator[FieldFault]:
+def _source_faults(volume: core.Volume, pod_name: str, path: str, *, is_pod: bool) -> Iterator[FieldFault]:
     present = [(kind, source) for kind in _KINDS if (source := getattr(volume, _FIELDS[kind])) is not None]
     if not present:
         return  # SetDefaults_Volume makes it an emptyDir.
@@ -135,11 +128,11 @@ def _field_faults(kind: str, source: KubeObject, path: str) -> Iterator[FieldFau
     if (name := _BYTE_FIELDS.get(kind)) and not 0 <= fields[name] <= 255:
         yield invalid(f"{path}.{name}", fields[name], "must be between 0 and 255, inclusive")
     match source:
-        case ISCSIVolumeSource():
+        case core.ISCSIVolumeSource():
             yield from _iqn_faults(source.iqn, f"{path}.iqn")
-        case AzureDiskVolumeSource():
+        case core.AzureDiskVolumeSource():
             yield from _azure_faults(source, path)
-        case EphemeralVolumeSource() if source.volume_claim_template is not None:
+        case core.EphemeralVolumeSource() if source.volume_claim_template is not None:
             yield from _template_faults(source.volume_claim_template, f"{path}.volumeClaimTemplate")
     if kind == "hostPath" and ".." in fields["path"].split("/"):
         yield invalid(f"{path}.path", fields["path"], "must not contain '..'")
@@ -168,7 +161,7 @@ def _iqn_faults(iqn: str, path: str) -> Iterator[FieldFault]:
         yield invalid(path, iqn, "must be valid format")
 
 
-def _azure_faults(source: AzureDiskVolumeSource, path: str) -> Iterator[FieldFault]:
+def _azure_faults(source: core.AzureDiskVolumeSource, path: str) -> Iterator[FieldFault]:
     if source.caching_mode is not None and source.caching_mode not in _CACHING_MODES:
         yield unsupported(f"{path}.cachingMode", source.caching_mode, _CACHING_MODES)
     kind = "Shared" if source.kind is None else source.kind
@@ -181,7 +174,7 @@ def _azure_faults(source: AzureDiskVolumeSource, path: str) -> Iterator[FieldFau
         yield unsupported(f"{path}.diskURI", source.disk_uri, (_BLOB_DISK,))
 
 
-def _template_faults(template: PersistentVolumeClaimTemplate, path: str) -> Iterator[FieldFault]:
+def _template_faults(template: core.PersistentVolumeClaimTemplate, path: str) -> Iterator[FieldFault]:
     for key in sorted(template.metadata.annotations):
         yield from invalid_each(f"{path}.metadata.annotations", key, label_key_faults(key.lower()))
     yield from labels_faults(template.metadata.labels, f"{path}.metadata.labels")
@@ -191,7 +184,7 @@ def _template_faults(template: PersistentVolumeClaimTemplate, path: str) -> Iter
     yield from _claim_faults(template.spec, f"{path}.spec")
 
 
-def _claim_faults(spec: PersistentVolumeClaimSpec, path: str) -> Iterator[FieldFault]:
+def _claim_faults(spec: core.PersistentVolumeClaimSpec, path: str) -> Iterator[FieldFault]:
     if not spec.access_modes:
         yield required(f"{path}.accessModes", "at least 1 access mode is required")
     yield from selector_faults(spec.selector, f"{path}.selector")

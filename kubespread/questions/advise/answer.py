@@ -6,7 +6,7 @@ One pod in its cluster, and the effect of changes to the pod or the cluster.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from kubespread.candidate.input.sources import PodGiven, read_once
+from kubespread.candidate.input.sources import read_once
 from kubespread.candidate.manifests.file import Manifest, choose
 from kubespread.candidate.settings import Operation, operations, text_diff
 from kubespread.errors import KubespreadError, UsageError
@@ -24,9 +24,8 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, priority_of
 from kubespread.kube.pod_requests import pod_requests
-from kubespread.kube.pod_status import priority_of
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.questions.advise.question import Advise
 from kubespread.questions.advise.report import AdviseReport
@@ -34,15 +33,14 @@ from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.editing import edited
 from kubespread.questions.patches import commands, named, patch_command, reference
-from kubespread.questions.question import asks
 from kubespread.questions.queue.queue import Outcome
 from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
 from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds, PlayedGoal
 from kubespread.questions.remedies.families import FAMILIES, WAIT, Stuck
 from kubespread.questions.remedies.search import advice
-from kubespread.questions.resolving import Resolved, given_pods, resolve, reviser
+from kubespread.questions.resolving import Resolved, resolve, reviser
 from kubespread.questions.room import PODS, free
-from kubespread.questions.scene import Scene, ask
+from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.demand import Demand
 from kubespread.questions.simulate.placing import Posed, Queue, pose
@@ -51,16 +49,14 @@ from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.reports.advise import Advice, PatchOperation, Suggestion
 from kubespread.reports.judged_nodes import constraint_reports
 from kubespread.reports.parts import PodReference
-from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.amounts import scheduler_amounts
-from kubespread.scheduler.cluster.change import Change as ClusterChange
+from kubespread.scheduler.cluster.cluster import Change as ClusterChange
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.evaluation import evaluate
+from kubespread.scheduler.cluster.columns import scheduler_amounts
+from kubespread.scheduler.evaluation import evaluate, has_lower
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
-from kubespread.scheduler.preemption import has_lower
-from kubespread.scheduler.profile.profile import Profile
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
+from kubespread.scheduler.profile.profile import Profile, framework
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
@@ -71,22 +67,29 @@ from kubespread.world.store.waiting import Waiting
 _PER_EVALUATION, _NODES_PER_MILLISECOND = 2, 400
 
 
-Judged = tuple[AdviseReport, Stuck | None, Goal]
-"""What is said without any change; what could be changed, None where nothing has to be, or nothing tells what; and what
-is asked again after each change.
-"""
+class Judged(Struct, frozen=True):
+    """A pod, or all replicas of a workload, as judged without any change."""
+
+    report: AdviseReport
+    not_modelled: Callable[[], tuple[str, ...]]
+    """Called last: what it assumes of the cluster is said after what changes assume."""
+    goal: Goal
+    """What is asked again after each change."""
+    stuck: Stuck | None = None
+    """What could be changed; None where nothing has to be, or nothing tells what."""
 
 
-def _report(pod: Pod, cluster: Cluster, profile: Profile, workload: str | None) -> partial[AdviseReport]:
-    return partial(
-        AdviseReport,
+def _judged(
+    pod: Pod, cluster: Cluster, profile: Profile, goal: Goal, stuck: Stuck | None = None, **fields: Any
+) -> Judged:
+    report = AdviseReport(
         kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
-        workload=workload,
         nodes=len(cluster),
-        not_modelled=not_modelled(pod, framework(profile), cluster, profile),
+        **fields,
     )
+    return Judged(report, partial(not_modelled, pod, framework(profile), cluster, profile), goal, stuck)
 
 
 def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Judged:
@@ -98,21 +101,21 @@ def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Ju
         pod.metadata.namespace,
     )
     goal = OnePod(pod, cluster, plugins, reviser(resolved), worlds, preempts)
-    workload = None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
-    report = partial(
-        _report(pod, cluster, profile, workload), notes=tuple(candidate.notes), admission=tuple(candidate.admission)
-    )
+    judged = partial(
+        _judged, pod, cluster, profile, goal, notes=tuple(candidate.notes), admission=tuple(candidate.admission),
+        workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
+    )  # fmt: skip
     try:
         evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError as error:
         # Without a judgment nothing suggests what to change.
-        return report(message=str(error)), None, goal
+        return judged(message=str(error))
     fitting = int(evaluation.feasible.sum())
     if fitting and evaluation.error is None:
-        return report(fitting=fitting), None, goal
+        return judged(fitting=fitting)
     if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:
-        return report(message=evaluation.message, victims=placed.victims), None, goal
-    return report(message=evaluation.message), Stuck(evaluation, profile.version), goal
+        return judged(message=evaluation.message, victims=placed.victims)
+    return judged(Stuck(evaluation, profile.version), message=evaluation.message)
 
 
 @dataclass
@@ -268,15 +271,12 @@ def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
     (demand,) = posed.demands
     as_it_is = replicas.placed(posed)
     placed, outcome, replicas.victims = as_it_is.count, as_it_is.outcome, as_it_is.victims
-    report = partial(
-        _report(demand.pod, posed.cluster, demand.profile, demand.workload),
-        replicas=replicas.replicas,
-        placed=placed,
-        notes=demand.notes,
-        admission=tuple(demand.candidate.admission),
-    )
+    judged = partial(
+        _judged, demand.pod, posed.cluster, demand.profile, replicas, workload=demand.workload,
+        replicas=replicas.replicas, placed=placed, notes=demand.notes, admission=tuple(demand.candidate.admission),
+    )  # fmt: skip
     if placed >= replicas.replicas:
-        return report(victims=replicas.victims), None, replicas
+        return judged(victims=replicas.victims)
     evaluation = outcome.unplaced
     if evaluation is None:
         # Where nothing else tells what could be changed, one more replica does.
@@ -284,10 +284,10 @@ def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
             evaluation = evaluate(framework(demand.profile), posed.cluster, demand.pod)
     message = outcome.stopped or demand.growth.created.refusal
     if evaluation is None or not demand.growth.further:
-        return report(message=message), None, replicas
+        return judged(message=message)
     in_free_room = None if placed or demand.change.played is not None else replicas.replicas
     stuck = Stuck(evaluation, demand.profile.version, replicas.replicas - placed, placed, in_free_room)
-    return report(message=message), stuck, replicas
+    return judged(stuck, message=message)
 
 
 def _most_running(cluster: Cluster, demand: Demand) -> int:
@@ -391,32 +391,6 @@ def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | 
     return None if controller is None else (row, controller)
 
 
-@asks(Advise)
-def advise(
-    snapshot: Snapshot,
-    pod: PodGiven | Sequence[PodGiven],
-    replicas: int | None = None,
-    scheduler: Scheduler | None = None,
-    *,
-    name: str | None = None,
-    namespace: str | None = None,
-    recursive: bool = False,
-    template_path: str = "",
-    set: Sequence[str] = (),
-    preemption: bool = True,
-) -> AdviseReport:
-    """The smallest changes after which ``pod`` fits some node of ``snapshot``, or all ``replicas`` of it find one.
-
-    Each is found by making it and asking the engine again. Combinations are looked for only where no single change
-    suffices. Raises ManifestError, SnapshotError and UsageError.
-    """
-    question = Advise(
-        pods=tuple(given_pods(pod)), replicas=replicas, named=name, namespace=namespace, recursive=recursive,
-        template_path=template_path, settings=tuple(set), preemption=preemption,
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler)
-
-
 def answer(question: Advise, scene: Scene) -> AdviseReport:
     """For one pod, or for all replicas of its workload."""
     scheduler, preempts = scene.scheduler, question.preemption
@@ -428,7 +402,7 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
     if replicas is None and candidate.workload is not None and not candidate.is_daemon:
         replicas = candidate.replicas
     if replicas is None:
-        report, stuck, goal = judge_pod(resolved, scheduler, preempts=preempts)
+        judged = judge_pod(resolved, scheduler, preempts=preempts)
     else:
         placing = Simulate(
             pods=tuple(pods), replicas=replicas, named=question.named, namespace=question.namespace,
@@ -436,16 +410,21 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
             preemption=preempts, deals=1,
         )  # fmt: skip
         assumed = resolved.cluster.assumed
-        report, stuck, goal = judge_replicas(
+        judged = judge_replicas(
             resolved, Replicas(placing, replicas, scene.snapshot, scheduler, assumed, candidate.workload)
         )
+    report, stuck = judged.report, judged.stuck
     if stuck is not None:
         evaluation = stuck.evaluation
         report = msgspec.structs.replace(
             report,
             constraints=tuple(constraint_reports(evaluation.states, evaluation.feasible)),
             conclusion=bars(evaluation),
-            advice=with_patches(*advice(stuck, FAMILIES, goal), resolved, question.settings, question.named),
-            not_modelled=(*report.not_modelled, *Advise.never_modelled),
+            advice=with_patches(*advice(stuck, FAMILIES, judged.goal), resolved, question.settings, question.named),
         )
-    return msgspec.structs.replace(report, cluster=scene.source, gaps=resolved.gaps_of(candidate))
+    return msgspec.structs.replace(
+        report,
+        cluster=scene.source,
+        not_modelled=(*judged.not_modelled(), *(() if stuck is None else Advise.never_modelled)),
+        gaps=resolved.gaps_of(candidate),
+    )

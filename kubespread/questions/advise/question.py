@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kubespread.questions.question import Option, PodQuestion, Preemption, Workload
+from kubespread.questions.question import Function, Option, PodQuestion, Preemption, Workload
 
 if TYPE_CHECKING:
     from kubespread.questions.advise.report import AdviseReport
+
+    pass
 
 
 class Advise(PodQuestion["AdviseReport"], frozen=True, kw_only=True):
@@ -36,6 +38,15 @@ class Advise(PodQuestion["AdviseReport"], frozen=True, kw_only=True):
         "such as its zone",
         "combinations beyond a few hundred: those of small changes are tried first",
     )
+    function = Function(
+        """The smallest changes after which ``pod`` fits some node of ``snapshot``, or all ``replicas`` of it find one.
+
+        Each is found by making it and asking the engine again. Combinations are looked for only where no single change
+        suffices. Raises ManifestError, SnapshotError and UsageError.
+        """,
+        "snapshot pod=pods replicas scheduler",
+        "name namespace recursive template_path set preemption",
+    )
 
     pods: Annotated[
         tuple[Any, ...],
@@ -54,12 +65,6 @@ class Advise(PodQuestion["AdviseReport"], frozen=True, kw_only=True):
         ),
     ] = None  # fmt: skip
     preemption: Preemption = True
-
-    @classmethod
-    def report(cls) -> type[AdviseReport]:
-        from kubespread.questions.advise.report import AdviseReport
-
-        return AdviseReport
 
     @property
     def makes_room(self) -> bool:

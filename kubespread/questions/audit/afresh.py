@@ -19,16 +19,18 @@ from kubespread.questions.audit.report import AuditedConstraint, DomainPods
 from kubespread.questions.queue.queue import Entry, run
 from kubespread.reports.judged_nodes import counted_constraints, in_domains
 from kubespread.reports.parts import skew_between
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Codes, Counts, Mask
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import Codes, Counts, Mask
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError, State
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
-from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
-from kubespread.world.store.pod_states import as_template, terminating
+from kubespread.scheduler.plugins.podtopologyspread.plugin import (
+    HardConstraint,
+    PodTopologySpread,
+    SoftConstraint,
+    SpreadState,
+)
+from kubespread.world.store.pod_book import as_template, terminating
 
 MANY = 16
 """With more domains than this, only the extremes are reported."""

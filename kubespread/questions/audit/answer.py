@@ -23,8 +23,7 @@ from kubespread.kube.api.core import Pod, Service
 from kubespread.kube.api.kinds import SERVICE
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_ready, is_terminating
+from kubespread.kube.owners import WorkloadName, is_ready, is_terminating
 from kubespread.kube.well_known import ENDED_PHASES, HOSTNAME, ZONE
 from kubespread.questions.audit.afresh import Afresh, Otherwise, Placed, Spread, spreads
 from kubespread.questions.audit.causes import (
@@ -53,25 +52,21 @@ from kubespread.questions.audit.report import (
     sentence,
 )
 from kubespread.questions.audit.revisions import Group, RevisionsOf, groups
-from kubespread.questions.question import asks
-from kubespread.questions.scene import OnProgress, Scene, ask
-from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.tasks import Workers
+from kubespread.questions.scene import Scene
 from kubespread.questions.workloads_asked import WorkloadsAsked, nothing_to_say
 from kubespread.reports.parts import PreemptedPod
-from kubespread.scheduler.cluster.labels import ABSENT
+from kubespread.scheduler.cluster.columns import ABSENT
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.edits.pods import Scale
-from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.wording import count_of, some_of
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import workload_of
-from kubespread.world.store.living_cluster import Applicant
 from kubespread.world.store.owners import in_order
+from kubespread.world.store.waiting import Applicant
 
 _EXTERNAL = "ExternalName"
 
@@ -163,40 +158,16 @@ _MAX_NAMED = 3
 _BY_ITSELF = Otherwise("once what waits is placed and rollouts are done")
 
 
-@asks(Audit)
-def audit(
-    snapshot: Snapshot,
-    workloads: str | Sequence[str] = (),
-    scheduler: Scheduler | None = None,
-    *,
-    namespace: str | None = None,
-    selector: str = "",
-    key: str = "",
-    preemption: bool = True,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> AuditReport:
-    """How the workloads of ``snapshot`` are spread: what their constraints count, which of them do not hold and why.
-
-    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``, or Services, ``svc/web``; without any all are asked about
-    that have pods or are to have some, and pods without a controller by their labels. The namespace is that of names
-    without one, else the only one asked about; without it all are.
-
-    Raises UsageError, SnapshotError and ManifestError.
-    """
-    names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
-    question = Audit(workloads=names, namespace=namespace, selector=selector, key=key, preemption=preemption)
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
-
-
 def answer(question: Audit, scene: Scene) -> AuditReport:
     """Nothing happens in the scene's world."""
     work, now = _Auditing.of(question, scene), scene.now
     named, whose = work.named, work.whose
     _check(named, work.groups)
     if not work.groups and not work.services:
-        raise whose.none_found(now)
+        # Workloads of no replicas have nothing to spread; one that is named was meant to have.
+        if whose.names:
+            raise whose.none_found(now)
+        whose.check_any(scene.world, now)
     services = [service.counted(scene.world, work.key or ZONE) for service in work.services]
     done = list(scene.tasks(work, range(len(work.groups)), known=_known))
     rows = [row for row, _ in done]

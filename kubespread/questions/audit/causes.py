@@ -17,8 +17,7 @@ from msgspec.structs import replace as with_fields
 
 from kubespread.kube.api.core import Affinity, Node, Pod, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
-from kubespread.kube.owners import controller_of
-from kubespread.kube.pod_status import is_ready
+from kubespread.kube.owners import controller_of, is_ready
 from kubespread.kube.taint import uncordoned
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.audit.afresh import (
@@ -34,9 +33,8 @@ from kubespread.questions.audit.afresh import (
 from kubespread.questions.audit.outlook import Outlook
 from kubespread.questions.audit.report import AuditFinding, Cause, DomainPods, Level, PlacedAfresh, RolloutUnderWay
 from kubespread.questions.audit.revisions import Group, Revisions
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import Plugin, SchedulingError

@@ -8,12 +8,11 @@ from functools import cached_property
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment
-from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.owners import is_active, is_ready
 from kubespread.questions.audit.report import RolloutState, RolloutUnderWay
 from kubespread.questions.audit.revisions import Group, Revisions, RevisionsOf
 from kubespread.reports.parts import PreemptedPod
-from kubespread.world.events.unmade import Unmade, unmade
-from kubespread.world.events.world import World
+from kubespread.world.events.world import Unmade, World, unmade
 from kubespread.world.reporting.happenings import preempted_pods
 from kubespread.world.store.pod_book import key_of
 from kubespread.world.store.waiting import Waiting

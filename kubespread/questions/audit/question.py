@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec.structs import replace
 
-from kubespread.questions.question import Argument, Option, WorkloadsQuestion
+from kubespread.questions.question import Argument, Function, Option, WorkloadsQuestion
 
 if TYPE_CHECKING:
     from kubespread.questions.audit.report import AuditReport
@@ -41,14 +41,21 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     never_modelled = ("time: pods are judged where they are, not by how they came there",)
     hands_out = True
     doing = "auditing workloads"
-    outputs = {
-        "table": "a table",
-        "plain": "plain columns",
-        "name": "prints the workloads with findings, the worst first",
-        "csv": "",
-        "prometheus": "prints metrics for a textfile collector",
-    }
+    outputs = {"name": "prints the workloads with findings, the worst first", "prometheus": ""}
     is_watched = True
+    function = Function(
+        """How the workloads of ``snapshot`` are spread: what their constraints count, which of them do not hold and
+        why.
+
+        ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``, or Services, ``svc/web``; without any all are asked
+        about that have pods or are to have some, and pods without a controller by their labels. The namespace is that
+        of names without one, else the only one asked about; without it all are.
+
+        Raises UsageError, SnapshotError and ManifestError.
+        """,
+        "snapshot workloads scheduler",
+        "namespace selector key preemption jobs timeout on_progress",
+    )
 
     workloads: Annotated[
         tuple[str, ...],
@@ -81,12 +88,6 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
             is_for_scripts=True, shown_in=("table", "plain", "json", "yaml"),
         ),
     ] = False  # fmt: skip
-
-    @classmethod
-    def report(cls) -> type[AuditReport]:
-        from kubespread.questions.audit.report import AuditReport
-
-        return AuditReport
 
     def is_yes(self, report: AuditReport) -> bool:
         return not report.count("violated")

@@ -9,7 +9,7 @@ from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
-from kubespread.reports.parts import Judgment, PreemptedPod, Report, ScheduledReport, preempted_pods
+from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, preempted_pods
 from kubespread.reports.reason_words import reasons_in
 from kubespread.wording import count_of, short_key, some_of
 
@@ -317,15 +317,11 @@ def at_level(rows: Sequence[AuditedService | AuditedWorkload], level: Level) -> 
     return sum(LEVELS.index(row.level) >= LEVELS.index(level) for row in rows)
 
 
-class AuditReport(ScheduledReport, frozen=True, kw_only=True):
+class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "AuditReport"
     asked: tuple[WorkloadName, ...] = ()
     """The workloads and Services named in the question, NAMESPACE/Kind/name; empty if all selected ones were audited.
     """
-    namespace: str | None
-    """The namespace whose workloads are asked about, null for all."""
-    selector: str
-    """The labels of those workloads, empty for all."""
     nodes: int
     """How many the cluster has."""
     topology_key: str = ZONE

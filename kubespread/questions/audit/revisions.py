@@ -9,21 +9,19 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from msgspec import Struct, field
 
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.deployment.revisions import new_replica_set, replicas_of, revision
+from kubespread.controllers.deployment import TEMPLATE_HASH, new_replica_set, replicas_of, revision
 from kubespread.controllers.statefulset import REVISION_LABEL, ordinal_of
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_ready, is_terminating
+from kubespread.kube.owners import WorkloadName, is_ready, is_terminating
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.world.events.deployments import name_of, rollout_of_cluster
+from kubespread.world.events.controllers import name_of, rollout_of_cluster
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas
 from kubespread.world.store.owners import Rollout, in_order
-from kubespread.world.store.pod_states import as_template
+from kubespread.world.store.pod_book import as_template
 
 
 class Group(Struct):

@@ -37,11 +37,11 @@ from kubespread.views.layout import (
     wrapped,
 )
 from kubespread.views.look import Look
-from kubespread.views.phrases import chosen_from
+from kubespread.views.phrases import whose
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import Tile, View, about
-from kubespread.wording import EMPTY, count_of, short_key, some_of
+from kubespread.wording import EMPTY, count_of, short_key
 
 _MAX_ROWS, _ROWS_OF_MANY, _SENTENCES_OF_MANY = 20, 8, 4
 _MAX_NAMED = 3
@@ -239,13 +239,9 @@ def _by_cause(report: AuditReport) -> list[_Sum]:
 
 def view(report: AuditReport) -> View:
     """Workloads, and what is found of them."""
-    if report.asked:
-        whose = some_of([workload.called for workload in report.asked], _MAX_NAMED)
-    else:
-        whose = f"{count_of(len(report.workloads), 'workload')}{chosen_from(report.namespace, report.selector)}"
     return View(
         **about(report),
-        title=f"Audit of {whose}, {count_of(report.nodes, 'node')}",
+        title=f"Audit of {whose(report, len(report.workloads))}, {count_of(report.nodes, 'node')}",
         sheets=[
             *_services(report),
             Sheet(

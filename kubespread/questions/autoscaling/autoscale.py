@@ -37,7 +37,7 @@ from kubespread.scenario.prices import Prices
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugin import SUCCESS
 from kubespread.wording import count_of, some_of
-from kubespread.world.events.daemon_sets import daemon_templates
+from kubespread.world.events.controllers import daemon_templates
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import workload_of
 

@@ -22,10 +22,10 @@ from kubespread.node_groups.groups import Expander
 from kubespread.questions.autoscaling.growing import Alike, Decision, GrowingCluster, grown_by, helps, largest_first
 from kubespread.questions.autoscaling.templates import ZoneGroup
 from kubespread.reports.autoscaling import ScalingLoop
-from kubespread.scheduler.cluster.amounts import requested, scheduler_amounts
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.columns import requested, scheduler_amounts
 from kubespread.scheduler.plugin import Status
-from kubespread.scheduler.plugins.podtopologyspread.filtering import CONSTRAINTS_NOT_MATCHED
+from kubespread.scheduler.plugins.podtopologyspread.plugin import CONSTRAINTS_NOT_MATCHED
 from kubespread.wording import count_of
 from kubespread.world.events.world import World
 

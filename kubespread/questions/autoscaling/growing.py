@@ -16,19 +16,16 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
 from kubespread.reports.autoscaling import GroupNodes, ScalingLoop
-from kubespread.scheduler.cluster.amounts import allocatable, requested
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import Counts, Mask, allocatable, requested
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice
 from kubespread.scheduler.plugin import SUCCESS, Code, SchedulingError, Status
 from kubespread.snapshot.edits.verb import NodeChange
-from kubespread.world.events.daemon_sets import follow
+from kubespread.world.events.controllers import follow
 from kubespread.world.events.world import World
-from kubespread.world.store.living_cluster import Applicant, LivingCluster
 from kubespread.world.store.pod_book import PodKey, key_of
-from kubespread.world.store.waiting import Waiting
+from kubespread.world.store.waiting import Applicant, LivingCluster, Waiting
 
 
 class Alike(Struct, frozen=True):

@@ -50,14 +50,12 @@ from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
 from kubespread.questions.autoscaling.growing import Alike, Decision, GrowingCluster, grown_by
 from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
 from kubespread.reports.autoscaling import ScalingLoop
-from kubespread.scheduler.cluster.amounts import allocatable, allowed_pods, requested
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import ABSENT, Mask
-from kubespread.scheduler.cluster.nodes import Nodes
+from kubespread.scheduler.cluster.columns import ABSENT, Mask, allocatable, allowed_pods, requested
+from kubespread.scheduler.cluster.nodes import Nodes, matches_required_node_affinity
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.node_matching import matches_required_node_affinity
 from kubespread.scheduler.plugins.node_affinity import NodeAffinity as NodeAffinityPlugin
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     Constraint,
     DefaultConstraints,

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from kubespread.candidate.input.sources import Choosing, PodGiven
+from kubespread.candidate.input.sources import Choosing
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.quota import allowance, with_usage
@@ -48,26 +48,21 @@ from kubespread.questions.capacity.report import (
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled_of
 from kubespread.questions.costs import cost_of, price_gaps, total_cost
-from kubespread.questions.question import asks
 from kubespread.questions.queue.queue import MAX_REPLICAS, Entry, run
 from kubespread.questions.resolving import claimants_of, resolve
 from kubespread.questions.room import ALWAYS, PODS, allocatable, asking_for, free, requested, resource_names
-from kubespread.questions.scene import Scene, ask
-from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.scene import Scene
 from kubespread.reports.parts import PodReference
-from kubespread.scenario.prices import Prices, PricesGiven, read_prices
-from kubespread.scheduler.building import framework
+from kubespread.scenario.prices import Prices, read_prices
 from kubespread.scheduler.causes import Causes, CordonDetail, PodCountDetail, ResourceDetail, TaintDetail
-from kubespread.scheduler.cluster.amounts import canonical, scheduler_amounts
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import ABSENT, Counts, Mask
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import ABSENT, Counts, Mask, canonical, scheduler_amounts
 from kubespread.scheduler.evaluation import Evaluation, evaluate, evaluated
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError, Status
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
-from kubespread.scheduler.profile.profile import Profile
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
+from kubespread.scheduler.profile.profile import Profile, framework
 from kubespread.snapshot.edits.new_nodes import is_state_taint
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, label_keys, near_keys
@@ -275,33 +270,6 @@ def _unwelcome(cluster: Cluster, pods: Copies, *, compares: bool) -> dict[int, d
 
 
 _NAME = "kubespread-capacity"
-
-
-@asks(Capacity)
-def capacity(
-    snapshot: Snapshot,
-    request: str | None = None,
-    scheduler: Scheduler | None = None,
-    *,
-    pod: PodGiven | None = None,
-    name: str | None = None,
-    namespace: str | None = None,
-    tolerate: Sequence[str] = (),
-    node_selector: Sequence[str] = (),
-    by: str | None = None,
-    prices: PricesGiven | None = None,
-) -> CapacityReport:
-    """What the nodes of ``snapshot`` have left, in all and for each domain, and how many pods of one size fit.
-
-    Such a pod has no labels or constraints. In the place of ``request`` copies of ``pod`` are counted, a manifest or
-    KIND/NAME as for `simulate`. Without either no size of a pod is guessed, and only what no pod at all can use is
-    stranded. Raises UsageError, SnapshotError and ManifestError.
-    """
-    question = Capacity(
-        request=request, pods=() if pod is None else (pod,), named=name, namespace=namespace, tolerate=tuple(tolerate),
-        node_selector=tuple(node_selector), by=by, prices=prices,
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler)
 
 
 def answer(question: Capacity, scene: Scene) -> CapacityReport:

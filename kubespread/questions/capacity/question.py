@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from kubespread.questions.question import Apart, Option, PriceFile, Question, Workload
+from kubespread.questions.question import Apart, Function, Option, Pod, PriceFile, Question
 
 if TYPE_CHECKING:
     from kubespread.questions.capacity.report import CapacityReport
+
+    pass
 
 
 class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
@@ -42,27 +44,34 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         Apart("request", ("filename",), "both say what the pods ask for"),
         Apart("filename", ("tolerate", "node_selector"), "the manifest says what its pods tolerate and select"),
     )
-    outputs = {
-        "table": "tables",
-        "plain": "plain columns",
-        "name": "prints the nodes with room, the emptiest first",
-        "csv": "has a row per node",
-    }
+    outputs = {"table": "tables", "name": "prints the nodes with room, the emptiest first", "csv": "has a row per node"}
     is_watched = True
+    function = Function(
+        """What the nodes of ``snapshot`` have left, in all and for each domain, and how many pods of one size fit.
 
+        Such a pod has no labels or constraints. In the place of ``request`` copies of ``pod`` are counted, a manifest
+        or KIND/NAME as for `simulate`. Without either no size of a pod is guessed, and only what no pod at all can use
+        is stranded. Raises UsageError, SnapshotError and ManifestError.
+        """,
+        "snapshot request scheduler",
+        "pod=pods name namespace tolerate node_selector by prices",
+        types={"pod": "PodGiven | None"},
+        defaults={"pod": None},
+    )
+
+    pods: Annotated[
+        tuple[Any, ...],
+        Pod(
+            "Manifest, or KIND/NAME in the cluster: count copies of that pod, with all that it asks for.",
+            ("-f", "--filename"), "FILE",
+        ),
+    ] = ()  # fmt: skip
     request: Annotated[
         str | None,
         Option(
             "Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).", metavar="RESOURCE=AMOUNT,..."
         ),
     ] = None
-    pods: Annotated[
-        tuple[Any, ...],
-        Workload(
-            "Manifest, or KIND/NAME in the cluster: count copies of that pod, with all that it asks for.",
-            ("-f", "--filename"), "FILE",
-        ),
-    ] = ()  # fmt: skip
     named: Annotated[str | None, Option("Workload to use when the manifest has several.", ("--name",), "NAME")] = (
         msgspec.field(default=None, name="name")
     )
@@ -77,9 +86,3 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         str | None, Option("Topology key of the domains to total (default: zone, if nodes have one).", metavar="KEY")
     ] = None
     prices: PriceFile = None
-
-    @classmethod
-    def report(cls) -> type[CapacityReport]:
-        from kubespread.questions.capacity.report import CapacityReport
-
-        return CapacityReport

@@ -25,15 +25,13 @@ from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY,
 from kubespread.reports.parts import letter
 from kubespread.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Mask, distinct
+from kubespread.scheduler.cluster.columns import Mask, distinct
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.node_affinity import POD_MISMATCH
-from kubespread.scheduler.plugins.node_unschedulable import NodeUnschedulable
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
-from kubespread.scheduler.plugins.taint_toleration import TaintToleration
+from kubespread.scheduler.plugins.node_properties import NodeUnschedulable, TaintToleration
+from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread, SpreadState
 from kubespread.wording import short_key
 
 SELECTION = words_of(POD_MISMATCH.reasons[0])

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.kube.api.annotations import NODE_SELECTOR
-from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Namespace, Pod
-from kubespread.kube.api.meta import LabelSelector
-from kubespread.kube.api.scheduling import PodGroup
-from kubespread.kube.api.webhooks import (
+from kubespread.kube.api.cluster_objects import (
+    ClusterObjects,
     MutatingAdmissionPolicy,
     MutatingWebhookConfiguration,
+    PodGroup,
     RuleWithOperations,
     ValidatingAdmissionPolicy,
     ValidatingWebhookConfiguration,
 )
+from kubespread.kube.api.core import Namespace, Pod
+from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.feature_gates import MODELLED
 from kubespread.kube.gotext import compact_json
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.versions import SCORES_SINCE
+from kubespread.kube.well_known import NODE_SELECTOR
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.profile.profile import Profile

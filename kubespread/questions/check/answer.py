@@ -12,11 +12,9 @@ from msgspec import Struct
 
 from kubespread.candidate.input.command_line import is_reference
 from kubespread.candidate.input.references import ClusterWorkloads
-from kubespread.candidate.input.sources import PodGiven
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.owners import WorkloadName
-from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, MalformedError, display_name, read_text_bytes
 from kubespread.questions.check.lint import baseline as baselines
 from kubespread.questions.check.lint.engine import Checked, Checking, Surroundings, not_asked, together
 from kubespread.questions.check.lint.registry import RULES, rule_called, selected, unknown_codes
@@ -25,11 +23,8 @@ from kubespread.questions.check.question import Check
 from kubespread.questions.check.report import CheckReport, Excerpt, Finding, Line, RuleReport, Severity
 from kubespread.questions.check.subjects import Gathered, gather
 from kubespread.questions.patches import commands_for
-from kubespread.questions.question import asks
 from kubespread.questions.remedies.change import Change
-from kubespread.questions.scene import OnProgress, Scene, ask
-from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.tasks import Workers
+from kubespread.questions.scene import Scene
 from kubespread.snapshot.atomic_file import replacing
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.snapshot import Snapshot
@@ -42,44 +37,6 @@ _CODES_SHOWN = 5
 _CONSTRAINTS = "topologySpreadConstraints:"
 _LONGEST, _MOST_OF_ONE = 200, 20
 """Letters of a line, and lines of a constraint, that a report shows of a file."""
-
-
-@asks(Check)
-def check(
-    snapshot: Snapshot | None,
-    manifests: PodGiven | Sequence[PodGiven] = (),
-    scheduler: Scheduler | None = None,
-    *,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    baseline: str | Path | None = None,
-    base: str | None = None,
-    fail_on: Severity | str = Severity.ERROR,
-    namespace: str | None = None,
-    selector: str = "",
-    recursive: bool = False,
-    template_path: str = "",
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> CheckReport:
-    """What is wrong with the workloads of ``manifests``, and of directories of them, each fault with its remedy.
-
-    With a ``snapshot`` they are tried on its cluster, and without manifests its own workloads are checked, in all
-    namespaces if none is said; without one only rules that need no cluster are asked. A file that cannot be read, or an
-    object that the API server would refuse, is a finding and does not keep the others from being checked. Nothing to
-    check is an error, never a yes.
-
-    Raises UsageError, SnapshotError, and ManifestError for a baseline that is none, which `write_baseline` writes.
-    """
-    sources = [manifests] if not isinstance(manifests, Sequence) or isinstance(manifests, str) else manifests
-    question = Check(
-        pods=tuple(sources), select=tuple(select), ignore=tuple(ignore), namespace=namespace, selector=selector,
-        baseline=None if baseline is None else str(baseline), base=base, recursive=recursive,
-        template_path=template_path,
-        fail_on=fail_on,  # type: ignore[arg-type]  # the answer says what is no severity
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Check, scene: Scene) -> CheckReport:

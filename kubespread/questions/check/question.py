@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from kubespread.questions.parts import part
-from kubespread.questions.question import Apart, Ending, ManifestsQuestion, Namespace, Option, Workload
+from kubespread.questions.question import Apart, Function, ManifestsQuestion, Namespace, Option, Workload
+from kubespread.questions.registry import part
 
 if TYPE_CHECKING:
     from kubespread.candidate.input.sources import Choosing
@@ -46,17 +46,22 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     )
     hands_out = True
     doing = "checking workloads"
-    outputs = {
-        "table": "a list",
-        "plain": "plain columns",
-        "csv": "",
-        "sarif": "is SARIF 2.1.0 for code scanning",
-        "junit": "is JUnit XML",
-        "github": "prints annotations of GitHub Actions",
-        "gitlab": "is a Code Quality report",
-        "diff": "is a patch with the remedies",
-    }
+    outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github", "gitlab", "diff"), "")}
     may_lack_cluster = True
+    function = Function(
+        """What is wrong with the workloads of ``manifests``, and of directories of them, each fault with its remedy.
+
+        With a ``snapshot`` they are tried on its cluster, and without manifests its own workloads are checked, in all
+        namespaces if none is said; without one only rules that need no cluster are asked. A file that cannot be read,
+        or an object that the API server would refuse, is a finding and does not keep the others from being checked.
+        Nothing to check is an error, never a yes.
+
+        Raises UsageError, SnapshotError, and ManifestError for a baseline that is none, which `write_baseline` writes.
+        """,
+        "snapshot manifests=pods scheduler",
+        "select ignore baseline base fail_on namespace selector recursive template_path jobs timeout on_progress",
+        types={"snapshot": "Snapshot | None", "baseline": "str | Path | None", "fail_on": "Severity | str"},
+    )
 
     pods: Annotated[
         tuple[Any, ...],
@@ -99,16 +104,10 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     write_baseline: Annotated[
         str | None, Option("Record the findings in FILE as known; exit with 0.", metavar="FILE", is_for_scripts=True)
     ] = None
-    list_rules: Annotated[bool, Ending("List the rules and exit.", is_for_scripts=True, prints="rules")] = False
+    list_rules: Annotated[bool, Option("List the rules and exit.", is_for_scripts=True, prints="rules")] = False
     explain: Annotated[
-        str | None, Ending("Describe a rule and exit.", metavar="CODE", is_for_scripts=True, prints="rules")
+        str | None, Option("Describe a rule and exit.", metavar="CODE", is_for_scripts=True, prints="rules")
     ] = None
-
-    @classmethod
-    def report(cls) -> type[CheckReport]:
-        from kubespread.questions.check.report import CheckReport
-
-        return CheckReport
 
     def is_yes(self, report: CheckReport) -> bool | None:
         # Findings just recorded as known count as known.

@@ -40,7 +40,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.manifest.objects import KubernetesObject
-from kubespread.manifest.parts import FieldLines
+from kubespread.manifest.text import FieldLines
 from kubespread.questions.check.lint.autoscalers import autoscaler_gaps, autoscalers_of, bounded
 from kubespread.questions.check.lint.registry import silenced_codes
 from kubespread.questions.check.lint.trial import Place, Refused, Subject, nowhere

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Self, overload
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 from msgspec import Struct
@@ -34,20 +34,18 @@ from kubespread.questions.compare.report import (
 from kubespread.questions.editing import edited
 from kubespread.questions.explain.answer import answer_of as explained
 from kubespread.questions.explain.report import ExplainReport
-from kubespread.questions.question import asks
 from kubespread.questions.resolving import given_pods, resolve
-from kubespread.questions.scene import OnProgress, Scene, ask, cluster_reference
+from kubespread.questions.scene import Scene, ask, cluster_reference
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.answer import simulate
+from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
-from kubespread.questions.tasks import Workers
 from kubespread.reports.judged_nodes import NodeReport
 from kubespread.reports.parts import ConstraintReport, letter, skew_of
 from kubespread.scheduler.evaluation import NO_NODES
 from kubespread.snapshot.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from kubespread.questions.compare.workloads.report import CompareWorkloadsReport
+    pass
 
 _NOT_PLACED = f"where replicas land, which depends on scores: they are modeled since 1.{SCORES_SINCE}"
 
@@ -76,76 +74,6 @@ class ClusterSide:
     """Fields to change in each workload."""
     kinds: tuple[Kind, ...] = ()
     """Of these kinds alone; none: whatever keeps pods running, and pods of nothing that does."""
-
-
-@overload
-def compare(
-    before: Side,
-    after: Side,
-    *,
-    replicas: int | None = None,
-    from_scratch: bool = False,
-    preemption: bool = True,
-    name: str | None = None,
-    namespace: str | None = None,
-    recursive: bool = False,
-    template_path: str = "",
-    jobs: int | None = 1,
-) -> CompareReport: ...
-
-
-@overload
-def compare(
-    before: ClusterSide,
-    after: ClusterSide,
-    *,
-    preemption: bool = True,
-    namespace: str | None = None,
-    selector: str = "",
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> CompareWorkloadsReport: ...
-
-
-@asks(Compare)
-def compare(
-    before: Side | ClusterSide,
-    after: Side | ClusterSide,
-    *,
-    replicas: int | None = None,
-    from_scratch: bool = False,
-    preemption: bool = True,
-    name: str | None = None,
-    namespace: str | None = None,
-    selector: str = "",
-    recursive: bool = False,
-    template_path: str = "",
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> CompareReport | CompareWorkloadsReport:
-    """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their spread.
-
-    Each `Side` is explained and, where both releases' scores are modeled, its replicas are placed. What both sides are
-    given alike is read once. Of each `ClusterSide` the next pods of all workloads are explained, those of one
-    ``namespace`` or of all; ``timeout`` is for these. With ``jobs=2`` a process answers each `Side`, which pays where
-    both are edited: None starts none. The other keywords are for both sides.
-
-    Raises ManifestError, SnapshotError and UsageError.
-    """
-    question = Compare(
-        pods=(before, after),
-        replicas=replicas,
-        from_scratch=from_scratch,
-        preemption=preemption,
-        named=name,
-        namespace=namespace,
-        selector=selector,
-        recursive=recursive,
-        template_path=template_path,
-    )
-    return ask(after.snapshot, question, after.scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Compare, scene: Scene) -> CompareReport:
@@ -193,13 +121,12 @@ class _Answering:
         report = msgspec.structs.replace(report, notes=tuple(dict.fromkeys((*notes, *report.notes))))
         if not self._is_scored:
             return msgspec.structs.replace(report, not_modelled=(*report.not_modelled, _NOT_PLACED)), None
-        (simulated,) = simulate(
-            now, side.pod, question.replicas, side.scheduler,
-            from_scratch=question.from_scratch, deals=1, set=side.set,
-            preemption=None if question.preemption else False, name=question.named, namespace=question.namespace,
-            recursive=question.recursive, template_path=question.template_path,
+        simulated = Simulate(
+            pods=tuple(given_pods(side.pod)), replicas=question.replicas, from_scratch=question.from_scratch, deals=1,
+            settings=tuple(side.set), preemption=question.preemption, named=question.named,
+            namespace=question.namespace, recursive=question.recursive, template_path=question.template_path,
         )  # fmt: skip
-        return report, simulated
+        return report, simulated.alone(ask(now, simulated, side.scheduler))
 
 
 def asked_of(side: Side | ClusterSide) -> Asked:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from kubespread.errors import UsageError
-from kubespread.questions.parts import part
-from kubespread.questions.question import Apart, Namespace, Option, PodQuestion, Preemption, Sides
+from kubespread.questions.question import Apart, Function, Namespace, Option, Overload, PodQuestion, Preemption, Sides
+from kubespread.questions.registry import part
 
 if TYPE_CHECKING:
     from kubespread.questions.compare.report import CompareReport
@@ -41,7 +41,6 @@ class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True
     summary = "Show the effect of a new manifest, cluster or release."
     yes, no = "nothing differs", "something does"
     outputs = {
-        "table": "a table",
         "plain": "columns",
         "name": "prints the nodes that differ, or the workloads",
         "csv": "has a row per node that differs, or per workload",
@@ -57,6 +56,29 @@ class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True
     needs = dict.fromkeys(("engine", "timeout"), ("all_namespaces", "every", "selector"))
     hands_out = True
     doing = "comparing"
+    function = Function(
+        """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their
+        spread.
+
+        Each `Side` is explained and, where both releases' scores are modeled, its replicas are placed. What both sides
+        are given alike is read once. Of each `ClusterSide` the next pods of all workloads are explained, those of one
+        ``namespace`` or of all; ``timeout`` is for these. With ``jobs=2`` a process answers each `Side`, which pays
+        where both are edited: None starts none. The other keywords are for both sides.
+
+        Raises ManifestError, SnapshotError and UsageError.
+        """,
+        "before after",
+        "replicas from_scratch preemption name namespace selector recursive template_path jobs timeout "
+        "on_progress",
+        types={"before": "Side | ClusterSide", "after": "Side | ClusterSide"},
+        overloads=(
+            Overload({"before": "Side", "after": "Side"}, "CompareReport", "selector timeout on_progress"),
+            Overload(
+                {"before": "ClusterSide", "after": "ClusterSide"}, "CompareWorkloadsReport",
+                "replicas from_scratch name recursive template_path",
+            ),
+        ),
+    )  # fmt: skip
 
     pods: Annotated[
         tuple[Any, ...],
@@ -81,6 +103,13 @@ class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True
             "Ask about the cluster's workloads with these labels (app=web,tier!=db).", ("-l", "--selector"), "LABELS"
         ),
     ] = ""
+
+    @classmethod
+    def called(cls, given: dict[str, Any]) -> tuple[Self, Snapshot | None, Scheduler | None]:
+        before, after = given.pop("before"), given.pop("after")
+        return super().called(
+            {**given, "pods": (before, after), "snapshot": after.snapshot, "scheduler": after.scheduler}
+        )  # fmt: skip
 
     @classmethod
     def report(cls) -> type[CompareReport]:

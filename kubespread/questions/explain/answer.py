@@ -8,20 +8,17 @@ from functools import partial
 import numpy as np
 from msgspec import Struct
 
-from kubespread.candidate.input.sources import PodGiven
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import NODE_ORDERS, ExplainReport
-from kubespread.questions.question import asks
 from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
 from kubespread.questions.remedies.families import FAMILIES, Stuck
 from kubespread.questions.remedies.search import advice
-from kubespread.questions.resolving import Resolved, given_pods, resolve, reviser
-from kubespread.questions.scene import Scene, ask
-from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.resolving import Resolved, resolve, reviser
+from kubespread.questions.scene import Scene
 from kubespread.reports.advise import Advice
 from kubespread.reports.judged_nodes import (
     NodeConstraint,
@@ -35,18 +32,14 @@ from kubespread.reports.judged_nodes import (
     with_pods,
 )
 from kubespread.reports.parts import ClusterReference, ConstraintReport, PodReference
-from kubespread.scheduler.building import framework, post_filters
 from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, LabelColumn
-from kubespread.scheduler.evaluation import Evaluation, PluginScore, evaluate
+from kubespread.scheduler.cluster.columns import Counts, LabelColumn
+from kubespread.scheduler.cluster.nodes import nodes_to_find
+from kubespread.scheduler.evaluation import Evaluation, PluginScore, evaluate, has_lower, preempt
 from kubespread.scheduler.plugin import Code, SchedulingError
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
-from kubespread.scheduler.plugins.podtopologyspread.scoring import Shares, SoftConstraint
-from kubespread.scheduler.preemption import has_lower, preempt
-from kubespread.scheduler.profile.profile import Profile
-from kubespread.scheduler.sampling import nodes_to_find
-from kubespread.snapshot.snapshot import Snapshot
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, Shares, SoftConstraint, SpreadState
+from kubespread.scheduler.profile.profile import Profile, framework, post_filters
 
 # What `explain` says of a pod that fits nowhere: which of its own constraints, changed alone, lets it in.
 
@@ -82,35 +75,6 @@ def advice_on_constraints(evaluation: Evaluation, version: KubeVersion, revise: 
     families = [family for family in FAMILIES if family.of == "constraint"]
     result, _ = advice(stuck, families, _SamePlace(evaluation, revise), combines=False)
     return result
-
-
-@asks(Explain)
-def explain(
-    snapshot: Snapshot,
-    pod: PodGiven | Sequence[PodGiven],
-    scheduler: Scheduler | None = None,
-    *,
-    name: str | None = None,
-    namespace: str | None = None,
-    recursive: bool = False,
-    template_path: str = "",
-    set: Sequence[str] = (),
-    preemption: bool = False,
-    pods: bool = False,
-) -> ExplainReport:
-    """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
-
-    Nodes are ordered as ``--sort score`` has them: the best first, those that fail last, the nearest to fitting first.
-    Of several manifests one may hold a workload, or ``name`` says which. ``pods`` names the pods that each domain of a
-    constraint counts.
-
-    Raises ManifestError, SnapshotError and UsageError.
-    """
-    question = Explain(
-        pods=tuple(given_pods(pod)), named=name, namespace=namespace, recursive=recursive, template_path=template_path,
-        settings=tuple(set), preemption=preemption, with_pods=pods,
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler)
 
 
 def answer(question: Explain, scene: Scene) -> ExplainReport:

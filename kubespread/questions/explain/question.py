@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec.structs import replace
 from msgspec.structs import replace as with_look
 
-from kubespread.questions.question import Apart, Option, PodQuestion, Workload
+from kubespread.questions.question import Apart, Function, Option, PodQuestion, Workload
 from kubespread.views.look import Look, RowOf
 
 if TYPE_CHECKING:
@@ -40,14 +40,20 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     purpose = "Why"
     yes, no = "some node fits", "none does"
     apart = (Apart("nodes", ("by", "all_nodes"), "it alone says which nodes are shown"),)
-    outputs = {
-        "table": "a table",
-        "wide": "",
-        "plain": "plain columns",
-        "name": "prints the nodes that fit, best first",
-        "csv": "",
-    }
+    outputs = {"wide": "", "name": "prints the nodes that fit, best first"}
     is_watched = True
+    function = Function(
+        """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
+
+        Nodes are ordered as ``--sort score`` has them: the best first, those that fail last, the nearest to fitting
+        first. Of several manifests one may hold a workload, or ``name`` says which. ``pods`` names the pods that each
+        domain of a constraint counts.
+
+        Raises ManifestError, SnapshotError and UsageError.
+        """,
+        "snapshot pod=pods scheduler",
+        "name namespace recursive template_path set preemption pods=with_pods",
+    )
 
     pods: Annotated[
         tuple[Any, ...],
@@ -83,12 +89,6 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     sort: Annotated[
         Literal["score", "name", "skew"], Option("Order of the nodes.", is_for_scripts=True, shown_in=_ROWS)
     ] = "score"
-
-    @classmethod
-    def report(cls) -> type[ExplainReport]:
-        from kubespread.questions.explain.report import ExplainReport
-
-        return ExplainReport
 
     def written_in(self, form: Format) -> Explain:
         return replace(self, with_pods=True) if self.nodes and form.is_for_people else self

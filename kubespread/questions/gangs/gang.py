@@ -23,23 +23,21 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.kube.pod_status import priority_of
+from kubespread.kube.owners import priority_of
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.queue.look_ahead import MAX_STEPS, Search, look_ahead
 from kubespread.questions.queue.queue import MAX_REPLICAS, Entry, Outcome, run
 from kubespread.reports.gang import BlockedMember, GangDomain, GangReport, GangSearch
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, LabelColumn
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import Counts, LabelColumn
 from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Prepared
 from kubespread.scheduler.placing import Placing, Tiebreaker
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, SchedulingError
-from kubespread.scheduler.plugins.dynamicresources.state import DynamicResourcesState
-from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit, scored_requests
+from kubespread.scheduler.plugins.dynamicresources.plugin import DynamicResourcesState
+from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit, scored_requests
 from kubespread.scheduler.plugins.noderesources.scoring import allocation_of_domains
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
+from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread, SpreadState
 from kubespread.world.store import claims
 from kubespread.world.store.claims import Replica, Replicas
 

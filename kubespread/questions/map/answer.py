@@ -10,36 +10,34 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.input.sources import PodGiven
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import ReplicaSet
-from kubespread.kube.owners import NamespacedName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import NamespacedName, is_active
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.kube.taint import taint_text
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import Load, MapDomain, MapNode, TopologyMap
-from kubespread.questions.question import asks
-from kubespread.questions.resolving import Resolved, given_pods, resolve
-from kubespread.questions.scene import Scene, ask
-from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.resolving import Resolved, resolve
+from kubespread.questions.scene import Scene
 from kubespread.reports.judged_nodes import constraint_reports, counted_constraints
 from kubespread.reports.parts import ConstraintReport, closing_states, minimum, skew_now
-from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.amounts import canonical
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import ABSENT, Counts
+from kubespread.scheduler.cluster.columns import ABSENT, Counts, canonical
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.constraints import pretended_kinds
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
-from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
+from kubespread.scheduler.plugins.podtopologyspread.plugin import (
+    HardConstraint,
+    PodTopologySpread,
+    SoftConstraint,
+    SpreadState,
+)
+from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.wording import short_key
@@ -60,32 +58,6 @@ class _Drawn(Struct, frozen=True):
     candidate: Candidate | None = None
     gaps: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-@asks(Map)
-def topology_map(
-    snapshot: Snapshot,
-    pod: PodGiven | Sequence[PodGiven] | None = None,
-    scheduler: Scheduler | None = None,
-    *,
-    keys: Sequence[str] = (),
-    selector: str = "",
-    name: str | None = None,
-    namespace: str | None = None,
-    recursive: bool = False,
-    template_path: str = "",
-    set: Sequence[str] = (),
-) -> TopologyMap:
-    """The nodes of ``snapshot`` by topology domain, how full they are, and where the pods of a workload run.
-
-    ``pod`` is the workload, as `explain` takes it: what its first constraint counts is marked, or its own pods where it
-    has none. Raises ManifestError, SnapshotError and UsageError.
-    """
-    question = Map(
-        pods=() if pod is None else tuple(given_pods(pod)), keys=tuple(keys), selector=selector, named=name,
-        namespace=namespace, recursive=recursive, template_path=template_path, settings=tuple(set),
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler)
 
 
 def answer(question: Map, scene: Scene) -> TopologyMap:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
-from kubespread.questions.question import Option, PodQuestion, Workload
+from kubespread.questions.question import Function, Option, PodQuestion, Workload
 
 if TYPE_CHECKING:
     from kubespread.questions.map.report import TopologyMap
@@ -43,8 +43,19 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
         "namespace": (*_WORKLOAD, "evict", "delete_pods", "scale", "scale_requests"),
     }
     verdict_counts = False
-    outputs = {"table": "a map", "plain": "columns", "name": "prints the nodes", "csv": ""}
+    outputs = {"table": "a map", "plain": "columns", "name": "prints the nodes"}
     is_watched = True
+    function = Function(
+        """The nodes of ``snapshot`` by topology domain, how full they are, and where the pods of a workload run.
+
+        ``pod`` is the workload, as `explain` takes it: what its first constraint counts is marked, or its own pods
+        where it has none. Raises ManifestError, SnapshotError and UsageError.
+        """,
+        "snapshot pod=pods scheduler",
+        "keys selector name namespace recursive template_path set",
+        types={"pod": "PodGiven | Sequence[PodGiven] | None"},
+        defaults={"pod": None},
+    )
 
     pods: Annotated[
         tuple[Any, ...],
@@ -77,12 +88,6 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.by == "skew" and not self.pods:
             raise UsageError("--by skew shows how pods are spread: name their WORKLOAD")
-
-    @classmethod
-    def report(cls) -> type[TopologyMap]:
-        from kubespread.questions.map.report import TopologyMap
-
-        return TopologyMap
 
     def shown(self, look: Look) -> Look:
         from kubespread.views.look import MapBy

@@ -41,26 +41,22 @@ from kubespread.questions.commands import Commands
 from kubespread.questions.patches import commands_for
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import PendingFor, PendingReport, StuckGroup
-from kubespread.questions.question import asks
 from kubespread.questions.remedies.change import Answer, Change
 from kubespread.questions.remedies.edited_worlds import EditedWorlds, PlayedGoal
 from kubespread.questions.remedies.families import FAMILIES, Stuck
 from kubespread.questions.remedies.search import MOST_EFFORT, Found, Trials, least_change, options
 from kubespread.questions.room import free
-from kubespread.questions.scene import OnProgress, Scene, ask
-from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.scene import Scene
 from kubespread.reports.advise import Suggestion
 from kubespread.reports.happened import UnmadePods
-from kubespread.scheduler.cluster.amounts import canonical, requested
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.columns import Mask, canonical, requested
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, short_key, some_of
-from kubespread.world.events.unmade import unmade
-from kubespread.world.events.world import World
+from kubespread.world.events.world import World, unmade
+from kubespread.world.reporting.difference import judged_as_it_stands
 from kubespread.world.reporting.happenings import unmade_pods, workload_of
-from kubespread.world.reporting.under_way import judged_as_it_stands
 from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
@@ -366,33 +362,6 @@ class _Stuck(Struct, frozen=True):
     """How many of them find a node without any change, after those of their workload that come before them."""
 
 
-@asks(Pending)
-def pending(
-    snapshot: Snapshot,
-    scheduler: Scheduler | None = None,
-    *,
-    workloads: str | Sequence[str] = (),
-    namespace: str | None = None,
-    selector: str = "",
-    preemption: bool = True,
-    on_progress: OnProgress | None = None,
-) -> PendingReport:
-    """The pods of ``snapshot`` without a node, by what keeps them from one, each group with the least change that frees
-    it.
-
-    A change is proven by making it and letting all pods of the group be placed. Pods that fit as things are, that have
-    scheduling gates, lack a claim or name another scheduler are groups of their own.
-
-    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
-    without a namespace those of all.
-
-    Raises UsageError, SnapshotError and ManifestError.
-    """
-    names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
-    question = Pending(workloads=names, namespace=namespace, selector=selector, preemption=preemption)
-    return ask(snapshot, question, scheduler, on_progress)
-
-
 def answer(question: Pending, scene: Scene) -> PendingReport:
     """Nothing is placed in the scene's world."""
     whose = question.asked_in(scene.snapshot)
@@ -405,9 +374,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     return PendingReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=tuple(whose.named_in(world)),
-        namespace=whose.within,
-        selector=whose.text,
+        **whose.as_reported(world),
         preemption=question.preemption,
         nodes=len(world.living.nodes.objects),
         pending=sum(len(group.pods) for group in groups),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubespread.questions.question import WorkloadsQuestion
+from kubespread.questions.question import Function, WorkloadsQuestion
 
 if TYPE_CHECKING:
     from kubespread.questions.pending.report import PendingReport
+
+    pass
 
 
 class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
@@ -34,11 +36,20 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
         "autoscalers: no nodes are added besides",
     )
     doing = "pods looked at"
-    outputs = {"table": "a table", "plain": "plain columns", "name": "prints namespace/pod lines", "csv": ""}
+    outputs = {"name": "prints namespace/pod lines"}
     is_watched = True
+    function = Function(
+        """The pods of ``snapshot`` without a node, by what keeps them from one, each group with the least change that
+        frees it.
 
-    @classmethod
-    def report(cls) -> type[PendingReport]:
-        from kubespread.questions.pending.report import PendingReport
+        A change is proven by making it and letting all pods of the group be placed. Pods that fit as things are, that
+        have scheduling gates, lack a claim or name another scheduler are groups of their own.
 
-        return PendingReport
+        ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
+        without a namespace those of all.
+
+        Raises UsageError, SnapshotError and ManifestError.
+        """,
+        "snapshot scheduler",
+        "workloads namespace selector preemption on_progress",
+    )

@@ -8,7 +8,7 @@ from typing import Literal
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.advise import Suggestion
 from kubespread.reports.happened import UnmadePods
-from kubespread.reports.parts import Judgment, Report, ScheduledReport
+from kubespread.reports.parts import Judgment, OfWorkloads, Report
 from kubespread.wording import count_of
 
 PendingFor = Literal["filtered", "refused", "gated", "nominated", "otherScheduler", "fits", "preempts"]
@@ -56,14 +56,8 @@ class StuckGroup(Report, frozen=True):
         return 0 if self.change is None else self.change.placed or 0
 
 
-class PendingReport(ScheduledReport, frozen=True, kw_only=True):
+class PendingReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "PendingReport"
-    asked: tuple[WorkloadName, ...] = ()
-    """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones are asked about."""
-    namespace: str | None
-    """The namespace whose pods are asked about, null for all."""
-    selector: str
-    """The labels of their workloads, empty for all."""
     nodes: int
     """How many the cluster has."""
     pending: int

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.candidate.input.kustomization import Kustomization
-from kubespread.candidate.input.sources import PodGiven, read_once
+from kubespread.candidate.input.sources import read_once
 from kubespread.candidate.manifests.file import Manifest
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node
@@ -32,19 +32,16 @@ from kubespread.questions.plan.report import WORST_FIRST, Change, PlannedNode, P
 from kubespread.questions.play.answer import after_steps
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport
-from kubespread.questions.question import Question, asks
+from kubespread.questions.question import Question
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import RemovableReport
 from kubespread.questions.report.growth import growing
-from kubespread.questions.resolving import given_pods
-from kubespread.questions.scene import OnProgress, Scene, ask
-from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.scene import Scene
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import SurviveReport
-from kubespread.questions.tasks import Workers
 from kubespread.questions.worlds import as_snapshot
 from kubespread.reports.parts import ClusterReport
-from kubespread.scenario.prices import PricesGiven, read_prices
+from kubespread.scenario.prices import read_prices
 from kubespread.scenario.types import API_VERSION, KIND, Scenario, Step
 from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.edits.new_nodes import AddNode
@@ -62,37 +59,6 @@ _MOST_NODES = 100
 _EXPECTED = (
     "give manifests (-f), edits such as --drain, --replace-pool or --hpa-max, or another release with --kube-version"
 )
-
-
-@asks(Plan)
-def plan(
-    snapshot: Snapshot,
-    manifests: PodGiven | Sequence[PodGiven] = (),
-    scheduler: Scheduler | None = None,
-    *,
-    replace_pool: str | Sequence[str] = (),
-    hpa_max: bool = False,
-    prices: PricesGiven | None = None,
-    namespace: str | None = None,
-    preemption: bool = True,
-    ignore_daemonsets: bool = True,
-    delete_emptydir_data: bool = True,
-    force: bool = False,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> PlanReport:
-    """What becomes of the cluster when everything that is planned is done: the edits of ``snapshot``, and the manifests
-    to apply, paths, text or plain data as `explain` takes them.
-
-    Raises ManifestError, SnapshotError and UsageError.
-    """
-    question = Plan(
-        manifests=tuple(given_pods(manifests)), hpa_max=hpa_max, prices=prices, namespace=namespace,
-        replace_pool=(replace_pool,) if isinstance(replace_pool, str) else tuple(replace_pool), preemption=preemption,
-        ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force,
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Plan, scene: Scene) -> PlanReport:

@@ -12,7 +12,7 @@ from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.unknown_fields import alternatives
-from kubespread.kube.drain_flags import DrainFlags
+from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
 from kubespread.scenario.types import Step
 from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of

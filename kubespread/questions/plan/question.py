@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.play.question import Play
-from kubespread.questions.question import Applied, DrainingQuestion, Option, PriceFile
+from kubespread.questions.question import Applied, DrainingQuestion, Function, Option, PriceFile
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.survive.question import Survive
 
@@ -45,13 +45,18 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     )  # fmt: skip
     hands_out = True
     doing = "playing what is planned"
-    outputs = {
-        "table": "tables",
-        "plain": "plain columns",
-        "name": "prints the workloads that change, the worst first",
-        "csv": "",
-        "scenario": "is the scenario, for play",
-    }
+    outputs = {"table": "tables", "name": "prints the workloads that change, the worst first", "scenario": ""}
+    function = Function(
+        """What becomes of the cluster when everything that is planned is done: the edits of ``snapshot``, and the
+        manifests to apply, paths, text or plain data as `explain` takes them.
+
+        Raises ManifestError, SnapshotError and UsageError.
+        """,
+        "snapshot manifests scheduler",
+        "replace_pool hpa_max prices namespace preemption ignore_daemonsets delete_emptydir_data force jobs "
+        "timeout on_progress",
+        types={"replace_pool": "str | Sequence[str]"},
+    )
 
     manifests: Annotated[
         tuple[Any, ...],
@@ -72,12 +77,6 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     namespace: Annotated[
         str | None, Option("Namespace of workloads that are named without one.", ("-n", "--namespace"), "NAME")
     ] = None
-
-    @classmethod
-    def report(cls) -> type[PlanReport]:
-        from kubespread.questions.plan.report import PlanReport
-
-        return PlanReport
 
     def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
         """A page draws what is there before, and each step from then on."""

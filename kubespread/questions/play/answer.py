@@ -13,17 +13,16 @@ from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import Named
 from kubespread.questions.autoscaling.autoscale import autoscale
-from kubespread.questions.explain.answer import explain
+from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport
 from kubespread.questions.play.steps import Autoscale, Changes, Manifests, Playing, played
-from kubespread.questions.question import asks
 from kubespread.questions.queue.manner import check_deals, deals_worth, dealt_anew
-from kubespread.questions.scene import OnProgress, Scene, ask
+from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.autoscaling import groups_of, types_of
-from kubespread.questions.tasks import ALONE, Workers
+from kubespread.questions.tasks import ALONE
 from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.reading import ScenarioGiven, read_scenario
 from kubespread.scenario.types import Scenario, Step
@@ -94,30 +93,6 @@ def _check_workloads(world: World, workloads: Sequence[Named], before: Sequence[
             raise not_found(world, name)
 
 
-@asks(Play)
-def play(
-    snapshot: Snapshot,
-    scenario: ScenarioGiven,
-    scheduler: Scheduler | None = None,
-    *,
-    namespace: str | None = None,
-    deals: int | None = None,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> PlayReport:
-    """What becomes of the cluster when the steps of ``scenario`` happen one after another.
-
-    A scenario is a path, the text of a file, plain data or a `Scenario`. What names nothing of the cluster is found
-    before anything is played; what goes wrong on the way is said of its step. Where controllers delete some of several
-    equal pods it is chance which; fewer than 8 deals are played where very many pods move.
-
-    Raises ManifestError, SnapshotError and UsageError.
-    """
-    question = Play(scenario=read_scenario(scenario), namespace=namespace, deals=deals)
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
-
-
 def after_steps(
     snapshot: Snapshot,
     scenario: ScenarioGiven,
@@ -149,7 +124,7 @@ def explained(question: Play, pod: str, snapshot: Snapshot, scheduler: Scheduler
     """The cluster at one moment of the scenario, and the explanation of a pod there."""
     then = _after(question, question.at, snapshot, scheduler)
     namespace = question.namespace or question.scenario.namespace
-    return then, explain(then, pod, scheduler, namespace=namespace)
+    return then, ask(then, Explain(pods=(pod,), namespace=namespace), scheduler)
 
 
 def answer(question: Play, scene: Scene) -> PlayReport:

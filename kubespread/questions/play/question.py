@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from kubespread.questions.parts import part
-from kubespread.questions.question import CHANCE, REQUIREMENTS, Apart, Instead, Option, PlayedQuestion, Pod, Scenario
+from kubespread.questions.question import (
+    CHANCE,
+    REQUIREMENTS,
+    Apart,
+    Function,
+    Instead,
+    Option,
+    PlayedQuestion,
+    Pod,
+    Scenario,
+)
+from kubespread.questions.registry import part
 
 if TYPE_CHECKING:
     from kubespread.questions.play.report import PlayReport
@@ -61,12 +71,19 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
     needs = {"at": ("explain",)}
     hands_out = True
     doing = "playing deals"
-    outputs = {
-        "table": "tables",
-        "wide": "adds the order in which nodes that fail lose their pods",
-        "plain": "columns",
-        "csv": "",
-    }
+    outputs = {"table": "tables", "wide": "adds the order in which nodes that fail lose their pods", "plain": "columns"}
+    function = Function(
+        """What becomes of the cluster when the steps of ``scenario`` happen one after another.
+
+        A scenario is a path, the text of a file, plain data or a `Scenario`. What names nothing of the cluster is found
+        before anything is played; what goes wrong on the way is said of its step. Where controllers delete some of
+        several equal pods it is chance which; fewer than 8 deals are played where very many pods move.
+
+        Raises ManifestError, SnapshotError and UsageError.
+        """,
+        "snapshot scenario scheduler",
+        "namespace deals jobs timeout on_progress",
+    )
 
     scenario: Annotated[
         Any, Scenario("File of kind Scenario, YAML or JSON; '-' for standard input.", metavar="SCENARIO")
@@ -95,12 +112,6 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
             metavar="POD", is_path=True,
         ),
     ] = None  # fmt: skip
-
-    @classmethod
-    def report(cls) -> type[PlayReport]:
-        from kubespread.questions.play.report import PlayReport
-
-        return PlayReport
 
     def is_yes(self, report: PlayReport) -> bool | None:
         return True if self.fail_on else None

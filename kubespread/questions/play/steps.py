@@ -22,15 +22,14 @@ from kubespread.candidate.manifests.file import Manifest
 from kubespread.candidate.manifests.workload import from_manifest
 from kubespread.candidate.replicas import refuse_update, runs_another_template, scheduled_alike
 from kubespread.candidate.settings import parse_settings
-from kubespread.controllers.deployment.revisions import without_hash
+from kubespread.controllers.deployment import without_hash
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS, WORKLOADS
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment
-from kubespread.kube.drain_flags import DrainFlags
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.owners import WorkloadName, is_active, is_ready
+from kubespread.kube.taint import DrainFlags
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport, StepReport
@@ -44,18 +43,17 @@ from kubespread.scenario.types import Scenario, Step
 from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
 from kubespread.snapshot.edits.verb import Edit, OfNodes, Verb, nodes_of_target
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.world.events.applying import apply_workload, rolled_back
-from kubespread.world.events.creating import AppliedWorkload
-from kubespread.world.events.deployments import rollout_of_cluster
+from kubespread.world.events.applying import AppliedWorkload, apply_workload, rolled_back
+from kubespread.world.events.controllers import rollout_of_cluster
+from kubespread.world.events.draining import restore
 from kubespread.world.events.editing import apply as edit
 from kubespread.world.events.editing import not_found
-from kubespread.world.events.failing import restore
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline, Trial
 from kubespread.world.reporting.happenings import happened
-from kubespread.world.store import pod_states as states
 from kubespread.world.store.happenings import Happenings
 from kubespread.world.store.owners import in_order
+from kubespread.world.store.pod_book import on_node, running_since
 
 
 class Manifests(Struct, frozen=True):
@@ -338,7 +336,7 @@ def _switch_readiness(playing: Playing, step: Step) -> None:
     ready = named | {owner for name in named for owner in world.owners_below(name)}
     stuck = (world.surroundings.stuck | {name.within(namespace) for name in step.stuck}) - ready
     world.surroundings = replace(world.surroundings, stuck=stuck)
-    since = states.running_since(world.timestamp, ready=True)
+    since = running_since(world.timestamp, ready=True)
     pods = [pod for owner in sorted(ready, key=in_order) for pod in world.book.of(owner) if pod.spec.node_name]
     unready = [pod for pod in pods if is_active(pod) and not is_ready(pod)]
-    world.change_pods((pod, states.on_node(pod, pod.spec.node_name, since)) for pod in unready)
+    world.change_pods((pod, on_node(pod, pod.spec.node_name, since)) for pod in unready)

@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
+from kubespread.scheduler.cluster.nodes import Search
 from kubespread.scheduler.placing import Tiebreaker, first_in_heap, smallest_name
-from kubespread.scheduler.sampling import Search
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import Happenings
 from kubespread.world.store.store import dealt

@@ -16,26 +16,24 @@ from msgspec import Struct, field
 
 from kubespread.controllers.daemonset import pinned_to
 from kubespread.kube.api.core import Pod
-from kubespread.kube.pod_status import priority_of
+from kubespread.kube.owners import priority_of
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.reports.gang import GangReport
 from kubespread.reports.judged_nodes import constraint_reports, domain_counts
 from kubespread.reports.parts import ConstraintReport
-from kubespread.scheduler.building import post_filters
-from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.evaluation import Evaluation, evaluate
+from kubespread.scheduler.cluster.columns import Mask
+from kubespread.scheduler.cluster.nodes import Search
+from kubespread.scheduler.cluster.storage_index import StorageChange
+from kubespread.scheduler.evaluation import Evaluation, Preemption, evaluate, has_lower, preempt
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Batch, Choice, Placing, Tiebreaker, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError, Status
-from kubespread.scheduler.preemption import Preemption, has_lower, preempt
-from kubespread.scheduler.profile.profile import Profile
-from kubespread.scheduler.sampling import Search
+from kubespread.scheduler.profile.profile import Profile, post_filters
 from kubespread.wording import some_of
 from kubespread.world.store.claims import Replicas, to_create
-from kubespread.world.store.living_cluster import Applicant, LivingCluster
 from kubespread.world.store.pod_book import PodKey, key_of
+from kubespread.world.store.waiting import Applicant, LivingCluster
 
 if TYPE_CHECKING:
     from kubespread.world.events.world import World

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
-from kubespread.kube.api.annotations import POD_DELETION_COST
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import Named, NamespacedName, WorkloadName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import Named, NamespacedName, WorkloadName, is_active
+from kubespread.kube.well_known import POD_DELETION_COST
 from kubespread.questions import patches
-from kubespread.questions.question import asks
 from kubespread.questions.rebalance.descheduler.policy import read_policy
 from kubespread.questions.rebalance.descheduling import played
 from kubespread.questions.rebalance.goals import goals, matching, together
@@ -32,13 +29,11 @@ from kubespread.questions.rebalance.report import (
     StayingPods,
 )
 from kubespread.questions.rebalance.searching import REPLACING, Candidates, Found, candidates, search
-from kubespread.questions.scene import OnProgress, Scene, ask
-from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.scene import Scene
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.parts import DomainChange
-from kubespread.scheduler.cluster.labels import ABSENT, Codes, Counts
+from kubespread.scheduler.cluster.columns import ABSENT, Codes, Counts
 from kubespread.snapshot.edits.pods import EvictPod
-from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.editing import scale
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas, workload_of
@@ -140,39 +135,6 @@ _MAX_NAMED = 3
 _NAMED = ("Deployment", *sorted(REPLACING))
 
 
-@asks(Rebalance)
-def rebalance(
-    snapshot: Snapshot,
-    workloads: str | Sequence[str] = (),
-    scheduler: Scheduler | None = None,
-    *,
-    namespace: str | None = None,
-    selector: str = "",
-    soft: bool = False,
-    descheduler: str | Path | None = None,
-    preemption: bool = True,
-    on_progress: OnProgress | None = None,
-) -> RebalanceReport:
-    """The fewest evictions, in an order that disruption budgets allow, after which the spread constraints hold.
-
-    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any, all are asked about that ``namespace`` and
-    ``selector`` choose. Each replacement is placed as kube-scheduler would. Nothing is evicted anywhere. The namespace
-    is that of names without one, else the only one asked about; ``descheduler`` is the path of a DeschedulerPolicy
-    (descheduler/v1alpha2).
-
-    Raises UsageError, SnapshotError and ManifestError.
-    """
-    question = Rebalance(
-        workloads=(workloads,) if isinstance(workloads, str) else tuple(workloads),
-        namespace=namespace,
-        selector=selector,
-        soft=soft,
-        descheduler=None if descheduler is None else str(descheduler),
-        preemption=preemption,
-    )
-    return ask(snapshot, question, scheduler, on_progress)
-
-
 def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
     """The fewest evictions that make the constraints hold, each replacement where kube-scheduler puts it."""
     whose = question.asked_in(scene.snapshot)
@@ -181,8 +143,7 @@ def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
     now = scene.now
     baseline, placed_first = scene.settled("anything is evicted")
     world = baseline.world
-    named = whose.named_in(world)
-    workloads = named or list(_chosen(world, whose))
+    workloads = whose.named_in(world) or list(_chosen(world, whose))
     if not workloads:
         raise whose.none_found(now)
     unread: dict[str, None] = {}
@@ -196,9 +157,7 @@ def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
     return RebalanceReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=tuple(named),
-        namespace=whose.within,
-        selector=whose.text,
+        **whose.as_reported(world),
         preemption=question.preemption,
         soft=question.soft,
         workloads=sum(workload.kind != "Pod" for workload in workloads),

@@ -9,14 +9,14 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption.eviction import LET_THROUGH
+from kubespread.controllers.disruption import LET_THROUGH
 from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.owners import NamespacedName
 from kubespread.questions.rebalance.descheduler.plugin import Chosen, View, choose
 from kubespread.questions.rebalance.descheduler.policy import EvictorArgs, Limits, Policy
 from kubespread.questions.rebalance.moves import Attempt
 from kubespread.questions.rebalance.report import DeschedulerReport, DeschedulerRound, StayingPods
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.columns import Mask
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import EVICTED
 from kubespread.world.store.pod_book import key_of

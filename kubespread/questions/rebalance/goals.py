@@ -11,18 +11,21 @@ import numpy as np
 from msgspec import Struct, field
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import WorkloadName, is_active
 from kubespread.reports.parts import minimum, skew_between
-from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.cluster.columns import Counts
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     Constraint,
     NodeInclusion,
     PodConstraints,
     pod_constraints,
 )
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, SpreadRules, hard_constraints
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubespread.scheduler.plugins.podtopologyspread.plugin import (
+    HardConstraint,
+    PodTopologySpread,
+    SpreadRules,
+    hard_constraints,
+)
 from kubespread.world.events.world import World
 
 

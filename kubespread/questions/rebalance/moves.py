@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.questions.rebalance.goals import Goal, GoalsOf, Need
-from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.cluster.columns import Counts
 from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
-from kubespread.reports.parts import DomainChange, Judgment, Report, ScheduledReport
+from kubespread.reports.parts import DomainChange, Judgment, OfWorkloads, Report
 from kubespread.wording import count_of
 
 
@@ -160,14 +160,8 @@ class DeschedulerReport(Report, frozen=True):
     not_modelled: tuple[str, ...]
 
 
-class RebalanceReport(ScheduledReport, frozen=True, kw_only=True):
+class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "RebalanceReport"
-    asked: tuple[WorkloadName, ...] = ()
-    """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones were considered."""
-    namespace: str | None
-    """The namespace whose workloads are asked about, null for all."""
-    selector: str
-    """The labels of those workloads, empty for all."""
     soft: bool
     """Whether constraints with ScheduleAnyway must hold too."""
     workloads: int

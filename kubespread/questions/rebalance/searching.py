@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 
-from kubespread.kube.api.annotations import MIRROR_POD
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active, is_ready, is_terminating
+from kubespread.kube.owners import WorkloadName, is_active, is_ready, is_terminating
+from kubespread.kube.well_known import MIRROR_POD
 from kubespread.questions.rebalance.goals import GoalsOf
 from kubespread.questions.rebalance.moves import Attempt
 from kubespread.world.events.world import World

@@ -50,7 +50,7 @@ from kubespread.views.layout import (
 from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look
 from kubespread.views.names import fitted
-from kubespread.views.phrases import chosen_from
+from kubespread.views.phrases import whose
 from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import Bar, Bars, Frame, Tile, View, about
@@ -139,16 +139,12 @@ _ROUND: Sequence[Column[DeschedulerRound]] = (
 
 def view(report: RebalanceReport) -> View:
     """Constraints before and after, the evictions, the alternatives, and the descheduler's rounds."""
-    if report.asked:
-        whose = some_of([workload.called for workload in report.asked], _MAX_ASKED)
-    else:
-        whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
     kinds = "hard and soft" if report.soft else "hard"
     violated = f"{report.violated_before} of {count_of(report.constraints_in_force, f'{kinds} constraint')} violated"
     tone = Tone.BAD if report.violated_after else Tone.GOOD
     return View(
         **about(report),
-        title=f"Rebalancing {whose}, {count_of(report.nodes, 'node')}: {violated}",
+        title=f"Rebalancing {whose(report, report.workloads)}, {count_of(report.nodes, 'node')}: {violated}",
         sheets=[
             Sheet(title="Constraints", columns=_CONSTRAINT, rows=report.constraints, readers=Readers.PIPES),
             Sheet(title="Evictions", columns=_STEP, rows=report.steps, is_answer=True),

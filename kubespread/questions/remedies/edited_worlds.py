@@ -16,8 +16,7 @@ from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.wording import count_of
 from kubespread.world.events.editing import apply
-from kubespread.world.events.unmade import unmade
-from kubespread.world.events.world import World
+from kubespread.world.events.world import World, unmade
 from kubespread.world.reporting.happenings import workload_of
 from kubespread.world.store.happenings import EVICTED, PREEMPTED, UNSELECTED, Happenings
 from kubespread.world.store.pod_book import key_of

@@ -15,12 +15,11 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from kubespread.controllers.disruption.budgets import protects
+from kubespread.controllers.disruption import protects
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Node, Pod, Taint
-from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.owners import NamespacedName
+from kubespread.kube.owners import NamespacedName, priority_of
 from kubespread.kube.pod_requests import amounts, pod_requests
-from kubespread.kube.pod_status import priority_of
 from kubespread.kube.quantity import NANO, Quantity
 from kubespread.kube.selector import Requirement, parse_term, required_node_selector
 from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
@@ -30,15 +29,12 @@ from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.room import PODS, free
 from kubespread.reports.advise import SCHEDULE_ANYWAY
 from kubespread.reports.parts import NOT_READY, closing_states, letter
-from kubespread.scheduler.cluster.amounts import scheduler_amounts
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.columns import Mask, scheduler_amounts
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugin import Fixed
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
+from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread, SpreadState
 from kubespread.snapshot.edits.new_nodes import AddNode, is_state_taint
-from kubespread.snapshot.edits.node_marks import RemoveLabel, RemoveTaint, SetLabel
-from kubespread.snapshot.edits.nodes import Uncordon
+from kubespread.snapshot.edits.nodes import RemoveLabel, RemoveTaint, SetLabel, Uncordon
 from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.snapshot.edits.verb import Target
 from kubespread.snapshot.topology_keys import SHORT_KEYS

@@ -11,15 +11,13 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption.drain import DrainPlan
+from kubespread.controllers.disruption import DrainPlan
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.drain_flags import DrainFlags
-from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
 from kubespread.kube.quantity import rounded
+from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
-from kubespread.questions.question import asks
 from kubespread.questions.removable.certain import Certain
 from kubespread.questions.removable.holds import (
     blocking,
@@ -33,18 +31,13 @@ from kubespread.questions.removable.holds import (
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import Hold, LandedOfGroup, LeftAlone, NodeRemoval, RemovableReport, Together
 from kubespread.questions.room import PODS, free
-from kubespread.questions.scene import OnProgress, Scene, ask
-from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.tasks import Workers
+from kubespread.questions.scene import Scene
 from kubespread.reports.happened import LandedPods
 from kubespread.reports.parts import skew_now
-from kubespread.scenario.prices import Prices, PricesGiven, read_prices
-from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, canonical
+from kubespread.scenario.prices import Prices, read_prices
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts
-from kubespread.scheduler.integers import wrapped
+from kubespread.scheduler.cluster.columns import BASIC_RESOURCES, Counts, canonical, wrapped
 from kubespread.snapshot.edits.verb import nodes_of_target, parse_target
-from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import short_key
 from kubespread.world.events.draining import cordon, delete_nodes, drain, drain_plan
 from kubespread.world.events.world import World
@@ -61,33 +54,6 @@ _SHARE = 0.9
 """The share of the other nodes' free resources that a group's pods may request: rarely does the last bit fit."""
 _IN_A_ROW = 20
 """Nodes in a row that cannot go, after which no other is tried."""
-
-
-@asks(Removable)
-def removable(
-    snapshot: Snapshot,
-    nodes: str | Sequence[str] = (),
-    scheduler: Scheduler | None = None,
-    *,
-    ignore_daemonsets: bool = True,
-    delete_emptydir_data: bool = True,
-    force: bool = False,
-    preemption: bool = True,
-    prices: PricesGiven | None = None,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> RemovableReport:
-    """Which ``nodes`` of ``snapshot`` can be drained and deleted so that every pod finds another node.
-
-    Raises UsageError, SnapshotError and ManifestError.
-    """
-    question = Removable(
-        nodes=(nodes,) if isinstance(nodes, str) else tuple(nodes), ignore_daemonsets=ignore_daemonsets,
-        delete_emptydir_data=delete_emptydir_data, force=force, preemption=preemption,
-        prices=prices,
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Removable, scene: Scene) -> RemovableReport:

@@ -13,19 +13,16 @@ import numpy as np
 from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active, priority_of
+from kubespread.kube.owners import WorkloadName, is_active, priority_of
 from kubespread.kube.taint import cordoned
 from kubespread.reports.parts import skew_between
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import Counted, SchedulingError
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
-from kubespread.scheduler.plugins.podtopologyspread.plugin import SpreadState
+from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, SpreadState
 from kubespread.world.events.world import World
 
 _MADE_ALIKE = frozenset({"ReplicaSet", "ReplicationController"})

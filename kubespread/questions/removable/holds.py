@@ -10,14 +10,19 @@ from typing import Literal
 
 from msgspec import Struct
 
-from kubespread.controllers.disruption.budgets import Expectation, disruptions_allowed
-from kubespread.controllers.disruption.drain import LOCAL_STORAGE_ERROR, UNMANAGED_ERROR, DrainPlan
-from kubespread.controllers.disruption.eviction import LET_THROUGH, evict
-from kubespread.kube.api.annotations import DO_NOT_DISRUPT, SAFE_TO_EVICT
+from kubespread.controllers.disruption import (
+    LET_THROUGH,
+    LOCAL_STORAGE_ERROR,
+    UNMANAGED_ERROR,
+    DrainPlan,
+    Expectation,
+    disruptions_allowed,
+    evict,
+)
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.drain_flags import DrainFlags
-from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
+from kubespread.kube.taint import DrainFlags
+from kubespread.kube.well_known import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from kubespread.questions.removable.report import HeldBy, Hold
 from kubespread.world.events.draining import drain_plan
 from kubespread.world.events.world import World

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from kubespread.questions.question import Argument, DrainingQuestion, PriceFile
+from kubespread.questions.question import Argument, DrainingQuestion, Function, PriceFile
 
 if TYPE_CHECKING:
     from kubespread.questions.removable.report import RemovableReport
+
+    pass
 
 
 class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
@@ -39,13 +41,16 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     )
     hands_out = True
     doing = "draining nodes"
-    outputs = {
-        "table": "a table",
-        "plain": "plain columns",
-        "name": "prints a line for each group of nodes to drain together and delete before the next",
-        "csv": "",
-    }
+    outputs = {"name": "prints a line for each group of nodes to drain together and delete before the next"}
     is_watched = True
+    function = Function(
+        """Which ``nodes`` of ``snapshot`` can be drained and deleted so that every pod finds another node.
+
+        Raises UsageError, SnapshotError and ManifestError.
+        """,
+        "snapshot nodes scheduler",
+        "ignore_daemonsets delete_emptydir_data force preemption prices jobs timeout on_progress",
+    )
 
     nodes: Annotated[
         tuple[str, ...], Argument("Nodes to ask about: a name, or labels (pool=a). Default: all.", metavar="[NODES]...")
@@ -54,9 +59,3 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
 
     most: int | None = None
     """Ask about no more nodes than these: those with the fewest pods."""
-
-    @classmethod
-    def report(cls) -> type[RemovableReport]:
-        from kubespread.questions.removable.report import RemovableReport
-
-        return RemovableReport

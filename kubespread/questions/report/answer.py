@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -17,19 +16,16 @@ from msgspec.structs import replace
 
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
-from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
+from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
 from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
-from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, MalformedError, display_name, read_text_bytes
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
-from kubespread.questions.question import Question, asks
 from kubespread.questions.removable.holds import KeptNode, TightBudget, WorkloadOf, kept_nodes, tight_budgets, whose
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.report.growth import at_maximum, growing
@@ -57,12 +53,9 @@ from kubespread.questions.report.report import (
     ReportLine,
     Scorecard,
 )
-from kubespread.questions.scene import OnProgress, Scene, ask
-from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.survive.question import Survive
-from kubespread.questions.tasks import Workers
-from kubespread.reports.parts import ClusterReference, ClusterReport
-from kubespread.snapshot.snapshot import Snapshot
+from kubespread.reports.parts import ClusterReference
 from kubespread.wording import count_of
 from kubespread.world.events.world import World
 
@@ -256,7 +249,6 @@ def _is_kept(row: AuditedWorkload, key: str) -> bool:
     )
 
 
-R = TypeVar("R", bound=ClusterReport)
 MOST_NODES = 24
 """How many nodes are lost, each by itself: of more those with the most to lose. As many are tried to do without: those
 with the fewest pods.
@@ -265,40 +257,13 @@ MOST_ZONES = 6
 """Of how many zones each pair is lost."""
 
 
-@asks(Report)
-def report(
-    snapshot: Snapshot,
-    scheduler: Scheduler | None = None,
-    *,
-    workloads: str | Sequence[str] = (),
-    namespace: str | None = None,
-    selector: str = "",
-    preemption: bool = True,
-    since: str | Path | None = None,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> Scorecard:
-    """What is wrong with ``snapshot``, or would be after one more failure, the worst first, with a score for each area.
-
-    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
-    without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
-    """
-    names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
-    question = Report(
-        workloads=names, namespace=namespace, selector=selector, preemption=preemption,
-        since=None if since is None else str(since),
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
-
-
 def answer(question: Report, scene: Scene) -> Scorecard:
     """Nothing happens in the scene's world."""
     if question.fail_on in ("new", "worse") and question.since is None:
         raise UsageError(f"--fail-on {question.fail_on} has no effect without --since")
     earlier = None if question.since is None else read_earlier(question.since, scene.source)
     asking = _Asking(question, scene)
-    audit = asking.of(Audit(**asking.shared), "auditing workloads")
+    audit = asking.whole("audit", Audit(**asking.shared), "auditing workloads")
     rows = () if audit is None else audit.workloads
     zones, hosts = (len(_domains(scene, key)) for key in (ZONE, HOSTNAME))
     lines = _distinct([*asking.lines(rows), *(() if audit is None else of_audit(audit, zones, asking.commands))])
@@ -308,9 +273,7 @@ def answer(question: Report, scene: Scene) -> Scorecard:
     report = Scorecard(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=tuple(asking.whose.named_in(scene.world)),
-        namespace=asking.whose.within,
-        selector=asking.whose.text,
+        **asking.whose.as_reported(scene.world),
         preemption=question.preemption,
         nodes=len(scene.now.nodes),
         workloads=len(rows),
@@ -350,14 +313,11 @@ def _distinct(lines: Iterable[ReportLine]) -> list[ReportLine]:
     return distinct
 
 
-class _Asking:
-    """The questions that are asked of one cluster, and what their answers say beside themselves."""
+class _Asking(Inquiry):
+    """What is asked of one cluster."""
 
     def __init__(self, question: Report, scene: Scene) -> None:
-        self._scene = scene
-        self._answers: list[ClusterReport] = []
-        self.asked: list[str] = []
-        self.missing: list[str] = []
+        super().__init__(scene)
         self.lost: Sequence[str] = ()
         """The hosts that were lost, each by itself."""
         self.held: Held | None = None
@@ -368,58 +328,35 @@ class _Asking:
         }  # fmt: skip
         self.commands = Commands.about(question, scene)
 
-    def of(self, question: Question[R], doing: str) -> R | None:
-        """The answer; None where the time was up before it was finished: the worst of a part is not the worst."""
-        if not self._begins(question.name):
-            return None
-        answer = question.answer(self._scene.asking(question, doing))
-        if answer.unfinished is not None:
-            self.missing.append(question.name)
-            return None
-        self._answers.append(answer)
-        return answer
-
-    def _begins(self, name: str) -> bool:
-        """Whether there is time left to ask it."""
-        self.asked.append(name)
-        if self._scene.is_over:
-            self.missing.append(name)
-            return False
-        return True
-
-    def said(self, name: str) -> tuple[str, ...]:
-        """Gaps or notes of all answers, each once."""
-        return tuple(dict.fromkeys(text for answer in self._answers for text in getattr(answer, name)))
-
     def lines(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
         """All but those of the audit, whose ``rows`` say which nodes have the most to lose."""
-        scene, commands = self._scene, self.commands
-        pending = self.of(Pending(**self.shared), "looking at pending pods")
+        scene, commands = self.scene, self.commands
+        pending = self.whole("pending", Pending(**self.shared), "looking at pending pods")
         if pending is not None:
             pods = {NamespacedName.of(pod): pod for pod in scene.now.pods if not pod.spec.node_name}
             yield from of_pending(pending, pods, commands)
         yield from self._as_it_is()
         yield from self._grown()
         yield from self._lost(rows)
-        capacity = self.of(Capacity(), "adding up what is free")
+        capacity = self.whole("capacity", Capacity(), "adding up what is free")
         if capacity is not None:
             yield from of_capacity(capacity, commands)
         if len(scene.now.nodes) > 1:
             going = Removable(most=MOST_NODES, preemption=self.shared["preemption"])
-            removable = self.of(going, "draining nodes")
+            removable = self.whole("removable", going, "draining nodes")
             if removable is not None:
                 yield from of_removable(removable, commands)
 
     @cached_property
     def _pods(self) -> Counter[str]:
         """How many pods each node has."""
-        return Counter(pod.spec.node_name for pod in self._scene.now.pods if is_active(pod))
+        return Counter(pod.spec.node_name for pod in self.scene.now.pods if is_active(pod))
 
     def _as_it_is(self) -> Iterator[ReportLine]:
         """What keeps pods from being evicted, and which of them break rules of their own."""
-        if not self._begins("drains"):
+        if not self.begins("drains"):
             return
-        world = self._scene.world
+        world = self.scene.world
         counts = whose(world, self.whose.those_in(world))
         # Each of what follows asks it of every pod.
         known = {id(pod): counts(pod) for pod in world.book}
@@ -430,15 +367,15 @@ class _Asking:
         kept, tight = list(kept_nodes(world, workload)), list(tight_budgets(world, workload))
         self.held = held_by(kept, tight, world, workload)
         yield from of_budgets(tight, self.commands)
-        yield from of_kept_nodes(kept, len(self._scene.now.nodes), self.commands)
+        yield from of_kept_nodes(kept, len(self.scene.now.nodes), self.commands)
         yield from of_strays(strays(world, workload), self.commands)
 
     def _grown(self) -> Iterator[ReportLine]:
         """Autoscaled workloads at their maximum, all together; alone those that lack pods then, or may take others'."""
-        scene = self._scene
+        scene = self.scene
         grown = list(growing(scene.world, self.whose.those_in(scene.world)))
         scene.world.assume(scene.world.objects.gap(HorizontalPodAutoscaler, "no workload is scaled up"))
-        if not grown or not self._begins("scaling"):
+        if not grown or not self.begins("scaling"):
             return
         baseline, _ = scene.asking(scene.question, "scaling up").settled("anything is scaled up")
         together = at_maximum(baseline, grown)
@@ -447,7 +384,7 @@ class _Asking:
 
     def _lost(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
         """Zones, pools and nodes, and zones in pairs."""
-        scene = self._scene
+        scene = self.scene
         if "audit" not in self.missing and not any(row.placed + row.pending + row.terminating for row in rows):
             return
         hosts = _standing_hosts(scene)
@@ -462,7 +399,7 @@ class _Asking:
             chosen = {HOSTNAME: tuple(self.lost)}
             pairs = (ZONE,) if 2 < len(_domains(scene, ZONE)) <= MOST_ZONES else ()
             lost = Survive(**self.shared, keys=tuple(keys), domains=chosen, in_pairs=pairs)
-            survive = self.of(lost, "losing zones and nodes")
+            survive = self.whole("survive", lost, "losing zones and nodes")
             if survive is not None:
                 yield from of_survive(survive, len(hosts), self.commands)
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler, ScaledObject
+from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, ScaledObject
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.check.lint.autoscalers import autoscalers_of
 from kubespread.snapshot.edits.pods import Scale

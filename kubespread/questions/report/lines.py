@@ -31,12 +31,12 @@ from kubespread.questions.report.growth import AtMaximum
 from kubespread.questions.report.report import Area, Badness, ReportLine
 from kubespread.questions.room import PODS
 from kubespread.questions.survive.report import DomainLoss, SurviveReport, badness, domain_name, troubles_of
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import Counted, State, Status
 from kubespread.scheduler.plugins.inter_pod_affinity import AFFINITY, ANTI_AFFINITY, InterPodAffinity
 from kubespread.scheduler.plugins.node_affinity import CONFLICT, NodeAffinity, NodeAffinityState
-from kubespread.scheduler.plugins.taint_toleration import TaintToleration
+from kubespread.scheduler.plugins.node_properties import TaintToleration
 from kubespread.wording import count_of, domain_noun, short_key, some_of
 from kubespread.world.events.world import World
 

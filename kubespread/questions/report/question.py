@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.pending.question import Pending
-from kubespread.questions.question import Option, WorkloadsQuestion
+from kubespread.questions.question import Function, Option, WorkloadsQuestion
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.survive.question import Survive
 
@@ -43,13 +43,18 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     )  # fmt: skip
     hands_out = True
     doing = "asking one question after another"
-    outputs = {
-        "table": "a list",
-        "plain": "plain columns",
-        "name": "prints the workloads with lines, the worst first",
-        "csv": "",
-        "prometheus": "prints metrics for a textfile collector",
-    }
+    outputs = {"table": "a list", "name": "prints the workloads with lines, the worst first", "prometheus": ""}
+    function = Function(
+        """What is wrong with ``snapshot``, or would be after one more failure, the worst first, with a score for each
+        area.
+
+        ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
+        without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
+        """,
+        "snapshot scheduler",
+        "workloads namespace selector preemption since jobs timeout on_progress",
+        types={"since": "str | Path | None"},
+    )
 
     since: Annotated[
         str | None,
@@ -67,12 +72,6 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
             is_for_scripts=True,
         ),
     ] = None
-
-    @classmethod
-    def report(cls) -> type[Scorecard]:
-        from kubespread.questions.report.report import Scorecard
-
-        return Scorecard
 
     def is_yes(self, report: Scorecard) -> bool:
         # What was there before is accepted there.

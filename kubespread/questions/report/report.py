@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
-from kubespread.reports.parts import Judgment, Report, ScheduledReport
+from kubespread.reports.parts import Judgment, OfWorkloads, Report
 from kubespread.wording import count_of, some_of
 
 Badness = Literal["notice", "warning", "critical"]
@@ -151,14 +151,8 @@ class Earlier(Report, frozen=True):
     """Its lines that are not there any more; none is called so where this report is unfinished."""
 
 
-class Scorecard(ScheduledReport, frozen=True, kw_only=True):
+class Scorecard(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "Scorecard"
-    asked: tuple[WorkloadName, ...] = ()
-    """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones are asked about."""
-    namespace: str | None
-    """The namespace whose workloads are asked about, null for all."""
-    selector: str
-    """The labels of those workloads, empty for all."""
     nodes: int
     """How many the cluster has."""
     workloads: int

@@ -22,10 +22,10 @@ from kubespread.views.layout import (
     wrapped,
 )
 from kubespread.views.look import Look
-from kubespread.views.phrases import chosen_from
+from kubespread.views.phrases import whose
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone
 from kubespread.views.view import Tile, View, about
-from kubespread.wording import count_of, some_of
+from kubespread.wording import count_of
 
 _MAX_LINES, _MAX_NAMED = 20, 3
 _TONES: dict[Badness, Tone] = {"critical": Tone.BAD, "warning": Tone.WARN, "notice": Tone.PLAIN}
@@ -71,12 +71,9 @@ _LINE: Sequence[Column[ReportLine]] = (
 
 def view(report: Scorecard) -> View:
     """Lines first: they are the answer."""
-    whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
-    if report.asked:
-        whose = some_of([workload.called for workload in report.asked], _MAX_NAMED)
     return View(
         **about(report),
-        title=f"Report on {whose}, {count_of(report.nodes, 'node')}",
+        title=f"Report on {whose(report, report.workloads)}, {count_of(report.nodes, 'node')}",
         sheets=[
             Sheet(
                 title="Lines", columns=_LINE, rows=report.lines, tone=lambda row: _TONES[row.level], is_answer=True,

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TypeVar, overload
+from typing import TypeVar
 
 import msgspec
 
 from kubespread.candidate.input.sources import PodGiven, read_once
-from kubespread.errors import KubespreadError, UsageError
+from kubespread.errors import UsageError
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.text import STDIN
 from kubespread.node_groups.groups import Autoscaler
-from kubespread.questions.question import asks
-from kubespread.questions.queue.manner import MAX_RUNS, Ties, check_deals
-from kubespread.questions.scene import Scene, ask
-from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.autoscaling import GroupsGiven, with_autoscaling
+from kubespread.questions.queue.manner import MAX_RUNS, check_deals
+from kubespread.questions.scene import Scene
+from kubespread.questions.simulate.autoscaling import with_autoscaling
 from kubespread.questions.simulate.demand import pod_group_gaps
 from kubespread.questions.simulate.placing import Queue
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import Limits, SimulateReport
-from kubespread.questions.tasks import Workers
 from kubespread.reports.parts import Unfinished
-from kubespread.scenario.instance_types import InstanceTypesGiven
-from kubespread.scenario.prices import PricesGiven
-from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import full_topology_key
 
 G = TypeVar("G", bound=PodGiven)
@@ -108,89 +102,3 @@ def _random_ties(report: SimulateReport, version: KubeVersion) -> Iterator[str]:
     has_ties = any(placement.ties > 1 for placement in report.placements)
     if has_ties and report.seed is None and not version.since(35):
         yield f"kube-scheduler {version} takes any of the nodes with equal scores, at random (--seed does, too)"
-
-
-@overload
-def simulate(
-    snapshot: Snapshot, pods: PodGiven, replicas: int | None = ..., scheduler: Scheduler = ...,
-    *, until_full: bool = ..., from_scratch: bool = ..., ties: Ties = ..., seed: int | None = ...,
-    sample: bool = ..., runs: int = ..., deals: int | None = ..., keys: Sequence[str] = ...,
-    preemption: bool | None = ..., autoscaler: str | None = ..., node_groups: GroupsGiven = ...,
-    instance_types: InstanceTypesGiven | None = ..., prices: PricesGiven | None = ...,
-    gang: int | None = ..., same: str | None = ...,
-    name: str | None = ..., namespace: str | None = ..., selector: str = ..., recursive: bool = ...,
-    template_path: str = ..., set: Sequence[str] = ..., jobs: int | None = ..., timeout: float | None = ...,
-    on_progress: Callable[[int], None] | None = ..., on_refused: Callable[[KubespreadError], None] | None = ...,
-) -> SimulateReport: ...  # fmt: skip
-@overload
-def simulate(
-    snapshot: Snapshot, pods: list[G] | tuple[G, ...], replicas: int | None = ..., scheduler: Scheduler = ...,
-    *, until_full: bool = ..., from_scratch: bool = ..., ties: Ties = ..., seed: int | None = ...,
-    sample: bool = ..., runs: int = ..., deals: int | None = ..., keys: Sequence[str] = ...,
-    preemption: bool | None = ..., autoscaler: str | None = ..., node_groups: GroupsGiven = ...,
-    instance_types: InstanceTypesGiven | None = ..., prices: PricesGiven | None = ...,
-    gang: int | None = ..., same: str | None = ...,
-    name: str | None = ..., namespace: str | None = ..., selector: str = ..., recursive: bool = ...,
-    template_path: str = ..., set: Sequence[str] = ..., jobs: int | None = ..., timeout: float | None = ...,
-    on_progress: Callable[[int], None] | None = ..., on_refused: Callable[[KubespreadError], None] | None = ...,
-) -> tuple[SimulateReport, ...]: ...  # fmt: skip
-
-
-@asks(Simulate)
-def simulate(
-    snapshot: Snapshot,
-    pods: PodGiven | list[G] | tuple[G, ...],
-    replicas: int | None = None,
-    scheduler: Scheduler | None = None,
-    *,
-    until_full: bool = False,
-    from_scratch: bool = False,
-    ties: Ties = "scheduler",
-    seed: int | None = None,
-    sample: bool = False,
-    runs: int = 1,
-    deals: int | None = None,
-    keys: Sequence[str] = (),
-    preemption: bool | None = None,
-    autoscaler: str | None = None,
-    node_groups: GroupsGiven = None,
-    instance_types: InstanceTypesGiven | None = None,
-    prices: PricesGiven | None = None,
-    gang: int | None = None,
-    same: str | None = None,
-    name: str | None = None,
-    namespace: str | None = None,
-    selector: str = "",
-    recursive: bool = False,
-    template_path: str = "",
-    set: Sequence[str] = (),
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: Callable[[int], None] | None = None,
-    on_refused: Callable[[KubespreadError], None] | None = None,
-) -> SimulateReport | tuple[SimulateReport, ...]:
-    """Where kube-scheduler would put ``replicas`` copies of each workload, one after another, and what would stop it.
-
-    A list or tuple of ``pods`` gives a report for each of their workloads, several in a manifest among them; anything
-    else has to be one workload and gives its report. All stand in one queue, by priority, then in the order given, and
-    each pod finds those before it in the cluster. ``replicas`` is each workload's own number unless given. A workload
-    that runs in the cluster already is grown to that number from the replicas it has; a template that differs from the
-    running one takes those away first.
-
-    With ``preemption=None`` replicas preempt where a number of them is asked for; True also says why that does not
-    help, where it helps none of them. ``node_groups`` is the path of a NodeGroups file, or the groups,
-    ``instance_types`` that of an InstanceTypes file, or the types.
-
-    Raises ManifestError, SnapshotError and UsageError.
-    """
-    question = Simulate(
-        pods=tuple(pods) if isinstance(pods, list | tuple) else (pods,), replicas=replicas, until_full=until_full,
-        from_scratch=from_scratch, ties=ties, seed=seed, sample=sample, runs=runs, deals=deals, keys=tuple(keys),
-        preemption=preemption is not False, tells_preemption=bool(preemption),
-        autoscaler=autoscaler,  # type: ignore[arg-type]  # what is none is found when it is asked
-        node_groups=node_groups, instance_types=instance_types, prices=prices, gang=gang, same=same,
-        named=name, namespace=namespace, selector=selector,
-        recursive=recursive, template_path=template_path, settings=tuple(set),
-    )  # fmt: skip
-    reports = ask(snapshot, question, scheduler, on_progress, on_refused, Workers(jobs), timeout)
-    return reports if isinstance(pods, list | tuple) else question.alone(reports)

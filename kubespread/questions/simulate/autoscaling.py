@@ -30,8 +30,8 @@ from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance
 from kubespread.scenario.prices import read_prices
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
-from kubespread.world.store import pod_states as states
 from kubespread.world.store.happenings import PREEMPTED
+from kubespread.world.store.pod_book import as_template, copy_of, on_node, running_since
 
 GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
 """A file, or the groups themselves; None for those that the cluster's own objects define."""
@@ -87,10 +87,10 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
     world.remove([world.book[key] for key in victims], PREEMPTED)
     for simulation in simulated:
         pod = simulation.demand.candidate.pod
-        template = states.as_template(pod)
+        template = as_template(pod)
         names = (name for name in replica_names(pod, ()) if (template.metadata.namespace, name) not in world.book)
         for name in islice(names, simulation.lacking):
-            world.create(states.copy_of(template, name, world.timestamp), template)
+            world.create(copy_of(template, name, world.timestamp), template)
     # Controllers should want the requested replicas, whatever their objects say.
     for simulation in simulated:
         if (owner := world.book.owner_of(simulation.demand.candidate.pod)) is not None:
@@ -145,8 +145,8 @@ def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:
 def _placed(simulation: Simulated) -> Iterator[Pod]:
     """The placed pods; those of a rollout are in the cluster already."""
     for placement in simulation.report.placements if simulation.demand.change.played is None else ():
-        pod = states.copy_of(simulation.demand.candidate.pod, placement.pod, "")
-        yield states.on_node(pod, placement.node, states.running_since("", ready=True))
+        pod = copy_of(simulation.demand.candidate.pod, placement.pod, "")
+        yield on_node(pod, placement.node, running_since("", ready=True))
 
 
 def _notes(simulated: Sequence[Simulated]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.replicas import Growth, first_missing, replica_names
 from kubespread.controllers.adoption import PodsByController, pods_of
-from kubespread.controllers.deployment.revisions import new_replica_set
+from kubespread.controllers.deployment import new_replica_set
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
@@ -38,15 +38,12 @@ from kubespread.questions.worlds import world_of
 from kubespread.reports.judged_nodes import constraint_reports, domain_counts
 from kubespread.reports.parts import Dealt, PreemptedPod, skew_now
 from kubespread.reports.rollout import RolloutReport
-from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.evaluation import evaluate
-from kubespread.scheduler.profile.profile import Profile
+from kubespread.scheduler.profile.profile import Profile, framework
 from kubespread.wording import count_of
-from kubespread.world.events.applying import apply_workload
-from kubespread.world.events.creating import AppliedWorkload
-from kubespread.world.events.deployments import name_of
+from kubespread.world.events.applying import AppliedWorkload, apply_workload
+from kubespread.world.events.controllers import name_of
 from kubespread.world.events.editing import scale
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import preempted_pods

@@ -56,15 +56,13 @@ from kubespread.reports.parts import (
     skew_now,
     skew_of,
 )
-from kubespread.scheduler.building import framework, post_filters
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import ABSENT
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import ABSENT
+from kubespread.scheduler.evaluation import has_lower, preempt
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.constraints import PodTopologySpreadArgs
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubespread.scheduler.preemption import has_lower, preempt
-from kubespread.scheduler.profile.profile import Profile
+from kubespread.scheduler.profile.profile import Profile, framework, post_filters
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.world.store import claims

@@ -7,31 +7,35 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
-from kubespread.questions.parts import part
 from kubespread.questions.play.question import Deals, FailOn
 from kubespread.questions.question import (
     CHANCE,
     PRICES,
     REQUIREMENTS,
     Apart,
+    Function,
     Instead,
     Option,
+    Overload,
     PodQuestion,
     Preemption,
-    Workloads,
+    Workload,
 )
+from kubespread.questions.registry import part
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
     from kubespread.candidate.input.sources import Choosing
     from kubespread.questions.scene import Scene
+    from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.simulate.report import SimulateReport
+    from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.look import Look
 
 Keyed = tuple[tuple[str, int], ...]
@@ -172,17 +176,48 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     }  # fmt: skip
     hands_out = True
     doing = "placing replicas"
-    outputs = {"table": "a picture", "plain": "columns", "name": "prints namespace/pod<TAB>node lines", "csv": ""}
+    outputs = {"table": "a picture", "plain": "columns", "name": "prints namespace/pod<TAB>node lines"}
     is_watched = True
+    function = Function(
+        """Where kube-scheduler would put ``replicas`` copies of each workload, one after another, and what would stop
+        it.
+
+        A list or tuple of ``pods`` gives a report for each of their workloads, several in a manifest among them;
+        anything else has to be one workload and gives its report. All stand in one queue, by priority, then in the
+        order given, and each pod finds those before it in the cluster. ``replicas`` is each workload's own number
+        unless given. A workload that runs in the cluster already is grown to that number from the replicas it has; a
+        template that differs from the running one takes those away first.
+
+        With ``preemption=None`` replicas preempt where a number of them is asked for; True also says why that does not
+        help, where it helps none of them. ``node_groups`` is the path of a NodeGroups file, or the groups,
+        ``instance_types`` that of an InstanceTypes file, or the types.
+
+        Raises ManifestError, SnapshotError and UsageError.
+        """,
+        "snapshot pods replicas scheduler",
+        "until_full from_scratch ties seed sample runs deals keys preemption autoscaler node_groups "
+        "instance_types prices gang same name namespace selector recursive template_path set jobs timeout "
+        "on_progress on_refused",
+        types={
+            "pods": "PodGiven | list[G] | tuple[G, ...]", "replicas": "int | None", "ties": "Ties",
+            "preemption": "bool | None", "autoscaler": "str | None", "node_groups": "GroupsGiven",
+            "instance_types": "InstanceTypesGiven | None",
+        },
+        defaults={"preemption": None},
+        overloads=(
+            Overload({"pods": "PodGiven"}, "SimulateReport"),
+            Overload({"pods": "list[G] | tuple[G, ...]"}, "tuple[SimulateReport, ...]"),
+        ),
+    )  # fmt: skip
 
     pods: Annotated[
         tuple[Any, ...],
-        Workloads(
+        Workload(
             "Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads "
             "in a manifest are placed. Default: standard input when piped, else pod.yaml.",
-            metavar="[POD]...",
+            metavar="[POD]...", is_several=True,
         ),
-    ]
+    ]  # fmt: skip
     selector: Annotated[
         str,
         Option(
@@ -334,6 +369,12 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     @property
     def requires(self) -> bool:
         return self.requirements.is_any
+
+    @classmethod
+    def called(cls, given: dict[str, Any]) -> tuple[Self, Snapshot | None, Scheduler | None]:
+        """Without ``preemption`` replicas preempt; True also says why that does not help."""
+        wants = given.get("preemption")
+        return super().called({**given, "preemption": wants is not False, "tells_preemption": bool(wants)})
 
     @classmethod
     def report(cls) -> type[SimulateReport]:

@@ -13,13 +13,10 @@ from msgspec import Struct
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.owners import NamespacedName, WorkloadName, is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.editing import played
-from kubespread.questions.question import asks
-from kubespread.questions.scene import OnProgress, Scene, ask
-from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.scene import Scene
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import (
     DomainLoss,
@@ -29,17 +26,14 @@ from kubespread.questions.survive.report import (
     SurviveReport,
     trouble_of,
 )
-from kubespread.questions.tasks import Workers
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.happened import LandedPods, UnmadePods
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.verb import Edit
-from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.wording import EMPTY, short_key
-from kubespread.world.events.failing import fail, remove_failed
-from kubespread.world.events.unmade import unmade
-from kubespread.world.events.world import World
+from kubespread.world.events.draining import fail, remove_failed
+from kubespread.world.events.world import World, unmade
 from kubespread.world.reporting.difference import Baseline, Difference, Trial, ready_pods
 from kubespread.world.reporting.happenings import (
     AskedWorkloads,
@@ -59,41 +53,15 @@ _MOST_DOMAINS, _MOST_PAIRS = 100, 4950
 _FEWER = "its controller makes no more pods"
 
 
-@asks(Survive)
-def survive(
-    snapshot: Snapshot,
-    keys: Sequence[str] = (),
-    scheduler: Scheduler | None = None,
-    *,
-    namespace: str | None = None,
-    workloads: str | Sequence[str] = (),
-    selector: str = "",
-    after: Sequence[str] = (),
-    pairs: bool = False,
-    preemption: bool = True,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> SurviveReport:
-    """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by itself.
-
-    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
-    without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
-    """
-    names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
-    question = Survive(
-        keys=tuple(keys), workloads=names, namespace=namespace, selector=selector, after=tuple(after), pairs=pairs,
-        preemption=preemption,
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
-
-
 def answer(question: Survive, scene: Scene) -> SurviveReport:
     """The nodes of a domain fail, pods are placed again, and then the Node objects are deleted too."""
     counting = _Counting.of(question, scene)
     world, whose = counting.world, counting.whose
     if counting.is_empty:
-        raise whose.none_found(scene.now)
+        # Workloads of no replicas have nothing to lose; one that is named was meant to have.
+        if whose.names:
+            raise whose.none_found(scene.now)
+        whose.check_any(world, scene.now)
     lost = list(_lost(world, question, counting.silenced))
     if not lost:
         raise UsageError(f"after {', '.join(question.after)} no other domain is left to lose")
@@ -101,9 +69,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
     report = SurviveReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=tuple(whose.named_in(world)),
-        namespace=whose.within,
-        selector=whose.text,
+        **whose.as_reported(world),
         preemption=question.preemption,
         workloads=len(counting.workloads),
         nodes=len(world.living.nodes.objects),

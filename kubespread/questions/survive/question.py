@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from kubespread.questions.question import Option, WorkloadsQuestion
+from kubespread.questions.question import Function, Option, WorkloadsQuestion
 
 if TYPE_CHECKING:
     from kubespread.questions.survive.report import SurviveReport
+
+    pass
 
 
 class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
@@ -42,13 +44,20 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     hands_out = True
     doing = "losing domains"
     outputs = {
-        "table": "a table",
         "wide": "adds the order in which nodes lose their pods",
-        "plain": "plain columns",
         "name": "prints the workloads that run short, the worst first",
-        "csv": "",
     }
     is_watched = True
+    function = Function(
+        """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by
+        itself.
+
+        ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
+        without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
+        """,
+        "snapshot keys scheduler",
+        "namespace workloads selector after pairs preemption jobs timeout on_progress",
+    )
 
     keys: Annotated[
         tuple[str, ...],
@@ -76,9 +85,3 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
             is_for_scripts=True,
         ),
     ] = ()
-
-    @classmethod
-    def report(cls) -> type[SurviveReport]:
-        from kubespread.questions.survive.report import SurviveReport
-
-        return SurviveReport

@@ -9,7 +9,7 @@ import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.happened import LandedPods, NodeEviction, UnmadePods
-from kubespread.reports.parts import Judgment, PreemptedPod, Report, ScheduledReport, preempted_pods
+from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, preempted_pods
 from kubespread.wording import EMPTY, count_of, domain_noun, some_of
 
 Trouble = Literal["pending", "short", "lost", "unmade", "budget"]
@@ -195,14 +195,8 @@ class FirstFailure(Report, frozen=True):
         return f"{', '.join(self.steps)}: not done in full, so whether a domain can be lost after it is not known"
 
 
-class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
+class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "SurviveReport"
-    asked: tuple[WorkloadName, ...] = ()
-    """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones are asked about."""
-    namespace: str | None
-    """The namespace whose workloads are asked about, null for all."""
-    selector: str
-    """The labels of those workloads, empty for all."""
     workloads: int
     """How many workloads are asked about."""
     nodes: int

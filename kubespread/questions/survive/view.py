@@ -35,11 +35,11 @@ from kubespread.views.layout import (
     wrapped,
 )
 from kubespread.views.look import Look
-from kubespread.views.phrases import chosen_from
+from kubespread.views.phrases import whose
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
 from kubespread.views.terminal import table
 from kubespread.views.view import Frame, Tile, View, about
-from kubespread.wording import count_of, short_key, some_of
+from kubespread.wording import count_of, short_key
 
 if TYPE_CHECKING:
     from kubespread.questions.map.report import TopologyMap
@@ -107,14 +107,11 @@ _ORDER: Sequence[Column[_Eviction]] = (
 def view(report: SurviveReport) -> View:
     """Domains, the workloads that losing each leaves short, and the order in which its nodes lose their pods."""
     keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses)) or "domain"
-    whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
     then = "" if report.after is None else f" after {', '.join(report.after.steps)}"
-    if report.asked:
-        whose = some_of([workload.called for workload in report.asked], _MAX_NAMED)
     return View(
         **about(report),
         title=f"Losing each {'pair of ' if report.pairs else ''}{keys}{'s' if report.pairs else ''} of "
-        f"{count_of(report.nodes, 'node')}{then}, {whose}",
+        f"{count_of(report.nodes, 'node')}{then}, {whose(report, report.workloads)}",
         sheets=[
             *_matrices(report),
             Sheet(

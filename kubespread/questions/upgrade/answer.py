@@ -14,29 +14,24 @@ from msgspec.structs import replace
 
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
+from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.drain_flags import DrainFlags
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.kube.taint import uncordoned
+from kubespread.kube.taint import DrainFlags, uncordoned
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
-from kubespread.questions.question import asks
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
 from kubespread.questions.remedies.search import Trials, smallest
-from kubespread.questions.scene import OnProgress, Scene, ask
-from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.tasks import Workers
+from kubespread.questions.scene import Scene
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.report import Blocked, UpgradeCost, UpgradeReport, UpgradeStep
-from kubespread.scenario.prices import Prices, PricesGiven, read_prices
+from kubespread.scenario.prices import Prices, read_prices
 from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of, node_called
 from kubespread.snapshot.edits.nodes import Uncordon
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target, parse_target
-from kubespread.snapshot.snapshot import Snapshot
-from kubespread.world.events.daemon_sets import follow
+from kubespread.world.events.controllers import follow
 from kubespread.world.events.draining import delete_nodes, drain
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
@@ -53,47 +48,6 @@ from kubespread.world.store.happenings import EVICTED, PREEMPTED
 from kubespread.world.store.pod_book import key_of
 
 _MAX_TRIED = 12
-
-
-@asks(Upgrade)
-def upgrade(
-    snapshot: Snapshot,
-    nodes: str,
-    scheduler: Scheduler | None = None,
-    *,
-    workloads: str | Sequence[str] = (),
-    namespace: str | None = None,
-    selector: str = "",
-    to: str = "",
-    surge: int = 0,
-    batch: int = 1,
-    ignore_daemonsets: bool = True,
-    delete_emptydir_data: bool = True,
-    force: bool = False,
-    preemption: bool = True,
-    prices: PricesGiven | None = None,
-    remedies: bool = True,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> UpgradeReport:
-    """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy, or a
-    node of another kind (``to``: ``8x16``, ``TEMPLATE[@KEY=VALUE]``).
-
-    Where that is blocked, ``remedies`` are looked for: what would get it through. Each is an upgrade of its own, which
-    ``jobs`` and ``timeout`` are for; in one upgrade each batch begins with what the one before has left.
-
-    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``: with them, or with a namespace or a selector, only pods of
-    these count for the verdict.
-
-    Raises UsageError, SnapshotError and ManifestError.
-    """
-    question = Upgrade(
-        nodes=nodes, workloads=(workloads,) if isinstance(workloads, str) else tuple(workloads),
-        namespace=namespace, selector=selector, to=to, surge=surge, batch=batch, ignore_daemonsets=ignore_daemonsets,
-        delete_emptydir_data=delete_emptydir_data, force=force, preemption=preemption, prices=prices, remedies=remedies,
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
@@ -116,9 +70,7 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     return replace(
         report,
         cost=None if prices is None else _cost(report, scene.now.nodes, world.living.nodes.objects, prices),
-        asked=tuple(whose.named_in(through.baseline.world)),
-        namespace=whose.within,
-        selector=whose.text,
+        **whose.as_reported(through.baseline.world),
         cluster=scene.source,
         preemption=question.preemption,
         gaps=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from kubespread.questions.question import Apart, Argument, DrainingQuestion, Option, PriceFile, workloads_in
+from kubespread.questions.question import Apart, Argument, DrainingQuestion, Function, Option, PriceFile, workloads_in
 
 if TYPE_CHECKING:
     from kubespread.questions.upgrade.report import UpgradeReport
@@ -38,10 +38,26 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
         "timeouts: whoever upgrades a pool may give up on a budget after an hour or so and delete the pods",
         "autoscalers: no replicas and no nodes are added besides",
     )
-    outputs = {"table": "a table", "plain": "plain columns", "name": "prints the nodes to replace, in order", "csv": ""}
+    outputs = {"name": "prints the nodes to replace, in order"}
     hands_out = True
     doing = "playing upgrades"
     apart = (Apart("nodes_by_place", ("nodes",), "both name the nodes to replace"),)
+    function = Function(
+        """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy,
+        or a node of another kind (``to``: ``8x16``, ``TEMPLATE[@KEY=VALUE]``).
+
+        Where that is blocked, ``remedies`` are looked for: what would get it through. Each is an upgrade of its own,
+        which ``jobs`` and ``timeout`` are for; in one upgrade each batch begins with what the one before has left.
+
+        ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``: with them, or with a namespace or a selector, only pods
+        of these count for the verdict.
+
+        Raises UsageError, SnapshotError and ManifestError.
+        """,
+        "snapshot nodes scheduler",
+        "workloads namespace selector to surge batch ignore_daemonsets delete_emptydir_data force preemption "
+        "prices remedies jobs timeout on_progress",
+    )
 
     nodes: Annotated[
         str,
@@ -85,9 +101,3 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
     def asked_in(self, snapshot: Snapshot) -> WorkloadsAsked:
         """The workloads by whose pods it is judged. Raises UsageError for an invalid selector or name."""
         return workloads_in(snapshot, self.namespace, self.selector, self.workloads)
-
-    @classmethod
-    def report(cls) -> type[UpgradeReport]:
-        from kubespread.questions.upgrade.report import UpgradeReport
-
-        return UpgradeReport

@@ -9,7 +9,7 @@ import msgspec
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
 from kubespread.reports.happened import BlockedPod, FewerReady, GonePod, PendingPods, UnmadePods
-from kubespread.reports.parts import Judgment, Report, ScheduledReport
+from kubespread.reports.parts import Judgment, OfWorkloads, Report
 from kubespread.wording import count_of, some_of
 
 
@@ -77,14 +77,8 @@ class UpgradeCost(CostChange, frozen=True):
     """
 
 
-class UpgradeReport(ScheduledReport, frozen=True, kw_only=True):
+class UpgradeReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "UpgradeReport"
-    asked: tuple[WorkloadName, ...] = ()
-    """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones count."""
-    namespace: str | None = None
-    """The namespace whose workloads count, null for all."""
-    selector: str = ""
-    """The labels of those workloads, empty for all."""
     nodes: tuple[str, ...]
     """The nodes to replace, in the order they are."""
     to: str = ""

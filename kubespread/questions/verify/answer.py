@@ -7,23 +7,21 @@ be promised.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from math import floor
 from shlex import quote
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from kubespread.candidate.input.references import Reference
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler
+from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, PodDisruptionBudget
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.owners import Named, NamespacedName, WorkloadName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import Named, NamespacedName, WorkloadName, is_active
 from kubespread.manifest.writer import to_yaml
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
@@ -33,14 +31,11 @@ from kubespread.questions.commands import Commands
 from kubespread.questions.play.answer import after_steps
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport
-from kubespread.questions.question import Question, asks
-from kubespread.questions.scene import OnProgress, Scene, ask
-from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import SurviveReport
-from kubespread.questions.tasks import Workers
 from kubespread.questions.verify import clauses
 from kubespread.questions.verify.clauses import Found
 from kubespread.questions.verify.question import Verify
@@ -56,7 +51,6 @@ from kubespread.scenario.promises import (
     Multiple,
     Promise,
     Promises,
-    PromisesGiven,
     Room,
     Survives,
     read_promises,
@@ -64,7 +58,6 @@ from kubespread.scenario.promises import (
 from kubespread.scenario.text import parse_step
 from kubespread.scenario.types import API_VERSION, Scenario, Step
 from kubespread.scenario.verbs import Apply
-from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.world.events.editing import exists, not_found
 from kubespread.world.reporting.difference import Baseline
@@ -131,36 +124,7 @@ def _promised(row: VerifiedClause, probe: Mapping[str, Any]) -> Data:
             return {row.clause: probe[row.clause]} if row.state == "held" else {}
 
 
-A = TypeVar("A")
 _KINDS = frozenset(row.kind for row in POD_CREATORS.values() if row.has_replicas)
-
-
-@asks(Verify)
-def verify(
-    snapshot: Snapshot,
-    promises: PromisesGiven | None = None,
-    scheduler: Scheduler | None = None,
-    *,
-    suggest: bool = False,
-    filename: Sequence[str] = (),
-    namespace: str | None = None,
-    preemption: bool = True,
-    today: datetime.date | None = None,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> VerifyReport:
-    """Which ``promises`` hold in ``snapshot``, by how much, and what breaks the others.
-
-    Promises are a path, the text of a file, plain data or a `Promises`; with ``suggest`` instead those that hold are
-    looked for, and ``suggested`` is a file of them. ``today`` decides until when a broken one is
-    accepted. Raises ManifestError, SnapshotError and UsageError.
-    """
-    question = Verify(
-        promises=None if promises is None else read_promises(promises), suggest=suggest, filename=tuple(filename),
-        namespace=namespace, preemption=preemption, today=today,
-    )  # fmt: skip
-    return ask(snapshot, question, scheduler, on_progress, workers=Workers(jobs), timeout=timeout)
 
 
 def answer(question: Verify, scene: Scene) -> VerifyReport:
@@ -239,13 +203,13 @@ class _Clause(NamedTuple):
     find: Callable[[], Found]
 
 
-class _Verifying:
+class _Verifying(Inquiry):
     """The promises about one cluster, and the answers that decide them."""
 
     def __init__(self, question: Verify, scene: Scene, commands: Commands) -> None:
-        self._question, self._scene, self._world = question, scene, scene.world
+        super().__init__(scene)
+        self._question, self._world = question, scene.world
         self._namespace = _namespace(question, scene)
-        self._answers: dict[Hashable, Any] = {}
         self._lacking: dict[str, None] = {}
         self._commands = commands
         self._promises: Sequence[Promise] = ()
@@ -259,7 +223,7 @@ class _Verifying:
             try:
                 self._chosen[promise.path] = self._workloads(promise)
                 for field, key in promise.keys:  # noqa: B007 - the one that is wrong
-                    check_topology_keys([self._full(key)], self._scene.now.nodes, ())
+                    check_topology_keys([self._full(key)], self.scene.now.nodes, ())
             except UsageError as error:
                 path, line = f"{promise.path}.{field}", promise.line(field)
                 faults += (Fault(text, path, line) for text in str(error).split("\n"))
@@ -282,11 +246,11 @@ class _Verifying:
 
     def _domains(self, key: str) -> set[str]:
         full = self._full("hostname" if key == "node" else key)
-        labels = (node.metadata.labels for node in self._scene.now.nodes)
+        labels = (node.metadata.labels for node in self.scene.now.nodes)
         return {own[full] for own in labels if full in own}
 
     def _full(self, key: str) -> str:
-        return full_topology_key(key, self._scene.now.nodes)
+        return full_topology_key(key, self.scene.now.nodes)
 
     def _workloads(self, promise: Promise) -> Sequence[WorkloadName]:
         """Raises UsageError where there are none."""
@@ -300,7 +264,7 @@ class _Verifying:
         whose = WorkloadsAsked.of(promise.namespace, promise.selector)
         names = [name for name in whose.chosen_in(self._world) if name.kind in _KINDS]
         if not names:
-            raise whose.none_found(self._scene.now)
+            raise whose.none_found(self.scene.now)
         return names
 
     def promise(self, number: int, promise: Promise) -> Iterator[VerifiedClause]:
@@ -384,7 +348,7 @@ class _Verifying:
             after=(survives.after,) if survives.after else (), told=tuple(dict.fromkeys(told)),
             preemption=self._question.preemption,
         )  # fmt: skip
-        return self._of(("survive", survives), question, "losing domains")
+        return self.of(question, "losing domains", survives)
 
     def _audited(self, key: str, workload: WorkloadName) -> AuditedWorkload:
         """Its row in one answer for all workloads that this is asked of."""
@@ -396,7 +360,7 @@ class _Verifying:
         )  # fmt: skip
         names = tuple(f"{name.namespace}/{_reference(name)}" for name in dict.fromkeys(asked))
         question = Audit(workloads=names, key=key, preemption=self._question.preemption)
-        report = self._of(("audit", key), question, "auditing workloads")
+        report = self.of(question, "auditing workloads", ("audit", key))
         row = next((row for row in report.workloads if row.workload == workload), None)
         if row is None:
             raise UsageError(report.unfinished.sentence if report.unfinished is not None else "it is not audited")
@@ -433,7 +397,7 @@ class _Verifying:
             pods=(Reference(POD_CREATORS[workload.kind], workload.name, workload.namespace),), replicas=replicas,
             namespace=workload.namespace, preemption=self._question.preemption,
         )  # fmt: skip
-        reports: Sequence[SimulateReport] = self._of(("simulate", workload, replicas), question, "placing replicas")
+        reports: Sequence[SimulateReport] = self.of(question, "placing replicas", (workload, replicas))
         return reports[0]
 
     def _rollout(self, workload: WorkloadName, least: Amount) -> Found:
@@ -442,7 +406,7 @@ class _Verifying:
     def _played(self, *steps: str) -> PlayReport:
         scenario = Scenario(tuple(parse_step(step, None) for step in steps), preemption=self._question.preemption)
         question = Play(scenario=scenario, namespace=self._namespace, preemption=self._question.preemption)
-        return self._of(("play", steps), question, f"playing {steps[0]}")
+        return self.of(question, f"playing {steps[0]}", ("play", steps))
 
     def _drain(self, workload: WorkloadName) -> Found:
         world = self._settled.world
@@ -457,11 +421,11 @@ class _Verifying:
     @cached_property
     def _settled(self) -> Baseline:
         """The cluster that nodes are drained in."""
-        baseline, _ = self._scene.asking(self._question, "draining nodes").settled("any node is drained")
+        baseline, _ = self.scene.asking(self._question, "draining nodes").settled("any node is drained")
         return baseline
 
     def _room(self, resource: str, promised: Room) -> Found:
-        return clauses.room(self._of("capacity", Capacity(), "adding up what is free"), resource, promised)
+        return clauses.room(self.of(Capacity(), "adding up what is free"), resource, promised)
 
     def _gap(self, kind: type[ApiObject], consequence: str) -> Found | None:
         """That a promise cannot be judged without the objects of a kind; None where they were read."""
@@ -471,24 +435,9 @@ class _Verifying:
         self._lacking[gap] = None
         return Found("unknown", gap)
 
-    def _of(self, key: Hashable, question: Question[A], doing: str) -> A:
-        """The answer to ``question``, asked once. Raises what it raises, each time."""
-        if key not in self._answers:
-            try:
-                self._answers[key] = question.answer(self._scene.asking(question, doing))
-            except KubespreadError as error:
-                self._answers[key] = error
-        answer: A | KubespreadError = self._answers[key]
-        if isinstance(answer, KubespreadError):
-            raise answer
-        return answer
-
-    def said(self, name: str) -> tuple[str, ...]:
-        """Gaps or notes of all answers, each once."""
-        answers = (given for given in self._answers.values() if not isinstance(given, KubespreadError))
-        reports = (report for given in answers for report in (given if isinstance(given, tuple) else (given,)))
-        lacking = self._lacking if name == "gaps" else ()
-        return tuple(dict.fromkeys((*lacking, *(text for report in reports for text in getattr(report, name)))))
+    def said(self, name: Literal["gaps", "not_modelled", "notes"]) -> tuple[str, ...]:
+        """With the objects that are lacking."""
+        return tuple(dict.fromkeys((*(self._lacking if name == "gaps" else ()), *super().said(name))))
 
 
 def _reference(workload: WorkloadName) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.play.question import Play
-from kubespread.questions.question import Apart, Option, PlayedQuestion, Promises
+from kubespread.questions.question import Apart, Function, Option, PlayedQuestion, Promises
 from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
@@ -46,16 +46,17 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     yes, no = "every promise holds, or is accepted", "some promise is broken"
     hands_out = True
     doing = "verifying promises"
-    outputs = {
-        "table": "a list",
-        "plain": "plain columns",
-        "csv": "",
-        "sarif": "is SARIF 2.1.0 for code scanning",
-        "junit": "is JUnit XML",
-        "github": "prints annotations of GitHub Actions",
-        "promises": "is a file of those that hold",
-        "prometheus": "prints metrics for a textfile collector",
-    }
+    outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github", "promises", "prometheus"), "")}
+    function = Function(
+        """Which ``promises`` hold in ``snapshot``, by how much, and what breaks the others.
+
+        Promises are a path, the text of a file, plain data or a `Promises`; with ``suggest`` instead those that hold
+        are looked for, and ``suggested`` is a file of them. ``today`` decides until when a broken one is accepted.
+        Raises ManifestError, SnapshotError and UsageError.
+        """,
+        "snapshot promises scheduler",
+        "suggest filename namespace preemption today jobs timeout on_progress",
+    )
 
     promises: Annotated[
         Any, Promises("File of kind Promises, YAML or JSON; '-' for standard input.", metavar="[PROMISES]")
@@ -83,12 +84,6 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     ] = None
     today: datetime.date | None = None
     """The day on which it is decided what is accepted until when; None: today, in UTC."""
-
-    @classmethod
-    def report(cls) -> type[VerifyReport]:
-        from kubespread.questions.verify.report import VerifyReport
-
-        return VerifyReport
 
     def written_in(self, form: Format) -> Verify:
         return msgspec.structs.replace(self, suggest=self.suggest or form.name == "promises")

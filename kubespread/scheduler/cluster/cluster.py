@@ -1,25 +1,32 @@
-"""A cluster: its nodes, the kinds of its pods, and which pod is on which node. A value; a change makes another one."""
+"""A cluster: its nodes, the kinds of its pods, and which pod is on which node. A value; a change makes another one.
+
+A change: pods come and go, nodes come, go or change, claims are bound. What some nodes hold, unchanged or with the same
+pods added or removed, is one value too (`Holdings`): so the same code serves a whole evaluation, a further copy of a
+pod, a single node, and the dry run of a preemption.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any, TypeVar
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
+from numpy.typing import NDArray
 
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim, VolumeAttachment
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.api.storage import PersistentVolumeClaim, VolumeAttachment
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.scheduler.cluster.change import Change, Moves
-from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable
-from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.cluster.columns import STAND_INS, Amounts, Codes, Counts, Mask, Positions, wrapped
+from kubespread.scheduler.cluster.kinds import HostPort, KindJudgment, KindTable, PodKind
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.cluster.running import NO_PODS, ClaimUsers, RunningPods
-from kubespread.scheduler.cluster.storage_index import Attached, StorageIndex, key_of
+from kubespread.scheduler.cluster.storage_index import Attached, StorageChange, StorageIndex, key_of
 
 UNLIMITED = np.iinfo(np.int64).max
+V = TypeVar("V")
 
 
 class Cluster:
@@ -37,7 +44,7 @@ class Cluster:
         self.storage = storage
         self.kinds = kinds
         self.running = running
-        self.memo: dict[Hashable, object] = {}
+        self.memo: dict[Hashable, Any] = {}
         """Cached results that depend on nodes and objects alone, shared by all clusters with the same."""
         self.assumed: dict[str, None] = {}
         """What answers about it took for granted where the source does not say: one list for this cluster and all that
@@ -86,6 +93,13 @@ class Cluster:
         """Note an assumption."""
         self.assumed.update(dict.fromkeys(assumptions))
 
+    def once(self, key: Hashable, make: Callable[[], V]) -> V:
+        """What ``make`` returns, made once for all clusters with the same nodes and objects."""
+        if key not in self.memo:
+            self.memo[key] = make()
+        made: V = self.memo[key]
+        return made
+
     def after(self, change: Change) -> Cluster:
         """The cluster once ``change`` has happened; this one is as it was, and shares what the change leaves alone."""
         if change.added or change.removed:
@@ -105,6 +119,12 @@ class Cluster:
             other.memo = self.memo
         if self._attached is not None:
             other._attached = self._attached.after(self.storage, other, change)
+        return other
+
+    def nominating(self, pods: Iterable[Pod]) -> Cluster:
+        """The cluster with other pods that wait with a nominated node."""
+        other = self.after(Change())
+        other.nominated = tuple(pods)
         return other
 
     def _storage_after(self, change: Change) -> StorageIndex:
@@ -173,11 +193,7 @@ class Cluster:
     @property
     def attach_limits(self) -> Mapping[str, Counts]:
         """Per CSI driver how many volumes each node can attach; UNLIMITED where it does not say."""
-        cached = self.memo.get("attach limits")
-        if cached is None:
-            cached = self.memo["attach limits"] = self._attach_limits()
-        limits: Mapping[str, Counts] = cached  # type: ignore[assignment]  # the memo holds all sorts
-        return limits
+        return self.once("attach limits", self._attach_limits)
 
     def _attach_limits(self) -> Mapping[str, Counts]:
         limits: dict[str, Counts] = {}
@@ -209,12 +225,8 @@ class Cluster:
     @property
     def volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
         """Per node, what the attach controller has attached: unique volume -> driver."""
-        cached = self.memo.get("volume attachments")
-        if cached is None:
-            # No pod that is placed changes them: they name volumes that were there.
-            cached = self.memo["volume attachments"] = self._volume_attachments()
-        attached: Mapping[int, Mapping[str, str]] = cached  # type: ignore[assignment]  # the memo holds all sorts
-        return attached
+        # No pod that is placed changes them: they name volumes that were there.
+        return self.once("volume attachments", self._volume_attachments)
 
     def _volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
         attached: dict[int, dict[str, str]] = {}
@@ -311,3 +323,133 @@ def _staying(after: Cluster, kind: int, change: Change) -> Mapping[int, int]:
     counts = Counter(after.running.nodes_of_kind.get(kind, NO_PODS).tolist())
     counts.subtract(node for pod, node in change.come if after.kinds.number_of(pod) == kind)
     return counts
+
+
+class Moves(Struct, frozen=True):
+    """Pods that come to nodes (``by`` 1) or leave them (-1), by kind and by the node's position."""
+
+    kind: Codes
+    node: Codes
+    by: Codes
+
+    @classmethod
+    def of(cls, moves: Sequence[tuple[int, int, int]]) -> Moves:
+        """From (kind, node, by)."""
+        table = np.array(moves, dtype=np.int32).reshape(-1, 3)
+        return cls(table[:, 0], table[:, 1], table[:, 2])
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def only(self, chosen: Mask) -> Moves:
+        return Moves(self.kind[chosen], self.node[chosen], self.by[chosen])
+
+    def then(self, others: Moves) -> Moves:
+        """These, and after them ``others``."""
+        return Moves(
+            np.concatenate([self.kind, others.kind]),
+            np.concatenate([self.node, others.node]),
+            np.concatenate([self.by, others.by]),
+        )
+
+
+class Change(Struct, frozen=True):
+    """One change. Positions are those of the cluster it is applied to."""
+
+    come: Sequence[tuple[Pod, int]] = ()
+    """Pods, each with the node it comes to; the pod's own nodeName is not read."""
+    gone: Sequence[tuple[Pod, int]] = ()
+    """Pods that leave, each with the node it is on. They are the very objects that the cluster holds."""
+    replaced: Mapping[int, Node] = field(default_factory=dict)
+    """Nodes that have changed: cordoned, tainted, relabeled, resized. Their names stay."""
+    added: Sequence[Node] = ()
+    removed: frozenset[int] = frozenset()
+    """Nodes that are gone, and their pods with them."""
+    storage: StorageChange | None = None
+
+    @property
+    def touches_nodes(self) -> bool:
+        return bool(self.replaced or self.added or self.removed)
+
+
+T = TypeVar("T", bound=np.generic)
+
+
+class Holdings(Struct, frozen=True):
+    """``nodes`` are positions in the cluster, None for all of them; ``more`` came to or left each of them, in this
+    order.
+    """
+
+    cluster: Cluster
+    nodes: Positions | None = None
+    more: tuple[tuple[PodKind, int], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.cluster) if self.nodes is None else len(self.nodes)
+
+    def plus(self, kind: PodKind, by: int) -> Holdings:
+        """The same nodes, each with ``by`` more pods of one kind."""
+        return replace(self, more=(*self.more, (kind, by))) if by else self
+
+    def lacks(self, kind: int) -> bool:
+        """Whether the only pod of a kind left."""
+        return sum(by for other, by in self.more if other.number == kind) < 0
+
+    def pick(self, column: NDArray[T]) -> NDArray[T]:
+        """The part of a column of the whole cluster that is about these nodes."""
+        return column if self.nodes is None else column[self.nodes]
+
+    @property
+    def allowed_pods(self) -> Counts:
+        return self.pick(self.cluster.nodes.allowed_pods)
+
+    @property
+    def pod_count(self) -> Counts:
+        return self.pick(self.cluster.running.taken.pod_count) + sum(by for _, by in self.more)
+
+    def allocatable(self, name: str) -> Counts:
+        return self._of(self.cluster.nodes.allocatable, name)
+
+    def requested(self, name: str) -> Counts:
+        more = sum(by * kind.requests[0].get(name, 0) for kind, by in self.more)
+        return self._of(self.cluster.running.taken.requested, name) + np.int64(wrapped(more))
+
+    def non_zero_requested(self, name: str) -> Counts:
+        """What scoring counts as used: defaults where cpu or memory is not requested, everything else as requested."""
+        if name not in STAND_INS:
+            return self.requested(name)
+        more = sum(by * kind.requests[1].get(name, 0) for kind, by in self.more)
+        return self._of(self.cluster.running.taken.non_zero_requested, name) + np.int64(wrapped(more))
+
+    def _of(self, amounts: Amounts, name: str) -> Counts:
+        return self.pick(amounts[name]) if name in amounts else np.zeros(len(self), dtype=np.int64)
+
+    def judged_by_ports(self, judge: Callable[[Set[HostPort]], bool]) -> Mask:
+        """What ``judge`` says of the host ports in use on each node.
+
+        As in NodeInfo they are a set: a pod that leaves takes its ports along, even if another has them too.
+        """
+        used = self.cluster.running.used_ports
+        answers = np.full(len(self), judge(self._ports_on(frozenset())), dtype=np.bool_)
+        for place, node in self.places_of(used):
+            answers[place] = judge(self._ports_on(used[node]))
+        return answers
+
+    def _ports_on(self, used: frozenset[HostPort]) -> Set[HostPort]:
+        for kind, by in self.more:
+            used = used | kind.ports if by > 0 else used - kind.ports
+        return used
+
+    def attached(self, node: int) -> Mapping[str, str]:
+        """The attachable volumes of one node's pods, unique volume -> driver; ``node`` is a position in the cluster."""
+        users = Counter(self.cluster.attached.users.get(node, {}))
+        for kind, by in self.more:
+            for volume in self.cluster.storage.attached(kind.pod):
+                users[volume] += by
+        return in_use(users)
+
+    def places_of(self, among: Container[int]) -> Iterator[tuple[int, int]]:
+        """Each of these nodes that is among ``among``: its place here and its position in the cluster."""
+        if self.nodes is None:
+            return ((node, node) for node in range(len(self.cluster)) if node in among)
+        return ((place, node) for place, node in enumerate(self.nodes.tolist()) if node in among)

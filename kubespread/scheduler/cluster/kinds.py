@@ -21,11 +21,10 @@ import numpy as np
 from msgspec import Struct
 
 from kubespread.kube.api.core import Pod, PodAffinity, PodAffinityTerm, PodStatus, Volume
+from kubespread.kube.owners import priority_of
 from kubespread.kube.pod_requests import RESIZE_PENDING, is_sidecar
-from kubespread.kube.pod_status import priority_of
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
-from kubespread.scheduler.cluster.amounts import requested
-from kubespread.scheduler.cluster.labels import Codes, Mask, distinct
+from kubespread.scheduler.cluster.columns import Codes, Mask, distinct, requested
 from kubespread.scheduler.cluster.storage_index import ClaimKey, claim_name, claim_names
 
 Labels = Mapping[str, str]
@@ -100,22 +99,18 @@ def _lists(pod: Pod) -> list[tuple[str, str, WeightedTerms]]:
     affinity = pod.spec.affinity
     near = (affinity.pod_affinity if affinity is not None else None) or PodAffinity()
     away = (affinity.pod_anti_affinity if affinity is not None else None) or PodAffinity()
+    required, required_anti = (
+        [(0, term) for term in terms.required_during_scheduling_ignored_during_execution] for terms in (near, away)
+    )
+    preferred, preferred_anti = (
+        [(each.weight, each.pod_affinity_term) for each in terms.preferred_during_scheduling_ignored_during_execution]
+        for terms in (near, away)
+    )
     return [
-        ("required", "requiredAffinityTerms", _required(near)),
-        ("required_anti", "requiredAntiAffinityTerms", _required(away)),
-        ("preferred", "preferredAffinityTerms", _preferred(near)),
-        ("preferred_anti", "preferredAntiAffinityTerms", _preferred(away)),
-    ]
-
-
-def _required(affinity: PodAffinity) -> WeightedTerms:
-    return [(0, term) for term in affinity.required_during_scheduling_ignored_during_execution]
-
-
-def _preferred(affinity: PodAffinity) -> WeightedTerms:
-    return [
-        (weighted.weight, weighted.pod_affinity_term)
-        for weighted in affinity.preferred_during_scheduling_ignored_during_execution
+        ("required", "requiredAffinityTerms", required),
+        ("required_anti", "requiredAntiAffinityTerms", required_anti),
+        ("preferred", "preferredAffinityTerms", preferred),
+        ("preferred_anti", "preferredAntiAffinityTerms", preferred_anti),
     ]
 
 
@@ -182,7 +177,9 @@ class PodKind(Struct, frozen=True, dict=True):
     @cached_property
     def requests(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
         """What is taken of the node, and the same with the stand-ins that scores count."""
-        return self.table.shared("requests", _requesting_parts(self.pod), lambda: requested(self.pod))
+        spec = self.pod.spec
+        read = id(spec.containers), id(spec.init_containers), id(spec.resources), id(spec.overhead)
+        return self.table.shared("requests", (read, _granted(self.pod.status)), lambda: requested(self.pod))
 
     @property
     def has_terms(self) -> bool:
@@ -216,11 +213,6 @@ class PodKind(Struct, frozen=True, dict=True):
     def inline_volumes(self) -> tuple[Volume, ...]:
         """The volumes that are neither a claim nor made for the pod."""
         return tuple(volume for volume in self.pod.spec.volumes if claim_name(self.pod, volume) is None)
-
-
-def _requesting_parts(pod: Pod) -> Hashable:
-    spec, status = pod.spec, pod.status
-    return id(spec.containers), id(spec.init_containers), id(spec.resources), id(spec.overhead), _granted(status)
 
 
 _MAX_MEMOS = 4096
@@ -296,16 +288,12 @@ class KindTable:
                 return sorted(set().union(*labeled))
         return self._in_namespace.get(namespace, ())
 
-    def judgment(self, key: Hashable, make: Callable[[], KindJudgment]) -> KindJudgment:
-        """A judgment that everyone who asks the same shares; ``key`` says all that it depends on."""
-        return self.shared("judgment", key, make)
-
     @property
     def all(self) -> list[PodKind]:
         return self._kinds
 
     def shared(self, part: str, identity: Hashable, make: Callable[[], T]) -> T:
-        """A parsed part of a pod, made once for all kinds with the same source text."""
+        """A parsed part of a pod, or a judgment, made once; ``identity`` says all that it depends on."""
         key = (part, identity)
         if key not in self._parts:
             self._parts[key] = make()
@@ -317,18 +305,16 @@ def _identity(pod: Pod) -> Hashable:
     """What distinguishes a pod's kind; kinds keep one of their pods, so no identity is reused."""
     meta, spec = pod.metadata, pod.spec
     named = meta.name if spec.volumes and any(volume.ephemeral is not None for volume in spec.volumes) else ""
+    # Claims on devices that are made for one pod are of no other.
+    claims: Hashable = None
+    if spec.resource_claims:
+        made = ((status.name, status.resource_claim_name) for status in pod.status.resource_claim_statuses)
+        claims = id(spec.resource_claims), *made
     return (
         meta.namespace, id(meta.labels), meta.deletion_timestamp is None, named,
         id(spec.containers), id(spec.init_containers), id(spec.volumes),
-        id(spec.affinity), id(spec.resources), id(spec.overhead), spec.priority, _granted(pod.status),
-        _claims(pod) if spec.resource_claims else None,
+        id(spec.affinity), id(spec.resources), id(spec.overhead), spec.priority, _granted(pod.status), claims,
     )  # fmt: skip
-
-
-def _claims(pod: Pod) -> Hashable:
-    """The claims on devices; those made for one pod are of no other."""
-    made = tuple((status.name, status.resource_claim_name) for status in pod.status.resource_claim_statuses)
-    return id(pod.spec.resource_claims), made
 
 
 def _granted(status: PodStatus) -> bytes | None:

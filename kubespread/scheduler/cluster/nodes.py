@@ -1,25 +1,42 @@
-"""The nodes of a cluster as columns, each built on first use and shared by all clusters for which it is the same; and
-the order in which kube-scheduler visits nodes.
+"""The nodes of a cluster as columns, each built on first use and shared by all clusters for which it is the same; which
+of them a pod's node selector, node affinity and tolerations admit, as masks; and the order in which kube-scheduler
+visits them, in a large cluster only until it has found enough of them (percentageOfNodesToScore).
 
-The heap of scores breaks ties by a field that stays 0 without extenders, so nothing is random: the first of the best
-in the heap's pre-order is taken.
+The heap of scores breaks ties by a field that stays 0 without extenders, so nothing is random: the first of the best in
+the heap's pre-order is taken.
 
 Source: pkg/scheduler/backend/cache/node_tree.go, nodeTree, list
-Source: pkg/scheduler/schedule_one.go, newSortedNodeScores, PopScore
+Source: pkg/scheduler/schedule_one.go, newSortedNodeScores, PopScore, numFeasibleNodesToFind, findNodesThatFitPod,
+    findNodesThatPassFilters
+Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeInclusionPolicies
+Source: staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go, GetRequiredNodeAffinity,
+    RequiredNodeAffinity
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
+from typing import Any, TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from kubespread.kube.api.core import Node, Taint
+from kubespread.kube.api.core import Node, NodeSelector, Pod, Taint, Toleration
+from kubespread.kube.selector import NODE_NAME_FIELD, Requirement, Term, from_map, parse_term, required_node_selector
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import zone_key
-from kubespread.scheduler.cluster.amounts import Amounts, allocatable, allowed_pods, columns
-from kubespread.scheduler.cluster.labels import Codes, Counts, LabelColumn, Mask
+from kubespread.scheduler.cluster.columns import (
+    Amounts,
+    Codes,
+    Counts,
+    LabelColumn,
+    Mask,
+    allocatable,
+    allowed_pods,
+    columns,
+)
 
 Order = NDArray[np.intp]
 
@@ -234,3 +251,209 @@ class Nodes:
     def images(self) -> Mapping[str, tuple[list[int], int]]:
         """Per image name the nodes that hold it, and its size as the first of them reports it."""
         return self._images.holders
+
+
+T = TypeVar("T")
+
+
+def everywhere(nodes: Nodes) -> Mask:
+    return np.ones(len(nodes), dtype=np.bool_)
+
+
+def nowhere(nodes: Nodes) -> Mask:
+    return np.zeros(len(nodes), dtype=np.bool_)
+
+
+def named(nodes: Nodes, names: Iterable[str]) -> Mask:
+    """The nodes of these names, as far as there are any."""
+    mask = nowhere(nodes)
+    mask[[nodes.index[name] for name in names if name in nodes.index]] = True
+    return mask
+
+
+def matches_requirements(nodes: Nodes, requirements: Iterable[Requirement]) -> Mask:
+    """Nodes whose labels satisfy every requirement."""
+    return _all(nodes, (nodes.label(requirement.key).admits(requirement) for requirement in requirements))
+
+
+def matches_term(nodes: Nodes, term: Term) -> Mask:
+    """Nodes one term matches; none when the term is malformed or empty."""
+    if not term.can_match:
+        return nowhere(nodes)
+    fields = (_matches_field(nodes, requirement) for requirement in term.fields)
+    return _all(nodes, (matches_requirements(nodes, term.labels), *fields))
+
+
+def parsed_terms(selector: NodeSelector | None) -> list[Term]:
+    return [parse_term(term) for term in selector.node_selector_terms] if selector is not None else []
+
+
+def matches_node_selector(nodes: Nodes, selector: NodeSelector) -> Mask:
+    """Nodes that some term matches; a malformed term only fails itself."""
+    matching = nowhere(nodes)
+    for term in parsed_terms(selector):
+        matching |= matches_term(nodes, term)
+    return matching
+
+
+def matches_required_node_affinity(nodes: Nodes, pod: Pod) -> Mask:
+    """Nodes that satisfy the pod's nodeSelector and required node affinity."""
+    matching = matches_requirements(nodes, from_map(pod.spec.node_selector).requirements)
+    required = required_node_selector(pod)
+    return matching if required is None else matching & matches_node_selector(nodes, required)
+
+
+def tolerated(nodes: Nodes, pod: Pod, *, compares: bool) -> Mask:
+    """Nodes whose NoSchedule and NoExecute taints the pod tolerates; ``compares``: the operators Gt and Lt count."""
+    kept_away = count_untolerated(nodes, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
+    tolerates_all: Mask = kept_away == 0
+    return tolerates_all
+
+
+def count_untolerated(
+    nodes: Nodes, tolerations: Sequence[Toleration], effects: frozenset[str], *, compares: bool
+) -> Counts:
+    """Per node, how many taints with one of ``effects`` no toleration covers."""
+    return nodes.per_taint_list(
+        [len(untolerated(taints, tolerations, effects, compares=compares)) for taints in nodes.taint_lists]
+    )
+
+
+def _matches_field(nodes: Nodes, requirement: Requirement) -> Mask:
+    """The only field is the node's name; any other reads as empty."""
+    if requirement.key != NODE_NAME_FIELD:
+        return np.full(len(nodes), requirement.admits(""), dtype=np.bool_)
+    is_named = named(nodes, requirement.values[:1])
+    return is_named if requirement.operator == "In" else ~is_named
+
+
+class Unmet(Struct, frozen=True):
+    """A requirement that a node does not meet."""
+
+    term: int
+    """The position of its term."""
+    requirement: Requirement
+    actual: str | None
+    """What the node has; None where it lacks the key."""
+
+
+def unmet_requirements(terms: Sequence[Term], labels: Mapping[str, str], name: str | None) -> list[Unmet]:
+    """The requirements of ORed terms that a node with these labels does not meet; none if some term matches it.
+
+    Terms that can never match are skipped. Without a ``name`` conditions on it count as met.
+    """
+    failed: list[Unmet] = []
+    for position, term in enumerate(terms):
+        if not term.can_match:
+            continue
+        read = [(requirement, labels.get(requirement.key)) for requirement in term.labels]
+        if name is not None:
+            read += [(field, name if field.key == NODE_NAME_FIELD else "") for field in term.fields]
+        unmet = [Unmet(position, requirement, actual) for requirement, actual in read if not requirement.admits(actual)]
+        if not unmet:
+            return []
+        failed += unmet
+    return failed
+
+
+def asked_once_per_alike(columns: Sequence[NDArray[np.integer[Any]]], judge: Callable[[int], T]) -> list[T]:
+    """What ``judge`` says of each place, asked once for all places whose entries in every column are the same."""
+    rows = np.stack(columns, axis=1)
+    if not len(rows):
+        return []
+    _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    answers = [judge(place) for place in first.tolist()]
+    return [answers[number] for number in group.reshape(-1).tolist()]
+
+
+def _all(nodes: Nodes, masks: Iterable[Mask]) -> Mask:
+    matching = everywhere(nodes)
+    for mask in masks:
+        matching &= mask
+    return matching
+
+
+MIN_FEASIBLE_NODES = 100
+_MIN_PERCENTAGE, _MAX_ADAPTIVE_PERCENTAGE, _NODES_PER_PERCENT = 5, 50, 125
+
+
+def nodes_to_find(nodes: int, percentage: int = 0) -> int | None:
+    """How many feasible nodes end the search among ``nodes``; None when all are looked at. 0 percent means adaptive."""
+    if nodes < MIN_FEASIBLE_NODES:
+        return None
+    if percentage == 0:
+        percentage = max(_MIN_PERCENTAGE, _MAX_ADAPTIVE_PERCENTAGE - nodes // _NODES_PER_PERCENT)
+    enough = max(nodes * percentage // 100, MIN_FEASIBLE_NODES)
+    return enough if enough < nodes else None
+
+
+class SearchRules(Struct, frozen=True):
+    """When a profile has found enough nodes."""
+
+    percentage: int = 0
+    """percentageOfNodesToScore; 0 derives it from the size of the cluster."""
+    takes_first: bool = False
+    """A profile that scores nothing, without extenders, takes the first node that fits."""
+
+    def enough(self, nodes: int) -> int | None:
+        """How many feasible ones of ``nodes`` end the search; None when all are looked at."""
+        return 1 if self.takes_first else nodes_to_find(nodes, self.percentage)
+
+
+class SearchResult(Struct, frozen=True):
+    """The feasible nodes that a search found before it ended."""
+
+    feasible: Mask
+    first: int = 0
+    """Where in kube-scheduler's list of nodes the search began."""
+
+
+class Search:
+    """kube-scheduler's search for nodes that fit: one cycle begins where the last one ended, across profiles.
+
+    Its workers are taken to go through the list one node after another. Like kube-scheduler's, the search only ends at
+    a node more than it needs, and that one is the first of the next cycle: rejected nodes before it were looked at.
+    """
+
+    def __init__(self, start: int = 0, *, samples: bool = True) -> None:
+        """``start`` is nextStartNodeIndex, 0 in a kube-scheduler that was just started. Without ``samples`` all nodes
+        are looked at, except for a profile that takes the first.
+        """
+        self._start, self._samples = start, samples
+
+    def limits(self, rules: SearchRules) -> bool:
+        """Whether a profile may leave nodes out."""
+        return self._samples or rules.takes_first
+
+    def move_on(self, looked_at: int, nodes: int) -> None:
+        """Note how many of ``nodes`` a cycle looked at."""
+        self._start = (self._start + looked_at) % nodes
+
+    def run(self, nodes: Nodes, feasible: Mask, listed: Mask | None, rules: SearchRules) -> SearchResult:
+        """Which of the ``feasible`` nodes a cycle finds among those that PreFilter plugins have ``listed``, None for
+        all.
+        """
+        order = nodes.visiting if listed is None else nodes.visiting[listed[nodes.visiting]]
+        if not len(order):
+            return SearchResult(feasible)
+        start, length = self._start % len(order), len(order)
+        enough = rules.enough(length)
+        fitting = feasible[order].cumsum()
+        before = int(fitting[start - 1]) if start else 0
+        total = int(fitting[-1])
+        first = int(nodes.visiting_rank[order[start]])
+        if enough is None or total <= enough:
+            self.move_on(length, len(nodes))
+            return SearchResult(feasible, first)
+        # The places in the list of the last node that is found, and of the one after it that ends the search.
+        last, beyond = (
+            int(fitting.searchsorted((before + count - 1) % total + 1)) for count in (enough, enough + 1)
+        )  # fmt: skip
+        self.move_on((beyond - start) % length, len(nodes))
+        seen = np.zeros_like(feasible)
+        if last >= start:
+            seen[order[start : last + 1]] = True
+        else:
+            seen[order[start:]] = True
+            seen[order[: last + 1]] = True
+        return SearchResult(feasible & seen, first)

@@ -11,7 +11,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, compress
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -19,11 +19,9 @@ from msgspec import Struct
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import DeviceClass, ResourceClaim, extended_resources
-from kubespread.scheduler.cluster.amounts import Amounts
+from kubespread.scheduler.cluster.columns import Amounts, Codes, Counts, Positions, wrapped
 from kubespread.scheduler.cluster.kinds import HostPort, KindTable, PodKind
-from kubespread.scheduler.cluster.labels import Codes, Counts, Positions
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.integers import wrapped
 
 _MAX_REMEMBERED = 16
 
@@ -41,7 +39,7 @@ class Happening(Struct, frozen=True, eq=False):
 
     uses: Sequence[Use]
     nodes: Nodes
-    memo: dict[Hashable, object]
+    memo: dict[Hashable, Any]
 
 
 class ClaimUsers:
@@ -72,7 +70,7 @@ class ClaimUsers:
         """Whether some pod could have a claim that was allocated before or since."""
         return bool(self.provided or self.objects.of(ResourceClaim) or self.before)
 
-    def plus(self, uses: Sequence[Use], nodes: Nodes, memo: dict[Hashable, object]) -> ClaimUsers:
+    def plus(self, uses: Sequence[Use], nodes: Nodes, memo: dict[Hashable, Any]) -> ClaimUsers:
         """With what some pods with claims did."""
         return ClaimUsers(self.objects, self, Happening(tuple(uses), nodes, memo)) if uses else self
 
@@ -80,16 +78,16 @@ class ClaimUsers:
         """The uses by those of ``pods`` that have claims: usually few of many."""
         if not self.provided:
             return [Use(pod, node, by) for pod, node in pods if pod.spec.resource_claims]
-        return [Use(pod, node, by) for pod, node in pods if self._has_claims(pod, kinds)]
+
+        def has_claims(pod: Pod) -> bool:
+            requests = {} if pod.spec.resource_claims else kinds[kinds.number_of(pod)].requests[0]
+            return bool(pod.spec.resource_claims) or not self.provided.isdisjoint(requests)
+
+        return [Use(pod, node, by) for pod, node in pods if has_claims(pod)]
 
     def with_objects(self, objects: ClusterObjects) -> ClaimUsers:
         """The same among other objects."""
         return ClaimUsers(objects, self) if self.before is not None else ClaimUsers(objects)
-
-    def _has_claims(self, pod: Pod, kinds: KindTable) -> bool:
-        if pod.spec.resource_claims:
-            return True
-        return not self.provided.isdisjoint(kinds[kinds.number_of(pod)].requests[0])
 
     def remember(self, rules: Hashable, value: object) -> None:
         """Keep what follows from all that happened by some ``rules``, for a while."""

@@ -10,20 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from kubespread.kube.api.annotations import BIND_COMPLETED, STORAGE_CLASS
+from kubespread.kube.api import cluster_objects as api
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import InlineVolumes, Pod, Volume
-from kubespread.kube.api.storage import (
-    CSINode,
-    CSIStorageCapacity,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-)
-from kubespread.kube.well_known import BETA_ZONE, ZONE
-from kubespread.scheduler.cluster.change import StorageChange
+from kubespread.kube.well_known import BETA_ZONE, BIND_COMPLETED, STORAGE_CLASS, ZONE
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
@@ -41,16 +33,12 @@ class InTreePlugin(Struct, frozen=True):
 
     name: str
     driver: str
-    handle: Callable[[InlineVolumes, PersistentVolume | None], str]
+    handle: Callable[[InlineVolumes, api.PersistentVolume | None], str]
     zone_key: str | None = None
     """The driver's own zone label, for kinds whose node affinity moves to it."""
 
 
-def _aws_handle(volume: InlineVolumes, _owner: PersistentVolume | None) -> str:
-    return volume.aws_elastic_block_store.volume_id.rpartition("/")[2] if volume.aws_elastic_block_store else ""
-
-
-def _gce_handle(volume: InlineVolumes, owner: PersistentVolume | None) -> str:
+def _gce_handle(volume: InlineVolumes, owner: api.PersistentVolume | None) -> str:
     if volume.gce_persistent_disk is None:
         return ""
     disk = volume.gce_persistent_disk.pd_name
@@ -78,7 +66,7 @@ def _region_of(zones: Sequence[str]) -> tuple[str, str]:
     )
 
 
-def translation_fault(volume: PersistentVolume) -> str | None:
+def translation_fault(volume: api.PersistentVolume) -> str | None:
     """Why an in-tree volume cannot be looked at as its CSI driver would see it; None when it can."""
     zones = next(
         (volume.metadata.labels[key] for key in reversed(ZONE_LABELS) if volume.metadata.labels.get(key)), ""
@@ -91,7 +79,9 @@ def translation_fault(volume: PersistentVolume) -> str | None:
 
 IN_TREE: Mapping[str, InTreePlugin] = {
     "aws_elastic_block_store": InTreePlugin(
-        "kubernetes.io/aws-ebs", "ebs.csi.aws.com", _aws_handle, "topology.ebs.csi.aws.com/zone"
+        "kubernetes.io/aws-ebs", "ebs.csi.aws.com",
+        lambda v, owner: v.aws_elastic_block_store.volume_id.rpartition("/")[2] if v.aws_elastic_block_store else "",
+        "topology.ebs.csi.aws.com/zone",
     ),
     "gce_persistent_disk": InTreePlugin(
         "kubernetes.io/gce-pd", "pd.csi.storage.gke.io", _gce_handle, "topology.gke.io/zone"
@@ -128,49 +118,66 @@ def claim_names(pod: Pod) -> list[str]:
     return [name for name in (claim_name(pod, volume) for volume in pod.spec.volumes) if name is not None]
 
 
-def storage_class_name(owner: PersistentVolumeClaim | PersistentVolume) -> str:
+def storage_class_name(owner: api.PersistentVolumeClaim | api.PersistentVolume) -> str:
     annotated = owner.metadata.annotations.get(STORAGE_CLASS)
     return annotated if annotated is not None else owner.spec.storage_class_name or ""
 
 
-def is_bound(claim: PersistentVolumeClaim) -> bool:
+def is_bound(claim: api.PersistentVolumeClaim) -> bool:
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.metadata.annotations
 
 
-def key_of(claim: PersistentVolumeClaim) -> ClaimKey:
+def key_of(claim: api.PersistentVolumeClaim) -> ClaimKey:
     return claim.metadata.namespace, claim.metadata.name
 
 
-def is_owned(claim: PersistentVolumeClaim, pod: Pod) -> bool:
+def is_owned(claim: api.PersistentVolumeClaim, pod: Pod) -> bool:
     """Whether the claim of an ephemeral volume was made for this very pod."""
     return any(owner.controller and owner.uid == pod.metadata.uid for owner in claim.metadata.owner_references)
 
 
-def not_owner(claim: PersistentVolumeClaim, pod: Pod) -> str:
+def not_owner(claim: api.PersistentVolumeClaim, pod: Pod) -> str:
     owner = f"{pod.metadata.namespace}/{pod.metadata.name}"
     return f"PVC {claim.metadata.namespace}/{claim.metadata.name} was not created for pod {owner} (pod is not owner)"
+
+
+class StorageChange(Struct, frozen=True):
+    """Claims and volumes that are new or have changed, and what drivers report then."""
+
+    claims: Sequence[api.PersistentVolumeClaim] = ()
+    volumes: Sequence[api.PersistentVolume] = ()
+    capacities: Mapping[int, api.CSIStorageCapacity] = field(default_factory=dict)
+    """By their place among the cluster's."""
+
+    def then(self, other: StorageChange) -> StorageChange:
+        """This one, and after it ``other``."""
+        return StorageChange(
+            (*self.claims, *other.claims), (*self.volumes, *other.volumes), {**self.capacities, **other.capacities}
+        )
 
 
 class StorageIndex:
     """The storage objects of one cluster by name. A value: a change makes another one."""
 
     def __init__(self, objects: ClusterObjects) -> None:
-        self.claims: Mapping[ClaimKey, PersistentVolumeClaim] = {
-            key_of(claim): claim for claim in objects.of(PersistentVolumeClaim)
+        self.claims: Mapping[ClaimKey, api.PersistentVolumeClaim] = {
+            key_of(claim): claim for claim in objects.of(api.PersistentVolumeClaim)
         }
-        self.volumes: Mapping[str, PersistentVolume] = {
-            volume.metadata.name: volume for volume in objects.of(PersistentVolume)
+        self.volumes: Mapping[str, api.PersistentVolume] = {
+            volume.metadata.name: volume for volume in objects.of(api.PersistentVolume)
         }
-        self.capacities: tuple[CSIStorageCapacity, ...] = objects.of(CSIStorageCapacity)
+        self.capacities: tuple[api.CSIStorageCapacity, ...] = objects.of(api.CSIStorageCapacity)
         self._for_claims = _by_claimant({}, self.volumes.values())
-        self.classes: Mapping[str, StorageClass] = {
-            storage_class.metadata.name: storage_class for storage_class in objects.of(StorageClass)
+        self.classes: Mapping[str, api.StorageClass] = {
+            storage_class.metadata.name: storage_class for storage_class in objects.of(api.StorageClass)
         }
-        self.csi_nodes: Mapping[str, CSINode] = {node.metadata.name: node for node in objects.of(CSINode)}
-        self.attach_limits: Mapping[str, Mapping[str, int]] = {
-            name: limits for name, node in self.csi_nodes.items() if (limits := _limits(node))
-        }
+        self.csi_nodes: Mapping[str, api.CSINode] = {node.metadata.name: node for node in objects.of(api.CSINode)}
+        self.attach_limits: dict[str, dict[str, int]] = {}
         """Per node with limits how many volumes it takes, by driver; drivers without a limit are not there."""
+        for name, node in self.csi_nodes.items():
+            for driver in node.spec.drivers:
+                if driver.allocatable is not None and driver.allocatable.count is not None:
+                    self.attach_limits.setdefault(name, {})[driver.name] = driver.allocatable.count
 
     def after(self, change: StorageChange) -> StorageIndex:
         """The index once ``change`` has happened; this one is as it was."""
@@ -205,20 +212,20 @@ class StorageIndex:
     def in_objects(self, objects: ClusterObjects) -> ClusterObjects:
         """``objects`` with the claims, volumes and capacities as they are here."""
         return (
-            objects.with_all(PersistentVolumeClaim, self.claims.values())
-            .with_all(PersistentVolume, self.volumes.values())
-            .with_all(CSIStorageCapacity, self.capacities)
+            objects.with_all(api.PersistentVolumeClaim, self.claims.values())
+            .with_all(api.PersistentVolume, self.volumes.values())
+            .with_all(api.CSIStorageCapacity, self.capacities)
         )
 
-    def volumes_for(self, claim: PersistentVolumeClaim) -> list[PersistentVolume]:
+    def volumes_for(self, claim: api.PersistentVolumeClaim) -> list[api.PersistentVolume]:
         """The volumes whose class and claimRef allow a claim to take them, by name."""
         reserved, free = (self._for_claims.get(claimant, {}) for claimant in (key_of(claim), storage_class_name(claim)))
         return [volume for _, volume in sorted({**reserved, **free}.items())]
 
-    def claim(self, pod: Pod, name: str) -> PersistentVolumeClaim | None:
+    def claim(self, pod: Pod, name: str) -> api.PersistentVolumeClaim | None:
         return self.claims.get((pod.metadata.namespace, name))
 
-    def is_delayed(self, claim: PersistentVolumeClaim) -> bool:
+    def is_delayed(self, claim: api.PersistentVolumeClaim) -> bool:
         """Whether the claim waits for a pod before it is bound; without its class it does not."""
         storage_class = self.classes.get(storage_class_name(claim))
         return storage_class is not None and storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
@@ -256,7 +263,7 @@ class StorageIndex:
                 return not_owner(claim, pod)
         return None
 
-    def _of_claim(self, claim: PersistentVolumeClaim, *, translates: bool) -> Iterator[tuple[str, str]]:
+    def _of_claim(self, claim: api.PersistentVolumeClaim, *, translates: bool) -> Iterator[tuple[str, str]]:
         volume = self.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
         if volume is None:
             storage_class = self.classes.get(storage_class_name(claim))
@@ -270,15 +277,7 @@ class StorageIndex:
                 yield from _unique(plugin.driver, plugin.handle(volume.spec, volume))
 
 
-def _limits(node: CSINode) -> dict[str, int]:
-    return {
-        driver.name: driver.allocatable.count
-        for driver in node.spec.drivers
-        if driver.allocatable is not None and driver.allocatable.count is not None
-    }
-
-
-def driver_of(storage_class: StorageClass, *, translates: bool = True) -> str:
+def driver_of(storage_class: api.StorageClass, *, translates: bool = True) -> str:
     """The CSI driver that makes the volumes of a class; empty for in-tree plugins that do not count as a driver.
 
     ``translates``: in-tree plugins count as the drivers that replaced them.
@@ -289,18 +288,18 @@ def driver_of(storage_class: StorageClass, *, translates: bool = True) -> str:
     return "" if driver.startswith("kubernetes.io/") else driver
 
 
-_Claimants = Mapping[ClaimKey | str, Mapping[str, PersistentVolume]]
+_Claimants = Mapping[ClaimKey | str, Mapping[str, api.PersistentVolume]]
 """Volumes by name: those reserved for a claim under its key, those that are free under their class."""
 
 
 def _by_claimant(
-    before: _Claimants, come: Iterable[PersistentVolume], gone: Iterable[PersistentVolume] = ()
+    before: _Claimants, come: Iterable[api.PersistentVolume], gone: Iterable[api.PersistentVolume] = ()
 ) -> _Claimants:
     """``before`` without the volumes ``gone`` and with those that ``come``; what neither is about is shared."""
-    merged: dict[ClaimKey | str, Mapping[str, PersistentVolume]] = dict(before)
-    own: dict[ClaimKey | str, dict[str, PersistentVolume]] = {}
+    merged: dict[ClaimKey | str, Mapping[str, api.PersistentVolume]] = dict(before)
+    own: dict[ClaimKey | str, dict[str, api.PersistentVolume]] = {}
 
-    def of(volume: PersistentVolume) -> dict[str, PersistentVolume]:
+    def of(volume: api.PersistentVolume) -> dict[str, api.PersistentVolume]:
         reference = volume.spec.claim_ref
         claimant = storage_class_name(volume) if reference is None else (reference.namespace, reference.name)
         if claimant not in own:

@@ -1,1 +1,1 @@
-"""The in-tree plugins kubespread models, one file or folder each."""
+"""The in-tree plugins kubespread models, in files and folders of one concern each."""

@@ -19,23 +19,22 @@ from typing import ClassVar
 
 import numpy as np
 
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import Int32
-from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.pod_status import priority_of
+from kubespread.kube.owners import priority_of
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import EMPTY_BUDGET_SELECTOR, KubeVersion
 from kubespread.kube.well_known import DISRUPTION_TARGET
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.evaluation import Budgets, Evaluation, PostFilterPlugin, PreemptionCandidate, budget_gaps
 from kubespread.scheduler.framework import DryRun
 from kubespread.scheduler.plugin import (
-    POST_FILTER,
-    PRE_ENQUEUE,
     SKIP,
     Args,
     Code,
+    Point,
     SchedulingError,
     Setting,
     Specification,
@@ -43,7 +42,6 @@ from kubespread.scheduler.plugin import (
     Status,
     read_as,
 )
-from kubespread.scheduler.preemption import Budgets, PostFilterPlugin, PreemptionCandidate, budget_gaps
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
@@ -96,7 +94,9 @@ class DefaultPreemption(PostFilterPlugin):
         if candidates := search.run():
             return _best(candidates)
         if search.errors:
-            raise SchedulingError(f"preemption: {search.errors_text}")
+            # As Go's aggregate of errors is worded: equal ones once, several in brackets.
+            text = ", ".join(dict.fromkeys(search.errors))
+            raise SchedulingError(f"preemption: [{text}]" if len({*search.errors}) > 1 else f"preemption: {text}")
         return f"preemption: {search.message}"
 
 
@@ -106,12 +106,8 @@ def _refusal(evaluation: Evaluation) -> str | None:
         return NEVER
     if _waits_for_victims(evaluation):
         return WAITS
-    return None if evaluation.rejection is None else _nothing_tried(evaluation)
-
-
-def _nothing_tried(evaluation: Evaluation) -> str:
     size = len(evaluation.cluster)
-    return f"0/{size} nodes are available: {size} {NOT_HELPFUL}."
+    return None if evaluation.rejection is None else f"0/{size} nodes are available: {size} {NOT_HELPFUL}."
 
 
 def _waits_for_victims(evaluation: Evaluation) -> bool:
@@ -254,12 +250,6 @@ class _Search:
         return violating
 
     @property
-    def errors_text(self) -> str:
-        """As Go's aggregate of errors is worded: equal ones once, several in brackets."""
-        first, *others = dict.fromkeys(self.errors)
-        return f"[{', '.join((first, *others))}]" if others else first
-
-    @property
     def message(self) -> str:
         """Why no node qualified: its dry run's reasons, or that none was tried."""
         counts: Counter[str] = Counter()
@@ -315,6 +305,9 @@ def _make(setting: Setting) -> DefaultPreemption:
     return DefaultPreemption(read_as(DefaultPreemptionArgs, setting.args), honors_empty_selectors)
 
 
-SPECIFICATION = Specification(
-    name=DefaultPreemption.name, points=frozenset({PRE_ENQUEUE, POST_FILTER}), make=_make, args=DefaultPreemptionArgs
+DEFAULT_PREEMPTION = Specification(
+    name=DefaultPreemption.name,
+    points=frozenset({Point.PRE_ENQUEUE, Point.POST_FILTER}),
+    make=_make,
+    args=DefaultPreemptionArgs,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -20,8 +21,8 @@ from kubespread.kube.api.meta import Int32
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, PodAffinityDetail, PodAntiAffinityDetail, by_place, name_of
-from kubespread.scheduler.cluster.change import Moves
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, Moves
+from kubespread.scheduler.cluster.columns import Counts, DomainCounts, Mask, Positions, distinct
 from kubespread.scheduler.cluster.kinds import (
     KindJudgment,
     Labels,
@@ -32,7 +33,6 @@ from kubespread.scheduler.cluster.kinds import (
     candidate_terms,
     has_preferences,
 )
-from kubespread.scheduler.cluster.labels import Counts, DomainCounts, Mask, Positions, distinct
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import (
     JUDGES,
@@ -158,11 +158,6 @@ class InterPodAffinityState(Counted):
         self._counts = [CountsByKey(cluster.nodes) for _ in range(_FIRST_AWAY + len(terms.required_anti))]
         self.move(cluster.arrivals(self._matters))
 
-    @property
-    def _prefers(self) -> bool:
-        own = bool(self._terms.preferred or self._terms.preferred_anti)
-        return own or not self._args.ignore_preferred_terms_of_existing_pods
-
     def _matters_at_all(self, kind: PodKind) -> bool:
         self._effects[kind.number] = effects = tuple(self._effects_of(kind))
         return bool(effects)
@@ -181,7 +176,8 @@ class InterPodAffinityState(Counted):
                 yield Effect(_FIRST_AWAY + position, term.topology_key)
         if mine.required and matches(*mine.required):
             yield from (Effect(_NEAR, term.topology_key) for term in mine.required)
-        if not self._prefers:
+        prefers = mine.preferred or mine.preferred_anti or not self._args.ignore_preferred_terms_of_existing_pods
+        if not prefers:
             return
         for sign, preferred in ((1, mine.preferred), (-1, mine.preferred_anti)):
             yield from (
@@ -244,10 +240,16 @@ class InterPodAffinityState(Counted):
         judged = self.filter(nodes)
         if judged is None:
             return super().causes(cluster, nodes)
+        # The candidate's own anti-affinity terms, and of existing pods' those that speak of it.
+        unwanted = (
+            self._unwanted(cluster, nodes, _FIRST_AWAY + position, term.topology_key, own=term)
+            for position, term in enumerate(self._terms.required_anti)
+        )
+        others = (self._unwanted(cluster, nodes, _UNWANTED, key) for key in self._counts[_UNWANTED].keys)
         by_reason = (
             (1, self._nobody_near(nodes)),
-            (2, self._meets_unwanted(cluster, nodes)),
-            (3, self._is_unwanted(cluster, nodes)),
+            (2, chain.from_iterable(unwanted)),
+            (3, chain.from_iterable(others)),
         )
         rows = judged.rows.tolist()
         return by_place(
@@ -265,16 +267,6 @@ class InterPodAffinityState(Counted):
             of_domain = [PodAffinityDetail(term.topology_key, domain, *reach) for domain in (*column.values, None)]
             codes = column.codes[nodes].tolist()
             yield from ((place, of_domain[codes[place]]) for place in np.flatnonzero(is_unmet).tolist())
-
-    def _meets_unwanted(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, PodAntiAffinityDetail]]:
-        """The candidate's own anti-affinity terms."""
-        for position, term in enumerate(self._terms.required_anti):
-            yield from self._unwanted(cluster, nodes, _FIRST_AWAY + position, term.topology_key, own=term)
-
-    def _is_unwanted(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, PodAntiAffinityDetail]]:
-        """The terms of existing pods, of each key and domain the first that speaks of the candidate."""
-        for key in self._counts[_UNWANTED].keys:
-            yield from self._unwanted(cluster, nodes, _UNWANTED, key)
 
     def _term_against(self, kind: PodKind, key: str) -> Term:
         """The first term over ``key`` with which a pod of the kind keeps the candidate away."""
@@ -334,7 +326,7 @@ def _reach(term: Term) -> tuple[str, tuple[str, ...], str | None]:
     return str(term.selector), term.namespaces, further
 
 
-SPECIFICATION = Specification(
+INTER_POD_AFFINITY = Specification(
     name=InterPodAffinity.name,
     points=JUDGES | RANKS,
     make=lambda setting: InterPodAffinity(read_as(InterPodAffinityArgs, setting.args)),

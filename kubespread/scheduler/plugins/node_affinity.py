@@ -22,34 +22,34 @@ from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, NodeLabelDetail
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Codes, Counts, Mask, Positions
-from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.node_matching import (
+from kubespread.scheduler.cluster.columns import Codes, Counts, Mask, Positions
+from kubespread.scheduler.cluster.nodes import (
+    Nodes,
     Unmet,
     asked_once_per_alike,
     matches_node_selector,
     matches_required_node_affinity,
     matches_term,
+    named,
+    parsed_terms,
     unmet_requirements,
 )
 from kubespread.scheduler.plugin import (
     JUDGES,
-    PRE_FILTER,
     RANKS,
     SKIP,
     Args,
     Code,
-    Extent,
     Fixed,
     Plugin,
+    Point,
+    ScaledToHighest,
     SchedulingError,
     Setting,
     Specification,
     State,
     Status,
     Verdicts,
-    default_normalize,
-    highest_raw,
     read_as,
 )
 
@@ -95,7 +95,7 @@ def _node_affinity_of(pod: Pod) -> kube.NodeAffinity | None:
 
 
 @dataclass
-class NodeAffinityState(Fixed):
+class NodeAffinityState(ScaledToHighest, Fixed):
     nodes: Nodes
     pod: Pod
     added_required: NodeSelector | None
@@ -134,7 +134,7 @@ class NodeAffinityState(Fixed):
         names = self.pinned
         if names is None or not self.narrows:
             return None
-        return np.array([name in names for name in self.nodes.names], dtype=np.bool_)
+        return named(self.nodes, names)
 
     def filter(self) -> Verdicts | None:
         if not self.filters:
@@ -150,8 +150,8 @@ class NodeAffinityState(Fixed):
         if judged is None:
             return super().causes(cluster, nodes)
         own = [("nodeSelector", [Term(from_map(self.pod.spec.node_selector).requirements, ())])]
-        own.append(("nodeAffinity", _terms(required_node_selector(self.pod))))
-        selectors = {1: [("addedAffinity", _terms(self.added_required))], 2: own}
+        own.append(("nodeAffinity", parsed_terms(required_node_selector(self.pod))))
+        selectors = {1: [("addedAffinity", parsed_terms(self.added_required))], 2: own}
         terms = [term for lists in selectors.values() for _, term_list in lists for term in term_list]
         keys = {requirement.key for term in terms for requirement in term.labels}
         columns: list[Codes | Positions] = [judged.rows, *(self.nodes.label(key).codes[nodes] for key in sorted(keys))]
@@ -173,12 +173,6 @@ class NodeAffinityState(Fixed):
             return None
         return self._weights(self.added_preferred) + self._weights(self.preferred)
 
-    def extent(self, raw: Counts, feasible: Mask) -> Extent:
-        return highest_raw(raw, feasible)
-
-    def normalize(self, raw: Counts, extent: Extent) -> Counts:
-        return default_normalize(raw, extent)
-
     def _weights(self, preferred: Sequence[PreferredSchedulingTerm]) -> Counts:
         """Per node the weights of the terms that match. Terms of weight 0 and empty ones are dropped before parsing."""
         raw: Counts = np.zeros(len(self.nodes), dtype=np.int64)
@@ -193,10 +187,6 @@ class NodeAffinityState(Fixed):
         if faults:
             raise SchedulingError(f'running PreScore plugin "NodeAffinity": {aggregate(faults)}')
         return raw
-
-
-def _terms(selector: NodeSelector | None) -> list[Term]:
-    return [parse_term(term) for term in selector.node_selector_terms] if selector is not None else []
 
 
 def _cause(source: str, unmet: Unmet) -> NodeLabelDetail:
@@ -231,13 +221,13 @@ def _term_faults(term: NodeSelectorTerm, path: str) -> Iterator[FieldFault]:
 
 def _node_affinity(setting: Setting) -> NodeAffinity:
     added = read_as(NodeAffinityArgs, setting.args).added_affinity
-    if PRE_FILTER not in setting.points:
+    if Point.PRE_FILTER not in setting.points:
         # Names in the terms leave nodes out in PreFilter; without it Filter looks at each node.
         return NodeAffinity(added, narrows=False)
     return NodeAffinity(added, one_conflict_rejects=not setting.version.since(27), narrows=setting.version.since(24))
 
 
-SPECIFICATION = Specification(
+NODE_AFFINITY = Specification(
     name=NodeAffinity.name,
     points=JUDGES | RANKS,
     make=_node_affinity,

@@ -8,66 +8,59 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.plugin import (
-    BIND,
-    PERMIT,
-    PLACEMENT_GENERATE,
-    PLACEMENT_SCORE,
-    PRE_ENQUEUE,
-    QUEUE_SORT,
-    Specification,
+from kubespread.scheduler.plugin import Point, Specification
+from kubespread.scheduler.plugins.default_preemption import DEFAULT_PREEMPTION
+from kubespread.scheduler.plugins.dynamicresources.plugin import DYNAMIC_RESOURCES
+from kubespread.scheduler.plugins.inter_pod_affinity import INTER_POD_AFFINITY
+from kubespread.scheduler.plugins.node_affinity import NODE_AFFINITY
+from kubespread.scheduler.plugins.node_properties import (
+    IMAGE_LOCALITY,
+    NODE_DECLARED_FEATURES,
+    NODE_NAME,
+    NODE_PORTS,
+    NODE_UNSCHEDULABLE,
+    TAINT_TOLERATION,
 )
-from kubespread.scheduler.plugins import (
-    default_preemption,
-    image_locality,
-    inter_pod_affinity,
-    node_affinity,
-    node_declared_features,
-    node_name,
-    node_ports,
-    node_unschedulable,
-    taint_toleration,
-)
-from kubespread.scheduler.plugins.dynamicresources import plugin as dynamic_resources
-from kubespread.scheduler.plugins.noderesources import balanced_allocation, fit
-from kubespread.scheduler.plugins.podtopologyspread import plugin as pod_topology_spread
-from kubespread.scheduler.plugins.volumes import binding, limits, restrictions, zone
+from kubespread.scheduler.plugins.noderesources.plugin import BALANCED_ALLOCATION, NODE_RESOURCES_FIT
+from kubespread.scheduler.plugins.podtopologyspread.plugin import POD_TOPOLOGY_SPREAD
+from kubespread.scheduler.plugins.volumes.binding import VOLUME_BINDING
+from kubespread.scheduler.plugins.volumes.filters import NODE_VOLUME_LIMITS, VOLUME_RESTRICTIONS, VOLUME_ZONE
 
 # Those that neither filter nor score: a profile may name them, and they decide nothing here.
-_SCHEDULING_GATES = Specification(name="SchedulingGates", points=frozenset({PRE_ENQUEUE}))
-_PRIORITY_SORT = Specification(name="PrioritySort", points=frozenset({QUEUE_SORT}))
-_DEFAULT_BINDER = Specification(name="DefaultBinder", points=frozenset({BIND}))
+_SCHEDULING_GATES = Specification(name="SchedulingGates", points=frozenset({Point.PRE_ENQUEUE}))
+_PRIORITY_SORT = Specification(name="PrioritySort", points=frozenset({Point.QUEUE_SORT}))
+_DEFAULT_BINDER = Specification(name="DefaultBinder", points=frozenset({Point.BIND}))
 _GANG_SCHEDULING = Specification(
-    name="GangScheduling", points=frozenset({PERMIT, PRE_ENQUEUE}), is_default=False, since=35
+    name="GangScheduling", points=frozenset({Point.PERMIT, Point.PRE_ENQUEUE}), is_default=False, since=35
 )
 _TOPOLOGY_PLACEMENT_GENERATOR = Specification(
-    name="TopologyPlacementGenerator", points=frozenset({PLACEMENT_GENERATE}), is_default=False, since=35
+    name="TopologyPlacementGenerator", points=frozenset({Point.PLACEMENT_GENERATE}), is_default=False, since=35
 )
 _POD_GROUP_PODS_COUNT = Specification(
-    name="PodGroupPodsCount", points=frozenset({PLACEMENT_SCORE}), is_default=False, since=35
+    name="PodGroupPodsCount", points=frozenset({Point.PLACEMENT_SCORE}), is_default=False, since=35
 )
 
 REGISTRY: tuple[Specification, ...] = (
     _SCHEDULING_GATES,
     _PRIORITY_SORT,
-    node_unschedulable.SPECIFICATION,
-    node_name.SPECIFICATION,
-    taint_toleration.SPECIFICATION,
-    node_affinity.SPECIFICATION,
-    node_ports.SPECIFICATION,
-    fit.SPECIFICATION,
-    restrictions.SPECIFICATION,
-    limits.SPECIFICATION,
-    binding.SPECIFICATION,
-    zone.SPECIFICATION,
-    pod_topology_spread.SPECIFICATION,
-    inter_pod_affinity.SPECIFICATION,
-    dynamic_resources.SPECIFICATION,
-    default_preemption.SPECIFICATION,
-    balanced_allocation.SPECIFICATION,
-    image_locality.SPECIFICATION,
+    NODE_UNSCHEDULABLE,
+    NODE_NAME,
+    TAINT_TOLERATION,
+    NODE_AFFINITY,
+    NODE_PORTS,
+    NODE_RESOURCES_FIT,
+    VOLUME_RESTRICTIONS,
+    NODE_VOLUME_LIMITS,
+    VOLUME_BINDING,
+    VOLUME_ZONE,
+    POD_TOPOLOGY_SPREAD,
+    INTER_POD_AFFINITY,
+    DYNAMIC_RESOURCES,
+    DEFAULT_PREEMPTION,
+    BALANCED_ALLOCATION,
+    IMAGE_LOCALITY,
     _DEFAULT_BINDER,
-    node_declared_features.SPECIFICATION,
+    NODE_DECLARED_FEATURES,
     _GANG_SCHEDULING,
     _TOPOLOGY_PLACEMENT_GENERATOR,
     _POD_GROUP_PODS_COUNT,

@@ -1,5 +1,6 @@
 """A scheduling profile: which plugins run at which extension point in which order, and with which weight they score;
-and how kube-scheduler derives that from the plugins of a configuration.
+how kube-scheduler derives that from the plugins of a configuration; and the profile made ready, each plugin with its
+arguments.
 
 In apis/config/v1beta2 the defaults stand at every extension point.
 
@@ -10,26 +11,17 @@ Source: pkg/scheduler/apis/config/v1/default_plugins.go, mergePlugins, mergePlug
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct, field
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
+from kubespread.kube.releases.changes import changes_after, older_reasons
 from kubespread.kube.versions import LATEST, KubeVersion
-from kubespread.scheduler.plugin import (
-    BIND,
-    FILTER,
-    INTERFACES,
-    POST_FILTER,
-    PRE_FILTER,
-    PRE_SCORE,
-    QUEUE_SORT,
-    RESERVE,
-    SCORE,
-    Args,
-    Specification,
-    read_as,
-)
+from kubespread.scheduler.cluster.nodes import SearchRules
+from kubespread.scheduler.evaluation import PostFilterPlugin, PostFilters
+from kubespread.scheduler.framework import FilterError, Framework, MessageRules, MissingState
+from kubespread.scheduler.plugin import INTERFACES, Args, Plugin, Point, Setting, Unprepared, read_as
 from kubespread.scheduler.plugins.registry import CLOUD_LIMITS, Specifications, default_plugins, known_plugins
 
 A = TypeVar("A", bound=Args)
@@ -40,8 +32,10 @@ class PluginEntry(Struct, frozen=True):
     weight: int = 0
 
 
-class Expansion(Struct, frozen=True):
-    """The plugins of one profile at the extension points that have a say here, each in the order it runs them."""
+class Profile(Struct, frozen=True):
+    """One profile, expanded: its plugins at the extension points that have a say here, each in the order it runs
+    them.
+    """
 
     filters: tuple[str, ...] = ()
     post_filters: tuple[str, ...] = ()
@@ -49,23 +43,6 @@ class Expansion(Struct, frozen=True):
     pre_filters: tuple[str, ...] = ()
     pre_scores: tuple[str, ...] = ()
     reserves: tuple[str, ...] = ()
-
-    def points_of(self, plugin: str) -> frozenset[str]:
-        """The extension points at which ``plugin`` runs."""
-        runs = {
-            PRE_FILTER: self.pre_filters,
-            FILTER: self.filters,
-            POST_FILTER: self.post_filters,
-            PRE_SCORE: self.pre_scores,
-            SCORE: tuple(entry.name for entry in self.scores),
-            RESERVE: self.reserves,
-        }
-        return frozenset(point for point, plugins in runs.items() if plugin in plugins)
-
-
-class Profile(Expansion, frozen=True):
-    """One profile, expanded."""
-
     scheduler_name: str = DEFAULT_SCHEDULER
     version: KubeVersion = LATEST
     """The release whose behavior its plugins show."""
@@ -78,6 +55,18 @@ class Profile(Expansion, frozen=True):
     """What the configuration names that has no say here: extension points, and plugins that are not modeled."""
     percentage_of_nodes_to_score: int = 0
     """0 lets kube-scheduler choose by the size of the cluster."""
+
+    def points_of(self, plugin: str) -> frozenset[str]:
+        """The extension points at which ``plugin`` runs."""
+        runs = {
+            Point.PRE_FILTER: self.pre_filters,
+            Point.FILTER: self.filters,
+            Point.POST_FILTER: self.post_filters,
+            Point.PRE_SCORE: self.pre_scores,
+            Point.SCORE: tuple(entry.name for entry in self.scores),
+            Point.RESERVE: self.reserves,
+        }
+        return frozenset(point for point, plugins in runs.items() if plugin in plugins)
 
     def args_of(self, plugin: str, kind: type[A]) -> A:
         """The arguments of one plugin, its defaults where the configuration gives none."""
@@ -120,7 +109,7 @@ def _multi_point(points: Mapping[str, PointConfiguration], version: KubeVersion)
     return _merge(defaults, points.get(MULTI_POINT, PointConfiguration()))
 
 
-def expand(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion = LATEST) -> Expansion:
+def expand(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion = LATEST) -> Profile:
     """The plugins of a profile that configures ``points``. Raises ProfileError."""
     known_points = _points(known_plugins(version), version)
     multi = _multi_point(points, version)
@@ -136,31 +125,32 @@ def expand(points: Mapping[str, PointConfiguration], scheduler_name: str, versio
             )
             for point in INTERFACES
         }
-        if len(expanded[QUEUE_SORT]) != 1:
-            count = len(expanded[QUEUE_SORT])
+        if len(expanded[Point.QUEUE_SORT]) != 1:
+            count = len(expanded[Point.QUEUE_SORT])
             raise ProfileError(
                 f'only one queue sort plugin required for profile with scheduler name "{scheduler_name}", but got '
                 f"{count}"
             )
-        if not expanded[BIND]:
+        if not expanded[Point.BIND]:
             raise ProfileError(f'at least one bind plugin is needed for profile with scheduler name "{scheduler_name}"')
-        weights = _weights([*points.get(SCORE, PointConfiguration()).enabled, *multi], known_points)
+        weights = _weights([*points.get(Point.SCORE, PointConfiguration()).enabled, *multi], known_points)
     except ProfileError as error:
         raise ProfileError(f"{INITIALIZING.format(name=scheduler_name)}{error}") from error
     return _expansion(expanded, weights, version)
 
 
-def _expansion(expanded: Mapping[str, Sequence[str]], weights: Mapping[str, int], version: KubeVersion) -> Expansion:
+def _expansion(expanded: Mapping[str, Sequence[str]], weights: Mapping[str, int], version: KubeVersion) -> Profile:
     # A plugin whose gate is off may be named, and does nothing.
     active = default_plugins(version)
     runs = {point: tuple(name for name in names if name in active) for point, names in expanded.items()}
-    return Expansion(
-        filters=runs[FILTER],
-        post_filters=runs[POST_FILTER],
-        scores=tuple(PluginEntry(name, weights[name]) for name in runs[SCORE]),
-        pre_filters=runs[PRE_FILTER],
-        pre_scores=runs[PRE_SCORE],
-        reserves=runs[RESERVE],
+    return Profile(
+        filters=runs[Point.FILTER],
+        post_filters=runs[Point.POST_FILTER],
+        scores=tuple(PluginEntry(name, weights[name]) for name in runs[Point.SCORE]),
+        pre_filters=runs[Point.PRE_FILTER],
+        pre_scores=runs[Point.PRE_SCORE],
+        reserves=runs[Point.RESERVE],
+        version=version,
     )
 
 
@@ -226,7 +216,7 @@ def _weights(entries: Iterable[PluginEntry], known_points: Points) -> dict[str, 
     weights: dict[str, int] = {}
     total = 0
     for entry in entries:
-        if entry.name in weights or SCORE not in known_points[entry.name]:
+        if entry.name in weights or Point.SCORE not in known_points[entry.name]:
             continue
         weight = entry.weight or 1
         # Go's guard against overflow overflows itself once the sum is negative, and then refuses every further weight.
@@ -243,16 +233,21 @@ RETIRED_PLUGINS = frozenset({
 })  # fmt: skip
 
 
-def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion) -> Expansion:
+def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion) -> Profile:
     """The same for v1beta1 and v1beta2, which list the defaults at every extension point and have no multiPoint. Raises
     ProfileError.
     """
     defaults, known_points = default_plugins(version), _points(known_plugins(version), version)
     expanded: dict[str, list[str]] = {}
     weights: dict[str, int] = {}
-    for point in (PRE_FILTER, FILTER, POST_FILTER, RESERVE, PRE_SCORE, SCORE):
+    for point in (Point.PRE_FILTER, Point.FILTER, Point.POST_FILTER, Point.RESERVE, Point.PRE_SCORE, Point.SCORE):
         default = [
-            PluginEntry(name, _weight_before_multi_point(plugin, version))
+            PluginEntry(
+                name,
+                plugin.weight_in(version)
+                if plugin.weight_before_multi_point is None
+                else plugin.weight_before_multi_point,
+            )
             for name, plugin in defaults.items()
             if point in known_points[name]
         ]
@@ -269,16 +264,96 @@ def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: s
     return _expansion(expanded, weights, version)
 
 
-def _weight_before_multi_point(plugin: Specification, version: KubeVersion) -> int:
-    old = plugin.weight_before_multi_point
-    return plugin.weight_in(version) if old is None else old
-
-
 def default_profile(version: KubeVersion = LATEST) -> Profile:
     """kube-scheduler without a configuration file."""
-    return profile_of(expand({}, DEFAULT_SCHEDULER, version), version=version)
+    return expand({}, DEFAULT_SCHEDULER, version)
 
 
-def profile_of(plugins: Expansion, **others: Any) -> Profile:
-    """A profile with these plugins."""
-    return Profile(**{name: getattr(plugins, name) for name in plugins.__struct_fields__}, **others)
+def framework(profile: Profile) -> Framework:
+    """The plugins of ``profile``, ready to judge pods."""
+    plugins, version = configured_plugins(profile), profile.version
+    in_default = [name for name, plugin in default_plugins(version).items() if Point.FILTER in plugin.points]
+    return Framework(
+        filters=[plugins[name] for name in profile.filters if name in plugins],
+        scores=[(plugins[entry.name], entry.weight) for entry in profile.scores if entry.name in plugins],
+        pre_filters=[plugins[name] for name in profile.pre_filters if name in plugins],
+        disabled=[plugins[name] for name in in_default if name not in profile.filters],
+        scheduler_names=profile.scheduler_names,
+        batches=version.has("OpportunisticBatching") and not profile.has_extenders,
+        search=SearchRules(
+            profile.percentage_of_nodes_to_score, takes_first=not profile.scores and not profile.has_extenders
+        ),
+        missing=missing_state(profile),
+        messages=MessageRules(
+            counts_excluded_nodes=version.since(32),
+            counts_rejection_per_node=not version.since(26),
+            older_reasons=older_reasons(version.release),
+        ),
+        skipped_scores={
+            name: score for changes in changes_after(version.release) for name, score in changes.skipped_scores.items()
+        },
+    )
+
+
+def post_filters(profile: Profile) -> PostFilters:
+    """The plugins of ``profile`` that are asked once no node is left for a pod."""
+    plugins, version = configured_plugins(profile), profile.version
+    chosen = (plugins.get(name) for name in profile.post_filters)
+    return PostFilters(
+        [plugin for plugin in chosen if isinstance(plugin, PostFilterPlugin)],
+        ends_twice=version.since(26) and not version.since(29),
+        names_placement=version.since(37),
+    )
+
+
+def configured_plugins(profile: Profile) -> Mapping[str, Plugin]:
+    """Every plugin that judges, scores or makes room, by name, as ``profile`` configures it."""
+    plugins: dict[str, Plugin] = {}
+    for plugin in known_plugins(profile.version).values():
+        if plugin.make is not None:
+            points = profile.points_of(plugin.name)
+            plugins[plugin.name] = plugin.make(Setting(profile.version, points, profile.args.get(plugin.name)))
+    return plugins
+
+
+def _reads_for_score(profile: Profile, unprepared: Unprepared) -> bool:
+    return not unprepared.scoring_gate or profile.version.has(unprepared.scoring_gate)
+
+
+def missing_state(profile: Profile) -> MissingState:
+    """What goes wrong in ``profile``."""
+    filtered, scored = frozenset(profile.pre_filters), frozenset(profile.pre_scores)
+    plugins = known_plugins(profile.version)
+    filters: dict[str, FilterError] = {}
+    for name in profile.filters:
+        unprepared = plugins[name].unprepared
+        if unprepared.filter and name not in filtered:
+            text = f'running "{name}" filter plugin: {unprepared.filter}'
+            filters[name] = FilterError(text, unprepared.rejects_before)
+    scores: dict[str, str] = {}
+    for name in profile.pre_scores:
+        unprepared = plugins[name].unprepared
+        if unprepared.score_without_pre_filter and name not in filtered and _reads_for_score(profile, unprepared):
+            scores[name] = f'running PreScore plugin "{name}": {unprepared.score_without_pre_filter}'
+    for entry in profile.scores:
+        unprepared = plugins[entry.name].unprepared
+        text = unprepared.score if entry.name not in scored else ""
+        if entry.name not in filtered and _reads_for_score(profile, unprepared):
+            text = text or unprepared.score_without_pre_filter
+        if text and entry.name not in scores:
+            scores[entry.name] = f'running Score plugins: plugin "{entry.name}" failed with: {text}'
+    reserves = (
+        f'running Reserve plugin "{name}": {plugins[name].unprepared.reserve}'
+        for name in profile.reserves
+        if plugins[name].unprepared.reserve and name not in filtered
+    )
+    return MissingState(
+        filters=filters,
+        scores=scores,
+        unskipped=frozenset(
+            entry.name
+            for entry in profile.scores
+            if Point.PRE_SCORE in plugins[entry.name].points and entry.name not in scored
+        ),
+        reserve=next(reserves, None),
+    )

@@ -19,7 +19,6 @@ from msgspec.structs import replace
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import default_node
-from kubespread.kube.api.annotations import READ_ANNOTATIONS
 from kubespread.kube.api.core import Node, NodeCondition, Taint
 from kubespread.kube.api.decoding import DecodingError, decode, normalized
 from kubespread.kube.api.kinds import full_kind
@@ -29,7 +28,7 @@ from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import subdomain_faults
 from kubespread.kube.quantity import NANO, parse
 from kubespread.kube.taint import cordoned, uncordoned
-from kubespread.kube.validation.nodes import node_faults
+from kubespread.kube.validation.objects import node_faults
 from kubespread.kube.well_known import (
     BETA_INSTANCE_TYPE,
     BETA_REGION,
@@ -37,15 +36,14 @@ from kubespread.kube.well_known import (
     CORDON_TAINT_KEY,
     HOSTNAME,
     INSTANCE_TYPE,
+    READ_ANNOTATIONS,
     READY,
     REGION,
     ZONE,
 )
-from kubespread.manifest.objects import KubernetesObject
-from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.stream import read_objects
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
-from kubespread.snapshot.edits.node_marks import check_label
+from kubespread.manifest.objects import KubernetesObject, read_objects
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, MalformedError, display_name, read_text_bytes
+from kubespread.snapshot.edits.nodes import check_label
 from kubespread.snapshot.edits.verb import Edit, Field, FieldValues, Form, Holds, NodeChange, path_in
 from kubespread.snapshot.topology_keys import full_topology_key, label_keys
 from kubespread.wording import short_key

@@ -1,4 +1,4 @@
-"""Nodes that are cordoned, drained, deleted or fail."""
+"""Nodes that are cordoned, drained, deleted or fail, and the taints and labels that they get and lose."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
-from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.kube.drain_flags import DrainFlags
-from kubespread.kube.taint import cordoned, uncordoned
+from kubespread.kube.api.unknown_fields import alternatives, did_you_mean, near_miss
+from kubespread.kube.gotext import quote
+from kubespread.kube.name_rules import subdomain_faults
+from kubespread.kube.taint import DrainFlags, TaintError, cordoned, parse_taint, uncordoned
+from kubespread.kube.validation.faults import labels_faults
 from kubespread.snapshot.edits.verb import (
     FLAG,
     NODE_USAGE,
@@ -25,9 +27,169 @@ from kubespread.snapshot.edits.verb import (
     nodes_of_target,
     parse_target,
 )
+from kubespread.snapshot.topology_keys import full_topology_key
 
 if TYPE_CHECKING:
-    from kubespread.kube.api.core import Node
+    from kubespread.kube.api.core import Node, Taint
+
+
+class NodeTaint(NodesEdit, frozen=True):
+    """Nodes get or lose a taint."""
+
+    form: ClassVar = Form(
+        "taint", "NODE=KEY[=VALUE]:EFFECT, NODE=KEY- or 'KEY=VALUE TAINT'",
+        fields={"nodes": NODES, "taint": Field(Holds.TEXT, "KEY[=VALUE]:EFFECT, or KEY[:EFFECT]-", is_required=True)},
+        metavar="NODE=TAINT",
+        option="Taint a node: key=value:Effect, or key:Effect- or key- to remove; "
+        "'LABELS TAINT' taints nodes by label.",
+    )  # fmt: skip
+
+    @classmethod
+    def parsed(cls, text: str) -> FieldValues | None:
+        nodes, taint = _nodes_and_mark(text)
+        return {"nodes": nodes, "taint": taint} if nodes and taint else None
+
+    @classmethod
+    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
+        target = parse_target(fields["nodes"])
+        try:
+            taint, removes = parse_taint(fields["taint"])
+        except TaintError as error:
+            raise UsageError(str(error)) from error
+        return RemoveTaint(target, taint.key, taint.effect) if removes else AddTaint(target, taint)
+
+
+class AddTaint(NodeTaint, frozen=True):
+    """The nodes get a taint, replacing one with the same key and effect."""
+
+    taint: Taint
+
+    def change(self, nodes: Sequence[Node]) -> NodeChange:
+        return self.replaced(self._tainted, nodes)
+
+    def _tainted(self, node: Node) -> Node:
+        """``kubectl taint --overwrite`` writes the new taint before the others."""
+        taint, taints = self.taint, node.spec.taints
+        others = [other for other in taints if (other.key, other.effect) != (taint.key, taint.effect)]
+        return replace(node, spec=replace(node.spec, taints=taints if taint in taints else [taint, *others]))
+
+    def __str__(self) -> str:
+        value = f"={self.taint.value}" if self.taint.value else ""
+        return f"taint {self.target} {self.taint.key}{value}:{self.taint.effect}"
+
+
+class RemoveTaint(NodeTaint, frozen=True):
+    """The nodes lose the taints with a key."""
+
+    key: str
+    effect: str = ""
+    """Empty: with any effect."""
+
+    @property
+    def described(self) -> str:
+        """``key`` or ``key:effect``."""
+        return f"{self.key}:{self.effect}" if self.effect else self.key
+
+    def change(self, nodes: Sequence[Node]) -> NodeChange:
+        taints = [taint for node in nodes_of_target(self.target, nodes) for taint in node.spec.taints]
+        if not any(map(self._is_meant, taints)):
+            taint_names = (f"{taint.key}:{taint.effect}" if self.effect else taint.key for taint in taints)
+            raise UsageError(
+                f"taint {quote(self.described)} not found on {self.target}{alternatives(self.described, taint_names)}"
+            )
+        return self.replaced(self._untainted, nodes)
+
+    def _untainted(self, node: Node) -> Node:
+        taints = [taint for taint in node.spec.taints if not self._is_meant(taint)]
+        return replace(node, spec=replace(node.spec, taints=taints))
+
+    def _is_meant(self, taint: Taint) -> bool:
+        return taint.key == self.key and self.effect in ("", taint.effect)
+
+    def __str__(self) -> str:
+        return f"taint {self.target} {self.described}-"
+
+
+class NodeLabel(NodesEdit, frozen=True):
+    """Nodes get or lose a label."""
+
+    form: ClassVar = Form(
+        "label", "NODE=KEY=VALUE, NODE=KEY- or 'KEY=VALUE LABEL'",
+        fields={"nodes": NODES, "label": Field(Holds.TEXT, "KEY=VALUE, or KEY-", is_required=True)},
+        metavar="NODE=KEY=VALUE",
+        option="Label a node, or KEY- to remove; 'LABELS KEY=VALUE' labels nodes by label.",
+    )  # fmt: skip
+    brings_nodes: ClassVar = True
+
+    @classmethod
+    def parsed(cls, text: str) -> FieldValues | None:
+        nodes, label = _nodes_and_mark(text)
+        return {"nodes": nodes, "label": label} if nodes and label.partition("=")[0] else None
+
+    @classmethod
+    def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
+        target, (key, equals, value) = parse_target(fields["nodes"]), fields["label"].partition("=")
+        if not equals and not key.endswith("-"):
+            raise UsageError(f"unknown label spec: {key}")
+        if equals:
+            check_label(key, value)
+            return SetLabel(target, key, value)
+        key = key.removesuffix("-")
+        check_label(key)
+        return RemoveLabel(target, key)
+
+
+class SetLabel(NodeLabel, frozen=True):
+    """The nodes get a label, whatever its value was; the key may be short, like a target's."""
+
+    key: str
+    value: str
+
+    def change(self, nodes: Sequence[Node]) -> NodeChange:
+        label = {full_topology_key(self.key, nodes): self.value}
+        return self.replaced(lambda node: _labeled(node, {**node.metadata.labels, **label}), nodes)
+
+    def __str__(self) -> str:
+        return f"label {self.target} {self.key}={self.value}"
+
+
+class RemoveLabel(NodeLabel, frozen=True):
+    """The nodes lose a label; the key may be short, as that of a target."""
+
+    key: str
+
+    def change(self, nodes: Sequence[Node]) -> NodeChange:
+        label_names = {key for node in nodes_of_target(self.target, nodes) for key in node.metadata.labels}
+        full = full_topology_key(self.key, nodes)
+        if full not in label_names:
+            raise UsageError(f"label {quote(self.key)} not found on {self.target}{alternatives(self.key, label_names)}")
+        return self.replaced(
+            lambda node: _labeled(node, {key: value for key, value in node.metadata.labels.items() if key != full}),
+            nodes,
+        )
+
+    def __str__(self) -> str:
+        return f"label {self.target} {self.key}-"
+
+
+def check_label(key: str, value: str = "") -> None:
+    """Raise UsageError for a label that no node can have."""
+    if faults := list(labels_faults({key: value}, "metadata.labels")):
+        raise UsageError(*map(str, faults))
+
+
+def _nodes_and_mark(text: str) -> tuple[str, str]:
+    """The texts before and after the last blank; without a blank, a node's name ends at the first equals sign."""
+    if len(text.split()) > 1:
+        nodes, mark = text.rsplit(None, 1)
+        return nodes, mark
+    name, _, mark = text.partition("=")
+    return "" if subdomain_faults(name) else name, mark
+
+
+def _labeled(node: Node, labels: dict[str, str]) -> Node:
+    return replace(node, metadata=replace(node.metadata, labels=labels))
+
 
 FORCE = Field(
     Holds.FLAG, "evict pods without a controller too", flag="--force",

@@ -23,8 +23,7 @@ from collections.abc import Mapping
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.snapshot.edits.new_nodes import AddNode
-from kubespread.snapshot.edits.node_marks import NodeLabel, NodeTaint
-from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail, FailHard, Uncordon
+from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail, FailHard, NodeLabel, NodeTaint, Uncordon
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
 from kubespread.snapshot.edits.verb import Edit
 

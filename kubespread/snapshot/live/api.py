@@ -1,11 +1,16 @@
-"""GET requests to an API server, bounded in time and size, repeated where that helps; a failure is a line of advice."""
+"""GET requests to an API server, bounded in time and size, repeated where that helps; a failure is a line of advice.
+
+Several at once where there are many; none keeps the program from exiting.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from queue import Empty, SimpleQueue
 from time import monotonic, sleep
-from typing import Protocol
+from typing import Protocol, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -13,7 +18,64 @@ from msgspec import Struct
 
 from kubespread.errors import ApiError
 from kubespread.redaction import shown_url, without_secrets
-from kubespread.snapshot.live.parallel import within
+
+T = TypeVar("T")
+
+
+def within(seconds: float | None, job: Callable[[], T]) -> T:
+    """What ``job`` returns or raises. Raises TimeoutError when that takes longer, and leaves the job to itself."""
+    if seconds is None:
+        return job()
+    done: SimpleQueue[tuple[list[T], BaseException | None]] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            done.put(([job()], None))
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
+            done.put(([], error))
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        result, error = done.get(timeout=max(0.0, seconds))
+    except Empty:
+        raise TimeoutError from None
+    if error is not None:
+        raise error
+    return result[0]
+
+
+def in_parallel(jobs: Sequence[Callable[[], T]], workers: int) -> list[T]:
+    """The results of ``jobs``, in order. The first error ends it, and the other jobs are abandoned.
+
+    An executor would wait for its threads at exit, even after an interrupt.
+    """
+    waiting: SimpleQueue[int] = SimpleQueue()
+    done: SimpleQueue[tuple[int, T | None, BaseException | None]] = SimpleQueue()
+    for position in range(len(jobs)):
+        waiting.put(position)
+
+    def work() -> None:
+        while True:
+            try:
+                position = waiting.get_nowait()
+            except Empty:
+                return
+            try:
+                done.put((position, jobs[position](), None))
+            except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
+                done.put((position, None, error))
+                return
+
+    for _ in range(min(workers, len(jobs))):
+        threading.Thread(target=work, daemon=True).start()
+    results: dict[int, T] = {}
+    while len(results) < len(jobs):
+        position, result, error = done.get()
+        if error is not None:
+            raise error
+        results[position] = result  # type: ignore[assignment]  # a job without error has a result
+    return [results[position] for position in range(len(jobs))]
+
 
 _ATTEMPTS = 6
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 30.0
@@ -21,7 +83,7 @@ _CHUNK = 2**18
 _MAX_BODY_MIB = 512
 _MAX_REFUSAL = 2**16
 _MAX_MESSAGE = 500
-_OK, _TOO_MANY = 200, 429
+_OK, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, _TOO_MANY = 200, 401, 403, 404, 429
 _REDIRECTS = range(300, 400)
 _SERVER_ERROR = 500
 

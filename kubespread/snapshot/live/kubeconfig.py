@@ -20,11 +20,10 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.manifest.parts import FieldLines, MalformedError
-from kubespread.manifest.stream import read_documents
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, read_text_bytes
+from kubespread.manifest.objects import read_documents
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, FieldLines, MalformedError, read_text_bytes
 from kubespread.redaction import shown_url
-from kubespread.snapshot.live.parallel import within
+from kubespread.snapshot.live.api import within
 
 Data = dict[str, Any]
 

@@ -2,28 +2,132 @@
 
 from __future__ import annotations
 
+from itertools import repeat
+
+from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.deployment.revisions import new_replica_set, revision, without_hash
+from kubespread.controllers.daemonset import pinned_to, should_run
+from kubespread.controllers.deployment import TEMPLATE_HASH, new_replica_set, revision, without_hash
+from kubespread.controllers.statefulset import REVISION_LABEL, Revisions
 from kubespread.errors import UsageError
-from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
+from kubespread.kube.api import workloads as api
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.gotext import quote
-from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.owners import WorkloadName, controller_of, static_notes
 from kubespread.reports.rollout import RolloutReport
-from kubespread.world.events import rolling_daemon_sets, rolling_stateful_sets, stateful_sets
-from kubespread.world.events.creating import AppliedWorkload, create, keep_as_replica_set
-from kubespread.world.events.deployments import name_of, rollout_of_cluster
+from kubespread.world.events.controllers import (
+    bring_to_number,
+    create_copies,
+    name_of,
+    rollout_of_cluster,
+    rollout_of_stateful_set,
+    template_of,
+)
 from kubespread.world.events.editing import exists, rollout_of, scale
-from kubespread.world.events.jobs import bring_to_number
-from kubespread.world.events.replicas import template_of
-from kubespread.world.events.rolling_deployments import NewTemplate, roll_out
+from kubespread.world.events.rollouts import (
+    NewTemplate,
+    roll_out_daemon_set,
+    roll_out_deployment,
+    roll_out_stateful_set,
+)
 from kubespread.world.events.world import World
-from kubespread.world.store import pod_states as states
-from kubespread.world.store.owners import Rollout
+from kubespread.world.store.owners import Rollout, StatefulSetRollout
+from kubespread.world.store.pod_book import as_template, copy_of, key_of
+
+
+class AppliedWorkload(Struct, frozen=True):
+    """A workload that is applied or rolled out."""
+
+    pod: Pod
+    """The next one that it would make, admitted."""
+    name: WorkloadName | None = None
+    """None for a bare pod."""
+    object: ApiObject | None = None
+    """With the template; None for a kind that is not known."""
+    replicas: int | None = None
+    """None where the manifest sets none: a running workload keeps its number, a new one gets 1."""
+    is_other_template: bool = True
+    """Whether the template schedules differently from the running one, or the workload is restarted."""
+    count: int = 1
+    """How many pods run at once for a kind whose controller is not modeled."""
+
+
+def create(world: World, applied: AppliedWorkload) -> None:
+    """What is new is there, and its pods wait for nodes or will be made by its controller."""
+    name, obj = applied.name, applied.object
+    if name is None:
+        _create_pod(world, applied)
+        return
+    replicas = 1 if applied.replicas is None else applied.replicas
+    if isinstance(obj, api.Deployment | api.StatefulSet | api.ReplicaSet | api.ReplicationController):
+        world.add_objects([replace(obj, spec=replace(obj.spec, replicas=replicas))])
+    elif obj is not None and type(obj) in KEPT:
+        world.add_objects([obj])
+    match obj:
+        case api.Deployment():
+            new_hash = applied.pod.metadata.labels.get(TEMPLATE_HASH, "")
+            deployment = world.workloads.deployments[name]
+            world.rollouts[name] = Rollout(deployment, (), applied.pod, new_hash)
+            world.dirty[name] = None
+        case api.StatefulSet():
+            revision = applied.pod.metadata.labels.get(REVISION_LABEL, "")
+            templates = {revision: as_template(applied.pod)}
+            stateful_set = world.workloads.stateful_sets[name]
+            world.stateful_sets[name] = StatefulSetRollout(stateful_set, Revisions(revision, revision), templates)
+            world.owner(name).replicas = replicas
+            world.dirty[name] = None
+        case api.ReplicaSet() | api.ReplicationController():
+            owner = world.owner(name)
+            owner.template, owner.replicas = as_template(applied.pod), replicas
+            world.dirty[name] = None
+        case api.DaemonSet():
+            template = as_template(applied.pod)
+            nodes = [node.metadata.name for node in world.living.nodes.objects if should_run(template, node)]
+            create_copies(world, world.owner(name), (pinned_to(template, node) for node in nodes))
+        case api.Job() if obj.spec.suspend:
+            world.happenings.note(f"Job/{name.name} is suspended: it makes no pods until it is resumed")
+        case api.CronJob() | api.PodTemplate():
+            world.happenings.note(f"{name.kind}/{name.name} makes no pods by itself: none is created")
+        case _:
+            _create_copies(world, name, applied)
+
+
+def _create_pod(world: World, applied: AppliedWorkload) -> None:
+    namespace, name = key_of(applied.pod)
+    if (namespace, name) in world.book:
+        world.happenings.note(f"pod {namespace}/{name} is there already: nothing is changed")
+    else:
+        for note in static_notes(applied.pod):
+            world.happenings.note(note)
+        pod = copy_of(applied.pod, name, world.timestamp)
+        world.create(pod, applied.pod)
+
+
+def _create_copies(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
+    """As many pods as a Job, or something whose controller is not known, runs at once."""
+    template, owner = as_template(applied.pod), world.owner(name)
+    owner.replicas = applied.count
+    if applied.object is None and controller_of(applied.pod) is not None:
+        keep_as_replica_set(world, name, applied)
+    else:
+        create_copies(world, owner, repeat(template, applied.count))
+
+
+def keep_as_replica_set(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
+    """What its controller would do is not known: it is taken to have as many pods as it says, all alike."""
+    owner = world.owner(name)
+    owner.template, owner.replicas, owner.is_foreign = as_template(applied.pod), applied.count, True
+    world.happenings.note(
+        f"{name.kind}/{name.name} is not a controller that is modeled: its pods are kept as those of a ReplicaSet are"
+    )
+    world.dirty[name] = None
+
 
 _PAUSED = "cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
-_ROLLED_OUT = (Deployment, StatefulSet, DaemonSet)
+_ROLLED_OUT = (api.Deployment, api.StatefulSet, api.DaemonSet)
 _MUTABLE_OF_JOB = ("parallelism", "suspend", "completions", "template")
 
 
@@ -34,7 +138,7 @@ def apply_workload(world: World, applied: AppliedWorkload) -> RolloutReport | No
         create(world, applied)
         world.settle()
         return None
-    if isinstance(applied.object, Job) and (job := world.workloads.jobs.get(name)) is not None:
+    if isinstance(applied.object, api.Job) and (job := world.workloads.jobs.get(name)) is not None:
         _job(world, name, job, applied.object, applied)
         return None
     if applied.object is None and world.owners_below(name) == [name] and controller_of(applied.pod) is not None:
@@ -50,13 +154,13 @@ def apply_workload(world: World, applied: AppliedWorkload) -> RolloutReport | No
     return None
 
 
-def _job(world: World, name: WorkloadName, current: Job, job: Job, applied: AppliedWorkload) -> None:
+def _job(world: World, name: WorkloadName, current: api.Job, job: api.Job, applied: AppliedWorkload) -> None:
     """A Job gets the fields that may change; what the manifest leaves out stays."""
     changed = {field: value for field in _MUTABLE_OF_JOB if (value := getattr(job.spec, field)) is not None}
     world.add_objects([replace(current, spec=replace(current.spec, **changed))])
     owner = world.owner(name)
     if owner.template is None or current.spec.suspend:
-        owner.template = states.as_template(applied.pod)
+        owner.template = as_template(applied.pod)
     bring_to_number(world, name)
     world.settle()
 
@@ -71,7 +175,7 @@ def rolled_back(world: World, name: WorkloadName) -> RolloutReport:
     rollout = rollout_of(world, name)
     if rollout.deployment.spec.paused:
         raise UsageError(_PAUSED)
-    by_revision = sorted(rollout.replica_sets, key=lambda replica_set: -_revision(replica_set))
+    by_revision = sorted(rollout.replica_sets, key=lambda replica_set: -(revision(replica_set) or 0))
     own = new_replica_set(rollout.deployment, rollout.replica_sets)
     before = next(
         (replica_set for replica_set in by_revision if replica_set != own and replica_set.spec.template is not None),
@@ -82,27 +186,27 @@ def rolled_back(world: World, name: WorkloadName) -> RolloutReport:
         raise UsageError(f"no rollout history found for deployment {quote(name.name)}: {missing}")
     spec = replace(rollout.deployment.spec, template=without_hash(before.spec.template))
     deployment = replace(rollout.deployment, spec=spec)
-    return roll_out(world, name, _of_replica_set(world, deployment, before))
+    return roll_out_deployment(world, name, _of_replica_set(world, deployment, before))
 
 
 def _revised(world: World, name: WorkloadName, applied: AppliedWorkload) -> RolloutReport | None:
     match applied.object:
-        case Deployment():
+        case api.Deployment():
             return _deployment(world, name, applied.object, applied)
-        case StatefulSet():
-            world.resize(name, _replicas(world, name, applied))
-            return rolling_stateful_sets.roll_out(world, name, applied.object, applied.pod)
-        case DaemonSet():
-            return rolling_daemon_sets.roll_out(world, name, applied.object, applied.pod)
+        case api.StatefulSet():
+            world.resize(name, world.owner(name).replicas if applied.replicas is None else applied.replicas)
+            return roll_out_stateful_set(world, name, applied.object, applied.pod)
+        case api.DaemonSet():
+            return roll_out_daemon_set(world, name, applied.object, applied.pod)
     # A ReplicaSet or ReplicationController leaves the pods that it has as they are.
-    world.owner(name).template = states.as_template(applied.pod)
+    world.owner(name).template = as_template(applied.pod)
     world.happenings.note(f"{name.kind}/{name.name}: only new pods get the new template")
     _same_template(world, name, applied)
     return None
 
 
 def _deployment(
-    world: World, name: WorkloadName, applied_deployment: Deployment, applied: AppliedWorkload
+    world: World, name: WorkloadName, applied_deployment: api.Deployment, applied: AppliedWorkload
 ) -> RolloutReport:
     rollout = world.rollouts.get(name) or rollout_of_cluster(world, name)
     replicas = rollout.deployment.spec.replicas if applied.replicas is None else applied.replicas
@@ -114,13 +218,13 @@ def _deployment(
     )
     again = new_replica_set(deployment, rollout.replica_sets)
     if again is not None:
-        return roll_out(world, name, _of_replica_set(world, deployment, again))
-    return roll_out(
+        return roll_out_deployment(world, name, _of_replica_set(world, deployment, again))
+    return roll_out_deployment(
         world, name, NewTemplate(deployment, applied.pod, applied.pod.metadata.labels.get(TEMPLATE_HASH, ""))
     )
 
 
-def _of_replica_set(world: World, deployment: Deployment, replica_set: ReplicaSet) -> NewTemplate:
+def _of_replica_set(world: World, deployment: api.Deployment, replica_set: api.ReplicaSet) -> NewTemplate:
     """A template that the Deployment had before: its ReplicaSet knows the hash of the cluster. Raises UsageError for
     one whose pods the API server refuses.
     """
@@ -131,17 +235,13 @@ def _of_replica_set(world: World, deployment: Deployment, replica_set: ReplicaSe
     return NewTemplate(deployment, pod, replica_set.metadata.labels.get(TEMPLATE_HASH, ""))
 
 
-def _revision(replica_set: ReplicaSet) -> int:
-    return revision(replica_set) or 0
-
-
 def _same_template(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
     """Only what is not the template may differ."""
     if isinstance(applied.object, _ROLLED_OUT):
         world.happenings.note(
             f"{name.kind}/{name.name}: its pods are scheduled by the template that it runs with: no rollout"
         )
-    if isinstance(applied.object, Deployment):
+    if isinstance(applied.object, api.Deployment):
         rollout = rollout_of(world, name)
         spec = rollout.deployment.spec
         new_spec = replace(applied.object.spec, template=spec.template, replicas=spec.replicas, selector=spec.selector)
@@ -149,17 +249,13 @@ def _same_template(world: World, name: WorkloadName, applied: AppliedWorkload) -
             replace(rollout.deployment, spec=new_spec), rollout.replica_sets, rollout.template, rollout.new_hash
         )
         world.add_objects([world.rollouts[name].deployment])
-    if isinstance(applied.object, StatefulSet):
-        stateful = stateful_sets.rollout_of(world, name)
+    if isinstance(applied.object, api.StatefulSet):
+        stateful = rollout_of_stateful_set(world, name)
         template, replicas = stateful.stateful_set.spec.template, world.owner(name).replicas
         spec = replace(applied.object.spec, template=template, replicas=replicas)
         stateful.stateful_set = replace(stateful.stateful_set, spec=spec)
         world.add_objects([stateful.stateful_set])
         world.dirty[name] = None
-    if applied.replicas is not None and not isinstance(applied.object, DaemonSet):
+    if applied.replicas is not None and not isinstance(applied.object, api.DaemonSet):
         scale(world, name, applied.replicas)
     world.settle()
-
-
-def _replicas(world: World, name: WorkloadName, applied: AppliedWorkload) -> int:
-    return world.owner(name).replicas if applied.replicas is None else applied.replicas

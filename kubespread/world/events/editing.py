@@ -13,8 +13,8 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.disruption.eviction import no_such_pod
+from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.controllers.disruption import no_such_pod
 from kubespread.controllers.outage import NO_EXECUTE, evicted_after
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod, PodTemplateSpec
@@ -23,25 +23,20 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.api.workloads import CronJob, Job, ReplicaSet
 from kubespread.kube.gotext import quote
-from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.owners import WorkloadName, controller_of, is_active
 from kubespread.kube.pod_requests import Scaling
-from kubespread.kube.pod_status import is_active
 from kubespread.kube.selector import Selector
 from kubespread.snapshot.edits.new_nodes import AddNode
-from kubespread.snapshot.edits.node_marks import AddTaint, NodeLabel, NodeTaint
-from kubespread.snapshot.edits.nodes import Drain, Fail
+from kubespread.snapshot.edits.nodes import AddTaint, Drain, Fail, NodeLabel, NodeTaint
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target
 from kubespread.wording import count_of, some_of
-from kubespread.world.events.daemon_sets import follow
-from kubespread.world.events.deployments import rollout_of_cluster
-from kubespread.world.events.draining import drain, evict
-from kubespread.world.events.failing import fail, remove_failed
+from kubespread.world.events.controllers import follow, rollout_of_cluster
+from kubespread.world.events.draining import drain, evict, fail, remove_failed
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import DELETED, TAINTED
 from kubespread.world.store.owners import Rollout, in_order
-from kubespread.world.store.pod_book import key_of
-from kubespread.world.store.pod_states import as_template
+from kubespread.world.store.pod_book import as_template, key_of
 from kubespread.world.store.store import Store
 from kubespread.world.store.waiting import Waiting
 

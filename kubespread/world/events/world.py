@@ -7,32 +7,35 @@ named in reports, not waited for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from kubespread.kube.owners import WorkloadName
-from kubespread.world.events import daemon_sets as daemons
-from kubespread.world.events import deployments, jobs, replicas, stateful_sets
-from kubespread.world.events.scheduling import schedule
+from msgspec import Struct
+
+from kubespread.controllers.statefulset import ordinal_of
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import WorkloadName, is_active, is_ready, is_terminating
+from kubespread.world.events.controllers import (
+    is_one_by_one,
+    ordinals_of,
+    reconcile_daemons,
+    reconcile_deployment,
+    reconcile_job,
+    reconcile_replicas,
+    reconcile_stateful_set,
+    schedule,
+)
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.store import ABOVE, BELOW, Store
 
-
-class Reconcile(Protocol):
-    """One pass over one object; whether it did anything."""
-
-    def __call__(self, world: Store, name: WorkloadName, /) -> bool: ...
-
-
-CONTROLLERS: Mapping[str, Reconcile] = {
-    "ReplicaSet": replicas.reconcile,
-    "ReplicationController": replicas.reconcile,
-    "Deployment": deployments.reconcile,
-    "StatefulSet": stateful_sets.reconcile,
-    "Job": jobs.reconcile,
-    "DaemonSet": daemons.reconcile,
+CONTROLLERS: Mapping[str, Callable[[Store, WorkloadName], bool]] = {
+    "ReplicaSet": reconcile_replicas,
+    "ReplicationController": reconcile_replicas,
+    "Deployment": reconcile_deployment,
+    "StatefulSet": reconcile_stateful_set,
+    "Job": reconcile_job,
+    "DaemonSet": reconcile_daemons,
 }
-"""By kind."""
+"""One pass over one object of each kind; whether it did anything."""
 assert CONTROLLERS.keys() == ABOVE | BELOW, "who makes pods has a controller"
 
 
@@ -61,3 +64,105 @@ class World(Store):
         self.book.changed.update(names)
         changed = [CONTROLLERS[self.controlled_as(name)](self, name) for name in names]
         return any(changed)
+
+
+_NOT_YET = "its controller has yet to make them"
+
+
+class Unmade(Struct, frozen=True):
+    """Pods that a controller should have but that do not exist."""
+
+    owner: WorkloadName
+    """What makes them directly: a ReplicaSet, not the Deployment above it. A bare pod is its own owner."""
+    count: int
+    message: str
+    """What the API server says to the first of them, or what their controller waits for."""
+    is_refused: bool
+    """Whether the API server refuses them."""
+
+
+def unmade(world: World, among: Collection[WorkloadName] | None = None) -> Iterator[Unmade]:
+    """Those of all controllers, or of those ``among`` some, by namespace, kind and name."""
+    for name in sorted(_controllers(world) if among is None else among, key=in_order):
+        match world.controlled_as(name):
+            case "ReplicaSet" | "ReplicationController":
+                yield from _of_replica_set(world, name)
+            case "StatefulSet":
+                yield from _of_stateful_set(world, name)
+            case _:
+                yield from _of_others(world, name)
+
+
+def _controllers(world: World) -> set[WorkloadName]:
+    workloads, refused = world.workloads, world.api_server.refused
+    sources = (
+        workloads.replica_sets,
+        workloads.replication_controllers,
+        workloads.stateful_sets,
+        world.owners,
+        refused,
+    )
+    return {name for names in sources for name in names}
+
+
+def _replicas(world: World, name: WorkloadName) -> int:
+    owner = world.owners.get(name)
+    return (world.workloads.replicas(name) or 0) if owner is None else owner.replicas
+
+
+def _of_replica_set(world: World, name: WorkloadName) -> Iterator[Unmade]:
+    replicas = _replicas(world, name)
+    missing = replicas - world.book.count(name).active if replicas else 0
+    if missing > 0:
+        refused = world.api_server.refused.get(name)
+        yield Unmade(name, missing, _NOT_YET if refused is None else refused.message, refused is not None)
+
+
+def _of_stateful_set(world: World, name: WorkloadName) -> Iterator[Unmade]:
+    ordinals, pods = ordinals_of(world, name, _replicas(world, name)), _by_ordinal(world, name)
+    missing = [ordinal for ordinal in ordinals if ordinal not in pods or not is_active(pods[ordinal])]
+    refused = world.api_server.refused.get(name)
+    tried = {ordinal_of(pod, name.name) for pod, _ in refused.pods} if refused is not None else set()
+    if refused is not None and (count := len(tried.intersection(missing))):
+        yield Unmade(name, count, refused.message, is_refused=True)
+    if untried := [ordinal for ordinal in missing if ordinal not in tried]:
+        # The first that is not up holds back all others, but in a Parallel one.
+        among = None if is_one_by_one(world, name) else untried
+        yield Unmade(name, len(untried), what_is_not_up(world, name, among) or _NOT_YET, is_refused=False)
+
+
+def what_is_not_up(world: World, name: WorkloadName, among: Iterable[int] | None = None) -> str | None:
+    """The first pod of a StatefulSet that is not ready, and why its controller waits for it; None where none is.
+
+    ``among``: of these ordinals alone.
+    """
+    pods, refused = _by_ordinal(world, name), world.api_server.refused.get(name)
+    for ordinal in ordinals_of(world, name, _replicas(world, name)) if among is None else among:
+        pod = pods.get(ordinal)
+        if pod is None or not is_active(pod) or not is_ready(pod):
+            what = _state(pod) if pod is not None else "the API server refuses" if refused is not None else None
+            return None if what is None else f"waits for {name.name}-{ordinal}, which {what}"
+    return None
+
+
+def _by_ordinal(world: World, name: WorkloadName) -> dict[int, Pod]:
+    return {ordinal: pod for pod in world.book.of(name) if (ordinal := ordinal_of(pod, name.name)) is not None}
+
+
+def _state(pod: Pod) -> str:
+    if is_terminating(pod):
+        return "is terminating"
+    if not is_active(pod):
+        return "has ended"
+    return "is not ready" if pod.spec.node_name else "has no node"
+
+
+def _of_others(world: World, name: WorkloadName) -> Iterator[Unmade]:
+    """For controllers that make pods one by one: those refused, and those that wait for another to end."""
+    if refused := world.api_server.refused.get(name):
+        yield Unmade(name, len(refused.pods), refused.message, is_refused=True)
+    if name.kind == "Job" and not world.makes_none(name):
+        leaving = [pod for pod in world.book.of(name) if is_terminating(pod) and world.waits_for_the_end(pod, name)]
+        if leaving:
+            message = f"waits for {leaving[0].metadata.name}, which is terminating"
+            yield Unmade(name, len(leaving), message, is_refused=False)

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 
 from msgspec.structs import replace
 
-from kubespread.kube.api.annotations import DESIRED_REPLICAS
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
-from kubespread.kube.pod_status import is_active, is_ready
-from kubespread.kube.selector import parse_int64, pinned_names, required_node_selector
-from kubespread.reports.happened import (
-    BlockedPod,
-    GonePod,
-    Happened,
-    LandedPods,
-    NodeEviction,
-    PendingPods,
-    PlacedPod,
-    TouchedWorkload,
-    UnmadePods,
-)
+from kubespread.kube.gotext import parse_int64
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_active, is_ready
+from kubespread.kube.selector import pinned_names, required_node_selector
+from kubespread.kube.well_known import DESIRED_REPLICAS
+from kubespread.reports import happened as reports
 from kubespread.reports.parts import PreemptedPod, SkewChange, skew_now, states_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.wording import Decisive
-from kubespread.world.events.unmade import Unmade, unmade
-from kubespread.world.events.world import World
+from kubespread.world.events.world import Unmade, World, unmade
 from kubespread.world.store.happenings import Blocked, Gone, Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import PodKey, key_of
@@ -47,12 +37,12 @@ def desired_replicas(world: World, workload: WorkloadName) -> int:
     return max(stated) if len(below) > 1 and stated else sum(world.owner(owner).replicas for owner in below)
 
 
-def happened(world: World, before: Cluster, happenings: Happenings) -> Happened:
+def happened(world: World, before: Cluster, happenings: Happenings) -> reports.Happened:
     """What happened in ``world`` since it was ``before``: ``happenings``."""
     missing = list(unmade(world))
     were, are = before.nodes.index.keys(), world.cluster.nodes.index.keys()
     closed, were_closed = (states_of(cluster.nodes.objects) for cluster in (world.cluster, before))
-    return Happened(
+    return reports.Happened(
         nodes_joined=tuple(sorted(are - were)),
         nodes_left=tuple(sorted(were - are)),
         node_states={
@@ -61,7 +51,9 @@ def happened(world: World, before: Cluster, happenings: Happenings) -> Happened:
             if closed.get(name) != were_closed.get(name)
         },
         gone=tuple(gone_pods(happenings.gone)),
-        placed=tuple(PlacedPod(pod=NamespacedName.of(pod), node=pod.spec.node_name) for pod in happenings.placed),
+        placed=tuple(
+            reports.PlacedPod(pod=NamespacedName.of(pod), node=pod.spec.node_name) for pod in happenings.placed
+        ),
         blocked=tuple(blocked_pods(happenings.blocked)),
         pending=tuple(pending_pods(world, world.waiting)),
         not_created=tuple(unmade_pods(world, (row for row in missing if row.is_refused))),
@@ -72,10 +64,10 @@ def happened(world: World, before: Cluster, happenings: Happenings) -> Happened:
     )
 
 
-def blocked_pods(blocked: Iterable[Blocked]) -> Iterator[BlockedPod]:
+def blocked_pods(blocked: Iterable[Blocked]) -> Iterator[reports.BlockedPod]:
     """Pods that stay, as a report has them."""
     for eviction in blocked:
-        yield BlockedPod(
+        yield reports.BlockedPod(
             pod=NamespacedName.of(eviction.pod),
             node=eviction.pod.spec.node_name,
             budget=eviction.budget,
@@ -84,15 +76,17 @@ def blocked_pods(blocked: Iterable[Blocked]) -> Iterator[BlockedPod]:
         )
 
 
-def node_evictions(happenings: Happenings) -> Iterator[NodeEviction]:
+def node_evictions(happenings: Happenings) -> Iterator[reports.NodeEviction]:
     """The same, as a report has them."""
     return (
-        NodeEviction(node=eviction.node, seconds=round(eviction.seconds), pods=eviction.pods)
+        reports.NodeEviction(node=eviction.node, seconds=round(eviction.seconds), pods=eviction.pods)
         for eviction in happenings.evictions
     )
 
 
-def landed_pods(world: World, placed: Iterable[Pod], of: Callable[[Pod], WorkloadName | None]) -> Iterator[LandedPods]:
+def landed_pods(
+    world: World, placed: Iterable[Pod], of: Callable[[Pod], WorkloadName | None]
+) -> Iterator[reports.LandedPods]:
     """Where the pods that were ``placed`` are, by workload and node; those that went on from there count where they are
     last, and those that are ``of`` no workload do not.
     """
@@ -103,7 +97,7 @@ def landed_pods(world: World, placed: Iterable[Pod], of: Callable[[Pod], Workloa
     )  # fmt: skip
     counts = Counter((workload, pod.spec.node_name) for pod in stayed if (workload := of(pod)) is not None)
     for (workload, node), pods in sorted(counts.items(), key=lambda item: (in_order(item[0][0]), item[0][1])):
-        yield LandedPods(workload=workload, node=node, pods=pods)
+        yield reports.LandedPods(workload=workload, node=node, pods=pods)
 
 
 def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
@@ -120,10 +114,10 @@ def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
             )
 
 
-def gone_pods(gone: Iterable[Gone]) -> Iterator[GonePod]:
+def gone_pods(gone: Iterable[Gone]) -> Iterator[reports.GonePod]:
     """The same, as a report has them."""
     for gone_pod in gone:
-        yield GonePod(
+        yield reports.GonePod(
             pod=NamespacedName.of(gone_pod.pod),
             node=gone_pod.pod.spec.node_name or None,
             why=gone_pod.why,
@@ -141,7 +135,7 @@ def workload_of(world: World, pod: Pod) -> WorkloadName:
     return world.workloads.above(owner, [pod])
 
 
-def pending_pods(world: World, waiting: Iterable[Waiting]) -> Iterator[PendingPods]:
+def pending_pods(world: World, waiting: Iterable[Waiting]) -> Iterator[reports.PendingPods]:
     """Waiting pods by workload, those of one workload with the same message together."""
     groups: dict[tuple[WorkloadName, str], list[Pod]] = {}
     messages: dict[int, str] = {}
@@ -152,25 +146,25 @@ def pending_pods(world: World, waiting: Iterable[Waiting]) -> Iterator[PendingPo
             messages[template] = world.message(waiting_pod)
         groups.setdefault((workload_of(world, waiting_pod.pod), messages[template]), []).append(waiting_pod.pod)
     for (workload, message), pods in sorted(groups.items(), key=lambda group: (in_order(group[0][0]), group[0][1])):
-        yield PendingPods(
+        yield reports.PendingPods(
             workload=workload,
             pods=tuple(map(NamespacedName.of, pods)),
             message=message,
-            nodes=tuple(sorted(node for pod in pods for node in _pinned(pod))) if workload.kind == "DaemonSet" else (),
+            # Those that a DaemonSet made the pods for.
+            nodes=tuple(sorted(chain.from_iterable(map(_pinned, pods)))) if workload.kind == "DaemonSet" else (),
         )
 
 
 def _pinned(pod: Pod) -> Collection[str]:
-    """The node that a DaemonSet made the pod for."""
     required = required_node_selector(pod)
     return (None if required is None else pinned_names(required.node_selector_terms)) or ()
 
 
-def unmade_pods(world: World, missing: Iterable[Unmade]) -> Iterator[UnmadePods]:
+def unmade_pods(world: World, missing: Iterable[Unmade]) -> Iterator[reports.UnmadePods]:
     """Pods that should exist but do not, by workload."""
     for workload, rows in sorted(_by_workload(world, missing).items(), key=lambda group: in_order(group[0])):
         count = sum(pods.count for pods in rows)
-        yield UnmadePods(workload=workload, count=count, message=rows[0].message)
+        yield reports.UnmadePods(workload=workload, count=count, message=rows[0].message)
 
 
 def _by_workload(world: World, missing: Iterable[Unmade]) -> dict[WorkloadName, list[Unmade]]:
@@ -182,7 +176,7 @@ def _by_workload(world: World, missing: Iterable[Unmade]) -> dict[WorkloadName, 
 
 def _touched(
     world: World, before: Cluster, happenings: Happenings, missing: Sequence[Unmade]
-) -> Iterator[TouchedWorkload]:
+) -> Iterator[reports.TouchedWorkload]:
     moved = [(gone.pod for gone in happenings.gone), happenings.created, happenings.placed]
     gone, created, placed, waiting = (
         [(workload_of(world, pod), pod) for pod in pods]
@@ -209,7 +203,7 @@ def _pod_like(world: World, owner: WorkloadName) -> Pod | None:
 
 def _workload(
     world: World, before: Cluster, workload: WorkloadName, pod: Pod, missing: Sequence[Unmade]
-) -> TouchedWorkload:
+) -> reports.TouchedWorkload:
     owners = dict.fromkeys([*world.owners_below(workload), *(row.owner for row in missing)])
     own = [pod for owner in owners for pod in world.book.of(owner) if is_active(pod)]
     scheduler_of = world.surroundings.scheduler_of
@@ -219,7 +213,7 @@ def _workload(
         # Default constraints take their selectors from Services and workloads, which have come or gone meanwhile.
         same_objects = Cluster.of(before.nodes.objects, before.running.pods, world.cluster.objects)
         was = constraints_on(same_objects, pod, scheduler_of)
-    return TouchedWorkload(
+    return reports.TouchedWorkload(
         workload=workload,
         replicas=desired_replicas(world, workload),
         ready=sum(map(is_ready, own)),
@@ -265,8 +259,6 @@ class AskedWorkloads:
 
 
 _FEW = 3
-
-
 NO_TIME = "edits: pods are ready once they have a node; timers, rate limits and back-offs are not waited for"
 
 

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims, is_made_for_pod
 from kubespread.controllers.statefulset import claims_of, for_ordinal
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.owners import controller_of
 from kubespread.scheduler.cluster.cluster import Cluster

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.statefulset import Revisions, ordinal_of
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
-from kubespread.kube.owners import WorkloadName, controller_of
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.owners import WorkloadName, controller_of, is_active
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector, from_map
 
 if TYPE_CHECKING:
@@ -35,9 +34,6 @@ class Rollout(Struct):
     """What the ReplicaSet of its template makes copies of, where that is new."""
     new_hash: str = ""
 
-    def fork(self) -> Rollout:
-        return Rollout(self.deployment, self.replica_sets, self.template, self.new_hash)
-
 
 class StatefulSetRollout(Struct):
     """A StatefulSet with the revisions and templates of its pods."""
@@ -50,7 +46,7 @@ class StatefulSetRollout(Struct):
     """The last pod of each ordinal."""
 
     def fork(self) -> StatefulSetRollout:
-        return StatefulSetRollout(self.stateful_set, self.revisions, dict(self.templates), dict(self.by_ordinal))
+        return replace(self, templates=dict(self.templates), by_ordinal=dict(self.by_ordinal))
 
 
 T = TypeVar("T", bound=ApiObject)
@@ -128,35 +124,27 @@ def last_number(name: WorkloadName, pods: Iterable[Pod]) -> int:
     return max((int(end) for end in ends if end.isascii() and end.isdecimal()), default=0)
 
 
+def _by_name(cls: type[T]) -> cached_property[Mapping[WorkloadName, T]]:
+    """All objects of one kind."""
+
+    def listed(workloads: Workloads) -> Mapping[WorkloadName, T]:
+        return {WorkloadName(cls.__name__, *_key(obj)): obj for obj in workloads.objects.of(cls)}
+
+    return cached_property(listed)
+
+
 class Workloads:
     """The workload objects of a cluster by kind, namespace and name."""
 
     def __init__(self, objects: ClusterObjects) -> None:
         self.objects = objects
 
-    @cached_property
-    def replica_sets(self) -> Mapping[WorkloadName, ReplicaSet]:
-        return _by_name(self.objects.of(ReplicaSet))
-
-    @cached_property
-    def replication_controllers(self) -> Mapping[WorkloadName, ReplicationController]:
-        return _by_name(self.objects.of(ReplicationController))
-
-    @cached_property
-    def deployments(self) -> Mapping[WorkloadName, Deployment]:
-        return _by_name(self.objects.of(Deployment))
-
-    @cached_property
-    def stateful_sets(self) -> Mapping[WorkloadName, StatefulSet]:
-        return _by_name(self.objects.of(StatefulSet))
-
-    @cached_property
-    def daemon_sets(self) -> Mapping[WorkloadName, DaemonSet]:
-        return _by_name(self.objects.of(DaemonSet))
-
-    @cached_property
-    def jobs(self) -> Mapping[WorkloadName, Job]:
-        return _by_name(self.objects.of(Job))
+    replica_sets = _by_name(ReplicaSet)
+    replication_controllers = _by_name(ReplicationController)
+    deployments = _by_name(Deployment)
+    stateful_sets = _by_name(StatefulSet)
+    daemon_sets = _by_name(DaemonSet)
+    jobs = _by_name(Job)
 
     def _resizable(self, name: WorkloadName) -> ReplicaSet | ReplicationController | StatefulSet | None:
         return self.replica_sets.get(name) or self.replication_controllers.get(name) or self.stateful_sets.get(name)
@@ -292,7 +280,3 @@ class Adopters:
 
 def _key(obj: ApiObject) -> tuple[str, str]:
     return obj.metadata.namespace, obj.metadata.name
-
-
-def _by_name(objects: Iterable[T]) -> dict[WorkloadName, T]:
-    return {WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name): obj for obj in objects}

@@ -7,40 +7,35 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from functools import partial
 from typing import Self
 
 from msgspec import Struct, field
 
 from kubespread.controllers.daemonset import should_run
-from kubespread.controllers.disruption.budgets import ClusterScales, Scale
+from kubespread.controllers.disruption import ClusterScales, Scale
 from kubespread.controllers.outage import Replacement, is_silent, replacement
 from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims
 from kubespread.controllers.replicaset import Pick, first_by_name
 from kubespread.errors import ManifestError
 from kubespread.kube.admission.plugins import AdmissionPlugins
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim, PodDisruptionBudget
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.meta import ApiObject, ObjectMeta, OwnerReference
-from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.api.storage import PersistentVolumeClaim
-from kubespread.kube.owners import WorkloadName, controller_of
-from kubespread.kube.pod_status import is_active, is_terminating
+from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_terminating
 from kubespread.kube.time import format_utc
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.scheduler.cluster.change import Change, StorageChange
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.placing import Choice, Tiebreaker, first_in_heap
 from kubespread.snapshot.edits.verb import NodeChange
-from kubespread.world.store import budgets
-from kubespread.world.store import pod_states as states
-from kubespread.world.store.api_server import ApiServer
-from kubespread.world.store.budgets import Budgets, KnownScales
+from kubespread.world.store.api_server import ApiServer, Budgets, budget_gaps_of
 from kubespread.world.store.claims import to_create
 from kubespread.world.store.happenings import LOST, SCALED_DOWN, UNSELECTED, Gone, Happenings
-from kubespread.world.store.living_cluster import LivingCluster
 from kubespread.world.store.owners import (
     Adopters,
     Families,
@@ -54,8 +49,16 @@ from kubespread.world.store.owners import (
     replicas_told_by,
     unknown,
 )
-from kubespread.world.store.pod_book import PodBook, key_of
-from kubespread.world.store.waiting import Queue, SchedulerOf, Waiting
+from kubespread.world.store.pod_book import (
+    PodBook,
+    as_template,
+    key_of,
+    node_of,
+    readiness_known,
+    taken_to_be_ready,
+    terminating,
+)
+from kubespread.world.store.waiting import LivingCluster, Queue, SchedulerOf, Waiting
 
 
 class Chance(Struct, frozen=True):
@@ -117,9 +120,9 @@ class Store:
     ) -> None:
         self.surroundings = surroundings
         self.time = surroundings.time
-        unready = sum(not states.readiness_known(pod) for pod in pods)
+        unready = sum(not readiness_known(pod) for pod in pods)
         if unready:
-            pods = [pod if states.readiness_known(pod) else states.taken_to_be_ready(pod) for pod in pods]
+            pods = [pod if readiness_known(pod) else taken_to_be_ready(pod) for pod in pods]
         self.workloads = Workloads(objects)
         self.living = LivingCluster(Cluster.of(nodes, pods, objects, surroundings.assumed))
         self.assumed = surroundings.assumed
@@ -155,7 +158,7 @@ class Store:
         other.book, other.queue, other.api_server = self.book.fork(), self.queue.fork(), self.api_server.fork()
         other.owners = {name: owner.fork() for name, owner in self.owners.items()}
         other.dirty, other.watchers = dict(self.dirty), dict(self.watchers)
-        other.rollouts = {name: rollout.fork() for name, rollout in self.rollouts.items()}
+        other.rollouts = {name: copy(rollout) for name, rollout in self.rollouts.items()}
         other.stateful_sets = {name: rollout.fork() for name, rollout in self.stateful_sets.items()}
         other.happenings, other._budgets = Happenings(), None
         other.families, other.assumed, other.origin = self.families.fork(), self.assumed, self.origin
@@ -171,8 +174,8 @@ class Store:
         """The disruption budgets, kept in step with the pods from their first use on."""
         if self._budgets is None:
             objects = self.workloads.objects
-            scales = KnownScales(ClusterScales(objects), self._scale_of_pods)
-            self.assume(budgets.gaps(objects))
+            scales = partial(self._scale, ClusterScales(objects))
+            self.assume(budget_gaps_of(objects))
             self._budgets = Budgets(objects.of(PodDisruptionBudget), scales, self.book)
         return self._budgets
 
@@ -187,8 +190,10 @@ class Store:
         if (resized := self.workloads.resized(name, replicas)) is not None:
             self.add_objects([resized])
 
-    def _scale_of_pods(self, controller: OwnerReference, namespace: str) -> Scale | None:
+    def _scale(self, of_objects: ClusterScales, controller: OwnerReference, namespace: str, /) -> Scale | None:
         """Of a controller that the cluster's source does not have: as many replicas as it runs."""
+        if (scale := of_objects(controller, namespace)) is not None:
+            return scale
         kind = next((row for row in POD_CREATORS.values() if row.kind == controller.kind), None)
         if kind is None or self.workloads.objects.knows(kind.cls):
             return None
@@ -222,7 +227,7 @@ class Store:
             if replicas is None:
                 replicas = replicas_told_by(name, pods)
                 self.assume(unknown(name, self.workloads.objects))
-            template = states.as_template(active[0]) if active else None
+            template = as_template(active[0]) if active else None
             record = self.owners[name] = Owner(name, replicas, template, number=last_number(name, pods))
             if pods:
                 # So is whose it is.
@@ -246,15 +251,9 @@ class Store:
         cluster = self.cluster
         position_of = cluster.nodes.index
         self.remove([pod for name in change.removed for pod in self.book.on(name)], LOST)
-        self._use(
-            self.cluster.after(
-                Change(
-                    replaced={position_of[name]: node for name, node in change.replaced.items()},
-                    added=change.added,
-                    removed=frozenset(position_of[name] for name in change.removed),
-                )
-            )
-        )
+        replaced = {position_of[name]: node for name, node in change.replaced.items()}
+        removed = frozenset(position_of[name] for name in change.removed)
+        self._use(self.cluster.after(Change(replaced=replaced, added=change.added, removed=removed)))
 
     def add_objects(self, objects: Iterable[ApiObject]) -> None:
         """Objects other than pods and nodes are new or have changed."""
@@ -270,7 +269,9 @@ class Store:
 
     def add_missing(self, companions: Iterable[ApiObject]) -> None:
         """Add objects that came with a created pod; those that exist already stay unchanged."""
-        self.add_objects(self.workloads.missing(beside_claims(companions)))
+        # Claims are created with each pod.
+        others = (obj for obj in companions if not isinstance(obj, PersistentVolumeClaim))
+        self.add_objects(self.workloads.missing(others))
 
     def _use(self, cluster: Cluster) -> None:
         self.living = LivingCluster(cluster)
@@ -336,7 +337,7 @@ class Store:
 
     def terminate(self, pods: Iterable[Pod], why: str) -> None:
         """Pods are deleted on nodes whose kubelet does not answer: they stay, and keep their room."""
-        going = [(pod, states.terminating(pod, self.timestamp)) for pod in pods]
+        going = [(pod, terminating(pod, self.timestamp)) for pod in pods]
         for pod, _ in going:
             self._note_gone(pod, why, stays=True)
             self.api_server.terminating(pod)
@@ -365,9 +366,7 @@ class Store:
         self.dirty = dirty
         if self.cluster.nominated:
             by_key = {key_of(new): new for _, new in listed}
-            after = self.cluster.after(Change())
-            after.nominated = tuple(by_key.get(key_of(pod), pod) for pod in after.nominated)
-            self._use(after)
+            self._use(self.cluster.nominating(by_key.get(key_of(pod), pod) for pod in self.cluster.nominated))
 
     def _note_changed(self, pod: Pod) -> None:
         if self._budgets is not None:
@@ -385,7 +384,7 @@ class Store:
         record = self.owner(owner)
         if not self.makes_others(owner):
             return
-        record.template = record.template or states.as_template(pod)
+        record.template = record.template or as_template(pod)
         if is_missed:
             record.gone.append(pod)
         self._touch(owner)
@@ -419,7 +418,9 @@ class Store:
             if owner.kind != "Node":
                 self.happenings.note(not_modelled(owner))
             return False
-        if why in (SCALED_DOWN, UNSELECTED) or not self._makes_another(pod, owner, why):
+        if why in (SCALED_DOWN, UNSELECTED) or (owner.kind == "Job" and self.makes_none(owner)):
+            return False
+        if owner.kind == "DaemonSet" and (why == LOST or not self.wants_daemon(pod)):
             return False
         waits = self.waits_for_the_end(pod, owner)
         if is_active(pod):
@@ -430,11 +431,6 @@ class Store:
             return not (stays and waits)
         return waits and not stays and is_terminating(pod)
 
-    def _makes_another(self, pod: Pod, owner: WorkloadName, why: str) -> bool:
-        if owner.kind == "DaemonSet":
-            return why != LOST and self.wants_daemon(pod)
-        return not (owner.kind == "Job" and self.makes_none(owner))
-
     def waits_for_the_end(self, pod: Pod, owner: WorkloadName) -> bool:
         """Whether a pod has to be gone before there is another one; one that was adopted names no controller."""
         if owner.kind == "StatefulSet":
@@ -443,8 +439,8 @@ class Store:
 
     def wants_daemon(self, pod: Pod) -> bool:
         """Whether a DaemonSet would now make a pod like ``pod``, which is pinned, for its node."""
-        position = self.living.nodes.index.get(states.node_of(pod))
-        return position is not None and should_run(states.as_template(pod), self.living.nodes.objects[position])
+        position = self.living.nodes.index.get(node_of(pod))
+        return position is not None and should_run(as_template(pod), self.living.nodes.objects[position])
 
     def makes_none(self, name: WorkloadName) -> bool:
         """Whether a Job makes no pods, even if some are missing: it has failed or is suspended."""
@@ -471,11 +467,9 @@ class Store:
         """A pod that no longer waits releases the room on its nominated node."""
         if not pod.status.nominated_node_name:
             return
-        cluster = self.cluster
-        if any(key_of(nominee) == key_of(pod) for nominee in cluster.nominated):
-            after = cluster.after(Change())
-            after.nominated = tuple(nominee for nominee in cluster.nominated if key_of(nominee) != key_of(pod))
-            self._use(after)
+        others = [nominee for nominee in self.cluster.nominated if key_of(nominee) != key_of(pod)]
+        if len(others) < len(self.cluster.nominated):
+            self._use(self.cluster.nominating(others))
 
     @property
     def waiting(self) -> list[Waiting]:
@@ -498,11 +492,6 @@ def with_objects(stored: ClusterObjects, objects: Iterable[ApiObject]) -> Cluste
         )
         stored = stored.with_all(cls, (*others, obj))
     return stored
-
-
-def beside_claims(companions: Iterable[ApiObject]) -> Iterator[ApiObject]:
-    """What came along with a new pod, except claims: those are created with each pod."""
-    return (obj for obj in companions if not isinstance(obj, PersistentVolumeClaim))
 
 
 def not_modelled(owner: WorkloadName) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubespread.kube.api.autoscaling import NodePool
+from kubespread.kube.api.cluster_objects import NodePool
 from kubespread.kube.api.decoding import decode
 from kubespread.node_groups.cluster import node_pool_group
 from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup

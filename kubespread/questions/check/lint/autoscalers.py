@@ -9,18 +9,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from kubespread.kube.api.annotations import CAPACITY_PREFIX, GROUP_MAX_SIZE
-from kubespread.kube.api.autoscaling import HorizontalPodAutoscaler, MachineDeployment, NodePool, ScaledObject
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import (
+    ClusterObjects,
+    HorizontalPodAutoscaler,
+    MachineDeployment,
+    NodePool,
+    ScaledObject,
+)
 from kubespread.kube.api.core import Node, NodeSpec, NodeStatus, Pod, Taint
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.meta import ObjectMeta, ResourceList
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.quantity import NANO, QuantityError, parse
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, TaintError, parse_taint, untolerated
-from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.node_matching import matches_required_node_affinity
+from kubespread.kube.well_known import CAPACITY_PREFIX, GROUP_MAX_SIZE, HOSTNAME, ZONE
+from kubespread.scheduler.cluster.nodes import Nodes, matches_required_node_affinity
 
 _POOL = "karpenter.sh/nodepool"
 # A group's machine types are not in the cluster: any pod that requests no more than this is taken to fit on one.

@@ -26,9 +26,9 @@ from kubespread.questions.check.lint.together import with_remedies_together
 from kubespread.questions.check.lint.trial import Refused, Subject, Trial
 from kubespread.questions.check.lint.ways_out import UNSEARCHED, WaysOut
 from kubespread.questions.check.report import Finding, Remedy
-from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.profile.profile import framework
 
 
 class Surroundings(Struct, frozen=True):

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubespread.errors import UsageError
-from kubespread.kube.api.annotations import CHECK_IGNORE
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.kube.well_known import CHECK_IGNORE
 from kubespread.questions.check.lint.rule import AnyRule
 from kubespread.questions.check.lint.rules import (
     absent_match_label_key,

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH
-from kubespread.controllers.deployment.revisions import limits
+from kubespread.controllers.deployment import TEMPLATE_HASH, limits
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api.cluster_objects import ClusterObjects
@@ -19,18 +18,15 @@ from kubespread.kube.api.kinds import WORKLOADS
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
 from kubespread.reports.rollout import RolloutReport
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
-from kubespread.world.events.applying import apply_workload
-from kubespread.world.events.creating import AppliedWorkload
-from kubespread.world.events.rolling_deployments import NewTemplate, rolled_out
+from kubespread.world.events.applying import AppliedWorkload, apply_workload
+from kubespread.world.events.rollouts import NewTemplate, rolled_out
 from kubespread.world.events.world import World
-from kubespread.world.store.living_cluster import LivingCluster
 from kubespread.world.store.owners import Made
 from kubespread.world.store.store import Surroundings
-from kubespread.world.store.waiting import Scheduled
+from kubespread.world.store.waiting import LivingCluster, Scheduled
 
 _BEGINNING = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 _OLD, _NEW = "old", "new"

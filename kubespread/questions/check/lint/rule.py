@@ -27,8 +27,7 @@ from kubespread.questions.check.lint.trial import Mended, Refused, Subject, Tria
 from kubespread.questions.check.report import Remedy, RuleReport, Severity
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, PodConstraints, pod_constraints
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread
 
 
 def counted_together(case: Case) -> Iterator[tuple[Declared, Iterator[Subject]]]:

@@ -42,18 +42,19 @@ from kubespread.questions.queue.queue import Entry, Outcome, place
 from kubespread.reports.judged_nodes import counted_constraints
 from kubespread.reports.parts import skew_between
 from kubespread.reports.rollout import RolloutReport
-from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.evaluation import Evaluation, evaluated
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
-from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
-from kubespread.scheduler.profile.profile import Profile
+from kubespread.scheduler.plugins.podtopologyspread.plugin import (
+    HardConstraint,
+    PodTopologySpread,
+    SoftConstraint,
+    SpreadState,
+)
+from kubespread.scheduler.profile.profile import Profile, framework
 from kubespread.world.store.claims import Replica, Replicas
 from kubespread.world.store.pod_book import key_of
 

@@ -44,14 +44,11 @@ from kubespread.questions.scene import Scene, cluster_reference
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.judged_nodes import constraint_reports, preemption_report
 from kubespread.reports.parts import PreemptionReport
-from kubespread.scheduler.building import framework, post_filters
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts
-from kubespread.scheduler.evaluation import Evaluation, evaluate
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import Counts
+from kubespread.scheduler.evaluation import Evaluation, evaluate, preempt
 from kubespread.scheduler.plugin import SchedulingError, Verdicts
-from kubespread.scheduler.preemption import preempt
-from kubespread.scheduler.profile.profile import Profile
+from kubespread.scheduler.profile.profile import Profile, framework, post_filters
 from kubespread.world.store.owners import in_order
 
 

@@ -20,20 +20,28 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from kubespread.controllers.disruption.budgets import selector_of
+from kubespread.controllers.disruption import selector_of
 from kubespread.errors import UsageError
-from kubespread.kube.api.annotations import CONFIG_SOURCE, DESCHEDULER_EVICT, DESCHEDULER_PREFER_NO_EVICTION, MIRROR_POD
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import (
+    ClusterObjects,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+    PriorityClass,
+)
 from kubespread.kube.api.core import Node, Pod, PodAffinityTerm, TopologySpreadConstraint
-from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.api.scheduling import PriorityClass
-from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.gotext import quote
+from kubespread.kube.owners import is_terminating, moment, priority_of
 from kubespread.kube.pod_requests import Amounts, pod_requests
-from kubespread.kube.pod_status import is_terminating, moment, priority_of
 from kubespread.kube.quantity import NANO, parse
 from kubespread.kube.selector import Requirement, Selector, SelectorError, from_label_selector, required_node_selector
-from kubespread.kube.well_known import ENDED_PHASES, READY
+from kubespread.kube.well_known import (
+    CONFIG_SOURCE,
+    DESCHEDULER_EVICT,
+    DESCHEDULER_PREFER_NO_EVICTION,
+    ENDED_PHASES,
+    MIRROR_POD,
+    READY,
+)
 from kubespread.questions.rebalance.descheduler.policy import (
     DAEMON_SET_PODS,
     FAILED_BARE,
@@ -47,9 +55,8 @@ from kubespread.questions.rebalance.descheduler.policy import (
     Profile,
 )
 from kubespread.reports.parts import skew_between
-from kubespread.scheduler.cluster.labels import ABSENT, Mask
-from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
+from kubespread.scheduler.cluster.columns import ABSENT, Mask
+from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_required_node_affinity, tolerated
 
 # Which nodes the descheduler believes would accept a pod. It checks less than kube-scheduler does.
 #

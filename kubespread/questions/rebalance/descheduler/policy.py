@@ -23,9 +23,8 @@ from kubespread.kube.gotext import quote
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector, parse_selector
 from kubespread.kube.time import nanoseconds
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
-from kubespread.manifest.parts import FieldLines, MalformedError
-from kubespread.manifest.stream import read_documents
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, display_name, read_text_bytes
+from kubespread.manifest.objects import read_documents
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, FieldLines, MalformedError, display_name, read_text_bytes
 
 # The types of descheduler/v1alpha2, as they are written, with the fields that are read.
 #

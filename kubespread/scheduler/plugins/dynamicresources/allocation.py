@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -38,13 +39,13 @@ from kubespread.scheduler.plugins.dynamicresources.devices import (
     OfferedDevice,
     PoolID,
     Pools,
+    Rules,
 )
-from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
-from kubespread.scheduler.plugins.dynamicresources.rules import Rules
-from kubespread.scheduler.plugins.dynamicresources.sharing import (
+from kubespread.scheduler.plugins.dynamicresources.ledger import (
     Capacities,
     Consumption,
     Counters,
+    Ledger,
     consumption,
     counters_left,
     lacking,
@@ -342,7 +343,8 @@ class _Search:
         """What can come next at a place; what a choice does is undone when the next one is asked for."""
         requests = self._sized[place.claim]
         if place.request == len(requests):
-            yield from self._next_claim(place)
+            with suppress(_TooManyDevicesError):
+                yield _Place(place.claim + 1)
             return
         alternatives = requests[place.request]
         if place.alternative is None and alternatives[0].request.alternative:
@@ -355,12 +357,6 @@ class _Search:
             yield from self._device(place, sized)
         else:
             yield _Place(place.claim, place.request + 1)
-
-    def _next_claim(self, place: _Place) -> Choices:
-        try:
-            yield _Place(place.claim + 1)
-        except _TooManyDevicesError:
-            return
 
     def _alternatives(self, place: _Place, count: int) -> Choices:
         all_too_many = True
@@ -383,22 +379,20 @@ class _Search:
             candidates, start = self._candidates, place.start
         for number in range(start, len(candidates)):
             candidate = candidates[number]
-            if sized.request.mode != ALL and not self._is_suitable(place.claim, sized.request, candidate):
+            request = sized.request
+            if request.mode != ALL and not (
+                self._is_free(place.claim, request, candidate.device)
+                and self._selects(request, candidate)
+                and self._has_room(request, candidate.device)
+            ):
                 continue
-            give_back = self._take(place.claim, sized.request, candidate)
+            give_back = self._take(place.claim, request, candidate)
             if give_back is None:
                 continue
             try:
                 yield place._replace(taken=place.taken + 1, start=number + 1)
             finally:
                 give_back()
-
-    def _is_suitable(self, claim: int, request: RequestToAllocate, candidate: Candidate) -> bool:
-        return (
-            self._is_free(claim, request, candidate.device)
-            and self._selects(request, candidate)
-            and self._has_room(request, candidate.device)
-        )
 
     def _is_free(self, claim: int, request: RequestToAllocate, device: OfferedDevice) -> bool:
         """With admin access only a second time in the same claim is barred."""
@@ -409,10 +403,10 @@ class _Search:
             return False
         return device.id not in self._ledger.in_use and not taking
 
-    def _take(self, claim: int, request: RequestToAllocate, candidate: Candidate) -> Callable[[], None] | None:
+    def _take(self, claim: int, request: RequestToAllocate, candidate: Candidate) -> Callable[[], object] | None:
         """Take a device if it can be had; what gives it back, None where it cannot."""
         device, pool = candidate
-        undo: list[Callable[[], None]] = []
+        undo: list[Callable[[], object]] = []
         if self._is_free(claim, request, device) and self._reserve(claim, request, candidate, undo):
             consumed = self._consumption(request, device) if device.is_shared(self._rules) else None
             if consumed is None:
@@ -422,17 +416,14 @@ class _Search:
                 self._capacities.reserve(device, consumed)
                 undo.append(lambda: self._capacities.release(device, consumed))
             self._results[claim].append(Allocated(request, device, consumed))
-            return lambda: self._give_back(claim, undo)
+            undo.append(lambda: self._results[claim].pop())
+            return lambda: _run(undo)
         if not self._rules.miscounts:
             _run(undo)
         return None
 
-    def _give_back(self, claim: int, undo: Sequence[Callable[[], None]]) -> None:
-        self._results[claim].pop()
-        _run(undo)
-
     def _reserve(
-        self, claim: int, request: RequestToAllocate, candidate: Candidate, undo: list[Callable[[], None]]
+        self, claim: int, request: RequestToAllocate, candidate: Candidate, undo: list[Callable[[], object]]
     ) -> bool:
         """Reserve all that a device needs, each part with what undoes it; False where it may not be taken."""
         device, pool = candidate
@@ -446,7 +437,7 @@ class _Search:
                     undo.append(lambda: self._counters.release(device, pool))
         if keeps_away(device.taints(self._rules), request.tolerations):
             return False
-        added: list[Callable[[], None]] = []
+        added: list[Callable[[], object]] = []
         for constraint in self._constraints[claim]:
             if constraint.add(request.request, request.alternative, device):
                 added.append(partial(constraint.remove, request.request, request.alternative))
@@ -460,7 +451,7 @@ class _Search:
         return self._has_room(request, device)
 
 
-def _run(undo: Sequence[Callable[[], None]]) -> None:
+def _run(undo: Sequence[Callable[[], object]]) -> None:
     for step in reversed(undo):
         step()
 

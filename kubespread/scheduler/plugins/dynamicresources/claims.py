@@ -17,28 +17,15 @@ from enum import Enum
 
 from msgspec import Struct, field
 
+from kubespread.kube.api import devices as api
 from kubespread.kube.api.core import Container, Pod, PodResourceClaim
-from kubespread.kube.api.devices import (
-    AllocationResult,
-    DeviceClaim,
-    DeviceClass,
-    DeviceConstraint,
-    DeviceRequest,
-    DeviceSubRequest,
-    DeviceToleration,
-    ExactDeviceRequest,
-    ResourceClaim,
-    ResourceClaimSpec,
-    ResourceClaimTemplate,
-)
 from kubespread.kube.pod_requests import amounts, is_sidecar
 from kubespread.kube.quantity import QuantityText
-from kubespread.scheduler.cluster.amounts import requested_by_name
+from kubespread.scheduler.cluster.columns import requested_by_name
 from kubespread.scheduler.plugin import Code, Status
-from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, UnsupportedExpressionError
-from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, DeviceID, Facts, OfferedDevice
+from kubespread.scheduler.plugins.dynamicresources.cel.functions import EvaluationError, UnsupportedExpressionError
+from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, DeviceID, Facts, OfferedDevice, Rules
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
-from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 MAX_DEVICES = 32
 """How many devices the allocation of one claim can hold."""
@@ -66,7 +53,7 @@ class RequestToAllocate(Struct, frozen=True):
     count: int
     selectors: tuple[tuple[str, str], ...]
     """CEL expressions, each with the prefix of its error."""
-    tolerations: Sequence[DeviceToleration] = ()
+    tolerations: Sequence[api.DeviceToleration] = ()
     admin_access: bool = False
     names_admin_access: bool = False
     """Whether it sets admin access at all, even to false."""
@@ -106,7 +93,7 @@ class ClaimToAllocate(Struct, frozen=True):
     """``namespace/name``."""
     requests: tuple[tuple[RequestToAllocate, ...], ...]
     """Per request its alternatives, or the request itself."""
-    constraints: Sequence[DeviceConstraint] = field(default_factory=list)
+    constraints: Sequence[api.DeviceConstraint] = field(default_factory=list)
 
     def score(self, chosen: set[str]) -> int:
         """The sooner an alternative is listed, the more it is worth; ``chosen`` are the full names that got devices."""
@@ -118,22 +105,25 @@ class ClaimToAllocate(Struct, frozen=True):
         )
 
 
-def claim_to_allocate(name: str, spec: ResourceClaimSpec, classes: Mapping[str, DeviceClass]) -> ClaimToAllocate:
+def claim_to_allocate(
+    name: str, spec: api.ResourceClaimSpec, classes: Mapping[str, api.DeviceClass]
+) -> ClaimToAllocate:
     """A claim as the allocator sees it; a class that is not among ``classes`` selects every device."""
-    requests = tuple(_alternatives(name, request, classes) for request in spec.devices.requests)
-    return ClaimToAllocate(name, requests, spec.devices.constraints)
-
-
-def _alternatives(
-    claim: str, request: DeviceRequest, classes: Mapping[str, DeviceClass]
-) -> tuple[RequestToAllocate, ...]:
-    if request.exactly is not None:
-        return (_requested(claim, request.name, request.exactly, classes),)
-    return tuple(_requested(claim, request.name, subrequest, classes) for subrequest in request.first_available)
+    requests = (
+        (request.name, request.first_available if request.exactly is None else [request.exactly])
+        for request in spec.devices.requests
+    )
+    alternatives = tuple(
+        tuple(_requested(name, request, alternative, classes) for alternative in listed) for request, listed in requests
+    )
+    return ClaimToAllocate(name, alternatives, spec.devices.constraints)
 
 
 def _requested(
-    claim: str, request: str, device_request: ExactDeviceRequest | DeviceSubRequest, classes: Mapping[str, DeviceClass]
+    claim: str,
+    request: str,
+    device_request: api.ExactDeviceRequest | api.DeviceSubRequest,
+    classes: Mapping[str, api.DeviceClass],
 ) -> RequestToAllocate:
     device_class = classes.get(device_request.device_class_name)
     owners = (
@@ -143,7 +133,7 @@ def _requested(
     return RequestToAllocate(
         claim=claim,
         request=request,
-        alternative=device_request.name if isinstance(device_request, DeviceSubRequest) else "",
+        alternative=device_request.name if isinstance(device_request, api.DeviceSubRequest) else "",
         mode=device_request.allocation_mode or EXACT_COUNT,
         count=device_request.count or 1,
         selectors=tuple(
@@ -153,8 +143,9 @@ def _requested(
             if selector.cel is not None
         ),
         tolerations=device_request.tolerations,
-        admin_access=bool(device_request.admin_access) and not isinstance(device_request, DeviceSubRequest),
-        names_admin_access=device_request.admin_access is not None and not isinstance(device_request, DeviceSubRequest),
+        admin_access=bool(device_request.admin_access) and not isinstance(device_request, api.DeviceSubRequest),
+        names_admin_access=device_request.admin_access is not None
+        and not isinstance(device_request, api.DeviceSubRequest),
         capacity=None if device_request.capacity is None else device_request.capacity.requests,
     )
 
@@ -163,13 +154,13 @@ IN_MEMORY_NAME = "<extended-resources>"
 """What the claim is called until it is written."""
 
 
-def claim_for(pod: Pod, names: Collection[str], classes: Mapping[str, DeviceClass]) -> ResourceClaimSpec:
+def claim_for(pod: Pod, names: Collection[str], classes: Mapping[str, api.DeviceClass]) -> api.ResourceClaimSpec:
     """The claim of a pod for the resources ``names`` that a node does not have itself; ``classes`` are by resource."""
     requests = [request for name in names for request in _requests(pod, name, classes[name].metadata.name)]
-    return ResourceClaimSpec(devices=DeviceClaim(requests=sorted(requests, key=lambda request: request.name)))
+    return api.ResourceClaimSpec(devices=api.DeviceClaim(requests=sorted(requests, key=lambda request: request.name)))
 
 
-def _requests(pod: Pod, name: str, device_class: str) -> Iterator[DeviceRequest]:
+def _requests(pod: Pod, name: str, device_class: str) -> Iterator[api.DeviceRequest]:
     """One request per container that goes on running. The other init containers use the devices of containers after
     them, and the one that needs most beyond those asks for the rest.
     """
@@ -191,10 +182,12 @@ def _requests(pod: Pod, name: str, device_class: str) -> Iterator[DeviceRequest]
         yield _request(containers, asks_for_it, name, device_class, largest)
 
 
-def _request(containers: Sequence[Container], number: int, name: str, device_class: str, count: int) -> DeviceRequest:
+def _request(
+    containers: Sequence[Container], number: int, name: str, device_class: str, count: int
+) -> api.DeviceRequest:
     place = sorted(containers[number].resources.requests).index(name)
-    exactly = ExactDeviceRequest(device_class_name=device_class, count=count)
-    return DeviceRequest(name=f"container-{number}-request-{place}", exactly=exactly)
+    exactly = api.ExactDeviceRequest(device_class_name=device_class, count=count)
+    return api.DeviceRequest(name=f"container-{number}-request-{place}", exactly=exactly)
 
 
 def _count(container: Container, name: str) -> int:
@@ -214,10 +207,10 @@ class PodClaim(Struct, frozen=True):
     """One claim of a pod."""
 
     key: ClaimKey
-    spec: ResourceClaimSpec
-    claim: ResourceClaim | None = None
+    spec: api.ResourceClaimSpec
+    claim: api.ResourceClaim | None = None
     """None for one that is made for this pod when it is placed."""
-    allocation: AllocationResult | None = None
+    allocation: api.AllocationResult | None = None
     reference: str = ""
     """The pod's own name for it."""
 
@@ -294,7 +287,7 @@ def _named_claims(pod: Pod, facts: Facts, ledger: Ledger) -> Iterator[PodClaim]:
             yield _existing(pod, key, claim, ledger, must_be_owned=is_made)
         elif reference.resource_claim_name or is_made:
             # Without a single claim they were not listed, and nothing can be said about any.
-            if facts.objects.knows(ResourceClaim):
+            if facts.objects.knows(api.ResourceClaim):
                 raise RefusedError(f'could not find ResourceClaim "{key}"')
         elif (template := _template(pod, reference, facts)) is not None:
             yield PodClaim(key, template.spec.spec, reference=reference.name)
@@ -312,7 +305,7 @@ def _key_of(pod: Pod, reference: PodResourceClaim) -> tuple[ClaimKey | None, boo
     return ClaimKey(namespace, f"{pod.metadata.name}-{reference.name}"), False
 
 
-def _existing(pod: Pod, key: ClaimKey, claim: ResourceClaim, ledger: Ledger, *, must_be_owned: bool) -> PodClaim:
+def _existing(pod: Pod, key: ClaimKey, claim: api.ResourceClaim, ledger: Ledger, *, must_be_owned: bool) -> PodClaim:
     if claim.metadata.deletion_timestamp is not None:
         raise RefusedError(f'resourceclaim "{key.name}" is being deleted')
     meta = pod.metadata
@@ -324,11 +317,11 @@ def _existing(pod: Pod, key: ClaimKey, claim: ResourceClaim, ledger: Ledger, *, 
     return PodClaim(key, claim.spec, claim, ledger.status(key, claim).allocation)
 
 
-def _template(pod: Pod, reference: PodResourceClaim, facts: Facts) -> ResourceClaimTemplate | None:
+def _template(pod: Pod, reference: PodResourceClaim, facts: Facts) -> api.ResourceClaimTemplate | None:
     """What a claim is made from; None where templates were not listed."""
     name = reference.resource_claim_template_name or ""
     template = facts.templates.get(ClaimKey(pod.metadata.namespace, name))
-    if template is None and facts.objects.knows(ResourceClaimTemplate):
+    if template is None and facts.objects.knows(api.ResourceClaimTemplate):
         raise RefusedError(f'pod "{pod.metadata.namespace}/{pod.metadata.name}": ResourceClaim not created yet')
     return template
 
@@ -347,5 +340,5 @@ def _check_requests(claim: PodClaim, facts: Facts, rules: Rules) -> None:
             for alternative in request.first_available
         ]
         for name, device_class in names:
-            if device_class not in facts.classes and facts.objects.knows(DeviceClass):
+            if device_class not in facts.classes and facts.objects.knows(api.DeviceClass):
                 raise RefusedError(f"request {name}: device class {device_class} does not exist")

@@ -1,41 +1,94 @@
-"""The devices of a cluster: their pools, which pools a node reaches, and what objects say about them.
+"""The devices of a cluster: their pools, which pools a node reaches, and what objects say about them; and the feature
+gates that their allocation depends on.
 
 Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/pools_incubating.go, GatherPools,
     addSlice, NodeMatches
+Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, AllocatorFeatures
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct, field
 
+from kubespread.kube.api import devices as api
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.devices import (
-    EXTENDED_RESOURCE_CLAIM,
-    Device,
-    DeviceAttribute,
-    DeviceClass,
-    DeviceTaint,
-    DeviceTaintRule,
-    DeviceTaintSelector,
-    ResourceClaim,
-    ResourceClaimTemplate,
-    ResourceSlice,
-    ResourceSliceSpec,
-    extended_resources,
-)
 from kubespread.kube.quantity import QuantityError, parse
-from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.node_matching import everywhere, matches_node_selector, nowhere
+from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.cluster.columns import Mask
+from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, named, nowhere
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
-from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, Value, parse_semver
-from kubespread.scheduler.plugins.dynamicresources.rules import Rules
+from kubespread.scheduler.plugins.dynamicresources.cel.functions import EvaluationError, Value, parse_semver
+
+
+class Rules(Struct, frozen=True):
+    """Which of them are on."""
+
+    provides_resources: bool = True
+    """DRAExtendedResource."""
+    taints_count: bool = True
+    """DRADeviceTaints."""
+    taint_rules_count: bool = True
+    """DRADeviceTaintRules."""
+    bare_taint_rules_count: bool = False
+    """Up to 1.37.0 a DeviceTaintRule without a selector was for every device, since then for none."""
+    bad_pools_end_the_search: bool = True
+    """Up to 1.37 a request for all devices fails on every node for the incomplete or invalid pool of one."""
+    shares_bar_alone: bool = False
+    """Since 1.38 nobody gets a device alone that claims share still, though its slice no longer lets it be shared."""
+    capacity_names_are_one: bool = False
+    """Since 1.38 a request may name a capacity with its driver's name and without, however it is published."""
+    distinct_forgets: bool = False
+    """Up to 1.36 distinctAttribute compares with the last device of each request, not with all."""
+    alternatives_count: bool = True
+    """DRAPrioritizedList."""
+    admin_access_counts: bool = True
+    """DRAAdminAccess."""
+    partitions_count: bool = True
+    """DRAPartitionableDevices."""
+    shares_count: bool = True
+    """DRAConsumableCapacity."""
+    bindings_count: bool = True
+    """DRADeviceBindingConditions, and DRAResourceClaimDeviceStatus, which it depends on."""
+    fractions_count: bool = True
+    """DRAFractionalCapacityRange: the range of a capacity need not be in whole numbers."""
+    miscounts: bool = False
+    """Up to 1.36 what was reserved for a device that is then not taken stays reserved: counters, constraints, capacity.
+    Counters are kept by the names of pools, whichever driver's; a device shared without capacity counts its counters
+    twice; a request for all devices leaves out those that are full; and every node looks at all slices with counters.
+    """
+
+    @property
+    def knows_sharing(self) -> bool:
+        """Whether the allocator is one that knows of shares, distinct attributes and binding conditions at all."""
+        return self.shares_count or self.bindings_count
+
+    @classmethod
+    def of(cls, version: KubeVersion) -> Rules:
+        """Those of a release with its gates."""
+        has = version.has
+        return cls(
+            provides_resources=has("DRAExtendedResource"),
+            taints_count=has("DRADeviceTaints"),
+            taint_rules_count=has("DRADeviceTaintRules"),
+            bare_taint_rules_count=not version.since(37, 1),
+            bad_pools_end_the_search=not version.since(38),
+            shares_bar_alone=version.since(38),
+            capacity_names_are_one=version.since(38),
+            distinct_forgets=not version.since(37),
+            alternatives_count=has("DRAPrioritizedList"),
+            admin_access_counts=has("DRAAdminAccess"),
+            partitions_count=has("DRAPartitionableDevices"),
+            shares_count=has("DRAConsumableCapacity"),
+            bindings_count=has("DRADeviceBindingConditions") and has("DRAResourceClaimDeviceStatus"),
+            fractions_count=has("DRAFractionalCapacityRange"),
+            miscounts=not version.since(37),
+        )
 
 
 class DeviceID(NamedTuple):
@@ -64,9 +117,9 @@ class OfferedDevice(Struct, eq=False, dict=True):
     """One device of one slice, with what selectors said of it so far."""
 
     id: DeviceID
-    device: Device
-    slice: ResourceSlice
-    taint_rules: tuple[DeviceTaintRule, ...] = ()
+    device: api.Device
+    slice: api.ResourceSlice
+    taint_rules: tuple[api.DeviceTaintRule, ...] = ()
     """Those that select it, and those that have no selector at all."""
     tells_sharing: bool = False
     """Whether selectors learn that it allows several allocations; scores, and an allocator that knows no shares, do not
@@ -87,7 +140,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
             raise answer
         return answer
 
-    def taints(self, rules: Rules) -> Sequence[DeviceTaint]:
+    def taints(self, rules: Rules) -> Sequence[api.DeviceTaint]:
         """Its own, and those of rules."""
         if not rules.taints_count:
             return ()
@@ -104,7 +157,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
         """Whether several claims may have it at once."""
         return rules.shares_count and self.device.allow_multiple_allocations
 
-    def attribute(self, qualified_name: str) -> DeviceAttribute | None:
+    def attribute(self, qualified_name: str) -> api.DeviceAttribute | None:
         """An attribute by its full name; those of the driver's own domain may stand without it."""
         attributes = self.device.attributes
         if qualified_name in attributes:
@@ -146,7 +199,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
         return domains
 
 
-def _attribute_value(name: str, attribute: DeviceAttribute) -> Value:
+def _attribute_value(name: str, attribute: api.DeviceAttribute) -> Value:
     for value in (attribute.int_value, attribute.bool_value, attribute.string_value):
         if value is not None:
             return value
@@ -221,7 +274,11 @@ class Inventory:
     """All slices of a cluster, seen from each node."""
 
     def __init__(
-        self, slices: Sequence[ResourceSlice], nodes: Nodes, taint_rules: Sequence[DeviceTaintRule], rules: Rules
+        self,
+        slices: Sequence[api.ResourceSlice],
+        nodes: Nodes,
+        taint_rules: Sequence[api.DeviceTaintRule],
+        rules: Rules,
     ) -> None:
         self._nodes, self._taint_rules, self._rules = nodes, taint_rules, rules
         self._slices = slices
@@ -269,11 +326,7 @@ class Inventory:
     def nodes_of(self, pools: Iterable[PoolID]) -> Mask:
         """The nodes that reach devices of some of these pools."""
         numbers = {number for pool in pools for number in self._by_pool.get(pool, ())}
-        reached = nowhere(self._nodes)
-        for number in numbers:
-            position = self._nodes.index.get(self._slices[number].spec.node_name)
-            if position is not None:
-                reached[position] = True
+        reached = named(self._nodes, (self._slices[number].spec.node_name for number in numbers))
         for number, mask in self._shared:
             if number in numbers:
                 reached |= mask
@@ -348,7 +401,9 @@ class Inventory:
             if len(whole) != expected:
                 return Pool(pool_id, is_incomplete=True)
         current.sort(key=lambda number: self._slices[number].metadata.name)
-        counting = [number for number in current if self._rules.partitions_count and self._shares(number)]
+        counting = [
+            number for number in current if self._rules.partitions_count and self._slices[number].spec.shared_counters
+        ]
         devices = self._all_offered(number for number in current if number not in counting)
         sets = [counters for number in counting for counters in self._slices[number].spec.shared_counters]
         names = {counters.name for counters in sets}
@@ -372,9 +427,6 @@ class Inventory:
     def _of_generation(self, numbers: Iterable[int], generation: int) -> list[int]:
         return [number for number in numbers if self._slices[number].spec.pool.generation == generation]
 
-    def _shares(self, number: int) -> bool:
-        return bool(self._slices[number].spec.shared_counters)
-
     def _all_offered(self, numbers: Iterable[int]) -> tuple[OfferedDevice, ...]:
         return tuple(device for number in numbers for device in self._offered(number))
 
@@ -387,44 +439,33 @@ class Inventory:
                     device_id := DeviceID(driver, pool, device.name),
                     device,
                     part,
-                    self._rules_for(device_id),
+                    # The rules that taint a device, or might in some release.
+                    tuple(rule for rule in self._taint_rules if _selects(rule.spec.device_selector, device_id)),
                     self._rules.knows_sharing,
                 )
                 for device in part.spec.devices
             )
         return self._devices[number]
 
-    def _rules_for(self, device: DeviceID) -> tuple[DeviceTaintRule, ...]:
-        """The rules that taint a device, or might in some release."""
-        if not self._taint_rules:
-            return ()
-        return tuple(rule for rule in self._taint_rules if _selects(rule.spec.device_selector, device))
 
-
-def _reached(nodes: Nodes, place: ResourceSliceSpec | Device) -> Mask:
+def _reached(nodes: Nodes, place: api.ResourceSliceSpec | api.Device) -> Mask:
     """The nodes that a slice or a device is for."""
     if place.node_name:
-        reached = nowhere(nodes)
-        if place.node_name in nodes.index:
-            reached[nodes.index[place.node_name]] = True
-        return reached
+        return named(nodes, [place.node_name])
     if place.all_nodes:
         return everywhere(nodes)
     return nowhere(nodes) if place.node_selector is None else matches_node_selector(nodes, place.node_selector)
 
 
-def _selects(selector: DeviceTaintSelector | None, device: DeviceID) -> bool:
+def _selects(selector: api.DeviceTaintSelector | None, device: DeviceID) -> bool:
     if selector is None:
         return True
     selected = (selector.driver, selector.pool, selector.device)
     return all(name is None or name == own for name, own in zip(selected, device, strict=True))
 
 
-def _pool_id(offered: ResourceSlice) -> PoolID:
+def _pool_id(offered: api.ResourceSlice) -> PoolID:
     return offered.spec.driver, offered.spec.pool.name
-
-
-_MEMO = "devices"
 
 
 class ClaimKey(NamedTuple):
@@ -443,39 +484,38 @@ class Facts:
         self._inventories: dict[Rules, Inventory] = {}
 
     @classmethod
-    def of(cls, objects: ClusterObjects, nodes: Nodes, memo: dict[Hashable, object]) -> Facts:
+    def of(cls, objects: ClusterObjects, nodes: Nodes, memo: dict[Hashable, Any]) -> Facts:
         """Made once for these nodes and cached in ``memo``."""
-        facts = memo.get(_MEMO)
-        if not isinstance(facts, Facts):
-            facts = memo[_MEMO] = cls(objects, nodes)
+        facts: Facts = memo.get("devices") or memo.setdefault("devices", cls(objects, nodes))
         return facts
 
     @cached_property
-    def classes(self) -> Mapping[str, DeviceClass]:
-        return {device_class.metadata.name: device_class for device_class in self.objects.of(DeviceClass)}
+    def classes(self) -> Mapping[str, api.DeviceClass]:
+        return {device_class.metadata.name: device_class for device_class in self.objects.of(api.DeviceClass)}
 
     @cached_property
-    def by_resource(self) -> Mapping[str, DeviceClass]:
+    def by_resource(self) -> Mapping[str, api.DeviceClass]:
         """The class behind each resource that stands for devices."""
-        return extended_resources(self.objects.of(DeviceClass))
+        return api.extended_resources(self.objects.of(api.DeviceClass))
 
     @cached_property
-    def claims(self) -> Mapping[ClaimKey, ResourceClaim]:
+    def claims(self) -> Mapping[ClaimKey, api.ResourceClaim]:
         return {
-            ClaimKey(claim.metadata.namespace, claim.metadata.name): claim for claim in self.objects.of(ResourceClaim)
+            ClaimKey(claim.metadata.namespace, claim.metadata.name): claim
+            for claim in self.objects.of(api.ResourceClaim)
         }
 
     @cached_property
-    def templates(self) -> Mapping[ClaimKey, ResourceClaimTemplate]:
+    def templates(self) -> Mapping[ClaimKey, api.ResourceClaimTemplate]:
         return {
             ClaimKey(template.metadata.namespace, template.metadata.name): template
-            for template in self.objects.of(ResourceClaimTemplate)
+            for template in self.objects.of(api.ResourceClaimTemplate)
         }
 
     def inventory(self, rules: Rules) -> Inventory:
         """The devices as a release with these rules sees them."""
         if rules not in self._inventories:
-            slices, taint_rules = self.objects.of(ResourceSlice), self.objects.of(DeviceTaintRule)
+            slices, taint_rules = self.objects.of(api.ResourceSlice), self.objects.of(api.DeviceTaintRule)
             self._inventories[rules] = Inventory(slices, self.nodes, taint_rules, rules)
         return self._inventories[rules]
 
@@ -485,7 +525,7 @@ class Facts:
         return {
             (key.namespace, owner.name, owner.uid): key
             for key, claim in self.claims.items()
-            if claim.metadata.annotations.get(EXTENDED_RESOURCE_CLAIM) == "true"
+            if claim.metadata.annotations.get(api.EXTENDED_RESOURCE_CLAIM) == "true"
             for owner in claim.metadata.owner_references
             if owner.controller
         }

@@ -1,30 +1,44 @@
-"""Judges one node for a pod with claims: which devices it would get there, or why it gets none.
+"""Judges one node for a pod with claims: which devices it would get there, or why it gets none. What every pod with
+claims took and gave back, in order, makes the ledger of a cluster, and the resulting claims, as objects again.
 
-Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, Filter, PostFilter, computeScore
+How many devices each node has for a resource backed by a DeviceClass, as scores count them: unlike the allocator this
+looks at every slice, of any generation, complete or not.
+
+Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, Filter, PostFilter, computeScore, Reserve
 Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go,
     createNodeSelector
+Source: pkg/scheduler/framework/plugins/noderesources/resource_allocation.go, calculateDRAResourceTotals,
+    calculateDRAExtendedResourceAllocatableRequest
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from uuid import NAMESPACE_OID, uuid5
 
+import msgspec
+import numpy as np
 from msgspec import Struct, field
 
-from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
-from kubespread.kube.api.devices import (
-    AllocationResult,
-    DeviceAllocationResult,
-    DeviceRequestAllocationResult,
-    ResourceClaimSpec,
+from kubespread.kube.api import devices as api
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import (
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Pod,
+    PodResourceClaimStatus,
 )
+from kubespread.kube.api.meta import ObjectMeta, OwnerReference
 from kubespread.kube.selector import NODE_NAME_FIELD
-from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.node_matching import everywhere, matches_node_selector, nowhere
+from kubespread.scheduler.cluster.cluster import Cluster, Holdings
+from kubespread.scheduler.cluster.columns import Counts, Mask
+from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, named, nowhere
+from kubespread.scheduler.cluster.running import ClaimUsers
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.dynamicresources.allocation import Allocated, SearchTooLongError, allocate
+from kubespread.scheduler.plugins.dynamicresources.cel.functions import EvaluationError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.claims import (
     IN_MEMORY_NAME,
     AllocationError,
@@ -32,12 +46,21 @@ from kubespread.scheduler.plugins.dynamicresources.claims import (
     ClaimToAllocate,
     NodeAllocationError,
     PodClaims,
+    RefusedError,
     claim_for,
     claim_to_allocate,
+    claims_of,
 )
-from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Facts, Inventory, Pools
-from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
-from kubespread.scheduler.plugins.dynamicresources.rules import Rules
+from kubespread.scheduler.plugins.dynamicresources.devices import (
+    ClaimKey,
+    DeviceID,
+    Facts,
+    Inventory,
+    OfferedDevice,
+    Pools,
+    Rules,
+)
+from kubespread.scheduler.plugins.dynamicresources.ledger import Holder, Ledger, MadeClaim
 
 NOT_AVAILABLE = Status(Code.UNRESOLVABLE, ("resourceclaim not available on the node",))
 NOT_ENOUGH = Status(Code.UNRESOLVABLE, ("cannot allocate all claims",))
@@ -100,7 +123,7 @@ class Judge(Struct, frozen=True, dict=True):
         ]
 
     @cached_property
-    def _by_names(self) -> dict[tuple[str, ...], ResourceClaimSpec]:
+    def _by_names(self) -> dict[tuple[str, ...], api.ResourceClaimSpec]:
         """The claim for extended resources, by the resources a node does not have itself."""
         return {}
 
@@ -193,16 +216,19 @@ class Judge(Struct, frozen=True, dict=True):
         return Outcome(allocated=allocated, score=score + self._score_of_allocated)
 
 
-def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> AllocationResult:
+def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> api.AllocationResult:
     """What a claim's status says once it is allocated for a pod on ``node``."""
     results = [
-        DeviceRequestAllocationResult(
+        api.DeviceRequestAllocationResult(
             request=allocated.request.full_name,
             driver=allocated.device.id.driver,
             pool=allocated.device.id.pool,
             device=allocated.device.id.device,
             admin_access=allocated.request.admin_access,
-            share_id="" if allocated.consumed is None else _share_id(allocated, node, number),
+            # kube-scheduler draws one; the same one each time does, as only that there is one counts.
+            share_id=""
+            if allocated.consumed is None
+            else str(uuid5(NAMESPACE_OID, f"{allocated.request.claim} {node} {number}")),
             consumed_capacity={name: str(amount) for name, amount in (allocated.consumed or {}).items()},
             binding_conditions=allocated.device.device.binding_conditions if rules.bindings_count else [],
             binding_failure_conditions=allocated.device.device.binding_failure_conditions
@@ -211,12 +237,9 @@ def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> 
         )
         for number, allocated in enumerate(devices)
     ]
-    return AllocationResult(devices=DeviceAllocationResult(results=results), node_selector=_reach(devices, node))
-
-
-def _share_id(allocated: Allocated, node: str, number: int) -> str:
-    """kube-scheduler draws one; the same one each time does, as only that there is one counts."""
-    return str(uuid5(NAMESPACE_OID, f"{allocated.request.claim} {node} {number}"))
+    return api.AllocationResult(
+        devices=api.DeviceAllocationResult(results=results), node_selector=_reach(devices, node)
+    )
 
 
 def _reach(devices: Sequence[Allocated], node: str) -> NodeSelector | None:
@@ -246,3 +269,213 @@ def _new(
         for requirement in added
         if (requirement.key, requirement.operator, set(requirement.values)) not in existing
     ]
+
+
+def device_totals(held: Holdings, resource: str, rules: Rules) -> tuple[Counts, Counts] | None:
+    """Devices and devices in use, per node; None if no class backs the resource."""
+    facts = facts_of(held.cluster)
+    device_class = facts.by_resource.get(resource)
+    if device_class is None:
+        return None
+    key = "device totals", device_class.metadata.name
+    cached = held.cluster.memo.get(key)
+    offered = (
+        cached if isinstance(cached, _Offered) else held.cluster.memo.setdefault(key, _Offered(facts, device_class))
+    )
+    assert isinstance(offered, _Offered)
+    more = sum(by * kind.requests[0].get(resource, 0) for kind, by in held.more)
+    ledger = ledger_of(held.cluster, rules)
+    used = offered.in_use(ledger.in_use | ledger.shares.keys())
+    return held.pick(offered.capacity), held.pick(used) + np.int64(more)
+
+
+class _Offered:
+    """The devices of one class, and the nodes each is for."""
+
+    def __init__(self, facts: Facts, device_class: api.DeviceClass) -> None:
+        self.capacity: Counts = np.zeros(len(facts.nodes), dtype=np.int64)
+        self._nodes: dict[DeviceID, Mask] = {}
+        is_failing = nowhere(facts.nodes)
+        for part in facts.objects.of(api.ResourceSlice):
+            for device, nodes in _offered_on(part, facts.nodes):
+                offered = OfferedDevice(
+                    DeviceID(part.spec.driver, part.spec.pool.name, device.name), device, part
+                )  # fmt: skip
+                try:
+                    is_selected = _is_selected(offered, device_class)
+                except EvaluationError:
+                    is_failing |= nodes
+                    continue
+                if is_selected:
+                    self.capacity += nodes
+                    self._nodes[offered.id] = nodes
+        # A selector that fails on one of its devices leaves the node without any.
+        self.capacity[is_failing] = 0
+
+    def in_use(self, devices: set[DeviceID]) -> Counts:
+        used: Counts = np.zeros(len(self.capacity), dtype=np.int64)
+        for device in devices & self._nodes.keys():
+            used += self._nodes[device]
+        return used
+
+
+def _is_selected(device: OfferedDevice, device_class: api.DeviceClass) -> bool:
+    for selector in device_class.spec.selectors:
+        try:
+            if selector.cel is not None and not device.is_selected_by(selector.cel.expression):
+                return False
+        except UnsupportedExpressionError:
+            continue  # DynamicResources says so.
+    return True
+
+
+def _offered_on(part: api.ResourceSlice, nodes: Nodes) -> Iterator[tuple[api.Device, Mask]]:
+    spec = part.spec
+    if spec.per_device_node_selection:
+        for device in spec.devices:
+            reached = everywhere(nodes) if device.all_nodes else named(nodes, [device.node_name or ""])
+            if device.node_selector is not None:
+                reached = reached | matches_node_selector(nodes, device.node_selector)
+            yield device, reached
+        return
+    if spec.all_nodes or not (spec.node_name or spec.node_selector):
+        reached = everywhere(nodes)
+    else:
+        reached = named(nodes, [spec.node_name or ""])
+        if spec.node_selector is not None:
+            reached = reached | matches_node_selector(nodes, spec.node_selector)
+    yield from ((device, reached) for device in spec.devices)
+
+
+def judge_of(pod: Pod, facts: Facts, ledger: Ledger, rules: Rules) -> Judge:
+    """A pod's claims as they stand. Raises RefusedError."""
+    return Judge(pod, facts, claims_of(pod, facts, ledger, rules), rules)
+
+
+def facts_of(cluster: Cluster) -> Facts:
+    return Facts.of(cluster.objects, cluster.nodes, cluster.memo)
+
+
+def ledger_of(cluster: Cluster, rules: Rules) -> Ledger:
+    """Who has which devices in ``cluster``; not to be moved, only its copies are."""
+    users = cluster.claim_users
+    unknown = list(users.unknown(rules))
+    base = users if not unknown else unknown[-1].before
+    remembered = base.recall(rules) if base is not None else None
+    ledger = remembered if isinstance(remembered, Ledger) else Ledger.of(facts_of(cluster), rules)
+    if unknown:
+        ledger = ledger.copy()
+        for step in reversed(unknown):
+            _replay(step, ledger, rules)
+        users.remember(rules, ledger)
+    return ledger
+
+
+def _replay(users: ClaimUsers, ledger: Ledger, rules: Rules) -> None:
+    happening = users.happening
+    if happening is None:
+        return
+    facts = Facts.of(users.objects, happening.nodes, happening.memo)
+    for pod, node, by in happening.uses:
+        if by > 0:
+            place(pod, node, facts, ledger, rules)
+        else:
+            remove(pod, node, facts, ledger)
+
+
+def place(pod: Pod, node: int, facts: Facts, ledger: Ledger, rules: Rules) -> None:
+    """Allocate for a pod that comes to a node what its claims need there, as far as it is available."""
+    try:
+        judge = judge_of(pod, facts, ledger, rules)
+    except RefusedError:
+        return
+    outcome = judge.judge(node, ledger)
+    allocated = iter(outcome.allocated or ())
+    name, made = facts.nodes.names[node], list[MadeClaim]()
+    for claim in judge.claims.claims:
+        devices = next(allocated, None) if claim.allocation is None else None
+        allocation = None if devices is None else allocation_result(devices, name, rules)
+        if claim.claim is not None:
+            ledger.reserve(claim.key, claim.claim, allocation)
+        elif allocation is not None:
+            made.append(MadeClaim(claim.reference, claim.spec, allocation))
+    for devices in allocated:
+        made.append(MadeClaim("", api.ResourceClaimSpec(), allocation_result(devices, name, rules)))
+    ledger.take(pod, name, tuple(made))
+
+
+def remove(pod: Pod, node: int, facts: Facts, ledger: Ledger) -> None:
+    """Free the claims of a pod that leaves its node: those made for it at once, others once no pod uses them."""
+    ledger.give_back(pod, facts.nodes.names[node])
+    for key in (*_keys(pod), facts.made_for_resources_of(pod)):
+        if key is not None and (claim := facts.claims.get(key)) is not None:
+            is_owned = any(owner.uid == pod.metadata.uid for owner in claim.metadata.owner_references if owner.uid)
+            ledger.release(key, claim, entirely=is_owned)
+
+
+def written_back(
+    cluster: Cluster, objects: ClusterObjects, pods: Sequence[Pod]
+) -> tuple[ClusterObjects, tuple[Pod, ...]]:
+    """``objects`` and ``pods`` of ``cluster`` with the current claims, by the rules used last: allocated, freed, and
+    made for pods that were placed.
+    """
+    rules = cluster.claim_users.last_rules()
+    if cluster.claim_users.before is None:
+        return objects, tuple(pods)
+    ledger = ledger_of(cluster, rules if isinstance(rules, Rules) else Rules())
+    updated = tuple(_with_statuses(pod, ledger) for pod in pods)
+    claims = [_as_it_is(claim, ledger, updated) for claim in objects.of(api.ResourceClaim)]
+    made = [_object(holder, claim) for holder, claims_made in ledger.made.items() for claim in claims_made]
+    return objects.with_all(api.ResourceClaim, (*claims, *made)), updated
+
+
+def _with_statuses(pod: Pod, ledger: Ledger) -> Pod:
+    """A pod that knows the claims made for it."""
+    holder = Holder.of(pod, pod.spec.node_name)
+    made = [
+        PodResourceClaimStatus(name=claim.reference, resource_claim_name=_name(holder, claim))
+        for claim in ledger.made.get(holder, ())
+        if claim.reference
+    ]
+    if not made:
+        return pod
+    statuses = [*pod.status.resource_claim_statuses, *made]
+    return msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, resource_claim_statuses=statuses))
+
+
+def _as_it_is(claim: api.ResourceClaim, ledger: Ledger, pods: Sequence[Pod]) -> api.ResourceClaim:
+    key = ClaimKey(claim.metadata.namespace, claim.metadata.name)
+    status = ledger.changed.get(key)
+    if status is None:
+        return claim
+    users = [_consumer(pod.metadata.name, pod.metadata.uid) for pod in pods if pod.spec.node_name and key in _keys(pod)]
+    return msgspec.structs.replace(
+        claim,
+        status=api.ResourceClaimStatus(allocation=status.allocation, reserved_for=users if status.consumers else []),
+    )
+
+
+def _keys(pod: Pod) -> Iterator[ClaimKey]:
+    names = [reference.resource_claim_name for reference in pod.spec.resource_claims]
+    names += [status.resource_claim_name for status in pod.status.resource_claim_statuses]
+    return (ClaimKey(pod.metadata.namespace, name) for name in names if name)
+
+
+def _object(holder: Holder, claim: MadeClaim) -> api.ResourceClaim:
+    owner = OwnerReference(api_version="v1", kind="Pod", name=holder.name, uid=holder.uid, controller=True)
+    metadata = ObjectMeta(
+        name=_name(holder, claim),
+        namespace=holder.namespace,
+        annotations={} if claim.reference else {api.EXTENDED_RESOURCE_CLAIM: "true"},
+        owner_references=[owner],
+    )
+    status = api.ResourceClaimStatus(allocation=claim.allocation, reserved_for=[_consumer(holder.name, holder.uid)])
+    return api.ResourceClaim(metadata=metadata, spec=claim.spec, status=status)
+
+
+def _name(holder: Holder, claim: MadeClaim) -> str:
+    return f"{holder.name}-{claim.reference or 'extended-resources'}"
+
+
+def _consumer(name: str, uid: str) -> api.ResourceClaimConsumerReference:
+    return api.ResourceClaimConsumerReference(resource="pods", name=name, uid=uid)

@@ -1,24 +1,46 @@
-"""Who has which devices: what the claims of the snapshot hold, and what pods took and gave back since.
+"""Who has which devices: what the claims of the snapshot hold, and what pods took and gave back since; and what devices
+share: the counters of a pool, which its partitions consume, and the capacities of a device, which its several
+allocations consume.
 
 The resourceclaim controller frees what no pod uses any more.
 
 Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, Reserve, PreBind
 Source: pkg/controller/resourceclaim/controller.go, syncClaim
+Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go,
+    checkAvailableCounters, deallocateCountersForDevice
+Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/consumable_capacity.go,
+    CmpRequestOverCapacity, calculateConsumedCapacity, violatesPolicy
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.devices import AllocationResult, ResourceClaim, ResourceClaimSpec
-from kubespread.kube.quantity import parse
-from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, DeviceID, Facts
-from kubespread.scheduler.plugins.dynamicresources.rules import Rules
+from kubespread.kube.api.devices import (
+    AllocationResult,
+    CapacityRequestPolicy,
+    CapacityRequestPolicyRange,
+    ResourceClaim,
+    ResourceClaimSpec,
+)
+from kubespread.kube.quantity import INT64_MAX, NANO, Quantity, QuantityText, parse
+from kubespread.scheduler.plugins.dynamicresources.devices import (
+    Candidate,
+    ClaimKey,
+    CounterID,
+    DeviceID,
+    Facts,
+    OfferedDevice,
+    Pool,
+    PoolID,
+    Rules,
+)
 
 
 class ClaimStatus(Struct, frozen=True):
@@ -78,9 +100,6 @@ class Ledger(Struct):
 
     def copy(self) -> Ledger:
         return Ledger(self.shares_count, set(self.in_use), dict(self.shares), dict(self._changed), dict(self._made))
-
-    def is_allocated(self, device: DeviceID) -> bool:
-        return device in self.in_use or device in self.shares
 
     def changed_since(self, before: Ledger) -> set[DeviceID]:
         """The devices that others have now."""
@@ -169,3 +188,211 @@ class Ledger(Struct):
     def changed(self) -> Mapping[ClaimKey, ClaimStatus]:
         """The states of claims that pods have started or stopped using since the snapshot."""
         return self._changed
+
+
+class Counters(Struct):
+    """The counters of pools while devices are searched for: what is left of them, and what the search has reserved."""
+
+    ledger: Ledger
+    rules: Rules
+    _left: dict[Hashable, dict[CounterID, int]] = field(default_factory=dict)
+    _reserved: dict[Hashable, dict[CounterID, int]] = field(default_factory=dict)
+    _overdrawn: set[Hashable] = field(default_factory=set)
+
+    def reserve(self, device: OfferedDevice, pool: Pool) -> bool:
+        """Reserve what a device takes of its pool's counters; False where one of them has too little."""
+        key = self._key(pool)
+        if key not in self._left:
+            self._left[key], self._reserved[key] = counters_left(pool, self.ledger), {}
+            if any(amount < 0 for amount in self._left[key].values()):
+                self._overdrawn.add(key)
+        left, reserved = self._left[key], self._reserved[key]
+        self._add(device, pool, 1)
+        # A counter that is overdrawn keeps back all devices, also those that do not consume it.
+        if key not in self._overdrawn and all(
+            reserved[counter] <= left[counter] for counter, _ in device.consumes if counter in left
+        ):
+            return True
+        self.release(device, pool)
+        return False
+
+    def release(self, device: OfferedDevice, pool: Pool) -> None:
+        self._add(device, pool, -1)
+
+    def _add(self, device: OfferedDevice, pool: Pool, sign: int) -> None:
+        reserved = self._reserved[self._key(pool)]
+        for counter, amount in device.consumes:
+            reserved[counter] = reserved.get(counter, 0) + sign * amount
+
+    def _key(self, pool: Pool) -> Hashable:
+        return pool.id[1] if self.rules.miscounts else pool.id
+
+
+def counters_left(pool: Pool, ledger: Ledger) -> dict[CounterID, int]:
+    """What allocated devices of a pool leave of its counters; below zero where they take too much."""
+    left = dict(pool.counters)
+    for device in pool.consumers if left else ():
+        if device.id in ledger.in_use or device.id in ledger.shares:
+            for counter, amount in device.consumes:
+                left[counter] -= amount
+    return left
+
+
+def lacking(device: OfferedDevice, left: Mapping[CounterID, int]) -> set[CounterID]:
+    """The counters that keep a device back, of what is ``left`` of its pool's: those that it needs more of, and those
+    that are overdrawn.
+    """
+    if not device.consumes:
+        return set()
+    needs = {counter for counter, amount in device.consumes if amount > left.get(counter, -1)}
+    return needs | {counter for counter, amount in left.items() if amount < 0}
+
+
+def most_at_once(candidates: Iterable[Candidate], left: Mapping[PoolID, Mapping[CounterID, int]], rules: Rules) -> int:
+    """No more of these devices than this can be had together: of those that consume a counter set, as many as fit each
+    of its counters, the smallest first.
+    """
+    consuming: dict[tuple[PoolID, str], list[OfferedDevice]] = {}
+    others = 0
+    for device, pool in candidates:
+        if device.consumes and pool.id in left and not device.is_shared(rules):
+            consuming.setdefault((pool.id, device.consumes[0][0][0]), []).append(device)
+        else:
+            others += 1
+    return others + sum(
+        min(
+            (
+                sum(
+                    total <= amount
+                    for total in accumulate(sorted(dict(device.consumes).get(counter, 0) for device in devices))
+                )
+                for counter, amount in left[pool].items()
+                if counter[0] == counters
+            ),
+            default=len(devices),
+        )
+        for (pool, counters), devices in consuming.items()
+    )
+
+
+Consumption = Mapping[str, Quantity]
+"""How much one allocation consumes of each capacity of its device."""
+
+
+def consumption(
+    device: OfferedDevice, requested: Mapping[str, QuantityText | None], rules: Rules
+) -> Consumption | None:
+    """What an allocation consumes; None where the device lacks a requested capacity, or allows no such request."""
+    capacity = device.device.capacity
+    if rules.capacity_names_are_one:
+        requested = {_as_published(name, device): amount for name, amount in requested.items()}
+    if not capacity.keys() >= requested.keys():
+        return None
+    consumed = {}
+    for name, offered in capacity.items():
+        policy = offered.request_policy
+        if name in requested:
+            amount = _rounded(parse(requested[name]), policy, rules)
+        else:
+            default = policy.default if policy is not None and policy.default is not None else offered.value
+            amount = parse(default)
+        if amount is None or (policy is not None and not _is_valid(amount, policy, rules)):
+            return None
+        consumed[name] = amount
+    return consumed
+
+
+def _as_published(name: str, device: OfferedDevice) -> str:
+    """The name of a capacity with its driver's where the device publishes it so, else without."""
+    driver, _, own = name.rpartition("/")
+    whole = f"{device.id.driver}/{own}"
+    if driver not in ("", device.id.driver):
+        return name
+    return whole if whole in device.device.capacity else own
+
+
+def _rounded(requested: Quantity, policy: CapacityRequestPolicy | None, rules: Rules) -> Quantity | None:
+    """A request rounded up to what the policy allows; None where no such amount can be told."""
+    if requested.nano < 0 and not rules.miscounts:
+        return None
+    if policy is None:
+        return requested
+    if policy.valid_range is not None and policy.valid_range.min is not None:
+        return _rounded_in_range(requested, policy.valid_range, parse(policy.valid_range.min), rules)
+    return next((value for value in map(parse, policy.valid_values) if requested.nano <= value.nano), requested)
+
+
+def _rounded_in_range(
+    requested: Quantity, valid: CapacityRequestPolicyRange, least: Quantity, rules: Rules
+) -> Quantity | None:
+    if requested.nano < least.nano:
+        return least
+    start, step = _scaled(least, rules), _scaled(parse(valid.step), rules)
+    if not step:
+        return requested
+    steps = -((start - _scaled(requested, rules)) // step)
+    nano = start + step * steps
+    return Quantity(nano, "BinarySI") if nano <= INT64_MAX * NANO else None
+
+
+def _is_valid(amount: Quantity, policy: CapacityRequestPolicy, rules: Rules) -> bool:
+    if policy.default is not None and amount.nano == parse(policy.default).nano:
+        return True
+    if policy.valid_range is not None:
+        most, step = policy.valid_range.max, policy.valid_range.step
+        if most is not None and amount.nano > parse(most).nano:
+            return False
+        beyond, unit = (
+            _scaled(amount, rules) - _scaled(parse(policy.valid_range.min), rules),
+            _scaled(parse(step), rules),
+        )
+        return not unit or beyond % unit == 0
+    return not policy.valid_values or any(amount.nano == parse(value).nano for value in policy.valid_values)
+
+
+def _scaled(quantity: Quantity, rules: Rules) -> int:
+    """In units of 10^-9, a whole number at or beyond it where ranges are in whole numbers."""
+    return quantity.nano if rules.fractions_count else quantity.value * NANO
+
+
+class Capacities(Struct):
+    """The capacities of devices while devices are searched for."""
+
+    ledger: Ledger
+    rules: Rules
+    _reserved: dict[Hashable, dict[str, int]] = field(default_factory=dict)
+    _shares: dict[Hashable, int] = field(default_factory=dict)
+    """How many allocations of a device the search has made."""
+
+    def is_in_use(self, device: OfferedDevice) -> bool:
+        """Whether some allocation of a shared device has taken its counters already."""
+        if not self.rules.miscounts:
+            return device.id in self.ledger.shares or bool(self._shares.get(device.id))
+        return any(self.ledger.shares.get(device.id, ())) or device.id in self._reserved
+
+    def suffices(self, device: OfferedDevice, consumed: Consumption) -> bool:
+        """Whether the capacities of a device have room for an allocation."""
+        used = dict(self._reserved.get(device.id, ()))
+        for share in self.ledger.shares.get(device.id, ()):
+            for name, amount in share:
+                used[name] = used.get(name, 0) + amount
+        offered = device.device.capacity
+        return all(
+            amount.nano + used.get(name, 0) <= parse(offered[name].value).nano for name, amount in consumed.items()
+        )
+
+    def reserve(self, device: OfferedDevice, consumed: Consumption) -> None:
+        reserved = self._reserved.setdefault(device.id, {})
+        for name, amount in consumed.items():
+            reserved[name] = reserved.get(name, 0) + amount.nano
+        self._shares[device.id] = self._shares.get(device.id, 0) + 1
+
+    def release(self, device: OfferedDevice, consumed: Consumption) -> None:
+        self._shares[device.id] -= 1
+        reserved = self._reserved.get(device.id)
+        if not consumed or reserved is None:
+            return
+        for name, amount in consumed.items():
+            reserved[name] -= amount.nano
+        if not any(reserved.values()):
+            del self._reserved[device.id]

@@ -1,4 +1,5 @@
-"""DynamicResources: nodes that have devices for all of the pod's claims, and how well they suit.
+"""DynamicResources: nodes that have devices for all of the pod's claims, and how well they suit, kept up as devices are
+taken and freed.
 
 What the devices of a pod's claims depend on that was not read, and what of them is not evaluated.
 
@@ -8,63 +9,270 @@ Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, Dy
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from msgspec.structs import replace
 
+from kubespread.kube.api import devices as api
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.devices import (
-    DeviceClaim,
-    DeviceClass,
-    DeviceRequest,
-    DeviceSelector,
-    DeviceTaintRule,
-    ExactDeviceRequest,
-    ResourceClaim,
-    ResourceClaimSpec,
-    ResourceClaimTemplate,
-    ResourceSlice,
-)
 from kubespread.kube.time import SECOND, in_json, nanoseconds
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.cluster.amounts import requested_by_name
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts
-from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.causes import Cause, Causes, ClaimElsewhereDetail, ClaimUnboundDetail, DeviceDetail
+from kubespread.scheduler.cluster.cluster import Change, Cluster, Moves
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, requested_by_name
+from kubespread.scheduler.cluster.nodes import everywhere
+from kubespread.scheduler.cluster.running import ClaimUsers
+from kubespread.scheduler.evaluation import Budgets, Evaluation, PostFilterPlugin
 from kubespread.scheduler.plugin import (
-    FILTER,
     JUDGES,
-    POST_FILTER,
-    PRE_BIND,
-    PRE_ENQUEUE,
-    RESERVE,
-    SCORE,
     Args,
-    Fixed,
+    Code,
+    Counted,
+    Point,
+    ScaledToHighest,
     SchedulingError,
     Setting,
     Specification,
     State,
     Status,
     Unprepared,
+    Verdicts,
+    ZeroScores,
 )
+from kubespread.scheduler.plugins.dynamicresources.allocation import SearchTooLongError, allocate, keeps_away
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
-from kubespread.scheduler.plugins.dynamicresources.cel.values import UnsupportedExpressionError
+from kubespread.scheduler.plugins.dynamicresources.cel.functions import UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.claims import (
+    ALL,
     AllocationError,
     Binding,
+    ClaimToAllocate,
     PodClaims,
     RefusedError,
+    RequestToAllocate,
     claim_to_allocate,
     claims_of,
 )
-from kubespread.scheduler.plugins.dynamicresources.devices import Facts, OfferedDevice
-from kubespread.scheduler.plugins.dynamicresources.following import facts_of, ledger_of
-from kubespread.scheduler.plugins.dynamicresources.rules import Rules
-from kubespread.scheduler.preemption import Budgets, PostFilterPlugin
+from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, CounterID, Facts, OfferedDevice, Pool, Rules
+from kubespread.scheduler.plugins.dynamicresources.judging import (
+    NOT_AVAILABLE,
+    Judge,
+    Outcome,
+    facts_of,
+    judge_of,
+    ledger_of,
+    place,
+    remove,
+)
+from kubespread.scheduler.plugins.dynamicresources.ledger import Capacities, Ledger, consumption, counters_left, lacking
+
+
+class DynamicResourcesState(ScaledToHighest, Counted):
+    def __init__(self, cluster: Cluster, pod: Pod, rules: Rules, *, is_scored: bool = True) -> None:
+        """Raises RefusedError where the claims keep the pod from every node."""
+        self._pod, self._rules, self._kinds, self._is_scored = pod, rules, cluster.kinds, is_scored
+        self._facts: Facts = facts_of(cluster)
+        self._users: ClaimUsers | None = cluster.claim_users
+        """What the ledger follows from; None once the state was moved on its own."""
+        self._ledger: Ledger = ledger_of(cluster, rules)
+        self.judge: Judge = judge_of(pod, self._facts, self._ledger, rules)
+        self._refused: Status | None = None
+        """Why all nodes are rejected since the state was prepared."""
+        size = len(cluster)
+        self._outdated: Mask = everywhere(cluster.nodes)
+        self._table: dict[Status, int] = {}
+        self._rows = np.zeros(size, dtype=np.int32)
+        self._scores: Counts = np.zeros(size, dtype=np.int64)
+
+    def _bring_up_to_date(self) -> None:
+        for node in np.flatnonzero(self._outdated).tolist():
+            outcome = Outcome(self._refused) if self._refused is not None else self.judge.judge(node, self._ledger)
+            status = outcome.status
+            self._rows[node] = 0 if status is None else self._table.setdefault(status, len(self._table) + 1)
+            self._scores[node] = outcome.score if self._is_scored else 0
+        self._outdated[:] = False
+
+    def filter(self, nodes: Positions | None = None) -> Verdicts:
+        self._bring_up_to_date()
+        return Verdicts(self._rows.copy(), tuple(self._table)).for_nodes(nodes)
+
+    @property
+    def may_fail(self) -> bool:
+        self._bring_up_to_date()
+        return any(status.code is Code.ERROR and bool((self._rows == row).any()) for status, row in self._table.items())
+
+    def score(self, feasible: Mask) -> Counts:
+        self._bring_up_to_date()
+        return self._scores.copy()
+
+    def frees_a_claim(self, filtered: Mask) -> bool:
+        """Whether PostFilter deallocates a claim that only this pod uses, so that it may get other devices: one that
+        Filter found out of reach of some of the ``filtered`` nodes, the only ones it looked at.
+        """
+        self._bring_up_to_date()
+        row = self._table.get(NOT_AVAILABLE)
+        elsewhere = set[ClaimKey]()
+        for node in np.flatnonzero(filtered & (self._rows == row)).tolist() if row is not None else ():
+            elsewhere.update(self.judge.elsewhere(node))
+        return any(
+            claim.claim is not None
+            and claim.key in elsewhere
+            and self._ledger.is_only_for(self._pod, claim.key, claim.claim)
+            for claim in self.judge.claims.claims
+        )
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        if self._refused is not None:
+            return super().causes(cluster, nodes)
+        return [shortages(self.judge, node, self._ledger) for node in nodes.tolist()]
+
+    def move(self, moves: Moves) -> None:
+        before = self._ledger
+        self._ledger = before.copy()
+        for number, node, by in zip(moves.kind.tolist(), moves.node.tolist(), moves.by.tolist(), strict=True):
+            pod = self._kinds[number].pod
+            for _ in range(abs(by)):
+                if by > 0:
+                    place(pod, node, self._facts, self._ledger, self._rules)
+                else:
+                    remove(pod, node, self._facts, self._ledger)
+        self._users = None
+        self._look_again(before)
+
+    def pretend(self, kind: int, node: int, by: int) -> None:
+        """The plugin has neither AddPod nor RemovePod: in a dry run nothing is taken or freed."""
+
+    def follow(self, cluster: Cluster, moves: Moves) -> None:
+        """The cluster knows in which order pods came, and so who got what."""
+        if self._users is cluster.claim_users:
+            return
+        before, self._users = self._ledger, cluster.claim_users
+        self._ledger = ledger_of(cluster, self._rules)
+        self._look_again(before)
+
+    def _look_again(self, before: Ledger) -> None:
+        """A change of the ledger outdates the verdicts on the nodes that reach the changed devices."""
+        try:
+            judge = judge_of(self._pod, self._facts, self._ledger, self._rules)
+        except RefusedError as refused:
+            self._refused = refused.status
+            self._outdated[:] = True
+            return
+        if judge.claims != self.judge.claims or self._refused is not None:
+            self.judge, self._refused = judge, None
+            self._outdated[:] = True
+            return
+        changed = self._ledger.changed_since(before)
+        if changed:
+            self.judge = judge
+            self._outdated |= judge.inventory.nodes_of({(device.driver, device.pool) for device in changed})
+
+    def fork(self) -> DynamicResourcesState:
+        fork: DynamicResourcesState = object.__new__(type(self))
+        fork.__dict__.update(self.__dict__)
+        fork._outdated, fork._rows, fork._scores = self._outdated.copy(), self._rows.copy(), self._scores.copy()
+        fork._table = dict(self._table)
+        return fork
+
+    def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
+        if change.touches_nodes:
+            return None
+        fork = self.fork()
+        fork.follow(cluster, moves)
+        # What rejects the pod as a whole is for a new preparation to say.
+        return fork if fork._refused is None else None
+
+
+def shortages(judge: Judge, node: int, ledger: Ledger) -> Causes:
+    """The claims that are allocated elsewhere or cannot be bound, or else the requests that find too few devices by
+    themselves.
+    """
+    if judge.unbound:
+        return tuple(ClaimUnboundDetail(str(key)) for key in judge.unbound)
+    elsewhere = judge.elsewhere(node)
+    if elsewhere:
+        return tuple(ClaimElsewhereDetail(str(key)) for key in elsewhere)
+    return tuple(_shortages(judge, node, ledger))
+
+
+def _shortages(judge: Judge, node: int, ledger: Ledger) -> Iterator[Cause]:
+    pools = [pool for pool in judge.inventory.pools(node) if pool.is_usable]
+    for claim in judge.to_allocate_on(node):
+        for alternatives in claim.requests:
+            details = [_shortage(judge, request, pools, ledger) for request in alternatives]
+            if all(details):
+                yield from (detail for detail in details if detail is not None)
+
+
+def _shortage(judge: Judge, request: RequestToAllocate, pools: Sequence[Pool], ledger: Ledger) -> DeviceDetail | None:
+    found, counters = Counter[str](), set[CounterID]()
+    try:
+        for pool in pools:
+            left = counters_left(pool, ledger)
+            for device in pool.devices:
+                if device.id not in pool.unreached:
+                    found[what := _as_found(request, device, left, ledger, judge.rules)] += 1
+                    counters.update(lacking(device, left) if what == "exhausted" else ())
+    except AllocationError:
+        return None
+    selected = found.total() - found["unselected"]
+    requested = max(1, selected) if request.mode == ALL else request.count
+    if requested <= found["usable"]:
+        together = _together(request, pools, ledger, judge.rules)
+        found.update(usable=together - found["usable"], exhausted=found["usable"] - together)
+    if requested <= found["usable"]:
+        return None
+    return DeviceDetail(
+        claim=request.claim,
+        request=request.full_name,
+        requested=requested,
+        usable=found["usable"],
+        tainted=found["tainted"],
+        in_use=found["in use"],
+        selected=selected,
+        devices=found.total(),
+        exhausted=found["exhausted"],
+        counters=tuple("/".join(counter) for counter in sorted(counters)),
+        full=found["full"],
+    )
+
+
+def _as_found(
+    request: RequestToAllocate, device: OfferedDevice, left: Mapping[CounterID, int], ledger: Ledger, rules: Rules
+) -> str:
+    """What becomes of one device that a request by itself looks at. Raises AllocationError."""
+    if not request.selects(device):
+        return "unselected"
+    if device.id in ledger.in_use and not request.admin_access:
+        return "in use"
+    if keeps_away(device.taints(rules), request.tolerations):
+        return "tainted"
+    capacities = Capacities(ledger, rules)
+    if not (device.is_shared(rules) and capacities.is_in_use(device)) and lacking(device, left):
+        return "exhausted"
+    consumed = consumption(device, request.capacity or {}, rules) if rules.shares_count else {}
+    return "full" if consumed is None or not capacities.suffices(device, consumed) else "usable"
+
+
+def _together(request: RequestToAllocate, pools: Sequence[Pool], ledger: Ledger, rules: Rules) -> int:
+    """How many devices a request could have at once, which may be fewer than one after the other: up to as many as it
+    asks for.
+    """
+    if request.mode == ALL:
+        return len([device for pool in pools for device in pool.devices])
+    for count in range(request.count, 0, -1):
+        claim = ClaimToAllocate(request.claim, ((replace(request, count=count),),))
+        try:
+            if allocate(tuple(pools), [claim], ledger, rules) is not None:
+                return count
+        except (AllocationError, SearchTooLongError):
+            return request.count
+    return 0
 
 
 def claim_gaps(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
@@ -72,19 +280,19 @@ def claim_gaps(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
     claims, objects, references = _claims(cluster, pod, rules), cluster.objects, pod.spec.resource_claims
     made = {status.name for status in pod.status.resource_claim_statuses}
     if any(reference.resource_claim_name or reference.name in made for reference in references):
-        yield from objects.gap(ResourceClaim, "where the pod's resource claims are allocated is not evaluated")
+        yield from objects.gap(api.ResourceClaim, "where the pod's resource claims are allocated is not evaluated")
     if any(reference.resource_claim_template_name and reference.name not in made for reference in references):
-        yield from objects.gap(ResourceClaimTemplate, "the claims made from them are not evaluated")
+        yield from objects.gap(api.ResourceClaimTemplate, "the claims made from them are not evaluated")
     if claims is None or not claims.needs_devices:
         return
     if claims.claims:
-        yield from objects.gap(DeviceClass, "requests of the pod's resource claims are taken to select any device")
+        yield from objects.gap(api.DeviceClass, "requests of the pod's resource claims are taken to select any device")
     # Few clusters have any and few people list them: a gap only where they were asked for and refused.
-    if DeviceTaintRule.__name__ in objects.unread:
-        yield from objects.gap(DeviceTaintRule, "no rules are taken to taint devices")
-    yield from objects.gap(ResourceSlice, "no node is taken to have devices for the pod's resource claims")
+    if api.DeviceTaintRule.__name__ in objects.unread:
+        yield from objects.gap(api.DeviceTaintRule, "no rules are taken to taint devices")
+    yield from objects.gap(api.ResourceSlice, "no node is taken to have devices for the pod's resource claims")
     if not any(reference.resource_claim_name for reference in references):
-        yield from objects.gap(ResourceClaim, "no device is taken to be in use")
+        yield from objects.gap(api.ResourceClaim, "no device is taken to be in use")
 
 
 def _claims(cluster: Cluster, pod: Pod, rules: Rules) -> PodClaims | None:
@@ -112,7 +320,7 @@ def not_evaluated(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
     specs = [claim.spec for claim in claims.claims if claim.allocation is None]
     requests = [request for spec in specs for request in _requests(spec)]
     provided = [facts.by_resource[name].metadata.name for name in claims.resources if name in facts.by_resource]
-    requests += (ExactDeviceRequest(device_class_name=name) for name in provided)
+    requests += (api.ExactDeviceRequest(device_class_name=name) for name in provided)
     classes = {request.device_class_name for request in requests}
     selectors = [
         selector for name in sorted(classes) if name in facts.classes for selector in facts.classes[name].spec.selectors
@@ -129,9 +337,9 @@ def not_evaluated(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
         yield f"DynamicResources: which driver's counters hold for pools called {names}, of several drivers"
 
 
-def _may_get(request: ExactDeviceRequest, facts: Facts, devices: Iterable[OfferedDevice]) -> bool:
+def _may_get(request: api.ExactDeviceRequest, facts: Facts, devices: Iterable[OfferedDevice]) -> bool:
     """Whether class and request select some of ``devices``, or cannot tell."""
-    spec = ResourceClaimSpec(devices=DeviceClaim(requests=[DeviceRequest(exactly=request)]))
+    spec = api.ResourceClaimSpec(devices=api.DeviceClaim(requests=[api.DeviceRequest(exactly=request)]))
     (((wanted,),),) = [claim_to_allocate("", spec, facts.classes).requests]
     try:
         return any(wanted.selects(device) for device in devices)
@@ -139,14 +347,14 @@ def _may_get(request: ExactDeviceRequest, facts: Facts, devices: Iterable[Offere
         return True
 
 
-def _requests(spec: ResourceClaimSpec) -> Iterator[ExactDeviceRequest]:
+def _requests(spec: api.ResourceClaimSpec) -> Iterator[api.ExactDeviceRequest]:
     for request in spec.devices.requests:
         if request.exactly is not None:
             yield request.exactly
         yield from request.first_available
 
 
-def _unsupported(selectors: Iterable[DeviceSelector]) -> Iterator[tuple[str, str]]:
+def _unsupported(selectors: Iterable[api.DeviceSelector]) -> Iterator[tuple[str, str]]:
     expressions = dict.fromkeys(selector.cel.expression for selector in selectors if selector.cel is not None)
     for expression in expressions:
         try:
@@ -210,15 +418,12 @@ class DynamicResources(PostFilterPlugin):
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         if not _may_need_devices(pod):
-            return NoClaims(len(cluster))
-        from kubespread.scheduler.plugins.dynamicresources.claims import RefusedError
-        from kubespread.scheduler.plugins.dynamicresources.state import DynamicResourcesState
-
+            return ZeroScores(len(cluster))
         try:
             state = DynamicResourcesState(cluster, pod, self.rules, is_scored=self.is_filtering)
         except RefusedError as refused:
             return refused.status
-        return NoClaims(len(cluster)) if state.has_no_claims else state
+        return ZeroScores(len(cluster)) if state.judge.claims.is_empty else state
 
     def post_filter(self, evaluation: Evaluation, budgets: Budgets) -> str:
         if not evaluation.prepared.framework.reaches(self.name, evaluation.rejection):
@@ -231,8 +436,6 @@ class DynamicResources(PostFilterPlugin):
             return NO_CLAIMS
         if not _may_need_devices(evaluation.pod):
             return NO_CLAIMS
-        from kubespread.scheduler.plugins.dynamicresources.state import DynamicResourcesState
-
         state = evaluation.states.get(self.name)
         if isinstance(state, DynamicResourcesState):
             return DEALLOCATED if state.frees_a_claim(evaluation.reached(self.name)) else STILL_NOT
@@ -240,30 +443,20 @@ class DynamicResources(PostFilterPlugin):
 
 
 def _may_need_devices(pod: Pod) -> bool:
-    """Whether anything that knows devices has to be asked, and imported: it takes long, and most pods need none."""
+    """Whether anything that knows devices has to be asked: most pods need none."""
     return bool(pod.spec.resource_claims or requested_by_name(pod))
-
-
-@dataclass
-class NoClaims(Fixed):
-    """A pod without claims is scored all the same."""
-
-    nodes: int
-
-    def score(self) -> Counts:
-        return np.zeros(self.nodes, dtype=np.int64)
 
 
 def _make(setting: Setting) -> DynamicResources:
     version = setting.version
     return DynamicResources(
-        Rules.of(version), is_filtering=FILTER in setting.points, names_claims=not version.since(37)
+        Rules.of(version), is_filtering=Point.FILTER in setting.points, names_claims=not version.since(37)
     )
 
 
-SPECIFICATION = Specification(
+DYNAMIC_RESOURCES = Specification(
     name=DynamicResources.name,
-    points=JUDGES | {PRE_ENQUEUE, POST_FILTER, SCORE, RESERVE, PRE_BIND},
+    points=JUDGES | {Point.PRE_ENQUEUE, Point.POST_FILTER, Point.SCORE, Point.RESERVE, Point.PRE_BIND},
     make=_make,
     args=DynamicResourcesArgs,
     weight=2,

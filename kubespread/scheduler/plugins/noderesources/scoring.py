@@ -38,12 +38,10 @@ from kubespread.kube.validation.faults import (
     unsupported,
 )
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.holdings import Holdings
-from kubespread.scheduler.cluster.labels import Counts, LabelColumn
-from kubespread.scheduler.integers import Integers, divide, round_half_away, wrapped
+from kubespread.scheduler.cluster.cluster import Cluster, Holdings
+from kubespread.scheduler.cluster.columns import Counts, Integers, LabelColumn, divide, round_half_away, wrapped
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Args
-from kubespread.scheduler.plugins.dynamicresources.rules import Rules
+from kubespread.scheduler.plugins.dynamicresources.devices import Rules
 
 
 def allocation_of_domains(
@@ -140,7 +138,7 @@ def shares(
         allocatable, occupied = held.allocatable(resource.name), used(resource.name)
         if devices is not None and is_scalar(resource.name):
             # What knows devices is only imported where something could be one.
-            from kubespread.scheduler.plugins.dynamicresources.following import device_totals
+            from kubespread.scheduler.plugins.dynamicresources.judging import device_totals
 
             if (totals := device_totals(held, resource.name, devices)) is not None:
                 has_devices = (allocatable == 0) & (totals[0] > 0)

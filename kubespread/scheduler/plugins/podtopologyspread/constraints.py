@@ -42,12 +42,10 @@ from kubespread.kube.validation.faults import (
 )
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY, ZONE
-from kubespread.scheduler.cluster.change import Moves
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, Moves
+from kubespread.scheduler.cluster.columns import Codes, DomainCounts, Mask
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable, PodKind
-from kubespread.scheduler.cluster.labels import Codes, DomainCounts, Mask
-from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
+from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_required_node_affinity, tolerated
 from kubespread.scheduler.plugin import Args
 
 Source = Literal["pod", "profile", "system"]
@@ -261,10 +259,7 @@ class NodeInclusion:
         """Made once for all pods of a cluster that are alike in what it reads of them."""
         read = pod.spec.node_selector, required_node_selector(pod), pod.spec.tolerations
         key = cls, msgspec.msgpack.encode(read), compares
-        made = cluster.memo.get(key)
-        if not isinstance(made, cls):
-            made = cluster.memo[key] = cls(cluster.nodes, pod, compares=compares)
-        return made
+        return cluster.once(key, lambda: cls(cluster.nodes, pod, compares=compares))
 
     def of(self, constraint: Constraint) -> Mask:
         included = self._affinity if constraint.honors_affinity else self._everywhere
@@ -299,7 +294,8 @@ def _selected_kinds(kinds: KindTable, selector: Selector, namespace: str, *, ter
     def judge(kind: PodKind) -> bool:
         return kind.namespace == namespace and (terminating or not kind.terminating) and selector.matches(kind.labels)
 
-    return kinds.judgment(
+    return kinds.shared(
+        "judgment",
         ("selected", selector, namespace, terminating),
         lambda: KindJudgment(kinds, judge, among=lambda: kinds.selectable(namespace, selector)),
     )

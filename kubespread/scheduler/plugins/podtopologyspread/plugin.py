@@ -1,28 +1,41 @@
-"""The plugin itself: constraints, their filter and their score, prepared for one pod.
+"""PodTopologySpread: the hard constraints filter, the soft ones score.
+
+A node passes when matching + self - global minimum <= maxSkew for every hard constraint. It scores higher the fewer
+matching pods there are in its domains, weighted by how many domains there are.
 
 Source: pkg/scheduler/framework/plugins/podtopologyspread/plugin.go, New, getConstraints
-Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, PreFilter
+Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, PreFilter, calPreFilterState, Filter,
+    minMatchNum, updateWithPod
+Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector, matchNodeInclusionPolicies
+Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go, initPreScoreState, Score, scoreForCount,
+    topologyNormalizingWeight, NormalizeScore
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
 from kubespread.kube.api.core import Pod, Service
 from kubespread.kube.owners import controller_of, find_controller, selects_pods
 from kubespread.kube.taint import COMPARISON_GATE
 from kubespread.kube.versions import EMPTY_SELECTOR, FULLY_TAINTED_DOMAINS
-from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
-from kubespread.scheduler.cluster.change import Moves
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY
+from kubespread.scheduler.cluster.cluster import Cluster, Moves
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, distinct, round_half_away
 from kubespread.scheduler.plugin import (
     JUDGES,
+    MAX_NODE_SCORE,
     RANKS,
     SKIP,
+    Code,
     Counted,
     Extent,
     Plugin,
@@ -30,25 +43,241 @@ from kubespread.scheduler.plugin import (
     Setting,
     Specification,
     State,
+    Status,
     Unprepared,
     Verdicts,
     read_as,
 )
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     SYSTEM_DEFAULTS,
+    Constraint,
+    CountedConstraint,
     DefaultConstraints,
     NodeInclusion,
     PodConstraints,
     PodTopologySpreadArgs,
+    has_all_keys,
     pod_constraints,
+    pretended_kinds,
 )
-from kubespread.scheduler.plugins.podtopologyspread.filtering import (
-    HardConstraint,
-    SpreadRules,
-    hard_constraints,
-    judge,
+
+Shares = NDArray[np.float64]
+
+
+class SoftConstraint(CountedConstraint):
+    """One ScheduleAnyway constraint and the pods it counts."""
+
+    def __init__(self, cluster: Cluster, constraint: Constraint, eligible: Mask, namespace: str) -> None:
+        column = cluster.nodes.label(constraint.topology_key)
+        self.is_hostname = constraint.topology_key == HOSTNAME
+        # A node without the label belongs to the domain "", which only matters where such nodes are scored at all.
+        self._value_of_node = column.absent_as_empty
+        # For kubernetes.io/hostname every node is its own domain, regardless of labels, and the policies do not apply.
+        super().__init__(
+            cluster,
+            constraint,
+            namespace,
+            eligible=eligible,
+            counts_on=np.ones_like(eligible) if self.is_hostname else eligible,
+            domain=np.arange(len(column.codes), dtype=np.int32) if self.is_hostname else self._value_of_node,
+            domains=len(column.codes) if self.is_hostname else len(column.values) + 1,
+        )
+
+    def around(self, nodes: Positions | None = None) -> Counts:
+        """As the score counts them: 0 where the node lacks the key."""
+        if self.is_hostname and nodes is None:
+            around = self.counts
+        else:
+            around = super().around(nodes)
+        if self.column.is_everywhere:
+            return around
+        return np.where(self.column.absent if nodes is None else self.column.absent[nodes], 0, around)
+
+    def size(self, scored: Mask) -> int:
+        """How many domains the scored nodes make up."""
+        if self.is_hostname:
+            return int(np.count_nonzero(scored))
+        return int(np.count_nonzero(np.bincount(self._value_of_node[scored], minlength=1)))
+
+    def share(self, scored: Mask) -> Shares:
+        """What the constraint adds to each node's raw score; nothing where the node lacks the key."""
+        weight = math.log(self.size(scored) + 2)
+        share = self.around().astype(np.float64) * weight + float(self.constraint.max_skew - 1)
+        return share if self.column.is_everywhere else np.where(self.column.absent, 0.0, share)
+
+
+class SoftConstraints:
+    """The soft group of one pod."""
+
+    def __init__(
+        self, cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion, *, strict: bool
+    ) -> None:
+        all_keys = has_all_keys(cluster.nodes, constraints)
+        self._compared = all_keys if strict else np.ones(len(cluster), dtype=np.bool_)
+        """Nodes that are compared with one another where they fit; the others get 0."""
+        self._compares_all = bool(self._compared.all())
+        self.counted = [
+            SoftConstraint(
+                cluster,
+                constraint,
+                inclusion.of(constraint) & all_keys if strict else inclusion.of(constraint),
+                pod.metadata.namespace,
+            )
+            for constraint in constraints
+        ]
+
+    def fork(self) -> SoftConstraints:
+        """The same counts, to be updated apart from these."""
+        fork = copy(self)
+        fork.counted = [counted.fork() for counted in self.counted]
+        return fork
+
+    def scored(self, feasible: Mask) -> Mask:
+        """The feasible nodes that are compared with one another."""
+        return feasible if self._compares_all else feasible & self._compared
+
+    def shares(self, feasible: Mask) -> list[Shares]:
+        """Each constraint's part of the raw score."""
+        scored = self.scored(feasible)
+        return [counted.share(scored) for counted in self.counted]
+
+    def score(self, feasible: Mask) -> Counts:
+        """Raw scores, smaller is better."""
+        first, *others = self.shares(feasible)
+        for share in others:
+            first = first + share
+        return round_half_away(first)
+
+    def extent(self, raw: Counts, feasible: Mask) -> Extent:
+        counted = raw[self.scored(feasible)]
+        return (max(0, int(counted.max())), int(counted.min())) if counted.size else (0, 0)
+
+    def normalize(self, raw: Counts, extent: Extent) -> Counts:
+        """From 100 for the least raw score of the scored nodes downwards; 0 for nodes that are left out."""
+        highest, lowest = extent
+        score = MAX_NODE_SCORE * (highest + lowest - raw) // highest if highest else np.full_like(raw, MAX_NODE_SCORE)
+        return score if self._compares_all else np.where(self._compared, score, 0)
+
+
+CONSTRAINTS_NOT_MATCHED = Status(Code.UNSCHEDULABLE, ("node(s) didn't match pod topology spread constraints",))
+LABEL_MISSING = Status(
+    Code.UNRESOLVABLE, ("node(s) didn't match pod topology spread constraints (missing required label)",)
 )
-from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint, SoftConstraints
+# What the scheduler takes the minimum of no domains to be: no skew can exceed it.
+NO_DOMAINS = 2**31 - 1
+_SKEWED, _MISSING = 1, 2
+
+
+class SpreadRules(Struct, frozen=True):
+    """How a release counts and judges."""
+
+    empty_selector_counts: bool = False
+    """Up to 1.26 the selector ``{}`` counts all pods of the namespace, later none, and since 1.38 all again."""
+    counts_tainted_domains: bool = False
+    """Proposed: domains that only nodeTaintsPolicy leaves out count towards minDomains."""
+    counts_ineligible_nodes: bool = False
+    """From 1.19 to 1.23 pods on any node count towards a domain that an eligible node makes."""
+    passes_without_domains: bool = False
+    """Up to 1.19 every node passes when no constraint has a domain."""
+    missing_label_is_resolvable: bool = False
+    """Up to 1.18 a missing label is judged like too much skew."""
+    compares_tolerations: bool = False
+    """Whether tolerations with the operators Gt and Lt count for nodeTaintsPolicy."""
+    derives_selectors_otherwise: bool = False
+    """Up to 1.21 default constraints derive their selector in another way, which is not modeled."""
+
+
+class HardConstraint(CountedConstraint):
+    """One DoNotSchedule constraint and the pods it counts."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        constraint: Constraint,
+        eligible: Mask,
+        namespace: str,
+        rules: SpreadRules,
+        *,
+        tainted: Mask | None = None,
+    ) -> None:
+        """``tainted`` are nodes that only their taints make ineligible, where their domains count all the same."""
+        column = cluster.nodes.label(constraint.topology_key)
+        self.is_domain: Mask = np.zeros(len(column.values), dtype=np.bool_)
+        self.is_domain[column.codes[eligible]] = True
+        self._domains = int(np.count_nonzero(self.is_domain))
+        self._all_domains = self._domains if tainted is None else len(distinct(column.codes[eligible | tainted]))
+        """How many domains minDomains is compared with."""
+        any_eligible = rules.counts_ineligible_nodes and self._domains > 0
+        self._pretends_kind = pretended_kinds(cluster, constraint, namespace)
+        super().__init__(
+            cluster,
+            constraint,
+            namespace,
+            eligible=eligible,
+            counts_on=self.is_domain[column.codes] & column.present if any_eligible else eligible,
+            domain=column.codes,
+            domains=len(column.values),
+        )
+
+    def pretend(self, kind: int, node: int, by: int) -> None:
+        """A dry run adds or takes away a pod without asking whether it was counted."""
+        if self.eligible[node] and self._pretends_kind[kind]:
+            self.add_one(node, by)
+
+    @property
+    def lacks_domains(self) -> bool:
+        """Whether there are fewer domains than minDomains."""
+        return self._all_domains < (1 if self.constraint.min_domains is None else self.constraint.min_domains)
+
+    @property
+    def global_minimum(self) -> int:
+        """The least count among the domains; 0 as soon as there are fewer domains than minDomains."""
+        if self.lacks_domains:
+            return 0
+        if self._domains and self._domains == len(self.counts):
+            return int(self.counts.min())
+        return int(self.counts[self.is_domain].min()) if self._domains else NO_DOMAINS
+
+    def judged(self, nodes: Positions | None) -> NDArray[np.int32]:
+        """Per node 0 where the constraint holds, _SKEWED or _MISSING; each domain is judged once."""
+        # The last entry is for nodes without the key, which ABSENT indexes.
+        verdicts = np.full(len(self.counts) + 1, _MISSING, dtype=np.int32)
+        verdicts[:-1] = _SKEWED * (
+            self.counts > self.constraint.max_skew + self.global_minimum - self.constraint.self_match
+        )
+        return verdicts.take(self.column.codes if nodes is None else self.column.codes[nodes])
+
+
+def hard_constraints(
+    cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion, rules: SpreadRules
+) -> list[HardConstraint]:
+    """Every hard constraint; a node lacking any of their keys is eligible for none of them."""
+    all_keys = has_all_keys(cluster.nodes, constraints)
+    namespace = pod.metadata.namespace
+    return [
+        HardConstraint(
+            cluster,
+            constraint,
+            all_keys & inclusion.of(constraint),
+            namespace,
+            rules,
+            tainted=all_keys & inclusion.left_out_for_taints(constraint) if rules.counts_tainted_domains else None,
+        )
+        for constraint in constraints
+    ]
+
+
+def judge(constraints: Sequence[HardConstraint], rules: SpreadRules, nodes: Positions | None = None) -> Verdicts:
+    """The first constraint a node fails decides; within one, a missing label comes before the skew."""
+    missing = Status(Code.UNSCHEDULABLE, LABEL_MISSING.reasons) if rules.missing_label_is_resolvable else LABEL_MISSING
+    table = (CONSTRAINTS_NOT_MATCHED, missing)
+    if rules.passes_without_domains and not any(counted.is_domain.any() for counted in constraints):
+        size = len(constraints[0].column.codes) if nodes is None else len(nodes)
+        return Verdicts(np.zeros(size, dtype=np.int32), table)
+    first, *others = (counted.judged(nodes) for counted in constraints)
+    for row in others:
+        first = np.where(first, first, row)
+    return Verdicts(first, table)
 
 
 @dataclass(frozen=True)
@@ -166,7 +395,7 @@ def _pod_topology_spread(setting: Setting) -> PodTopologySpread:
     return PodTopologySpread(read_as(PodTopologySpreadArgs, setting.args).defaults(version), rules)
 
 
-SPECIFICATION = Specification(
+POD_TOPOLOGY_SPREAD = Specification(
     name=PodTopologySpread.name,
     points=JUDGES | RANKS,
     make=_pod_topology_spread,

@@ -14,7 +14,7 @@ Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, AssumePodVolume
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -23,25 +23,14 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.kube.api.annotations import BIND_COMPLETED, SELECTED_NODE
+from kubespread.kube.api import cluster_objects as api
 from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
 from kubespread.kube.api.meta import Int64, ObjectMeta
-from kubespread.kube.api.storage import (
-    CSIPersistentVolumeSource,
-    CSIStorageCapacity,
-    ObjectReference,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    PersistentVolumeClaimStatus,
-    PersistentVolumeSpec,
-    PersistentVolumeStatus,
-    StorageClass,
-    VolumeNodeAffinity,
-)
 from kubespread.kube.quantity import parse
 from kubespread.kube.selector import from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
+from kubespread.kube.well_known import BIND_COMPLETED, SELECTED_NODE
 from kubespread.scheduler.causes import (
     Cause,
     Causes,
@@ -51,10 +40,11 @@ from kubespread.scheduler.causes import (
     VolumeNodeDetail,
     by_place,
 )
-from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, divide, round_half_away, wrapped
+from kubespread.scheduler.cluster.nodes import everywhere, named, nowhere
 from kubespread.scheduler.cluster.storage_index import (
+    StorageChange,
     claim_name,
     driver_of,
     is_bound,
@@ -62,24 +52,21 @@ from kubespread.scheduler.cluster.storage_index import (
     not_owner,
     storage_class_name,
 )
-from kubespread.scheduler.integers import divide, round_half_away, wrapped
-from kubespread.scheduler.node_matching import everywhere, nowhere
 from kubespread.scheduler.plugin import (
     JUDGES,
-    PRE_BIND,
     RANKS,
-    RESERVE,
     SKIP,
     Args,
     Code,
     Fixed,
-    Plugin,
+    Point,
     Setting,
     Specification,
     State,
     Status,
     Unprepared,
     Verdicts,
+    ZeroScores,
     read_as,
 )
 from kubespread.scheduler.plugins.noderesources.scoring import (
@@ -91,10 +78,10 @@ from kubespread.scheduler.plugins.noderesources.scoring import (
 )
 from kubespread.scheduler.plugins.volumes.matching import (
     PersistentVolumes,
+    VolumePlugin,
     admits_node,
     binding_gaps,
     capacity,
-    claim_gaps,
     counts_capacity,
     offers,
     provisionable,
@@ -108,12 +95,12 @@ from kubespread.scheduler.plugins.volumes.matching import (
 def bound_on(
     cluster: Cluster,
     node: int,
-    taken: Iterable[tuple[PersistentVolumeClaim, PersistentVolume]],
-    to_provision: Iterable[PersistentVolumeClaim],
+    taken: Iterable[tuple[api.PersistentVolumeClaim, api.PersistentVolume]],
+    to_provision: Iterable[api.PersistentVolumeClaim],
 ) -> StorageChange:
     """The claims of a pod bound to ``node``, each with the volume it takes or with one that is made for it there."""
     pairs = list(taken)
-    capacities: dict[int, CSIStorageCapacity] = {}
+    capacities: dict[int, api.CSIStorageCapacity] = {}
     for claim in to_provision:
         storage_class = cluster.storage.classes[storage_class_name(claim)]
         pairs.append((claim, _provisioned(cluster, node, claim, storage_class)))
@@ -126,47 +113,49 @@ def bound_on(
     )
 
 
-def _bound_claim(claim: PersistentVolumeClaim, volume: PersistentVolume) -> PersistentVolumeClaim:
+def _bound_claim(claim: api.PersistentVolumeClaim, volume: api.PersistentVolume) -> api.PersistentVolumeClaim:
     return replace(
         claim,
         metadata=replace(claim.metadata, annotations={**claim.metadata.annotations, BIND_COMPLETED: "yes"}),
         spec=replace(claim.spec, volume_name=volume.metadata.name),
-        status=PersistentVolumeClaimStatus(phase="Bound"),
+        status=api.PersistentVolumeClaimStatus(phase="Bound"),
     )
 
 
-def _bound_volume(claim: PersistentVolumeClaim, volume: PersistentVolume) -> PersistentVolume:
+def _bound_volume(claim: api.PersistentVolumeClaim, volume: api.PersistentVolume) -> api.PersistentVolume:
     meta = claim.metadata
-    reference = ObjectReference(namespace=meta.namespace, name=meta.name, uid=meta.uid)
-    return replace(volume, spec=replace(volume.spec, claim_ref=reference), status=PersistentVolumeStatus(phase="Bound"))
+    reference = api.ObjectReference(namespace=meta.namespace, name=meta.name, uid=meta.uid)
+    return replace(
+        volume, spec=replace(volume.spec, claim_ref=reference), status=api.PersistentVolumeStatus(phase="Bound")
+    )
 
 
 def _provisioned(
-    cluster: Cluster, node: int, claim: PersistentVolumeClaim, storage_class: StorageClass
-) -> PersistentVolume:
+    cluster: Cluster, node: int, claim: api.PersistentVolumeClaim, storage_class: api.StorageClass
+) -> api.PersistentVolume:
     """The volume that the driver of a class makes for a claim whose pod goes to ``node``."""
     meta, spec, driver = claim.metadata, claim.spec, driver_of(storage_class)
     name = f"pvc-{meta.uid or f'{meta.namespace}-{meta.name}'}"
-    made = PersistentVolumeSpec(
+    made = api.PersistentVolumeSpec(
         capacity=spec.resources.requests,
         access_modes=spec.access_modes,
         storage_class_name=storage_class.metadata.name,
         volume_mode=spec.volume_mode,
         volume_attributes_class_name=spec.volume_attributes_class_name,
         node_affinity=_same_topology(cluster, node, driver),
-        csi=CSIPersistentVolumeSource(driver=driver, volume_handle=name) if driver else None,
+        csi=api.CSIPersistentVolumeSource(driver=driver, volume_handle=name) if driver else None,
     )
-    return PersistentVolume(metadata=ObjectMeta(name=name), spec=made)
+    return api.PersistentVolume(metadata=ObjectMeta(name=name), spec=made)
 
 
-def _same_topology(cluster: Cluster, node: int, driver: str) -> VolumeNodeAffinity | None:
+def _same_topology(cluster: Cluster, node: int, driver: str) -> api.VolumeNodeAffinity | None:
     """The nodes from which a volume made for ``node`` can be reached; None for every node, according to the driver."""
     labels = cluster.nodes.objects[node].metadata.labels
     values = {key: labels[key] for key in topology_keys(cluster, node, driver) if key in labels}
     if not values:
         return None
     expressions = [NodeSelectorRequirement(key=key, operator="In", values=[value]) for key, value in values.items()]
-    return VolumeNodeAffinity(
+    return api.VolumeNodeAffinity(
         required=NodeSelector(node_selector_terms=[NodeSelectorTerm(match_expressions=expressions)])
     )
 
@@ -179,8 +168,8 @@ def topology_keys(cluster: Cluster, node: int, driver: str) -> list[str]:
 
 
 def _less(
-    cluster: Cluster, node: int, claim: PersistentVolumeClaim, before: Mapping[int, CSIStorageCapacity]
-) -> dict[int, CSIStorageCapacity]:
+    cluster: Cluster, node: int, claim: api.PersistentVolumeClaim, before: Mapping[int, api.CSIStorageCapacity]
+) -> dict[int, api.CSIStorageCapacity]:
     """What is reported about ``node`` for the claim's class once its volume is made, by place among the reports."""
     labels, name = cluster.nodes.objects[node].metadata.labels, storage_class_name(claim)
     size = requested_storage(claim).value
@@ -208,7 +197,7 @@ _REASONS = (NODE_CONFLICT, BIND_CONFLICT, NOT_ENOUGH_SPACE, VOLUME_MISSING)
 
 
 @dataclass(frozen=True)
-class VolumeBinding(Plugin):
+class VolumeBinding(VolumePlugin):
     name: ClassVar[str] = "VolumeBinding"
 
     shape: tuple[ShapePoint, ...] = ()
@@ -217,23 +206,22 @@ class VolumeBinding(Plugin):
     """
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        yield from claim_gaps(cluster, pod)
+        yield from super().gaps(cluster, pod)
         yield from binding_gaps(cluster, pod)
 
     def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         return undetermined_scores(cluster, pod) if self.shape else iter(())
 
-    def signature(self, pod: Pod) -> Hashable:
-        return None if pod.spec.has_scheduled_volumes else ()
-
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
-        unasked = _NoClaims(len(cluster)) if self.shape else SKIP
+        unasked = ZeroScores(len(cluster)) if self.shape else SKIP
         if not cluster.has_claims:
             return unasked
-        claims: list[PersistentVolumeClaim] = []
-        for name, ephemeral in _claim_names(pod):
+        claims: list[api.PersistentVolumeClaim] = []
+        for volume in pod.spec.volumes:
+            if (name := claim_name(pod, volume)) is None:
+                continue
             claim = cluster.storage.claim(pod, name)
-            problem = _problem(pod, name, claim, ephemeral=ephemeral)
+            problem = _problem(pod, name, claim, ephemeral=volume.ephemeral is not None)
             if problem is not None:
                 return Status(Code.UNRESOLVABLE, (problem,))
             assert claim is not None
@@ -247,14 +235,7 @@ class VolumeBinding(Plugin):
         return VolumeBindingState(cluster, bound, waiting, self.shape)
 
 
-def _claim_names(pod: Pod) -> Iterator[tuple[str, bool]]:
-    for volume in pod.spec.volumes:
-        name = claim_name(pod, volume)
-        if name is not None:
-            yield name, volume.ephemeral is not None
-
-
-def _problem(pod: Pod, name: str, claim: PersistentVolumeClaim | None, *, ephemeral: bool) -> str | None:
+def _problem(pod: Pod, name: str, claim: api.PersistentVolumeClaim | None, *, ephemeral: bool) -> str | None:
     """Why a claim rejects the pod on every node, if it does."""
     if claim is None:
         missing = f'persistentvolumeclaim "{name}"'
@@ -270,27 +251,19 @@ def _problem(pod: Pod, name: str, claim: PersistentVolumeClaim | None, *, epheme
     return None
 
 
-@dataclass
-class _NoClaims(Fixed):
-    nodes: int
-
-    def score(self) -> Counts:
-        return np.zeros(self.nodes, dtype=np.int64)
-
-
 class _Problem(Struct, frozen=True):
     """One claim's reason, and the nodes that have it."""
 
     reason: str
-    claim: PersistentVolumeClaim
+    claim: api.PersistentVolumeClaim
     nodes: Mask
 
 
 @dataclass
 class VolumeBindingState(Fixed):
     cluster: Cluster
-    bound: Sequence[PersistentVolumeClaim]
-    waiting: Sequence[PersistentVolumeClaim]
+    bound: Sequence[api.PersistentVolumeClaim]
+    waiting: Sequence[api.PersistentVolumeClaim]
     shape: Sequence[ShapePoint]
 
     def filter(self) -> Verdicts:
@@ -388,7 +361,7 @@ class VolumeBindingState(Fixed):
         return [(cause,)] * len(nodes)
 
     @cached_property
-    def _waiting(self) -> tuple[PersistentVolumes, list[tuple[PersistentVolumeClaim, Mask]]]:
+    def _waiting(self) -> tuple[PersistentVolumes, list[tuple[api.PersistentVolumeClaim, Mask]]]:
         """The volumes taken, and the claims that are left to a provisioner, each with the nodes where it is."""
         volumes = PersistentVolumes(self.cluster)
         to_provision = list(self._selected)
@@ -397,17 +370,10 @@ class VolumeBindingState(Fixed):
         return volumes, to_provision + [(claim, ~volumes.take(claim)) for claim in smallest_first]
 
     @cached_property
-    def _selected(self) -> list[tuple[PersistentVolumeClaim, Mask]]:
+    def _selected(self) -> list[tuple[api.PersistentVolumeClaim, Mask]]:
         """The claims that a node was selected for, and that node."""
-        selections = []
-        for claim in self.waiting:
-            selected = claim.metadata.annotations.get(SELECTED_NODE)
-            if selected is not None:
-                selected_node = nowhere(self.cluster.nodes)
-                if selected in self.cluster.nodes.index:
-                    selected_node[self.cluster.nodes.index[selected]] = True
-                selections.append((claim, selected_node))
-        return selections
+        selected = ((claim, claim.metadata.annotations.get(SELECTED_NODE)) for claim in self.waiting)
+        return [(claim, named(self.cluster.nodes, [node])) for claim, node in selected if node is not None]
 
     def binding(self, node: int) -> StorageChange | None:
         """Each claim that waits takes its volume of ``node``, or one is made for it there."""
@@ -461,9 +427,9 @@ def _volume_binding(setting: Setting) -> VolumeBinding:
     return VolumeBinding(tuple(ShapePoint(point.utilization, point.score) for point in shape or ()) or LESS_IS_BETTER)
 
 
-SPECIFICATION = Specification(
+VOLUME_BINDING = Specification(
     name=VolumeBinding.name,
-    points=JUDGES | RANKS | {RESERVE, PRE_BIND},
+    points=JUDGES | RANKS | {Point.RESERVE, Point.PRE_BIND},
     make=_volume_binding,
     args=VolumeBindingArgs,
     unprepared=Unprepared(

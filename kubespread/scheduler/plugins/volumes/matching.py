@@ -11,24 +11,27 @@ Source: pkg/apis/core/v1/helper/helpers.go, MatchTopologySelectorTerms
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 
 import numpy as np
 
-from kubespread.kube.api.annotations import MIGRATED_PLUGINS
+from kubespread.kube.api import cluster_objects as api
 from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
-from kubespread.kube.api.storage import (
-    CSIDriver,
-    CSIStorageCapacity,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-)
 from kubespread.kube.quantity import ZERO, Quantity, parse
-from kubespread.kube.selector import SelectorError, Term, from_label_selector, parse_term
-from kubespread.kube.well_known import BETA_REGION, REGION
+from kubespread.kube.selector import SelectorError, from_label_selector
+from kubespread.kube.well_known import BETA_REGION, MIGRATED_PLUGINS, REGION
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Mask, Positions
+from kubespread.scheduler.cluster.columns import Mask, Positions
+from kubespread.scheduler.cluster.nodes import (
+    Unmet,
+    asked_once_per_alike,
+    everywhere,
+    matches_requirements,
+    named,
+    nowhere,
+    parsed_terms,
+    unmet_requirements,
+)
 from kubespread.scheduler.cluster.storage_index import (
     NO_PROVISIONER,
     ZONE_LABELS,
@@ -37,14 +40,18 @@ from kubespread.scheduler.cluster.storage_index import (
     storage_class_name,
     translation_fault,
 )
-from kubespread.scheduler.node_matching import (
-    Unmet,
-    asked_once_per_alike,
-    everywhere,
-    matches_requirements,
-    nowhere,
-    unmet_requirements,
-)
+from kubespread.scheduler.plugin import Plugin
+
+
+class VolumePlugin(Plugin):
+    """A plugin that judges a pod with volumes by its claims, and no other."""
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        return claim_gaps(cluster, pod)
+
+    def signature(self, pod: Pod) -> Hashable:
+        return None if pod.spec.has_scheduled_volumes else ()
+
 
 _NO_VOLUMES = "the pod's claims are judged as if there were no volumes"
 
@@ -52,19 +59,19 @@ _NO_VOLUMES = "the pod's claims are judged as if there were no volumes"
 def claim_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
     """What every plugin that looks at the pod's claims depends on."""
     names, objects = claim_names(pod), cluster.objects
-    if names and not objects.knows(PersistentVolumeClaim):
+    if names and not objects.knows(api.PersistentVolumeClaim):
         consequence = "zones, binding and limits of the pod's claims are not evaluated"
-        yield from objects.gap(PersistentVolumeClaim, consequence)
+        yield from objects.gap(api.PersistentVolumeClaim, consequence)
         return
     claims = [cluster.storage.claim(pod, name) for name in names]
     if any(claim is not None and claim.spec.volume_name for claim in claims):
-        yield from objects.gap(PersistentVolume, _NO_VOLUMES)
+        yield from objects.gap(api.PersistentVolume, _NO_VOLUMES)
     has_ephemeral = any(volume.ephemeral is not None for volume in pod.spec.volumes)
     controllers = [owner.kind for owner in pod.metadata.owner_references if owner.controller]
     # Without classes the claims that would be made for a replica are not made up.
     is_made = "StatefulSet" in controllers or (has_ephemeral and bool(controllers))
     if any(claim is not None and not claim.spec.volume_name for claim in claims) or (None in claims and is_made):
-        yield from objects.gap(StorageClass, "whether and where the pod's claims can be bound is not known")
+        yield from objects.gap(api.StorageClass, "whether and where the pod's claims can be bound is not known")
 
 
 def binding_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
@@ -72,20 +79,22 @@ def binding_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
     claims = (cluster.storage.claim(pod, name) for name in claim_names(pod))
     unbound = [claim for claim in claims if claim is not None and not claim.spec.volume_name]
     if unbound:
-        yield from cluster.objects.gap(PersistentVolume, _NO_VOLUMES)
+        yield from cluster.objects.gap(api.PersistentVolume, _NO_VOLUMES)
     yield from _provisioning_gaps(cluster, unbound)
 
 
-def _provisioning_gaps(cluster: Cluster, unbound: Iterable[PersistentVolumeClaim]) -> Iterator[str]:
+def _provisioning_gaps(cluster: Cluster, unbound: Iterable[api.PersistentVolumeClaim]) -> Iterator[str]:
     """Volumes that are made where the pod goes: does the driver tell how much room there is, and how much is it?"""
     storage, objects = cluster.storage, cluster.objects
     delayed = [claim for claim in unbound if storage.is_delayed(claim)]
     provisioners = {storage.classes[storage_class_name(claim)].provisioner for claim in delayed} - {NO_PROVISIONER}
     if not provisioners:
         return
-    yield from objects.gap(CSIDriver, "storage capacity is not evaluated")
-    if any(driver.spec.storage_capacity and driver.metadata.name in provisioners for driver in objects.of(CSIDriver)):
-        yield from objects.gap(CSIStorageCapacity, "every node counts as without storage capacity")
+    yield from objects.gap(api.CSIDriver, "storage capacity is not evaluated")
+    if any(
+        driver.spec.storage_capacity and driver.metadata.name in provisioners for driver in objects.of(api.CSIDriver)
+    ):
+        yield from objects.gap(api.CSIStorageCapacity, "every node counts as without storage capacity")
 
 
 def undetermined_scores(cluster: Cluster, pod: Pod) -> Iterator[str]:
@@ -115,7 +124,7 @@ def undetermined_scores(cluster: Cluster, pod: Pod) -> Iterator[str]:
             )
 
 
-def admits_node(cluster: Cluster, volume: PersistentVolume, *, bound: bool = False) -> Mask:
+def admits_node(cluster: Cluster, volume: api.PersistentVolume, *, bound: bool = False) -> Mask:
     """Nodes a volume's node affinity admits; a bound in-tree volume is looked at as its CSI driver would see it."""
     view = _View(cluster, volume)
     plain = _matches(cluster, view.plain)
@@ -124,10 +133,10 @@ def admits_node(cluster: Cluster, volume: PersistentVolume, *, bound: bool = Fal
     return np.where(view.migrated, _matches(cluster, view.translated), plain)
 
 
-def unmet_on(cluster: Cluster, volume: PersistentVolume, nodes: Positions) -> list[list[Unmet]]:
+def unmet_on(cluster: Cluster, volume: api.PersistentVolume, nodes: Positions) -> list[list[Unmet]]:
     """What each of ``nodes`` does not meet of a bound volume's node affinity."""
     view = _View(cluster, volume)
-    plain, translated, migrated = _terms(view.plain), _terms(view.translated), view.migrated[nodes]
+    plain, translated, migrated = parsed_terms(view.plain), parsed_terms(view.translated), view.migrated[nodes]
     keys = sorted({requirement.key for term in (*plain, *translated) for requirement in term.labels})
 
     def of_place(place: int) -> list[Unmet]:
@@ -142,18 +151,15 @@ def unmet_on(cluster: Cluster, volume: PersistentVolume, nodes: Positions) -> li
 class _View:
     """A bound volume's node affinity as it is written, and as its CSI driver sees it where it is left to CSI."""
 
-    def __init__(self, cluster: Cluster, volume: PersistentVolume) -> None:
+    def __init__(self, cluster: Cluster, volume: api.PersistentVolume) -> None:
         affinity, plugin = volume.spec.node_affinity, in_tree_plugin(volume.spec)
         self.plain = affinity.required if affinity is not None else None
         self.translated = self.plain
         self.migrated = nowhere(cluster.nodes)
-        if plugin is not None and plugin.zone_key is not None and _has_zone(volume, self.plain):
+        has_zone = bool(_used_keys(self.plain) & {*ZONE_LABELS} or _labeled_zones(volume))
+        if plugin is not None and plugin.zone_key is not None and has_zone:
             self.translated = _translated(volume, self.plain, plugin.zone_key)
             self.migrated = _migrated(cluster, plugin.name)
-
-
-def _terms(selector: NodeSelector | None) -> list[Term]:
-    return [parse_term(term) for term in selector.node_selector_terms] if selector is not None else []
 
 
 def _matches(cluster: Cluster, selector: NodeSelector | None) -> Mask:
@@ -161,13 +167,13 @@ def _matches(cluster: Cluster, selector: NodeSelector | None) -> Mask:
     if selector is None:
         return everywhere(cluster.nodes)
     matching = nowhere(cluster.nodes)
-    for term in _terms(selector):
+    for term in parsed_terms(selector):
         if term.can_match:
             matching |= matches_requirements(cluster.nodes, term.labels)
     return matching
 
 
-def untranslatable(cluster: Cluster, volume: PersistentVolume) -> tuple[Mask, str]:
+def untranslatable(cluster: Cluster, volume: api.PersistentVolume) -> tuple[Mask, str]:
     """Nodes where a bound volume would have to be seen as its CSI driver sees it and cannot be, and why."""
     plugin, fault = in_tree_plugin(volume.spec), translation_fault(volume)
     if plugin is None or fault is None:
@@ -177,11 +183,15 @@ def untranslatable(cluster: Cluster, volume: PersistentVolume) -> tuple[Mask, st
 
 def _migrated(cluster: Cluster, plugin: str) -> Mask:
     """Nodes whose kubelet hands this in-tree plugin's volumes to CSI."""
-    migrated = nowhere(cluster.nodes)
-    for name, csi_node in cluster.storage.csi_nodes.items():
-        if name in cluster.nodes.index and plugin in csi_node.metadata.annotations.get(MIGRATED_PLUGINS, "").split(","):
-            migrated[cluster.nodes.index[name]] = True
-    return migrated
+    csi_nodes = cluster.storage.csi_nodes.values()
+    return named(
+        cluster.nodes,
+        (
+            csi_node.metadata.name
+            for csi_node in csi_nodes
+            if plugin in csi_node.metadata.annotations.get(MIGRATED_PLUGINS, "").split(",")
+        ),
+    )
 
 
 def _used_keys(required: NodeSelector | None) -> set[str]:
@@ -189,17 +199,13 @@ def _used_keys(required: NodeSelector | None) -> set[str]:
     return {expression.key for term in terms for expression in term.match_expressions}
 
 
-def _has_zone(volume: PersistentVolume, required: NodeSelector | None) -> bool:
-    return bool(_used_keys(required) & set(ZONE_LABELS)) or bool(_labeled_zones(volume))
-
-
-def _labeled_zones(volume: PersistentVolume) -> list[str]:
+def _labeled_zones(volume: api.PersistentVolume) -> list[str]:
     """The zones in a volume's zone label, empty ones left out; there may be none."""
     label = next((volume.metadata.labels[key] for key in ZONE_LABELS if key in volume.metadata.labels), "")
     return [zone for part in label.split("__") if (zone := part.strip())]
 
 
-def _translated(volume: PersistentVolume, required: NodeSelector | None, driver_key: str) -> NodeSelector:
+def _translated(volume: api.PersistentVolume, required: NodeSelector | None, driver_key: str) -> NodeSelector:
     """The volume's node affinity with its zone on the driver's own label."""
     used = _used_keys(required)
     zone_key = next((key for key in ZONE_LABELS if key in used), None)
@@ -239,10 +245,10 @@ class PersistentVolumes:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._taken: dict[str, Mask] = {}
-        self.bindings: list[tuple[PersistentVolumeClaim, PersistentVolume, Mask]] = []
+        self.bindings: list[tuple[api.PersistentVolumeClaim, api.PersistentVolume, Mask]] = []
         """Which claim takes which volume on which nodes."""
 
-    def take(self, claim: PersistentVolumeClaim) -> Mask:
+    def take(self, claim: api.PersistentVolumeClaim) -> Mask:
         """Nodes where a volume is found for ``claim``: the one reserved for it, else the smallest that will do."""
         served = nowhere(self._cluster.nodes)
         usable = [volume for volume in self._cluster.storage.volumes_for(claim) if _fits(volume, claim)]
@@ -259,13 +265,13 @@ class PersistentVolumes:
             self._serve(claim, volume, free & admits_node(self._cluster, volume), served)
         return served
 
-    def _serve(self, claim: PersistentVolumeClaim, volume: PersistentVolume, nodes: Mask, served: Mask) -> None:
+    def _serve(self, claim: api.PersistentVolumeClaim, volume: api.PersistentVolume, nodes: Mask, served: Mask) -> None:
         served |= nodes
         self.bindings.append((claim, volume, nodes))
         self._taken[volume.metadata.name] = self._taken.get(volume.metadata.name, nowhere(self._cluster.nodes)) | nodes
 
 
-def _fits(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+def _fits(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> bool:
     return (
         storage_class_name(volume) == storage_class_name(claim)
         and (volume.spec.claim_ref is None or _is_reserved_for(volume, claim))
@@ -276,7 +282,7 @@ def _fits(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     )
 
 
-def _is_reserved_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+def _is_reserved_for(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> bool:
     reference, meta = volume.spec.claim_ref, claim.metadata
     return (
         reference is not None
@@ -285,7 +291,7 @@ def _is_reserved_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> 
     )
 
 
-def _is_available(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+def _is_available(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> bool:
     if volume.status.phase != "Available" or not set(claim.spec.access_modes) <= set(volume.spec.access_modes):
         return False
     if claim.spec.selector is None:
@@ -296,25 +302,29 @@ def _is_available(volume: PersistentVolume, claim: PersistentVolumeClaim) -> boo
         return False
 
 
-def capacity(volume: PersistentVolume) -> Quantity:
+def capacity(volume: api.PersistentVolume) -> Quantity:
     amounts = volume.spec.capacity
     return parse(amounts["storage"]) if "storage" in amounts else ZERO
 
 
-def requested_storage(claim: PersistentVolumeClaim) -> Quantity:
+def requested_storage(claim: api.PersistentVolumeClaim) -> Quantity:
     requested = claim.spec.resources.requests
     return parse(requested["storage"]) if "storage" in requested else ZERO
 
 
-def provisionable(cluster: Cluster, claim: PersistentVolumeClaim) -> tuple[Mask, Mask]:
+def provisionable(cluster: Cluster, claim: api.PersistentVolumeClaim) -> tuple[Mask, Mask]:
     """Nodes where the claim's class can make a volume at all, and nodes where there is room for it."""
     storage_class = cluster.storage.classes.get(storage_class_name(claim))
     if storage_class is None or storage_class.provisioner in ("", NO_PROVISIONER):
         return nowhere(cluster.nodes), everywhere(cluster.nodes)
-    return _allowed_topologies(cluster, storage_class), _enough_capacity(cluster, storage_class, claim)
+    # Capacity is checked only for drivers that report it, and for each claim separately.
+    capacities, enough = _capacities(cluster, storage_class, claim), everywhere(cluster.nodes)
+    if capacities is not None:
+        enough = np.logical_or.reduce([nowhere(cluster.nodes), *(nodes for _, nodes in capacities)])
+    return _allowed_topologies(cluster, storage_class), enough
 
 
-def _allowed_topologies(cluster: Cluster, storage_class: StorageClass) -> Mask:
+def _allowed_topologies(cluster: Cluster, storage_class: api.StorageClass) -> Mask:
     if not storage_class.allowed_topologies:
         return everywhere(cluster.nodes)
     allowed = nowhere(cluster.nodes)
@@ -327,21 +337,15 @@ def _allowed_topologies(cluster: Cluster, storage_class: StorageClass) -> Mask:
     return allowed
 
 
-def _enough_capacity(cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim) -> Mask:
-    """Checked only for drivers that report capacity, and for each claim separately."""
-    capacities = _capacities(cluster, storage_class, claim)
-    return everywhere(cluster.nodes) if capacities is None else _any(cluster, (nodes for _, nodes in capacities))
-
-
-def offers(cluster: Cluster, claim: PersistentVolumeClaim) -> list[tuple[CSIStorageCapacity, Mask]]:
+def offers(cluster: Cluster, claim: api.PersistentVolumeClaim) -> list[tuple[api.CSIStorageCapacity, Mask]]:
     """The capacity objects that have room for a claim to be provisioned, each with the nodes it is for."""
     storage_class = cluster.storage.classes.get(storage_class_name(claim))
     return (_capacities(cluster, storage_class, claim) or []) if storage_class is not None else []
 
 
 def _capacities(
-    cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim
-) -> list[tuple[CSIStorageCapacity, Mask]] | None:
+    cluster: Cluster, storage_class: api.StorageClass, claim: api.PersistentVolumeClaim
+) -> list[tuple[api.CSIStorageCapacity, Mask]] | None:
     """Where the class's driver reports room for the claim, and for which nodes; None: nothing is asked."""
     if not counts_capacity(cluster, storage_class, claim):
         return None
@@ -355,20 +359,13 @@ def _capacities(
     ]
 
 
-def counts_capacity(cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim) -> bool:
+def counts_capacity(cluster: Cluster, storage_class: api.StorageClass, claim: api.PersistentVolumeClaim) -> bool:
     """Whether the class's driver reports how much room there is, and the claim says how much it needs."""
     return "storage" in claim.spec.resources.requests and any(
         driver.metadata.name == storage_class.provisioner and driver.spec.storage_capacity
-        for driver in cluster.objects.of(CSIDriver)
+        for driver in cluster.objects.of(api.CSIDriver)
     )
 
 
 def _offers(amount: str | int | float | None, size: int) -> bool:
     return amount is not None and parse(amount).value >= size
-
-
-def _any(cluster: Cluster, masks: Iterable[Mask]) -> Mask:
-    merged = nowhere(cluster.nodes)
-    for mask in masks:
-        merged |= mask
-    return merged

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from kubespread.kube.api.annotations import DESIRED_REPLICAS, MAX_REPLICAS, REVISION
+from kubespread.kube.well_known import DESIRED_REPLICAS, MAX_REPLICAS, REVISION
 from tests.builders import ago
 from tests.golden.recorder.cases.draw import Data, Draw
 from tests.golden.recorder.cases.workloads import owner_of, pod, selecting, terminating, workload

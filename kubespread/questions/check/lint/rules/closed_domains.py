@@ -49,8 +49,8 @@ from kubespread.questions.check.lint.trial import (
     words,
 )
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
+from kubespread.scheduler.cluster.cluster import Change
+from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint
 from kubespread.wording import short_key
 
 _POLICIES = {TAINTED: "nodeTaintsPolicy", EXCLUDED: "nodeAffinityPolicy"}

@@ -27,7 +27,7 @@ from kubespread.questions.check.lint.phrases import counted, listed
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Trial, reachable
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.plugins.podtopologyspread.constraints import counted_kinds
 
 

@@ -37,10 +37,9 @@ from kubespread.questions.check.lint.phrases import outcome
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Placed, Trial, matching_of, own_counts, skew_of, sums
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Change
 from kubespread.scheduler.evaluation import Evaluation, evaluate
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SoftConstraint
 from kubespread.wording import short_key
 
 

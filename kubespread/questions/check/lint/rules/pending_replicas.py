@@ -31,7 +31,7 @@ from kubespread.questions.check.lint.together import explains_pending
 from kubespread.questions.check.lint.trial import Placed, Trial, domains
 from kubespread.questions.check.lint.ways_out import UNSEARCHED
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Change
 
 
 def check(case: Case, trial: Trial, others: Sequence[RuleFinding]) -> Iterator[RuleFinding]:

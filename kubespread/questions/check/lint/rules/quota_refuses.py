@@ -21,11 +21,11 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.revisions import limits
+from kubespread.controllers.deployment import limits
 from kubespread.kube.admission.quota import allowance, needed
 from kubespread.kube.api.core import Container, LimitRange, Pod, ResourceQuota
 from kubespread.kube.api.workloads import Deployment
-from kubespread.kube.int_or_string import IntOrStringError
+from kubespread.kube.quantity import IntOrStringError
 from kubespread.questions.check.lint.phrases import counted, listed
 from kubespread.questions.check.lint.rule import Case, Rule, RuleFinding
 from kubespread.questions.check.lint.trial import Trial

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from kubespread.controllers.deployment.pods import TEMPLATE_HASH
+from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrategy
 from kubespread.questions.check.lint.own_selector import (
     BY_REVISION,

@@ -26,14 +26,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
+from kubespread.kube.api.cluster_objects import MachineDeployment, NodePool
 from kubespread.kube.api.core import Taint
 from kubespread.questions.check.lint.autoscalers import Possible, without_nodes
 from kubespread.questions.check.lint.phrases import by_domain, listed, outcome
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Trial, domains, with_constraint
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Change
 from kubespread.wording import short_key
 
 _GATE = "MinDomainsInPodTopologySpread"

@@ -27,7 +27,7 @@ from kubespread.questions.check.lint.phrases import listed
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import EXCLUDED, TAINTED, Trial, barred, domains, domains_of
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
+from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint
 from kubespread.wording import short_key
 
 

@@ -37,11 +37,11 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.controllers.disruption.budgets import desired_and_expected, disruptions_allowed, selector_of
+from kubespread.controllers.disruption import desired_and_expected, disruptions_allowed, selector_of
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.policy import PodDisruptionBudget
-from kubespread.kube.int_or_string import IntOrStringError
 from kubespread.kube.owners import controller_of
+from kubespread.kube.quantity import IntOrStringError
 from kubespread.kube.selector import Selector
 from kubespread.kube.taint import cordoned
 from kubespread.kube.well_known import HOSTNAME
@@ -50,12 +50,11 @@ from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, Ru
 from kubespread.questions.check.lint.trial import Placed, PodChange, Subject, Trial, with_constraint
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.queue.queue import Entry, place
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgment
+from kubespread.scheduler.evaluation import budget_gaps
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap
-from kubespread.scheduler.preemption import budget_gaps
 from kubespread.wording import short_key
 
 _MOST = 12

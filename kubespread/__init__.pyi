@@ -1,0 +1,752 @@
+"""The library as type checkers and editors see it: `make docs` makes it from the questions."""
+
+import datetime
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, TypeVar, overload
+
+from kubespread.candidate.input.sources import PodGiven
+from kubespread.errors import KubespreadError as KubespreadError, ManifestError as ManifestError, SnapshotError as SnapshotError, UsageError as UsageError
+from kubespread.questions.advise.report import AdviseReport as AdviseReport
+from kubespread.questions.audit.report import AuditReport as AuditReport
+from kubespread.questions.capacity.report import CapacityReport as CapacityReport
+from kubespread.questions.check.answer import rule as rule, rules as rules, write_baseline as write_baseline
+from kubespread.questions.check.report import CheckReport as CheckReport, Finding as Finding, RuleReport as RuleReport, Severity
+from kubespread.questions.compare.answer import ClusterSide as ClusterSide, Side as Side
+from kubespread.questions.compare.report import CompareReport as CompareReport
+from kubespread.questions.compare.workloads.report import CompareWorkloadsReport as CompareWorkloadsReport
+from kubespread.questions.explain.report import ExplainReport as ExplainReport
+from kubespread.questions.fleet.answer import fleet as fleet
+from kubespread.questions.fleet.report import FleetReport as FleetReport
+from kubespread.questions.map.report import TopologyMap as TopologyMap
+from kubespread.questions.opening import after_edits as after_edits, connect as connect, load as load
+from kubespread.questions.pending.report import PendingReport as PendingReport
+from kubespread.questions.plan.report import PlanReport as PlanReport
+from kubespread.questions.play.answer import after_steps as after_steps
+from kubespread.questions.play.report import PlayReport as PlayReport
+from kubespread.questions.queue.manner import Ties
+from kubespread.questions.rebalance.report import RebalanceReport as RebalanceReport
+from kubespread.questions.removable.report import RemovableReport as RemovableReport
+from kubespread.questions.report.report import Scorecard as Scorecard
+from kubespread.questions.scene import OnProgress, OnRefused, ask as ask
+from kubespread.questions.scheduler import Scheduler as Scheduler
+from kubespread.questions.simulate.autoscaling import GroupsGiven
+from kubespread.questions.simulate.report import SimulateReport as SimulateReport
+from kubespread.questions.simulate.then import simulate_then as simulate_then
+from kubespread.questions.survive.report import SurviveReport as SurviveReport
+from kubespread.questions.tasks import Workers as Workers
+from kubespread.questions.upgrade.report import UpgradeReport as UpgradeReport
+from kubespread.questions.verify.report import VerifyReport as VerifyReport
+from kubespread.scenario.instance_types import InstanceTypesGiven
+from kubespread.scenario.prices import PricesGiven
+from kubespread.scenario.promises import PromisesGiven
+from kubespread.scenario.reading import ScenarioGiven
+from kubespread.scenario.types import Scenario as Scenario
+from kubespread.snapshot.snapshot import Snapshot as Snapshot
+
+G = TypeVar("G", bound=PodGiven)
+
+__version__: str
+_HOMES: dict[str, str]
+_FUNCTIONS: dict[str, str]
+__all__ = ["AdviseReport", "AuditReport", "CapacityReport", "CheckReport", "ClusterSide", "CompareReport", "CompareWorkloadsReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "PlayReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UpgradeReport", "UsageError", "VerifyReport", "Workers", "__version__", "advise", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "play", "rebalance", "removable", "report", "rule", "rules", "simulate", "simulate_then", "survive", "topology_map", "upgrade", "verify", "write_baseline"]
+
+def explain(
+    snapshot: Snapshot,
+    pod: PodGiven | Sequence[PodGiven],
+    scheduler: Scheduler | None = None,
+    *,
+    name: str | None = None,
+    namespace: str | None = None,
+    recursive: bool = False,
+    template_path: str = "",
+    set: Sequence[str] = (),
+    preemption: bool = False,
+    pods: bool = False,
+) -> ExplainReport:
+    """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
+
+    Nodes are ordered as ``--sort score`` has them: the best first, those that fail last, the nearest to fitting
+    first. Of several manifests one may hold a workload, or ``name`` says which. ``pods`` names the pods that each
+    domain of a constraint counts.
+
+    Raises ManifestError, SnapshotError and UsageError.
+
+    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
+    - ``namespace``: Namespace to use when the manifest sets none.
+    - ``recursive``: Also read subdirectories.
+    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
+    - ``set``: Change the pod before it is admitted: maxSkew[zone]=2, minDomains[zone]=3, whenUnsatisfiable[zone]=ScheduleAnyway, nodeTaintsPolicy[zone]=Honor, nodeAffinityPolicy[zone]=Ignore, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
+    - ``preemption``: When no node fits, predict what preemption would do.
+    """
+
+def advise(
+    snapshot: Snapshot,
+    pod: PodGiven | Sequence[PodGiven],
+    replicas: int | None = None,
+    scheduler: Scheduler | None = None,
+    *,
+    name: str | None = None,
+    namespace: str | None = None,
+    recursive: bool = False,
+    template_path: str = "",
+    set: Sequence[str] = (),
+    preemption: bool = True,
+) -> AdviseReport:
+    """The smallest changes after which ``pod`` fits some node of ``snapshot``, or all ``replicas`` of it find one.
+
+    Each is found by making it and asking the engine again. Combinations are looked for only where no single change
+    suffices. Raises ManifestError, SnapshotError and UsageError.
+
+    - ``replicas``: Ask about N replicas in total, including those already running (default: the workload's own; of a DaemonSet one more pod).
+    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
+    - ``namespace``: Namespace to use when the manifest sets none.
+    - ``recursive``: Also read subdirectories.
+    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
+    - ``set``: Change the pod before it is admitted: maxSkew[zone]=2, minDomains[zone]=3, whenUnsatisfiable[zone]=ScheduleAnyway, nodeTaintsPolicy[zone]=Honor, nodeAffinityPolicy[zone]=Ignore, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    """
+
+def pending(
+    snapshot: Snapshot,
+    scheduler: Scheduler | None = None,
+    *,
+    workloads: str | Sequence[str] = (),
+    namespace: str | None = None,
+    selector: str = "",
+    preemption: bool = True,
+    on_progress: OnProgress | None = None,
+) -> PendingReport:
+    """The pods of ``snapshot`` without a node, by what keeps them from one, each group with the least change that
+    frees it.
+
+    A change is proven by making it and letting all pods of the group be placed. Pods that fit as things are, that
+    have scheduling gates, lack a claim or name another scheduler are groups of their own.
+
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
+    without a namespace those of all.
+
+    Raises UsageError, SnapshotError and ManifestError.
+
+    - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.
+    - ``namespace``: Ask about the workloads of this namespace.
+    - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+@overload
+def simulate(
+    snapshot: Snapshot,
+    pods: PodGiven,
+    replicas: int | None = None,
+    scheduler: Scheduler | None = None,
+    *,
+    until_full: bool = False,
+    from_scratch: bool = False,
+    ties: Ties = "scheduler",
+    seed: int | None = None,
+    sample: bool = False,
+    runs: int = 1,
+    deals: int | None = None,
+    keys: Sequence[str] = (),
+    preemption: bool | None = None,
+    autoscaler: str | None = None,
+    node_groups: GroupsGiven = None,
+    instance_types: InstanceTypesGiven | None = None,
+    prices: PricesGiven | None = None,
+    gang: int | None = None,
+    same: str | None = None,
+    name: str | None = None,
+    namespace: str | None = None,
+    selector: str = "",
+    recursive: bool = False,
+    template_path: str = "",
+    set: Sequence[str] = (),
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+    on_refused: OnRefused | None = None,
+) -> SimulateReport:
+    """Where kube-scheduler would put ``replicas`` copies of each workload, one after another, and what would stop
+    it.
+
+    A list or tuple of ``pods`` gives a report for each of their workloads, several in a manifest among them;
+    anything else has to be one workload and gives its report. All stand in one queue, by priority, then in the
+    order given, and each pod finds those before it in the cluster. ``replicas`` is each workload's own number
+    unless given. A workload that runs in the cluster already is grown to that number from the replicas it has; a
+    template that differs from the running one takes those away first.
+
+    With ``preemption=None`` replicas preempt where a number of them is asked for; True also says why that does not
+    help, where it helps none of them. ``node_groups`` is the path of a NodeGroups file, or the groups,
+    ``instance_types`` that of an InstanceTypes file, or the types.
+
+    Raises ManifestError, SnapshotError and UsageError.
+
+    - ``pods``: Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads in a manifest are placed. Default: standard input when piped, else pod.yaml.
+    - ``replicas``: Desired replicas, or 'max': as many as fit, preempting nothing (default: the workload's own).
+    - ``until_full``: The same as --replicas max.
+    - ``from_scratch``: Also re-place the replicas already running.
+    - ``ties``: How to break ties between equal scores: kube-scheduler's own order, or node name.
+    - ``seed``: Break ties at random, seeded with N.
+    - ``sample``: Score only as many nodes as kube-scheduler does in a large cluster, instead of all that fit.
+    - ``runs``: Run K times, up to 10000, with successive seeds or (--sample) different starting nodes, and report the range.
+    - ``deals``: Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 where controllers pick among equal pods or nodes, else 1).
+    - ``keys``: Further topology keys to report about.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for replicas that find none.
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``instance_types``: Instance types Karpenter may launch ('kubespread autoscaler --types-from-nodes' prints such a file).
+    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
+    - ``gang``: Place N replicas together or none of them. With --replicas, a multiple of N: one gang after another.
+    - ``same``: With --gang, place all members in one domain of this topology key, and show each domain's verdict.
+    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
+    - ``namespace``: Namespace to use when the manifest sets none.
+    - ``selector``: Place only workloads with these labels (app=web,tier!=db).
+    - ``recursive``: Also read subdirectories.
+    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
+    - ``set``: Change the pod before it is admitted: maxSkew[zone]=2, minDomains[zone]=3, whenUnsatisfiable[zone]=ScheduleAnyway, nodeTaintsPolicy[zone]=Honor, nodeAffinityPolicy[zone]=Ignore, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    - ``on_refused``: Called with each workload that the API server would not take; else the first one raises.
+    """
+
+@overload
+def simulate(
+    snapshot: Snapshot,
+    pods: list[G] | tuple[G, ...],
+    replicas: int | None = None,
+    scheduler: Scheduler | None = None,
+    *,
+    until_full: bool = False,
+    from_scratch: bool = False,
+    ties: Ties = "scheduler",
+    seed: int | None = None,
+    sample: bool = False,
+    runs: int = 1,
+    deals: int | None = None,
+    keys: Sequence[str] = (),
+    preemption: bool | None = None,
+    autoscaler: str | None = None,
+    node_groups: GroupsGiven = None,
+    instance_types: InstanceTypesGiven | None = None,
+    prices: PricesGiven | None = None,
+    gang: int | None = None,
+    same: str | None = None,
+    name: str | None = None,
+    namespace: str | None = None,
+    selector: str = "",
+    recursive: bool = False,
+    template_path: str = "",
+    set: Sequence[str] = (),
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+    on_refused: OnRefused | None = None,
+) -> tuple[SimulateReport, ...]:
+    """Where kube-scheduler would put ``replicas`` copies of each workload, one after another, and what would stop
+    it.
+
+    A list or tuple of ``pods`` gives a report for each of their workloads, several in a manifest among them;
+    anything else has to be one workload and gives its report. All stand in one queue, by priority, then in the
+    order given, and each pod finds those before it in the cluster. ``replicas`` is each workload's own number
+    unless given. A workload that runs in the cluster already is grown to that number from the replicas it has; a
+    template that differs from the running one takes those away first.
+
+    With ``preemption=None`` replicas preempt where a number of them is asked for; True also says why that does not
+    help, where it helps none of them. ``node_groups`` is the path of a NodeGroups file, or the groups,
+    ``instance_types`` that of an InstanceTypes file, or the types.
+
+    Raises ManifestError, SnapshotError and UsageError.
+
+    - ``pods``: Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads in a manifest are placed. Default: standard input when piped, else pod.yaml.
+    - ``replicas``: Desired replicas, or 'max': as many as fit, preempting nothing (default: the workload's own).
+    - ``until_full``: The same as --replicas max.
+    - ``from_scratch``: Also re-place the replicas already running.
+    - ``ties``: How to break ties between equal scores: kube-scheduler's own order, or node name.
+    - ``seed``: Break ties at random, seeded with N.
+    - ``sample``: Score only as many nodes as kube-scheduler does in a large cluster, instead of all that fit.
+    - ``runs``: Run K times, up to 10000, with successive seeds or (--sample) different starting nodes, and report the range.
+    - ``deals``: Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 where controllers pick among equal pods or nodes, else 1).
+    - ``keys``: Further topology keys to report about.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for replicas that find none.
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``instance_types``: Instance types Karpenter may launch ('kubespread autoscaler --types-from-nodes' prints such a file).
+    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
+    - ``gang``: Place N replicas together or none of them. With --replicas, a multiple of N: one gang after another.
+    - ``same``: With --gang, place all members in one domain of this topology key, and show each domain's verdict.
+    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
+    - ``namespace``: Namespace to use when the manifest sets none.
+    - ``selector``: Place only workloads with these labels (app=web,tier!=db).
+    - ``recursive``: Also read subdirectories.
+    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
+    - ``set``: Change the pod before it is admitted: maxSkew[zone]=2, minDomains[zone]=3, whenUnsatisfiable[zone]=ScheduleAnyway, nodeTaintsPolicy[zone]=Honor, nodeAffinityPolicy[zone]=Ignore, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    - ``on_refused``: Called with each workload that the API server would not take; else the first one raises.
+    """
+
+def play(
+    snapshot: Snapshot,
+    scenario: ScenarioGiven,
+    scheduler: Scheduler | None = None,
+    *,
+    namespace: str | None = None,
+    deals: int | None = None,
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> PlayReport:
+    """What becomes of the cluster when the steps of ``scenario`` happen one after another.
+
+    A scenario is a path, the text of a file, plain data or a `Scenario`. What names nothing of the cluster is found
+    before anything is played; what goes wrong on the way is said of its step. Where controllers delete some of
+    several equal pods it is chance which; fewer than 8 deals are played where very many pods move.
+
+    Raises ManifestError, SnapshotError and UsageError.
+
+    - ``scenario``: File of kind Scenario, YAML or JSON; '-' for standard input.
+    - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.
+    - ``deals``: Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 where controllers pick among equal pods or nodes, else 1).
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+def plan(
+    snapshot: Snapshot,
+    manifests: PodGiven | Sequence[PodGiven] = (),
+    scheduler: Scheduler | None = None,
+    *,
+    replace_pool: str | Sequence[str] = (),
+    hpa_max: bool = False,
+    prices: PricesGiven | None = None,
+    namespace: str | None = None,
+    preemption: bool = True,
+    ignore_daemonsets: bool = True,
+    delete_emptydir_data: bool = True,
+    force: bool = False,
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> PlanReport:
+    """What becomes of the cluster when everything that is planned is done: the edits of ``snapshot``, and the
+    manifests to apply, paths, text or plain data as `explain` takes them.
+
+    Raises ManifestError, SnapshotError and UsageError.
+
+    - ``manifests``: Manifest, or directory of manifests, to apply: what is new is created, what runs is changed.
+    - ``replace_pool``: Replace the nodes of a pool, by its name or as KEY=VALUE, by as many or COUNT nodes of another size (8x16: 8 CPUs, 16 GiB), or by copies of a node or of a Node manifest.
+    - ``hpa_max``: Scale every workload with an autoscaler to its maximum, all together.
+    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
+    - ``namespace``: Namespace of workloads that are named without one.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``ignore_daemonsets``: Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.
+    - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
+    - ``force``: Also evict pods without a controller; without it kubectl refuses.
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+@overload
+def compare(
+    before: Side,
+    after: Side,
+    *,
+    replicas: int | None = None,
+    from_scratch: bool = False,
+    preemption: bool = True,
+    name: str | None = None,
+    namespace: str | None = None,
+    recursive: bool = False,
+    template_path: str = "",
+    jobs: int | None = 1,
+) -> CompareReport:
+    """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their
+    spread.
+
+    Each `Side` is explained and, where both releases' scores are modeled, its replicas are placed. What both sides
+    are given alike is read once. Of each `ClusterSide` the next pods of all workloads are explained, those of one
+    ``namespace`` or of all; ``timeout`` is for these. With ``jobs=2`` a process answers each `Side`, which pays
+    where both are edited: None starts none. The other keywords are for both sides.
+
+    Raises ManifestError, SnapshotError and UsageError.
+
+    - ``replicas``: Desired replicas (default: the workload's own).
+    - ``from_scratch``: Also re-place the replicas already running.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
+    - ``namespace``: Namespace of manifests that set none, or of the cluster's workloads.
+    - ``selector``: Ask about the cluster's workloads with these labels (app=web,tier!=db).
+    - ``recursive``: Also read subdirectories.
+    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+@overload
+def compare(
+    before: ClusterSide,
+    after: ClusterSide,
+    *,
+    preemption: bool = True,
+    namespace: str | None = None,
+    selector: str = "",
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> CompareWorkloadsReport:
+    """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their
+    spread.
+
+    Each `Side` is explained and, where both releases' scores are modeled, its replicas are placed. What both sides
+    are given alike is read once. Of each `ClusterSide` the next pods of all workloads are explained, those of one
+    ``namespace`` or of all; ``timeout`` is for these. With ``jobs=2`` a process answers each `Side`, which pays
+    where both are edited: None starts none. The other keywords are for both sides.
+
+    Raises ManifestError, SnapshotError and UsageError.
+
+    - ``replicas``: Desired replicas (default: the workload's own).
+    - ``from_scratch``: Also re-place the replicas already running.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
+    - ``namespace``: Namespace of manifests that set none, or of the cluster's workloads.
+    - ``selector``: Ask about the cluster's workloads with these labels (app=web,tier!=db).
+    - ``recursive``: Also read subdirectories.
+    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+def survive(
+    snapshot: Snapshot,
+    keys: Sequence[str] = (),
+    scheduler: Scheduler | None = None,
+    *,
+    namespace: str | None = None,
+    workloads: str | Sequence[str] = (),
+    selector: str = "",
+    after: Sequence[str] = (),
+    pairs: bool = False,
+    preemption: bool = True,
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> SurviveReport:
+    """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by
+    itself.
+
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
+    without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
+
+    - ``keys``: Lose each domain of this topology key (default: zone, or hostname without zones).
+    - ``namespace``: Ask about the workloads of this namespace.
+    - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.
+    - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
+    - ``after``: Lose each domain after this step, an edit (fail=zone=a, 'drain NODE'): what both leave behind counts.
+    - ``pairs``: Lose every two domains of a key together, instead of each by itself.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+def upgrade(
+    snapshot: Snapshot,
+    nodes: str,
+    scheduler: Scheduler | None = None,
+    *,
+    workloads: str | Sequence[str] = (),
+    namespace: str | None = None,
+    selector: str = "",
+    to: str = "",
+    surge: int = 0,
+    batch: int = 1,
+    ignore_daemonsets: bool = True,
+    delete_emptydir_data: bool = True,
+    force: bool = False,
+    preemption: bool = True,
+    prices: PricesGiven | None = None,
+    remedies: bool = True,
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> UpgradeReport:
+    """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy,
+    or a node of another kind (``to``: ``8x16``, ``TEMPLATE[@KEY=VALUE]``).
+
+    Where that is blocked, ``remedies`` are looked for: what would get it through. Each is an upgrade of its own,
+    which ``jobs`` and ``timeout`` are for; in one upgrade each batch begins with what the one before has left.
+
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``: with them, or with a namespace or a selector, only pods
+    of these count for the verdict.
+
+    Raises UsageError, SnapshotError and ManifestError.
+
+    - ``nodes``: Nodes to replace: a name, or labels (pool=a).
+    - ``workloads``: Judge it by these workloads alone, as KIND/NAME (deploy/web, sts/db).
+    - ``namespace``: Judge it by the workloads of this namespace alone; that of names without one (default: all).
+    - ``selector``: Judge it by the workloads with these labels alone.
+    - ``to``: What the new nodes are, instead of copies: of another size (8x16: 8 CPUs, 16 GiB), or copies of a node or of a Node manifest, each in the zone of the old one.
+    - ``surge``: New nodes that join before the ones they replace are drained.
+    - ``batch``: Nodes replaced at a time.
+    - ``ignore_daemonsets``: Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.
+    - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
+    - ``force``: Also evict pods without a controller; without it kubectl refuses.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+def audit(
+    snapshot: Snapshot,
+    workloads: str | Sequence[str] = (),
+    scheduler: Scheduler | None = None,
+    *,
+    namespace: str | None = None,
+    selector: str = "",
+    key: str = "",
+    preemption: bool = True,
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> AuditReport:
+    """How the workloads of ``snapshot`` are spread: what their constraints count, which of them do not hold and
+    why.
+
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``, or Services, ``svc/web``; without any all are asked
+    about that have pods or are to have some, and pods without a controller by their labels. The namespace is that
+    of names without one, else the only one asked about; without it all are.
+
+    Raises UsageError, SnapshotError and ManifestError.
+
+    - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db), or Services (svc/web). Default: all workloads of the namespace.
+    - ``namespace``: Ask about the workloads of this namespace.
+    - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
+    - ``key``: Count and lose the domains of this node label, such as a rack or capacity type (default: zones, and hosts where there are not several).
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+def report(
+    snapshot: Snapshot,
+    scheduler: Scheduler | None = None,
+    *,
+    workloads: str | Sequence[str] = (),
+    namespace: str | None = None,
+    selector: str = "",
+    preemption: bool = True,
+    since: str | Path | None = None,
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> Scorecard:
+    """What is wrong with ``snapshot``, or would be after one more failure, the worst first, with a score for each
+    area.
+
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
+    without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
+
+    - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.
+    - ``namespace``: Ask about the workloads of this namespace.
+    - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``since``: Compare with an earlier report of the same cluster or fleet, saved with -o json: lines are new, worse, better, the same or gone.
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+def topology_map(
+    snapshot: Snapshot,
+    pod: PodGiven | Sequence[PodGiven] | None = None,
+    scheduler: Scheduler | None = None,
+    *,
+    keys: Sequence[str] = (),
+    selector: str = "",
+    name: str | None = None,
+    namespace: str | None = None,
+    recursive: bool = False,
+    template_path: str = "",
+    set: Sequence[str] = (),
+) -> TopologyMap:
+    """The nodes of ``snapshot`` by topology domain, how full they are, and where the pods of a workload run.
+
+    ``pod`` is the workload, as `explain` takes it: what its first constraint counts is marked, or its own pods
+    where it has none. Raises ManifestError, SnapshotError and UsageError.
+
+    - ``keys``: Group nodes by this topology key, widest first (default: region, zone, rack and the keys of the constraints).
+    - ``selector``: Without a workload, mark the pods with these labels (app=web,tier!=db).
+    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
+    - ``namespace``: Namespace to use when the manifest sets none.
+    - ``recursive``: Also read subdirectories.
+    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
+    - ``set``: Change the pod before it is admitted: maxSkew[zone]=2, minDomains[zone]=3, whenUnsatisfiable[zone]=ScheduleAnyway, nodeTaintsPolicy[zone]=Honor, nodeAffinityPolicy[zone]=Ignore, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
+    """
+
+def capacity(
+    snapshot: Snapshot,
+    request: str | None = None,
+    scheduler: Scheduler | None = None,
+    *,
+    pod: PodGiven | None = None,
+    name: str | None = None,
+    namespace: str | None = None,
+    tolerate: Sequence[str] = (),
+    node_selector: Sequence[str] = (),
+    by: str | None = None,
+    prices: PricesGiven | None = None,
+) -> CapacityReport:
+    """What the nodes of ``snapshot`` have left, in all and for each domain, and how many pods of one size fit.
+
+    Such a pod has no labels or constraints. In the place of ``request`` copies of ``pod`` are counted, a manifest
+    or KIND/NAME as for `simulate`. Without either no size of a pod is guessed, and only what no pod at all can use
+    is stranded. Raises UsageError, SnapshotError and ManifestError.
+
+    - ``request``: Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).
+    - ``name``: Workload to use when the manifest has several.
+    - ``namespace``: Namespace of the pods (default: the current one).
+    - ``tolerate``: A taint that the pods tolerate.
+    - ``node_selector``: A label that the pods ask of their nodes.
+    - ``by``: Topology key of the domains to total (default: zone, if nodes have one).
+    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
+    """
+
+def removable(
+    snapshot: Snapshot,
+    nodes: str | Sequence[str] = (),
+    scheduler: Scheduler | None = None,
+    *,
+    ignore_daemonsets: bool = True,
+    delete_emptydir_data: bool = True,
+    force: bool = False,
+    preemption: bool = True,
+    prices: PricesGiven | None = None,
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> RemovableReport:
+    """Which ``nodes`` of ``snapshot`` can be drained and deleted so that every pod finds another node.
+
+    Raises UsageError, SnapshotError and ManifestError.
+
+    - ``nodes``: Nodes to ask about: a name, or labels (pool=a). Default: all.
+    - ``ignore_daemonsets``: Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.
+    - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
+    - ``force``: Also evict pods without a controller; without it kubectl refuses.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+def rebalance(
+    snapshot: Snapshot,
+    workloads: str | Sequence[str] = (),
+    scheduler: Scheduler | None = None,
+    *,
+    namespace: str | None = None,
+    selector: str = "",
+    soft: bool = False,
+    descheduler: str | Path | None = None,
+    preemption: bool = True,
+    on_progress: OnProgress | None = None,
+) -> RebalanceReport:
+    """The fewest evictions, in an order that disruption budgets allow, after which the spread constraints hold.
+
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any, all are asked about that ``namespace`` and
+    ``selector`` choose. Each replacement is placed as kube-scheduler would. Nothing is evicted anywhere. The
+    namespace is that of names without one, else the only one asked about; ``descheduler`` is the path of a
+    DeschedulerPolicy (descheduler/v1alpha2).
+
+    Raises UsageError, SnapshotError and ManifestError.
+
+    - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.
+    - ``namespace``: Ask about the workloads of this namespace.
+    - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
+    - ``soft``: Also satisfy soft constraints (ScheduleAnyway), including the scheduler's built-in ones.
+    - ``descheduler``: Also show what the descheduler would do with this DeschedulerPolicy, round by round.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+def check(
+    snapshot: Snapshot | None,
+    manifests: PodGiven | Sequence[PodGiven] = (),
+    scheduler: Scheduler | None = None,
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    baseline: str | Path | None = None,
+    base: str | None = None,
+    fail_on: Severity | str = "error",
+    namespace: str | None = None,
+    selector: str = "",
+    recursive: bool = False,
+    template_path: str = "",
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> CheckReport:
+    """What is wrong with the workloads of ``manifests``, and of directories of them, each fault with its remedy.
+
+    With a ``snapshot`` they are tried on its cluster, and without manifests its own workloads are checked, in all
+    namespaces if none is said; without one only rules that need no cluster are asked. A file that cannot be read,
+    or an object that the API server would refuse, is a finding and does not keep the others from being checked.
+    Nothing to check is an error, never a yes.
+
+    Raises UsageError, SnapshotError, and ManifestError for a baseline that is none, which `write_baseline` writes.
+
+    - ``select``: Check only these rules, by code or prefix (KS101,KS2).
+    - ``ignore``: Skip these rules.
+    - ``baseline``: Leave out the findings recorded in FILE.
+    - ``base``: Leave out what is also found in this git revision, where HEAD left it.
+    - ``fail_on``: Say no, and exit with 1, when a finding is at least this severe.
+    - ``namespace``: Namespace of manifests that set none, or of the cluster's workloads.
+    - ``selector``: Check the workloads with these labels (app=web,tier!=db).
+    - ``recursive``: Also read subdirectories.
+    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+def verify(
+    snapshot: Snapshot,
+    promises: PromisesGiven | None = None,
+    scheduler: Scheduler | None = None,
+    *,
+    suggest: bool = False,
+    filename: Sequence[str] = (),
+    namespace: str | None = None,
+    preemption: bool = True,
+    today: datetime.date | None = None,
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> VerifyReport:
+    """Which ``promises`` hold in ``snapshot``, by how much, and what breaks the others.
+
+    Promises are a path, the text of a file, plain data or a `Promises`; with ``suggest`` instead those that hold
+    are looked for, and ``suggested`` is a file of them. ``today`` decides until when a broken one is accepted.
+    Raises ManifestError, SnapshotError and UsageError.
+
+    - ``promises``: File of kind Promises, YAML or JSON; '-' for standard input.
+    - ``filename``: Manifests, or directories of them, to apply before.
+    - ``namespace``: Namespace of workloads that are named without one, unless the promises set it.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """

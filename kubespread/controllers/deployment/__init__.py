@@ -1,1 +1,0 @@
-"""Deployments, their ReplicaSets and rollouts."""

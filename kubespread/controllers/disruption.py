@@ -1,0 +1,484 @@
+"""Pods that have to go: what ``kubectl drain`` does before it evicts any, evictions with the API server's answers, and
+PodDisruptionBudgets with what the disruption controller writes into their status.
+
+Source: pkg/controller/disruption/disruption.go, trySync, getExpectedScale, getExpectedPodCount, countHealthyPods,
+    buildDisruptedPodMap, updatePdbStatus, failSafe
+Source: staging/src/k8s.io/component-helpers/apps/poddisruptionbudget/helpers.go, UpdateDisruptionAllowedCondition
+Source: pkg/registry/core/pod/storage/eviction.go, Create, checkAndDecrement, canIgnorePDB, getPodDisruptionBudgets
+Source: pkg/registry/core/pod/strategy.go, CheckGracefulDelete
+Source: staging/src/k8s.io/kubectl/pkg/drain/filters.go, makeFilters, daemonSetFilter, mirrorPodFilter,
+    localStorageFilter, unreplicatedFilter
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from kubespread.kube.api.cluster_objects import (
+    ClusterObjects,
+    Condition,
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+)
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import KEPT, KINDS, full_kind, group_of
+from kubespread.kube.api.meta import ApiObject, OwnerReference
+from kubespread.kube.api.workloads import DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
+from kubespread.kube.gotext import quote
+from kubespread.kube.owners import WorkloadName, controller_of, is_ready
+from kubespread.kube.quantity import IntOrStringError, scaled
+from kubespread.kube.selector import NOTHING, Selector, SelectorError, from_label_selector
+from kubespread.kube.taint import DrainFlags
+from kubespread.kube.time import format_utc, instant
+from kubespread.kube.well_known import ENDED_PHASES, MIRROR_POD
+
+DAEMON_SET_WARNING = "ignoring DaemonSet-managed Pods"
+DAEMON_SET_ERROR = "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
+LOCAL_STORAGE_ERROR = "Pods with local storage (use --delete-emptydir-data to override)"
+UNMANAGED_WARNING = "deleting Pods that declare no controller"
+UNMANAGED_ERROR = "Pods that declare no controller (use --force to override)"
+
+
+class DrainPlan(Struct, frozen=True):
+    """Which pods a drain would evict, in the order they were listed; kubectl evicts them all at once.
+
+    Warnings and errors are sorted, while kubectl prints them in any order. With an error nothing is evicted at all, and
+    ``evict`` holds the pods without one.
+    """
+
+    evict: tuple[Pod, ...] = ()
+    warnings: tuple[str, ...] = ()
+    refused: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By the error, the pods it is about: NAMESPACE/name."""
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """As kubectl prints them."""
+        return _lines({f"cannot delete {error}": pods for error, pods in self.refused.items()})
+
+
+class _Verdict(NamedTuple):
+    """What the last filter that was asked said of a pod: the others' warnings are never printed."""
+
+    evicts: bool
+    warning: str = ""
+    error: str = ""
+
+
+_PASSES, _SKIPPED = _Verdict(evicts=True), _Verdict(evicts=False)
+
+
+def plan_drain(
+    node_name: str, pods: Sequence[Pod], daemon_sets: Sequence[DaemonSet], flags: DrainFlags, now: datetime
+) -> DrainPlan:
+    """Sort out, at ``now``, those of ``pods`` that are on the node; ``daemon_sets`` are all that exist."""
+    existing = {(daemon_set.metadata.namespace, daemon_set.metadata.name) for daemon_set in daemon_sets}
+    evict: list[Pod] = []
+    warnings: dict[str, list[str]] = {}
+    refused: dict[str, list[str]] = {}
+    for pod in pods:
+        meta = pod.metadata
+        if pod.spec.node_name != node_name or not flags.pod_selector.matches(meta.labels):
+            continue
+        verdict = _judge(pod, existing, flags, now)
+        if verdict.evicts:
+            evict.append(pod)
+        if verdict.warning:
+            warnings.setdefault(verdict.warning, []).append(f"{meta.namespace}/{meta.name}")
+        if verdict.error:
+            refused.setdefault(verdict.error, []).append(f"{meta.namespace}/{meta.name}")
+    return DrainPlan(tuple(evict), _lines(warnings), dict(sorted(refused.items())))
+
+
+def _lines(named: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    return tuple(sorted(f"{message}: {', '.join(pods)}" for message, pods in named.items()))
+
+
+def _judge(pod: Pod, daemon_sets: set[tuple[str, str]], flags: DrainFlags, now: datetime) -> _Verdict:
+    if _is_overdue(pod, flags.skip_wait_for_delete_timeout, now):
+        return _SKIPPED
+    has_ended = pod.status.phase in ENDED_PHASES
+    of_daemon_set = _PASSES if has_ended else _of_daemon_set(pod, daemon_sets, flags)
+    if not of_daemon_set.evicts:
+        return of_daemon_set
+    if MIRROR_POD in pod.metadata.annotations:
+        return _SKIPPED
+    if has_ended:
+        return _PASSES
+    if not flags.delete_emptydir_data and any(volume.empty_dir is not None for volume in pod.spec.volumes):
+        return _Verdict(evicts=False, error=LOCAL_STORAGE_ERROR)
+    if controller_of(pod) is not None:
+        return _PASSES
+    if flags.force:
+        return _Verdict(evicts=True, warning=UNMANAGED_WARNING)
+    return _Verdict(evicts=False, error=UNMANAGED_ERROR)
+
+
+def _is_overdue(pod: Pod, seconds: int, now: datetime) -> bool:
+    deletion = instant(pod.metadata.deletion_timestamp)
+    return seconds > 0 and deletion is not None and int((now - deletion).total_seconds()) > seconds
+
+
+def _of_daemon_set(pod: Pod, daemon_sets: set[tuple[str, str]], flags: DrainFlags) -> _Verdict:
+    """The DaemonSet is looked up by name: its uid is not compared."""
+    owner, row = controller_of(pod), KEPT[DaemonSet]
+    if owner is None or (owner.api_version, owner.kind) != (row.api_version, row.kind):
+        return _PASSES
+    if (pod.metadata.namespace, owner.name) not in daemon_sets:
+        return _PASSES if flags.force else _Verdict(evicts=False, error=f"{row.resource} {quote(owner.name)} not found")
+    if not flags.ignore_daemonsets:
+        return _Verdict(evicts=False, error=DAEMON_SET_ERROR)
+    return _Verdict(evicts=False, warning=DAEMON_SET_WARNING)
+
+
+_Scalable = Deployment | ReplicaSet | StatefulSet | ReplicationController
+
+_RESOURCES = {(row.api_version, row.kind): row.resource for row in KINDS}
+# The group extensions is long gone, but the disruption controller still takes its objects for those of apps.
+_GROUPS: Mapping[type[ApiObject], tuple[str, ...]] = {
+    Deployment: ("apps", "extensions"),
+    ReplicaSet: ("apps", "extensions"),
+    StatefulSet: ("apps",),
+    ReplicationController: ("",),
+}
+_SCALABLE_KINDS = frozenset(cls.__name__ for cls in _GROUPS)
+
+
+class ScaleError(Exception):
+    """A controller whose replicas cannot be determined; the message is the disruption controller's."""
+
+
+class Scale(NamedTuple):
+    """The replicas that ``workload`` asks for. A kind outside Kubernetes' own has its group: ``Widget.example.com``."""
+
+    workload: WorkloadName
+    replicas: int
+
+
+class Scales(Protocol):
+    """Finds the scale of a pod's controller: None where there is no such object. Raises ScaleError for a kind without
+    scales.
+    """
+
+    def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None: ...
+
+
+class CustomScale(Struct, frozen=True):
+    uid: str
+    replicas: int
+
+
+class CustomKind(Struct, frozen=True):
+    """A kind of a custom resource definition."""
+
+    resource: str
+    """``widgets.example.com``"""
+    scales: Mapping[tuple[str, str], CustomScale] | None = None
+    """Those of its objects by namespace and name, None where it has no scale subresource."""
+
+
+class ClusterScales:
+    """The scales of a cluster's controllers.
+
+    ``custom`` are the kinds of custom resource definitions by apiVersion and kind; any other kind that is not
+    Kubernetes' own counts as one that the API does not serve.
+    """
+
+    def __init__(self, objects: ClusterObjects, custom: Mapping[tuple[str, str], CustomKind] | None = None) -> None:
+        workloads: Sequence[_Scalable] = (
+            *objects.of(Deployment),
+            *objects.of(ReplicaSet),
+            *objects.of(StatefulSet),
+            *objects.of(ReplicationController),
+        )
+        self._workloads = {_name_of(workload): workload for workload in workloads}
+        self._custom = custom or {}
+
+    def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None:
+        workload = self._find(controller, namespace)
+        if isinstance(workload, ReplicaSet):
+            # A ReplicaSet whose Deployment is missing counts by itself.
+            workload = self._deployment(workload) or workload
+        if workload is not None:
+            replicas = workload.spec.replicas
+            return Scale(_name_of(workload), 1 if replicas is None else replicas)
+        return self._by_subresource(controller, namespace)
+
+    def _find(self, owner: OwnerReference, namespace: str) -> _Scalable | None:
+        group = group_of(owner.api_version)
+        workload = self._workloads.get(WorkloadName(owner.kind, namespace, owner.name))
+        if workload is None or group not in _GROUPS[type(workload)] or not _is(owner, workload.metadata.uid):
+            return None
+        return workload
+
+    def _deployment(self, replica_set: ReplicaSet) -> _Scalable | None:
+        owner = controller_of(replica_set)
+        if owner is None or owner.kind != Deployment.__name__:
+            return None
+        return self._find(owner, replica_set.metadata.namespace)
+
+    def _by_subresource(self, owner: OwnerReference, namespace: str) -> Scale | None:
+        kind = owner.api_version, owner.kind
+        custom = self._custom.get(kind)
+        if custom is not None and custom.scales is not None:
+            scale = custom.scales.get((namespace, owner.name))
+            if scale is None or not _is(owner, scale.uid):
+                return None
+            return Scale(WorkloadName(full_kind(*kind), namespace, owner.name), scale.replicas)
+        resource = custom.resource if custom is not None else _RESOURCES.get(kind)
+        if resource is None:
+            raise ScaleError(f"no matches for kind {quote(owner.kind)} in version {quote(owner.api_version)}")
+        if custom is not None or owner.kind not in _SCALABLE_KINDS:
+            raise ScaleError(f"{resource} does not implement the scale subresource")
+        return None
+
+
+def _total_scale(pods: Sequence[Pod], scales: Scales) -> int:
+    """The replicas that the controllers of ``pods`` ask for together, each counted once.
+
+    A pod without a controller adds nothing. Raises ScaleError, also for a controller that is gone.
+    """
+    seen: set[tuple[str, ...]] = set()
+    replicas: dict[WorkloadName, int] = {}
+    for pod in pods:
+        controller = controller_of(pod)
+        if controller is None:
+            continue
+        key = pod.metadata.namespace, controller.api_version, controller.kind, controller.name, controller.uid
+        if key in seen:
+            continue
+        seen.add(key)
+        scale = scales(controller, pod.metadata.namespace)
+        if scale is None:
+            raise ScaleError(f"found no controllers for pod {quote(pod.metadata.name)}")
+        # Several ReplicaSets may lead to one Deployment.
+        replicas[scale.workload] = scale.replicas
+    return sum(replicas.values())
+
+
+def _name_of(workload: ApiObject) -> WorkloadName:
+    return WorkloadName(type(workload).__name__, workload.metadata.namespace, workload.metadata.name)
+
+
+def _is(owner: OwnerReference, uid: str) -> bool:
+    """By uid as in Kubernetes; what was never stored has none, and then the name is all there is."""
+    return not owner.uid or not uid or owner.uid == uid
+
+
+DISRUPTION_ALLOWED = "DisruptionAllowed"
+SUFFICIENT_PODS, INSUFFICIENT_PODS, SYNC_FAILED = "SufficientPods", "InsufficientPods", "SyncFailed"
+DELETION_TIMEOUT = timedelta(minutes=2)
+"""How long an evicted pod counts as gone though it is not deleted yet."""
+
+
+class Expectation(NamedTuple):
+    """How many pods a budget expects, and how many of them must be healthy."""
+
+    expected: int
+    desired: int
+
+
+def selector_of(budget: PodDisruptionBudget) -> Selector:
+    """Which pods of its namespace the budget protects: ``{}`` all, an absent or a malformed selector none."""
+    try:
+        return from_label_selector(budget.spec.selector)
+    except SelectorError:
+        return NOTHING
+
+
+def protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
+    same_namespace = budget.metadata.namespace == pod.metadata.namespace
+    return same_namespace and selector_of(budget).matches(pod.metadata.labels)
+
+
+def reads_scale(spec: PodDisruptionBudgetSpec) -> bool:
+    """Whether the budget expects what the pods' controllers ask for, and not the pods that are there."""
+    return spec.max_unavailable is not None or isinstance(spec.min_available, str)
+
+
+def desired_and_expected(spec: PodDisruptionBudgetSpec, matching: int, scale: int) -> Expectation:
+    """What a budget asks for over ``matching`` pods, whose controllers ask for ``scale`` replicas together.
+
+    ``scale`` is looked at only where `reads_scale` says so. Raises IntOrStringError.
+    """
+    if spec.max_unavailable is not None:
+        return Expectation(scale, max(0, scale - scaled(spec.max_unavailable, scale, round_up=True)))
+    if spec.min_available is None:
+        return Expectation(0, 0)
+    if isinstance(spec.min_available, int):
+        return Expectation(matching, spec.min_available)
+    return Expectation(scale, scaled(spec.min_available, scale, round_up=True))
+
+
+def disruptions_allowed(expectation: Expectation, healthy: int) -> int:
+    """How many evictions the budget lets through now. Without expected pods none: the first ones are safe that way."""
+    return max(0, healthy - expectation.desired) if expectation.expected > 0 else 0
+
+
+def budget_status(
+    budget: PodDisruptionBudget, matching: Sequence[Pod], scales: Scales, now: datetime
+) -> PodDisruptionBudgetStatus:
+    """The status after one sync, at ``now``, over the pods that `protects` finds.
+
+    A sync that fails allows nothing, says why in its condition and keeps all other numbers.
+    """
+    try:
+        scale = _total_scale(matching, scales) if reads_scale(budget.spec) else 0
+        expectation = desired_and_expected(budget.spec, len(matching), scale)
+    except (ScaleError, IntOrStringError) as error:
+        return _with_condition(replace(budget.status, disruptions_allowed=0), SYNC_FAILED, str(error))
+    disrupted = _still_disrupted(budget.status.disrupted_pods, matching, now)
+    healthy = sum(_is_healthy(pod, disrupted, now) for pod in matching)
+    return with_allowed(
+        replace(
+            budget.status,
+            observed_generation=generation_of(budget),
+            expected_pods=expectation.expected,
+            desired_healthy=expectation.desired,
+            current_healthy=healthy,
+            disrupted_pods=disrupted,
+        ),
+        disruptions_allowed(expectation, healthy),
+    )
+
+
+def with_allowed(status: PodDisruptionBudgetStatus, allowed: int) -> PodDisruptionBudgetStatus:
+    """``status`` with ``allowed`` evictions, and the condition that goes with it."""
+    reason = SUFFICIENT_PODS if allowed > 0 else INSUFFICIENT_PODS
+    return _with_condition(replace(status, disruptions_allowed=allowed), reason)
+
+
+def condition_of(status: PodDisruptionBudgetStatus) -> Condition | None:
+    """The condition DisruptionAllowed."""
+    return next((condition for condition in status.conditions if condition.type == DISRUPTION_ALLOWED), None)
+
+
+def generation_of(budget: PodDisruptionBudget) -> int:
+    """The API server counts from 1: a budget that does not say is one it has yet to store."""
+    return max(1, budget.metadata.generation)
+
+
+def _is_healthy(pod: Pod, disrupted: Mapping[str, str], now: datetime) -> bool:
+    if pod.metadata.deletion_timestamp is not None or not is_ready(pod):
+        return False
+    since = instant(disrupted.get(pod.metadata.name))
+    return since is None or now - since >= DELETION_TIMEOUT
+
+
+def _still_disrupted(disrupted: Mapping[str, str], pods: Sequence[Pod], now: datetime) -> dict[str, str]:
+    """Those of the evicted pods that are still expected to be deleted."""
+    waiting = {}
+    for pod in pods:
+        since = instant(disrupted.get(pod.metadata.name))
+        if pod.metadata.deletion_timestamp is None and since is not None and now - since <= DELETION_TIMEOUT:
+            waiting[pod.metadata.name] = disrupted[pod.metadata.name]
+    return waiting
+
+
+def _with_condition(status: PodDisruptionBudgetStatus, reason: str, message: str = "") -> PodDisruptionBudgetStatus:
+    allowed = "True" if reason == SUFFICIENT_PODS else "False"
+    condition = Condition(type=DISRUPTION_ALLOWED, status=allowed, reason=reason, message=message)
+    if condition_of(status) is None:
+        return replace(status, conditions=[*status.conditions, condition])
+    conditions = [condition if existing.type == DISRUPTION_ALLOWED else existing for existing in status.conditions]
+    return replace(status, conditions=conditions)
+
+
+LET_THROUGH, FORBIDDEN, NOT_FOUND, TOO_MANY_REQUESTS, SERVER_ERROR = 201, 403, 404, 429, 500
+SEVERAL_BUDGETS = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+VIOLATES_BUDGET = "Cannot evict pod as it would violate the pod's disruption budget."
+_ALWAYS_ALLOW = "AlwaysAllow"
+_MAX_DISRUPTED_PODS = 2000
+_RETRY_SECONDS = 10
+
+
+class Eviction(Struct, frozen=True):
+    """What the API server answered."""
+
+    code: int
+    """The HTTP status."""
+    message: str | None = None
+    cause: str | None = None
+    """What the budget says, where it refused."""
+    retry_after_seconds: int | None = None
+    gone: bool = False
+    """Whether the pod was removed at once, and does not stay as a terminating one."""
+    budget_after: PodDisruptionBudget | None = None
+    """The budget that the eviction was charged to, None where none was."""
+
+
+def no_such_pod(name: str) -> Eviction:
+    """The answer for a pod that is not there."""
+    return Eviction(NOT_FOUND, f"pods {quote(name)} not found")
+
+
+def evict(pod: Pod, budgets: Sequence[PodDisruptionBudget], now: datetime) -> Eviction:
+    """Ask at ``now`` to evict ``pod``, which ``budgets`` protect, with the status that was last written to them."""
+    if _needs_no_budget(pod) or not budgets:
+        return _deleted(pod)
+    if len(budgets) > 1:
+        return Eviction(SERVER_ERROR, SEVERAL_BUDGETS)
+    (budget,) = budgets
+    if not is_ready(pod) and _spares_unready(budget):
+        return _deleted(pod)
+    return _refusal(budget) or _deleted(pod, charged=_charged(budget, pod, now))
+
+
+def _needs_no_budget(pod: Pod) -> bool:
+    """A pod that has ended, or has not started, does nothing that could be disrupted."""
+    return pod.status.phase in (*ENDED_PHASES, "Pending") or pod.metadata.deletion_timestamp is not None
+
+
+def _spares_unready(budget: PodDisruptionBudget) -> bool:
+    """Whether a pod that is not ready goes without being charged."""
+    if budget.spec.unhealthy_pod_eviction_policy == _ALWAYS_ALLOW:
+        return True
+    return budget.status.current_healthy >= budget.status.desired_healthy > 0
+
+
+def _refusal(budget: PodDisruptionBudget) -> Eviction | None:
+    name, status = budget.metadata.name, budget.status
+    if status.observed_generation < generation_of(budget):
+        cause = f"The disruption budget {name} is still being processed by the server."
+        return Eviction(TOO_MANY_REQUESTS, VIOLATES_BUDGET, cause, _RETRY_SECONDS)
+    if status.disruptions_allowed < 0:
+        return _forbidden(name, "pdb disruptions allowed is negative")
+    if len(status.disrupted_pods) > _MAX_DISRUPTED_PODS:
+        return _forbidden(name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller")
+    if status.disruptions_allowed == 0:
+        return Eviction(TOO_MANY_REQUESTS, VIOLATES_BUDGET, f"The disruption budget {name} {_why(status)}")
+    return None
+
+
+def _why(status: PodDisruptionBudgetStatus) -> str:
+    condition = condition_of(status)
+    if condition is not None and condition.reason == SYNC_FAILED:
+        return f"does not allow evicting pods currently because it failed sync: {condition.message}"
+    if status.current_healthy <= status.desired_healthy:
+        return f"needs {status.desired_healthy} healthy pods and has {status.current_healthy} currently"
+    return "does not allow evicting pods currently"
+
+
+def _forbidden(budget: str, reason: str) -> Eviction:
+    return Eviction(FORBIDDEN, f"poddisruptionbudget.policy {quote(budget)} is forbidden: {reason}")
+
+
+def _charged(budget: PodDisruptionBudget, pod: Pod, now: datetime) -> PodDisruptionBudget:
+    status = budget.status
+    disrupted = {**status.disrupted_pods, pod.metadata.name: format_utc(now)}
+    allowed = status.disruptions_allowed - 1
+    # The API server touches the condition only when the last one is used.
+    after = with_allowed(status, 0) if allowed == 0 else replace(status, disruptions_allowed=allowed)
+    return replace(budget, status=replace(after, disrupted_pods=disrupted))
+
+
+def _deleted(pod: Pod, charged: PodDisruptionBudget | None = None) -> Eviction:
+    """A pod without a node, or one that has ended, has no kubelet to wait for."""
+    gone = not pod.spec.node_name or pod.status.phase in ENDED_PHASES
+    return Eviction(LET_THROUGH, gone=gone, budget_after=charged)

@@ -1,1 +1,0 @@
-"""Pods that have to go: drains, evictions, and the budgets that hold them up."""

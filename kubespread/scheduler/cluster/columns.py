@@ -1,0 +1,241 @@
+"""Arrays over the nodes of a cluster: labels as codes, counts over domains, and amounts in the integers kube-scheduler
+counts in, with Go's arithmetic on them.
+
+Cpu is counted in milli-units, everything else in whole units. Go's division truncates toward zero, where numpy's rounds
+down.
+
+Source: pkg/scheduler/framework/types.go, Resource, Add, NodeInfo, CalculateResource
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from functools import cached_property, lru_cache
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubespread.errors import SnapshotError
+from kubespread.kube import pod_requests as requests
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.devices import DEVICE_CLASS_PREFIX
+from kubespread.kube.name_rules import is_extended, is_hugepages, is_scalar
+from kubespread.kube.quantity import NANO, Quantity, QuantityError, parse
+from kubespread.kube.selector import Requirement
+
+Integers = NDArray[np.int64]
+
+
+def divide(numerator: Integers, denominator: Integers | int) -> Integers:
+    """``numerator / denominator`` truncated; 0 where the denominator is 0, which callers mask out."""
+    if numerator.size and numerator.min() >= 0 and np.min(denominator) > 0:
+        return numerator // denominator  # the usual case, where both roundings are one
+    bottom = np.where(denominator == 0, 1, denominator)
+    # Not by way of absolute values: the least int64 has none.
+    with np.errstate(over="ignore"):
+        floor: Integers = numerator // bottom
+    is_too_low = (floor < 0) & (numerator % bottom != 0)
+    return np.where(denominator == 0, 0, floor + is_too_low)
+
+
+def round_half_away(values: NDArray[np.float64]) -> Integers:
+    """Go's math.Round for values that are not negative."""
+    whole = np.trunc(values)
+    return (whole + (values - whole >= 0.5)).astype(np.int64)
+
+
+def wrapped(number: int) -> int:
+    """What is left of a number in Go's int64."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+class DomainCounts:
+    """Counts by the code of a domain, read back per node; a node without a domain adds nothing and is counted 0."""
+
+    def __init__(self, domain: Codes, domains: int) -> None:
+        """``domain`` is the code of every node's domain or ABSENT, ``domains`` how many codes there are."""
+        self.counts: Counts = np.zeros(domains, dtype=np.int64)
+        self._domain = domain
+        self._is_everywhere = bool((domain != ABSENT).all())
+        self._pods = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no pod counts, as opposed to pods whose weights cancel out."""
+        return self._pods == 0
+
+    def add(self, nodes: Codes, by: Codes, weight: int = 1) -> None:
+        """Pods that came to ``nodes`` (``by`` 1) or left them (-1), each of a weight."""
+        codes = self._domain[nodes]
+        has_domain = codes != ABSENT
+        came = by[has_domain]
+        np.add.at(self.counts, codes[has_domain], weight * came)
+        self._pods += int(came.sum())
+
+    def add_one(self, node: int, by: int, weight: int = 1) -> None:
+        """The same for one pod."""
+        code = self._domain.item(node)
+        if code != ABSENT:
+            self.counts[code] += by * weight
+            self._pods += by
+
+    def around(self, nodes: Positions | None = None) -> Counts:
+        """The count of the domain of each of ``nodes`` (None: all)."""
+        codes = self._domain if nodes is None else self._domain[nodes]
+        if self._is_everywhere:
+            return self.counts.take(codes)
+        if not len(self.counts):
+            return np.zeros(len(codes), dtype=np.int64)
+        return np.where(codes != ABSENT, self.counts[codes], 0)
+
+    def fork(self) -> Self:
+        """The same counts, to be moved apart from these."""
+        fork = copy(self)
+        fork.counts = self.counts.copy()
+        return fork
+
+
+Mask = NDArray[np.bool_]
+Counts = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Positions = NDArray[np.intp]
+
+ABSENT = -1
+
+
+def distinct(codes: Codes) -> list[int]:
+    """Each of ``codes`` once, in order; none may be negative. numpy's own `unique` imports masked arrays for that."""
+    return np.flatnonzero(np.bincount(codes)).tolist()
+
+
+class LabelColumn:
+    """One label key over all nodes: ``codes[node]`` indexes ``values``, or is ABSENT."""
+
+    def __init__(self, key: str, nodes: Sequence[Node]) -> None:
+        index: dict[str, int] = {}
+        codes = np.full(len(nodes), ABSENT, dtype=np.int32)
+        for position, node in enumerate(nodes):
+            value = node.metadata.labels.get(key)
+            if value is not None:
+                codes[position] = index.setdefault(value, len(index))
+        self.codes: Codes = codes
+        self.index: Mapping[str, int] = index
+        self.values: tuple[str, ...] = tuple(index)
+        self.present: Mask = codes != ABSENT
+        self.absent: Mask = ~self.present
+        self.is_everywhere = bool(self.present.all())
+        """Whether every node has the label."""
+
+    @cached_property
+    def sorted_codes(self) -> Codes:
+        """The codes in the order of their values."""
+        order = sorted(range(len(self.values)), key=self.values.__getitem__)
+        return np.array(order, dtype=np.int32)
+
+    @cached_property
+    def sorted_values(self) -> Sequence[str]:
+        return [self.values[code] for code in self.sorted_codes.tolist()]
+
+    @cached_property
+    def absent_as_empty(self) -> Codes:
+        """The codes with the value ``""`` for nodes without the label, a new code if no node has that value."""
+        empty = self.index.get("", len(self.values))
+        return np.where(self.absent, np.int32(empty), self.codes)
+
+    def admits(self, requirement: Requirement) -> Mask:
+        """Which nodes satisfy ``requirement``, judged once per distinct value."""
+        # The last entry answers for nodes without the label, which ABSENT = -1 indexes.
+        answers = [requirement.admits(value) for value in self.values] + [requirement.admits(None)]
+        return np.array(answers, dtype=np.bool_)[self.codes]
+
+    def one_of(self, values: frozenset[str]) -> Mask:
+        """Which nodes have one of ``values``."""
+        return self.admits(Requirement("", "In", tuple(values)))
+
+
+Amounts = Mapping[str, Counts]
+"""Per resource name an amount a node."""
+
+BASIC_RESOURCES = ("cpu", "memory", "ephemeral-storage")
+STAND_INS = {"cpu": "100m", "memory": "200Mi"}
+"""What a container that does not ask for cpu or memory counts with when nodes are scored."""
+
+
+def scheduler_amounts(amounts: requests.Amounts) -> dict[str, int]:
+    """Exact quantities as the integers the scheduler counts in; names it does not count are dropped."""
+    return {
+        name: wrapped(quantity.milli_value if name == "cpu" else quantity.value)
+        for name, quantity in amounts.items()
+        if name in BASIC_RESOURCES or is_scalar(name)
+    }
+
+
+@lru_cache(maxsize=4096)
+def canonical(resource: str, amount: int) -> str:
+    """An amount as kube-scheduler counts it, in the text Kubernetes would print."""
+    if resource == "cpu":
+        return str(Quantity(amount * NANO // 1000))
+    in_bytes = resource in ("memory", "ephemeral-storage") or is_hugepages(resource)
+    return str(Quantity(amount * NANO, "BinarySI" if in_bytes else "DecimalSI"))
+
+
+def allowed_pods(node: Node) -> int:
+    with _blaming(node):
+        return parse(node.status.allocatable.get("pods", 0)).rounded_up().value
+
+
+def allocatable(node: Node) -> dict[str, int]:
+    with _blaming(node):
+        return scheduler_amounts(requests.amounts(node.status.allocatable))
+
+
+def requested(pod: Pod) -> tuple[dict[str, int], dict[str, int]]:
+    """What a pod requests of its node, and the same with scoring defaults for what it does not request.
+
+    With pod-level requests a default applies only to what the pod as a whole does not request.
+    """
+    with _blaming(pod):
+        amounts = requests.pod_requests(pod, use_status=True)
+        level = pod.spec.resources
+        has_pod_level = level is not None and any(map(requests.is_pod_level_resource, level.requests))
+        offered = {name: parse(text) for name, text in STAND_INS.items() if not (has_pod_level and name in amounts)}
+        return scheduler_amounts(amounts), scheduler_amounts(requests.pod_requests(pod, offered, use_status=True))
+
+
+def requested_by_name(pod: Pod) -> Mapping[str, int]:
+    """The extended resources that a pod requests, those named after a class among them."""
+    requested = scheduler_amounts(requests.pod_requests(pod))
+    return {
+        name: amount
+        for name, amount in requested.items()
+        if amount and (is_extended(name) or name.startswith(DEVICE_CLASS_PREFIX))
+    }
+
+
+def columns(size: int, positions: Iterable[int], lists: Iterable[Mapping[str, int]]) -> dict[str, Counts]:
+    """One list of amounts per position, added up per resource name; sums wrap as Go's do."""
+    where: dict[str, list[int]] = {}
+    what: dict[str, list[int]] = {}
+    for position, amounts in zip(positions, lists, strict=True):
+        for name, amount in amounts.items():
+            where.setdefault(name, []).append(position)
+            what.setdefault(name, []).append(amount)
+    summed = {}
+    for name, places in where.items():
+        summed[name] = np.zeros(size, dtype=np.int64)
+        np.add.at(summed[name], places, np.array(what[name], dtype=np.int64))
+    return summed
+
+
+@contextmanager
+def _blaming(owner: Node | Pod) -> Iterator[None]:
+    """Name the object whose quantity cannot be read."""
+    try:
+        yield
+    except QuantityError as error:
+        meta = owner.metadata
+        name = "/".join(part for part in (meta.namespace, meta.name) if part)
+        raise SnapshotError(f"{type(owner).__name__} {name}: {error}") from error

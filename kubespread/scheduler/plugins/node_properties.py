@@ -1,0 +1,430 @@
+"""Plugins that look at one property of a node by itself.
+
+NodeName: a pod that names its node fits nowhere else. NodeUnschedulable: cordoned nodes take only pods that tolerate
+the taint a cordon stands for. TaintToleration: untolerated NoSchedule and NoExecute taints reject, PreferNoSchedule
+taints cost score. NodePorts: the pod's host ports must be free on the node. NodeDeclaredFeatures: the kubelet must say
+that it has the features the pod needs. ImageLocality: nodes that already hold the pod's images score higher, the more
+so the more nodes hold them, by the rules of 1.37.
+
+Source: pkg/scheduler/framework/plugins/nodename/node_name.go, Filter, Fits
+Source: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go, Filter
+Source: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go, Filter, PreScore, Score,
+    countIntolerableTaintsPreferNoSchedule
+Source: pkg/scheduler/framework/plugins/nodeports/node_ports.go, PreFilter, Filter, fitsPorts
+Source: staging/src/k8s.io/kube-scheduler/framework/types.go, HostPortInfo, CheckConflict
+Source: pkg/scheduler/framework/plugins/nodedeclaredfeatures/nodedeclaredfeatures.go, PreFilter, Filter
+Source: staging/src/k8s.io/component-helpers/nodedeclaredfeatures/framework.go, InferForPodScheduling, MatchNode
+Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go, Score, calculatePriority, sumImageScores,
+    normalizedImageName
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from typing import ClassVar
+
+import msgspec
+import numpy as np
+
+from kubespread.kube.admission.plugins import for_extended_resources
+from kubespread.kube.api.core import Container, Node, Pod, Taint
+from kubespread.kube.name_rules import normalized_image
+from kubespread.kube.releases.changes import older_reasons
+from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, tolerates, untolerated
+from kubespread.kube.well_known import CORDON_TAINT_KEY
+from kubespread.scheduler.causes import (
+    Causes,
+    CordonDetail,
+    FeatureDetail,
+    HostPortDetail,
+    NodeNameDetail,
+    TaintDetail,
+    by_place,
+    name_of,
+)
+from kubespread.scheduler.cluster.cluster import Cluster, Holdings
+from kubespread.scheduler.cluster.columns import Counts, Positions
+from kubespread.scheduler.cluster.kinds import ANY_ADDRESS, HostPort, host_ports
+from kubespread.scheduler.cluster.nodes import Nodes, count_untolerated, named, tolerated
+from kubespread.scheduler.plugin import (
+    JUDGES,
+    MAX_NODE_SCORE,
+    RANKS,
+    SKIP,
+    Code,
+    Fixed,
+    OnNode,
+    Plugin,
+    Point,
+    ScaledToHighest,
+    Specification,
+    State,
+    Status,
+    Unprepared,
+    Verdicts,
+)
+
+_MIB = 1024 * 1024
+MIN_THRESHOLD = 23 * _MIB
+MAX_IMAGE_THRESHOLD = 1000 * _MIB
+
+
+@dataclass(frozen=True)
+class ImageLocality(Plugin):
+    name: ClassVar[str] = "ImageLocality"
+
+    counts_init_containers: bool = True
+    """Since 1.30."""
+    counts_image_volumes: bool = True
+    """Since 1.36."""
+    expects_image_volumes: bool = True
+    """Since 1.37 an image volume also raises what the images have to sum up to for the highest score."""
+
+    def signature(self, pod: Pod) -> Hashable:
+        return tuple(self._images(pod)), self._expected(pod)
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> ImageLocalityState:
+        return ImageLocalityState(cluster.nodes, self._images(pod), self._expected(pod))
+
+    def _containers(self, pod: Pod) -> list[Container]:
+        return [*(pod.spec.init_containers if self.counts_init_containers else ()), *pod.spec.containers]
+
+    def _images(self, pod: Pod) -> list[str]:
+        volumes = _image_volumes(pod) if self.counts_image_volumes else []
+        return [normalized_image(image) for image in (*(each.image for each in self._containers(pod)), *volumes)]
+
+    def _expected(self, pod: Pod) -> int:
+        """How many images may sum up to their threshold."""
+        return len(self._containers(pod)) + (len(_image_volumes(pod)) if self.expects_image_volumes else 0)
+
+
+def _image_volumes(pod: Pod) -> list[str]:
+    return [volume.image.reference for volume in pod.spec.volumes if volume.image is not None]
+
+
+@dataclass
+class ImageLocalityState(Fixed):
+    nodes: Nodes
+    images: list[str]
+    expected: int
+
+    def score(self) -> Counts:
+        total = np.zeros(len(self.nodes), dtype=np.int64)
+        # The nodes that hold each image of the pod, and its size as the first node of the cluster reports it.
+        held = (self.nodes.images[image] for image in self.images if image in self.nodes.images)
+        for holders, size in held:
+            spread = float(len(holders)) / float(len(self.nodes))
+            total[holders] += int(float(size) * spread)
+        highest = self.expected * MAX_IMAGE_THRESHOLD
+        if highest <= MIN_THRESHOLD:
+            return np.zeros(len(self.nodes), dtype=np.int64)
+        return MAX_NODE_SCORE * (np.clip(total, MIN_THRESHOLD, highest) - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
+
+
+IMAGE_LOCALITY = Specification(
+    name=ImageLocality.name,
+    points=frozenset({Point.SCORE}),
+    make=lambda setting: ImageLocality(
+        counts_init_containers=setting.version.since(30),
+        counts_image_volumes=setting.version.since(36),
+        expects_image_volumes=setting.version.since(37),
+    ),
+    weight=1,
+)
+
+
+MISSING = Status(Code.UNRESOLVABLE, ("node(s) didn't match Pod's required features",))
+RESTART_ALL = "RestartAllContainersOnContainerExits"
+USER_NAMESPACES_ON_HOST_NETWORK = "UserNamespacesHostNetworkSupport"
+KNOWN_FEATURES = (
+    "ExtendWebSocketsToKubelet",
+    "InPlacePodLevelResourcesVerticalScaling",
+    "InPlacePodVerticalScalingInitContainers",
+    RESTART_ALL,
+    USER_NAMESPACES_ON_HOST_NETWORK,
+)
+
+
+class NodeDeclaredFeatures(Plugin):
+    name: ClassVar[str] = "NodeDeclaredFeatures"
+
+    def signature(self, pod: Pod) -> Hashable:
+        return _needed(pod)
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State:
+        needed = _needed(pod)
+        return NodeDeclaredFeaturesState(cluster.nodes, needed) if needed else SKIP
+
+
+def _needed(pod: Pod) -> frozenset[str]:
+    needed = set()
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    if any(
+        rule.action == "RestartAllContainers" for container in containers for rule in container.restart_policy_rules
+    ):
+        needed.add(RESTART_ALL)
+    if pod.spec.host_network and pod.spec.host_users is False:
+        needed.add(USER_NAMESPACES_ON_HOST_NETWORK)
+    return frozenset(needed)
+
+
+@dataclass
+class NodeDeclaredFeaturesState(Fixed):
+    nodes: Nodes
+    needed: frozenset[str]
+
+    def filter(self) -> Verdicts:
+        lacking = [bool(self._missing(node)) for node in self.nodes.objects]
+        return Verdicts.rejecting(np.array(lacking, dtype=np.bool_), MISSING)
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        objects = (self.nodes.objects[node] for node in nodes.tolist())
+        return [tuple(map(FeatureDetail, sorted(self._missing(node)))) for node in objects]
+
+    def _missing(self, node: Node) -> frozenset[str]:
+        return self.needed - declared(node.status.declared_features)
+
+
+def declared(features: Sequence[str]) -> frozenset[str]:
+    """The known features of a node's list, by a merge that relies on its order and loses entries of an unsorted one."""
+    declared = set()
+    position, feature = 0, 0
+    while position < len(features) and feature < len(KNOWN_FEATURES):
+        if features[position] == KNOWN_FEATURES[feature]:
+            declared.add(features[position])
+            position, feature = position + 1, feature + 1
+        elif features[position] < KNOWN_FEATURES[feature]:
+            position += 1
+        else:
+            feature += 1
+    return frozenset(declared)
+
+
+NODE_DECLARED_FEATURES = Specification(
+    name=NodeDeclaredFeatures.name,
+    points=JUDGES,
+    make=lambda setting: NodeDeclaredFeatures(),
+    since=35,
+    gate="NodeDeclaredFeatures",
+    unprepared=Unprepared(filter='error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found'),
+)
+
+
+NOT_FREE = Status(Code.UNSCHEDULABLE, ("node(s) didn't have free ports for the requested pod ports",))
+
+
+@dataclass(frozen=True)
+class NodePorts(Plugin):
+    name: ClassVar[str] = "NodePorts"
+
+    checks_sidecars: bool = True
+    """Since 1.33."""
+
+    def signature(self, pod: Pod) -> Hashable:
+        return host_ports(pod, sidecars=self.checks_sidecars)
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State:
+        requested = host_ports(pod, sidecars=self.checks_sidecars)
+        return NodePortsState(requested) if requested else SKIP
+
+
+@dataclass
+class NodePortsState(OnNode):
+    requested: frozenset[HostPort]
+
+    def judge(self, held: Holdings) -> Verdicts:
+        return Verdicts.rejecting(held.judged_by_ports(self._taken), NOT_FREE)
+
+    def _taken(self, used: Set[HostPort]) -> bool:
+        return any(self._conflicts(port) for port in used)
+
+    def _conflicts(self, used: HostPort) -> bool:
+        return any(_conflict(requested, used) for requested in self.requested)
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        running, kinds = cluster.running, cluster.kinds
+        taken = {
+            number: [port for port in sorted(kinds[number].ports) if self._conflicts(port)]
+            for number in running.nodes_of_kind
+        }
+        place_of = {node: place for place, node in enumerate(nodes.tolist())}
+        holders = running.places_of(number for number, ports in taken.items() if ports)
+        listed = zip(holders.tolist(), running.node[holders].tolist(), running.kind[holders].tolist(), strict=True)
+        pods = running.pods
+        return by_place(
+            len(nodes),
+            (
+                (place_of[node], HostPortDetail(port, protocol, address, name_of(pods[holder])))
+                for holder, node, kind in listed
+                if node in place_of
+                for address, protocol, port in taken[kind]
+            ),
+        )
+
+
+def _conflict(requested: HostPort, used: HostPort) -> bool:
+    """Addresses are compared as text, so ``::`` is no wildcard."""
+    address, *port = requested
+    used_address, *used_port = used
+    return port == used_port and (address == used_address or ANY_ADDRESS in (address, used_address))
+
+
+NODE_PORTS = Specification(
+    name=NodePorts.name,
+    points=JUDGES,
+    make=lambda setting: NodePorts(checks_sidecars=setting.version.since(33)),
+    unprepared=Unprepared(filter='reading "PreFilterNodePorts" from cycleState: not found'),
+)
+
+
+UNTOLERATED = Status(Code.UNRESOLVABLE, ("node(s) had untolerated taint(s)",))
+
+
+@dataclass(frozen=True)
+class TaintToleration(Plugin):
+    name: ClassVar[str] = "TaintToleration"
+
+    naming: str = ""
+    """Up to 1.34.1 the reason names the first untolerated taint, in this form."""
+    compares: bool = False
+    """Whether tolerations with the operators Gt and Lt tolerate anything."""
+
+    def signature(self, pod: Pod) -> Hashable:
+        return msgspec.msgpack.encode(pod.spec.tolerations)
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        """Tolerations that the API server may add: of a pod that is there already it is known whether it did."""
+        tolerated = (
+            {} if pod.metadata.uid else {toleration.key: toleration for toleration in for_extended_resources(pod)}
+        )
+        keeping = {
+            taint.key
+            for taints in (cluster.nodes.taint_lists if tolerated else ())
+            for taint in untolerated(taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=self.compares)
+            if taint.key in tolerated and tolerates(tolerated[taint.key], taint)
+        }
+        for key in sorted(keeping):
+            yield (
+                f"ExtendedResourceToleration: whether pods that request {key} are given a toleration of the nodes' "
+                f"taint {key}, as on GKE; it is applied only with --extended-resource-toleration"
+            )
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> TaintTolerationState:
+        return TaintTolerationState(cluster.nodes, pod, self.naming, self.compares)
+
+
+@dataclass
+class TaintTolerationState(ScaledToHighest, Fixed):
+    reverses: ClassVar[bool] = True
+
+    nodes: Nodes
+    pod: Pod
+    naming: str
+    compares: bool
+
+    def _untolerated(self, taints: Sequence[Taint]) -> list[Taint]:
+        return untolerated(taints, self.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=self.compares)
+
+    def filter(self) -> Verdicts:
+        if not self.naming:
+            return Verdicts.rejecting(~tolerated(self.nodes, self.pod, compares=self.compares), UNTOLERATED)
+        table: list[Status] = []
+        rows = []
+        for taints in self.nodes.taint_lists:
+            first = next(iter(self._untolerated(taints)), None)
+            if first is not None:
+                table.append(Status(Code.UNRESOLVABLE, (self.naming.format(taint=f"{{{first.key}: {first.value}}}"),)))
+            rows.append(len(table) if first is not None else 0)
+        return Verdicts(self.nodes.per_taint_list(rows).astype(np.int32), tuple(table))
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        """Every taint that is not tolerated, and not kube-scheduler's first one only."""
+        per_list = [
+            tuple(TaintDetail(taint.key, taint.value, taint.effect) for taint in self._untolerated(taints))
+            for taints in self.nodes.taint_lists
+        ]
+        return [per_list[row] for row in self.nodes.per_taint_list(range(len(per_list)))[nodes].tolist()]
+
+    def score(self) -> Counts:
+        # A toleration limited to another effect does not help here.
+        tolerations = [
+            toleration for toleration in self.pod.spec.tolerations if toleration.effect in ("", PREFER_NO_SCHEDULE)
+        ]
+        return count_untolerated(self.nodes, tolerations, frozenset({PREFER_NO_SCHEDULE}), compares=self.compares)
+
+
+TAINT_TOLERATION = Specification(
+    name=TaintToleration.name,
+    points=frozenset({Point.FILTER}) | RANKS,
+    make=lambda setting: TaintToleration(
+        older_reasons(setting.version.release).get(UNTOLERATED.reasons[0], ("",))[0],
+        compares=setting.version.has(COMPARISON_GATE),
+    ),
+    weight=3,
+    weight_before_multi_point=1,
+    unprepared=Unprepared(score='failed to read "PreScoreTaintToleration" from cycleState: not found'),
+)
+
+
+UNSCHEDULABLE = Status(Code.UNRESOLVABLE, ("node(s) were unschedulable",))
+# The plugin asks about this taint whether or not the node really carries it.
+CORDON_TAINT = Taint(key=CORDON_TAINT_KEY, effect="NoSchedule")
+
+
+class NodeUnschedulable(Plugin):
+    name: ClassVar[str] = "NodeUnschedulable"
+
+    def signature(self, pod: Pod) -> Hashable:
+        return msgspec.msgpack.encode(pod.spec.tolerations)
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> NodeUnschedulableState:
+        return NodeUnschedulableState(
+            cluster.nodes, tolerated=any(tolerates(toleration, CORDON_TAINT) for toleration in pod.spec.tolerations)
+        )
+
+
+@dataclass
+class NodeUnschedulableState(Fixed):
+    nodes: Nodes
+    tolerated: bool
+
+    def filter(self) -> Verdicts:
+        rejected = self.nodes.unschedulable
+        return Verdicts.rejecting(rejected & (not self.tolerated), UNSCHEDULABLE)
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        return [(CordonDetail(),)] * len(nodes)
+
+
+NODE_UNSCHEDULABLE = Specification(
+    name=NodeUnschedulable.name, points=frozenset({Point.FILTER}), make=lambda setting: NodeUnschedulable()
+)
+
+
+OTHER_NODE = Status(Code.UNRESOLVABLE, ("node(s) didn't match the requested node name",))
+
+
+class NodeName(Plugin):
+    name: ClassVar[str] = "NodeName"
+
+    def signature(self, pod: Pod) -> Hashable:
+        return pod.spec.node_name
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> NodeNameState:
+        return NodeNameState(cluster.nodes, pod.spec.node_name)
+
+
+@dataclass
+class NodeNameState(Fixed):
+    nodes: Nodes
+    node_name: str
+
+    def filter(self) -> Verdicts:
+        return Verdicts.rejecting(~named(self.nodes, [self.node_name]) & bool(self.node_name), OTHER_NODE)
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        return [(NodeNameDetail(self.node_name),)] * len(nodes)
+
+
+NODE_NAME = Specification(name=NodeName.name, points=frozenset({Point.FILTER}), make=lambda setting: NodeName())

@@ -1,0 +1,338 @@
+"""NodeResourcesFit: enough free cpu, memory, storage, pod slots and named resources, and a score for what is left.
+
+NodeResourcesBalancedAllocation: how much the pod evens out the used fractions of a node's resources. Sums run in
+configured order, because the last bit of a float can decide a score.
+
+Source: pkg/scheduler/framework/plugins/noderesources/fit.go, PreFilter, Filter, fitsRequest,
+    computePodResourceRequest, shouldDelegateResourceToDRA
+Source: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go, PreScore, Score, balancedResourceScorer,
+    balancedResourceScore
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import ClassVar
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.devices import DeviceClass, extended_resources
+from kubespread.kube.name_rules import is_extended
+from kubespread.kube.pod_requests import pod_requests
+from kubespread.kube.quantity import parse
+from kubespread.scheduler.causes import Causes, PodCountDetail, ResourceDetail, by_place
+from kubespread.scheduler.cluster.cluster import Cluster, Holdings
+from kubespread.scheduler.cluster.columns import (
+    BASIC_RESOURCES,
+    STAND_INS,
+    Counts,
+    Integers,
+    Mask,
+    Positions,
+    canonical,
+    divide,
+    scheduler_amounts,
+)
+from kubespread.scheduler.plugin import (
+    JUDGES,
+    RANKS,
+    SKIP,
+    Code,
+    OnNode,
+    Plugin,
+    Setting,
+    Specification,
+    State,
+    Status,
+    Unprepared,
+    Verdicts,
+    read_as,
+)
+from kubespread.scheduler.plugins.dynamicresources.devices import Rules
+from kubespread.scheduler.plugins.noderesources import scoring
+from kubespread.scheduler.plugins.noderesources.scoring import (
+    CPU_AND_MEMORY,
+    NodeResourcesBalancedAllocationArgs,
+    NodeResourcesFitArgs,
+    Scoring,
+    Share,
+    WeightedResource,
+    shares,
+)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NodeResourcesBalancedAllocation(Plugin):
+    name: ClassVar[str] = "NodeResourcesBalancedAllocation"
+
+    resources: tuple[WeightedResource, ...] = CPU_AND_MEMORY
+    scores_improvement: bool = True
+    """Since 1.36 the score is what the pod changes; before, it was the balance with the pod."""
+    skips_best_effort: bool = True
+    """Since 1.33 pods that ask for none of the resources are not scored; before, by the balance they find."""
+
+    devices: Rules | None = Rules()
+    """How devices behind resources are allocated; None without the gate DRAExtendedResource."""
+
+    def signature(self, pod: Pod) -> Hashable:
+        return tuple(sorted(scheduler_amounts(pod_requests(pod)).items()))
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State:
+        requested = scheduler_amounts(pod_requests(pod))
+        if self.skips_best_effort and not any(requested.get(resource.name, 0) for resource in self.resources):
+            return SKIP
+        backed = self._backed(cluster, pod)
+        devices = self.devices if backed and not any(claim.spec.selectors for claim in backed) else None
+        return NodeResourcesBalancedAllocationState(self, requested, devices)
+
+    def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        for device_class in self._backed(cluster, pod):
+            if device_class.spec.selectors:
+                # NewBalancedAllocation leaves celCache nil.
+                yield (
+                    f"{self.name}: kube-scheduler 1.36 crashes when it scores devices of the "
+                    f"DeviceClass {device_class.metadata.name}, which has selectors; they are left out of the score"
+                )
+
+    def _backed(self, cluster: Cluster, pod: Pod) -> list[DeviceClass]:
+        """The classes behind the scored resources that the pod requests."""
+        if self.devices is None or not cluster.objects.of(DeviceClass):
+            return []
+        classes, requested = extended_resources(cluster.objects.of(DeviceClass)), scheduler_amounts(pod_requests(pod))
+        scored = [resource.name for resource in self.resources if requested.get(resource.name)]
+        return [classes[name] for name in scored if name in classes]
+
+
+@dataclass
+class NodeResourcesBalancedAllocationState(OnNode):
+    plugin: NodeResourcesBalancedAllocation
+    requested: dict[str, int]
+    devices: Rules | None = None
+
+    def points(self, held: Holdings) -> Counts:
+        kept = shares(self.plugin.resources, self.requested, held, held.requested, self.devices)
+        with_pod = _balance(kept, [share.requested for share in kept], len(held))
+        if not self.plugin.scores_improvement:
+            return with_pod
+        without = _balance(kept, [share.used for share in kept], len(held))
+        return 50 + divide(50 + with_pod - without, 2)
+
+
+def _balance(kept: Sequence[Share], amounts: Sequence[Integers], nodes: int) -> Integers:
+    """100 for equal fractions, less the more they deviate."""
+    if len(kept) == 2 and all(share.is_everywhere for share in kept):  # the usual case, in fewer steps
+        one, other = (np.minimum(amount / share.allocatable, 1.0) for share, amount in zip(kept, amounts, strict=True))
+        return _points(np.abs((one - other) / 2))
+    fractions = [
+        np.where(
+            share.kept, np.minimum(amount.astype(np.float64) / np.where(share.kept, share.allocatable, 1), 1.0), 0.0
+        )
+        for share, amount in zip(kept, amounts, strict=True)
+    ]
+    count = np.zeros(nodes, dtype=np.int64)
+    total = np.zeros(nodes, dtype=np.float64)
+    first = np.zeros(nodes, dtype=np.float64)
+    second = np.zeros(nodes, dtype=np.float64)
+    for share, fraction in zip(kept, fractions, strict=True):
+        first = np.where(share.kept & (count == 0), fraction, first)
+        second = np.where(share.kept & (count == 1), fraction, second)
+        total = total + fraction
+        count += share.kept
+    deviation = np.where(count == 2, np.abs((first - second) / 2), 0.0)
+    if len(kept) > 2:
+        deviation = np.where(count > 2, _deviation(kept, fractions, total, count), deviation)
+    return _points(deviation)
+
+
+def _points(deviation: Floats) -> Integers:
+    # Sums that overflowed make fractions beyond int64, which become its least number, as in Go on amd64.
+    with np.errstate(invalid="ignore"):
+        return ((1.0 - deviation) * 100.0).astype(np.int64)
+
+
+def _deviation(kept: Sequence[Share], fractions: Sequence[Floats], total: Floats, count: Integers) -> Floats:
+    counted = np.maximum(count, 1).astype(np.float64)
+    mean = total / counted
+    squares = np.zeros(len(total), dtype=np.float64)
+    for share, fraction in zip(kept, fractions, strict=True):
+        squares = np.where(share.kept, squares + (fraction - mean) * (fraction - mean), squares)
+    return np.sqrt(squares / counted)
+
+
+BALANCED_ALLOCATION = Specification(
+    name=NodeResourcesBalancedAllocation.name,
+    points=RANKS,
+    make=lambda setting: NodeResourcesBalancedAllocation(
+        read_as(NodeResourcesBalancedAllocationArgs, setting.args).weighted_resources,
+        scores_improvement=setting.version.since(36),
+        skips_best_effort=setting.version.since(33),
+        devices=Rules.of(setting.version) if setting.version.has("DRAExtendedResource") else None,
+    ),
+    args=NodeResourcesBalancedAllocationArgs,
+    weight=1,
+)
+
+
+TOO_MANY_PODS = "Too many pods"
+
+
+@dataclass(frozen=True)
+class NodeResourcesFit(Plugin):
+    name: ClassVar[str] = "NodeResourcesFit"
+
+    scoring: Scoring = Scoring()
+    ignored_resources: frozenset[str] = frozenset()
+    ignored_groups: frozenset[str] = frozenset()
+    """Extended resources nobody checks, by name and by what stands before the slash."""
+    reports_unresolvable: bool = True
+    """Since 1.34 a request larger than the node is distinguished from one larger than its free room."""
+    checks_zero_requests: bool = False
+    """Up to 1.27 a node that is over-committed rejects any pod that asks for something, even for nothing of it."""
+    delegates: bool = True
+    """With the gate DRAExtendedResource resources may be provided by a DeviceClass."""
+    devices: Rules = Rules()
+    """How such devices are allocated."""
+
+    def signs(self, cluster: Cluster, pod: Pod) -> bool:
+        requested = scheduler_amounts(pod_requests(pod)) if self.delegates else {}
+        return not any(requested.get(name) for name in extended_resources(cluster.objects.of(DeviceClass)))
+
+    def signature(self, pod: Pod) -> Hashable:
+        return tuple(self._checked(pod).items()), tuple(sorted(scored_requests(pod).items()))
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> NodeResourcesFitState:
+        # Nodes that have none of these themselves are left to DynamicResources.
+        delegated = frozenset(extended_resources(cluster.objects.of(DeviceClass)) if self.delegates else ())
+        return NodeResourcesFitState(self, self._checked(pod), scored_requests(pod), delegated)
+
+    def _checked(self, pod: Pod) -> dict[str, int]:
+        """What is compared with the room of nodes, in the order of the reasons."""
+        requested = scheduler_amounts(pod_requests(pod))
+        ignored = {
+            name
+            for name in filter(is_extended, requested)
+            if name in self.ignored_resources or name.partition("/")[0] in self.ignored_groups
+        }
+        named = sorted(requested.keys() - ignored - {*BASIC_RESOURCES})
+        checked = {name: requested[name] for name in (*BASIC_RESOURCES, *named) if requested.get(name, 0) > 0}
+        if checked and self.checks_zero_requests:
+            checked = {name: requested.get(name, 0) for name in (*BASIC_RESOURCES, *named)}
+        return checked
+
+
+def scored_requests(pod: Pod) -> dict[str, int]:
+    """What the score counts: it looks past pod-level resources and lets every container ask for something."""
+    stand_ins = {name: parse(text) for name, text in STAND_INS.items()}
+    return scheduler_amounts(pod_requests(pod, stand_ins, pod_level=False))
+
+
+def _is_full(held: Holdings) -> Mask:
+    is_full: Mask = held.pod_count + 1 > held.allowed_pods
+    return is_full
+
+
+def _crowding(held: Holdings) -> Iterator[tuple[int, PodCountDetail]]:
+    full = np.flatnonzero(_is_full(held))
+    running, allowed = held.pod_count[full].tolist(), held.allowed_pods[full].tolist()
+    return zip(full.tolist(), map(PodCountDetail, running, allowed), strict=True)
+
+
+class _Room(Struct, frozen=True):
+    """What is left of one resource on some nodes, and where that is too little."""
+
+    resource: str
+    requested: int
+    free: Counts
+    allocatable: Counts
+    is_short: Mask
+
+    def shortages(self) -> Iterator[tuple[int, ResourceDetail]]:
+        """Each short node's place and numbers."""
+        short = np.flatnonzero(self.is_short)
+        for place, free, allocatable in zip(
+            short.tolist(), self.free[short].tolist(), self.allocatable[short].tolist(), strict=True
+        ):
+            amounts = (canonical(self.resource, amount) for amount in (self.requested, free, allocatable))
+            yield place, ResourceDetail(self.resource, *amounts)
+
+
+@dataclass
+class NodeResourcesFitState(OnNode):
+    plugin: NodeResourcesFit
+    requested: dict[str, int]
+    scored: dict[str, int]
+    delegated: frozenset[str]
+
+    def judge(self, held: Holdings) -> Verdicts:
+        """Every shortage of a node is a reason; asking for more than the whole node has makes it unresolvable."""
+        shortages: list[tuple[str, Mask]] = [(TOO_MANY_PODS, _is_full(held))]
+        unresolvable = np.zeros(len(held), dtype=np.bool_)
+        for room in self._rooms(held):
+            shortages.append((f"Insufficient {room.resource}", room.is_short))
+            unresolvable |= room.is_short & (room.requested > room.allocatable) & self.plugin.reports_unresolvable
+        return _combined(shortages, unresolvable)
+
+    def _rooms(self, held: Holdings) -> Iterator[_Room]:
+        for name, requested in self.requested.items():
+            allocatable = held.allocatable(name)
+            is_judged = (allocatable > 0) | (name not in self.delegated)
+            free = allocatable - held.requested(name)
+            yield _Room(name, requested, free, allocatable, is_judged & (requested > free))
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        held = Holdings(cluster, nodes)
+        return by_place(len(nodes), chain(_crowding(held), *(room.shortages() for room in self._rooms(held))))
+
+    def points(self, held: Holdings) -> Counts:
+        devices = self.plugin.devices if self.delegated else None
+        kept = scoring.shares(self.plugin.scoring.resources, self.scored, held, held.non_zero_requested, devices)
+        return scoring.score(self.plugin.scoring, kept, len(held))
+
+
+def _combined(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts:
+    """Nodes with the same shortages share one entry of the table."""
+    short = np.zeros(len(unresolvable), dtype=np.bool_)
+    for _, nodes in shortages:
+        short |= nodes
+    entry_of = np.zeros(len(unresolvable), dtype=np.int32)
+    table: list[Status] = []
+    failing = np.flatnonzero(short)
+    if len(failing):
+        rows = np.stack([*(nodes[failing] for _, nodes in shortages), unresolvable[failing]], axis=1)
+        # A dry run judges one node after another: sorting a single row would take most of the time.
+        distinct, row_of = (rows, np.intp(0)) if len(rows) == 1 else np.unique(rows, axis=0, return_inverse=True)
+        entry_of[failing] = row_of.reshape(-1) + 1
+        for row in distinct:
+            reasons = tuple(reason for (reason, _), lacking in zip(shortages, row[:-1], strict=True) if lacking)
+            table.append(Status(Code.UNRESOLVABLE if row[-1] else Code.UNSCHEDULABLE, reasons))
+    return Verdicts(entry_of, tuple(table))
+
+
+def _node_resources_fit(setting: Setting) -> NodeResourcesFit:
+    args, version = read_as(NodeResourcesFitArgs, setting.args), setting.version
+    return NodeResourcesFit(
+        args.scoring,
+        frozenset(args.ignored_resources),
+        frozenset(args.ignored_resource_groups),
+        reports_unresolvable=version.since(34),
+        checks_zero_requests=not version.since(28),
+        delegates=version.has("DRAExtendedResource"),
+        devices=Rules.of(version),
+    )
+
+
+NODE_RESOURCES_FIT = Specification(
+    name=NodeResourcesFit.name,
+    points=JUDGES | RANKS,
+    make=_node_resources_fit,
+    args=NodeResourcesFitArgs,
+    weight=1,
+    unprepared=Unprepared(filter='error reading "PreFilterNodeResourcesFit" from cycleState: not found'),
+)

@@ -1,0 +1,461 @@
+"""The volume plugins that only filter.
+
+VolumeRestrictions: disks that cannot be shared, and claims that only one pod may use. NodeVolumeLimits: how many
+volumes of each CSI driver a node can attach, and whether it has the driver at all, by the rules of 1.37. VolumeZone: a
+volume labeled with zones and regions is used only there.
+
+Source: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go, PreFilter, Filter, isVolumeConflict,
+    satisfyReadWriteOncePod
+Source: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go, PreFilter, Filter, getVolumeLimits,
+    checkCSIDriverOnNode
+Source: pkg/scheduler/framework/plugins/volumezone/volume_zone.go, PreFilter, Filter, getPVbyPod, translateToGALabel
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from msgspec import Struct
+
+from kubespread.kube.api.cluster_objects import (
+    CSIDriver,
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    VolumeAttachment,
+)
+from kubespread.kube.api.core import Pod, Volume
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
+from kubespread.scheduler.causes import (
+    Causes,
+    ClaimInUseDetail,
+    DiskDetail,
+    VolumeLimitDetail,
+    VolumeZoneDetail,
+    by_place,
+    name_of,
+)
+from kubespread.scheduler.cluster.cluster import Cluster, Holdings, Moves, per_driver
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions
+from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
+from kubespread.scheduler.cluster.storage_index import WAIT_FOR_FIRST_CONSUMER, claim_names, storage_class_name
+from kubespread.scheduler.plugin import (
+    JUDGES,
+    SKIP,
+    Code,
+    Counted,
+    Fixed,
+    OnNode,
+    Specification,
+    State,
+    Status,
+    Unprepared,
+    Verdicts,
+)
+from kubespread.scheduler.plugins.volumes.matching import VolumePlugin
+
+NO_ZONE = Status(Code.UNRESOLVABLE, ("node(s) had no available volume zone",))
+_GENERAL = {BETA_ZONE: ZONE, BETA_REGION: REGION}
+TOPOLOGY_LABELS = (*_GENERAL, *_GENERAL.values())
+
+
+class _RejectedError(Exception):
+    pass
+
+
+class VolumeZone(VolumePlugin):
+    name: ClassVar[str] = "VolumeZone"
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
+        if not cluster.has_claims:
+            return SKIP
+        try:
+            required = [
+                _Topology(claim, volume.metadata.name, key, values)
+                for claim, volume in _bound_volumes(cluster, pod)
+                for key, values in _topologies(volume)
+            ]
+        except _RejectedError as error:
+            return Status(Code.UNRESOLVABLE, (str(error),))
+        return VolumeZoneState(cluster, required) if required else SKIP
+
+
+class _Topology(Struct, frozen=True):
+    """A zone or region label of one claim's volume, with the values it admits."""
+
+    claim: str
+    """``namespace/name``."""
+    volume: str
+    key: str
+    values: tuple[str, ...]
+
+
+def _bound_volumes(cluster: Cluster, pod: Pod) -> Iterator[tuple[str, PersistentVolume]]:
+    """The claims by ``namespace/name``, each with its volume."""
+    for volume in pod.spec.volumes:
+        if volume.persistent_volume_claim is None:
+            continue
+        name = volume.persistent_volume_claim.claim_name
+        if not name:
+            raise _RejectedError("PersistentVolumeClaim had no name")
+        claim = cluster.storage.claim(pod, name)
+        if claim is None:
+            raise _RejectedError(f'persistentvolumeclaim "{name}" not found')
+        if claim.spec.volume_name:
+            if claim.spec.volume_name not in cluster.storage.volumes:
+                raise _RejectedError(f'persistentvolume "{claim.spec.volume_name}" not found')
+            yield f"{pod.metadata.namespace}/{name}", cluster.storage.volumes[claim.spec.volume_name]
+        else:
+            _check_unbound(cluster, claim)
+
+
+def _check_unbound(cluster: Cluster, claim: PersistentVolumeClaim) -> None:
+    """Only a claim that waits for its first pod may be unbound."""
+    name = storage_class_name(claim)
+    if not name:
+        raise _RejectedError("PersistentVolumeClaim had no pv name and storageClass name")
+    if name not in cluster.storage.classes:
+        raise _RejectedError(f'storageclass.storage.k8s.io "{name}" not found')
+    if cluster.storage.classes[name].volume_binding_mode != WAIT_FOR_FIRST_CONSUMER:
+        raise _RejectedError("PersistentVolume had no name")
+
+
+def _topologies(volume: PersistentVolume) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The zone and region labels with the values they admit; a label with an empty part is ignored."""
+    for key in TOPOLOGY_LABELS:
+        parts = [part.strip() for part in volume.metadata.labels.get(key, "").split("__")]
+        if all(parts):
+            yield key, tuple(parts)
+
+
+@dataclass
+class VolumeZoneState(Fixed):
+    cluster: Cluster
+    required: list[_Topology]
+
+    def filter(self) -> Verdicts:
+        """Nodes without any topology label pass; a beta label of the volume also admits the node's general label."""
+        labeled = np.zeros(len(self.cluster), dtype=np.bool_)
+        for key in TOPOLOGY_LABELS:
+            labeled |= self.cluster.nodes.label(key).present
+        admitted = np.ones(len(self.cluster), dtype=np.bool_)
+        for required in self.required:
+            admitted &= self._admits(required)
+        return Verdicts.rejecting(labeled & ~admitted, NO_ZONE)
+
+    def _admits(self, required: _Topology) -> Mask:
+        own = self.cluster.nodes.label(required.key)
+        values = frozenset(required.values)
+        admitted = own.one_of(values)
+        if required.key in _GENERAL:
+            admitted |= ~own.present & self.cluster.nodes.label(_GENERAL[required.key]).one_of(values)
+        return admitted
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        return by_place(
+            len(nodes),
+            (
+                (place, self._cause(required, nodes.item(place)))
+                for required in self.required
+                for place in np.flatnonzero(~self._admits(required)[nodes]).tolist()
+            ),
+        )
+
+    def _cause(self, required: _Topology, node: int) -> VolumeZoneDetail:
+        labels = self.cluster.nodes.objects[node].metadata.labels
+        actual = labels.get(required.key, labels.get(_GENERAL.get(required.key, required.key)))
+        return VolumeZoneDetail(required.claim, required.volume, required.key, required.values, actual)
+
+
+VOLUME_ZONE = Specification(name=VolumeZone.name, points=JUDGES, make=lambda setting: VolumeZone())
+
+
+EXCEEDED = Status(Code.UNSCHEDULABLE, ("node(s) exceed max volume count",))
+
+
+@dataclass(frozen=True)
+class NodeVolumeLimits(VolumePlugin):
+    name: ClassVar[str] = "NodeVolumeLimits"
+
+    requires_drivers: bool = False
+    """With the gate VolumeLimitScaling drivers may ask to be installed on a node before pods go there."""
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        yield from super().gaps(cluster, pod)
+        if any(cluster.storage.attached(pod)):
+            yield from cluster.objects.gap(CSINode, "how many volumes a node can attach is not evaluated")
+            if cluster.objects.knows(CSINode):
+                consequence = "only volumes of pods count towards the limits of nodes"
+                yield from cluster.objects.gap(VolumeAttachment, consequence)
+            # Few drivers ask for it: a gap only where the drivers were asked for and refused.
+            if self.requires_drivers and CSIDriver.__name__ in cluster.objects.unread:
+                yield from cluster.objects.gap(CSIDriver, "nodes are taken to need no driver installed")
+            if (lacking := self._lacking(cluster, pod)) and not cluster.objects.knows(CSINode):
+                drivers = ", ".join(driver for driver, _ in lacking)
+                yield from cluster.objects.gap(CSINode, f"every node counts as without the CSI driver {drivers}")
+
+    def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        lacking = [nodes for _, nodes in self._lacking(cluster, pod)]
+        if lacking and (np.sum(lacking, axis=0) > 1).any():
+            yield (
+                "NodeVolumeLimits: of several CSI drivers that a node lacks kube-scheduler names one at random, here "
+                "the first by name"
+            )
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State:
+        claims = claim_names(pod) if cluster.has_claims else []
+        missing = next((name for name in claims if cluster.storage.claim(pod, name) is None), None)
+        added = dict(cluster.storage.attached(pod))
+        names_driver = cluster.storage.names_driver(pod)
+        if not (names_driver or missing):
+            return SKIP
+        return NodeVolumeLimitsState(added, _unknown_claim(pod, missing), self._lacking(cluster, pod), names_driver)
+
+    def _lacking(self, cluster: Cluster, pod: Pod) -> Sequence[tuple[str, Mask]]:
+        """The drivers of the pod's volumes that a node must have installed, each with the nodes that do not."""
+        drivers = cluster.objects.of(CSIDriver)
+        asking = {driver.metadata.name for driver in drivers if driver.spec.prevent_pod_scheduling_if_missing}
+        if not (self.requires_drivers and asking):
+            return ()
+        csi_nodes = [cluster.storage.csi_nodes.get(name) for name in cluster.nodes.names]
+        attached, plain = (
+            {driver for _, driver in cluster.storage.attached(pod, translates=translates)}
+            for translates in (True, False)
+        )
+
+        def lacks(driver: str, csi_node: CSINode | None) -> bool:
+            if csi_node is None:
+                return driver in plain
+            return all(entry.name != driver for entry in csi_node.spec.drivers)
+
+        return [
+            (driver, np.array([lacks(driver, csi_node) for csi_node in csi_nodes], dtype=np.bool_))
+            for driver in sorted(attached & asking)
+        ]
+
+
+def _unknown_claim(pod: Pod, name: str | None) -> Status | None:
+    if name is None:
+        return None
+    claim = f"{pod.metadata.namespace}/{name}"
+    return Status(Code.UNRESOLVABLE, (f'looking up PVC {claim}: persistentvolumeclaim "{name}" not found',))
+
+
+@dataclass
+class NodeVolumeLimitsState(OnNode):
+    added: Mapping[str, str]
+    unknown: Status | None
+    lacking: Sequence[tuple[str, Mask]] = ()
+    names_driver: bool = True
+    """Whether the volumes of the pods on a node are checked even if none of the pod's own counts towards a limit."""
+
+    def judge(self, held: Holdings) -> Verdicts:
+        if self.unknown is not None:
+            return Verdicts.rejecting(np.ones(len(held), dtype=np.bool_), self.unknown)
+        rows = np.zeros(len(held), dtype=np.int32)
+        limits = held.cluster.storage.attach_limits
+        for place, node in self._suspects(held):
+            rows[place] = any(self._exceeded(held, node, limits[held.cluster.nodes.names[node]]))
+        table = [EXCEEDED]
+        # A driver that is not there is found out before anything is counted.
+        for driver, nodes in reversed(self.lacking):
+            table.append(Status(Code.UNSCHEDULABLE, (f"{driver} CSI driver is not installed on the node",)))
+            rows[held.pick(nodes)] = len(table)
+        return self._with_errors(held, Verdicts(rows, tuple(table)))
+
+    def _suspects(self, held: Holdings) -> Iterator[tuple[int, int]]:
+        """The nodes where the limits would not do if no volume were attached already: place and position."""
+        cluster, suspects = held.cluster, np.zeros(len(held), dtype=np.bool_)
+        brought = {volume for kind, _ in held.more for volume, _ in cluster.storage.attached(kind.pod)}
+        if brought >= self.added.keys() and all(by > 0 for _, by in held.more):
+            return iter(())
+        for driver, added in Counter(self.added.values()).items():
+            if driver in cluster.attach_limits:
+                limit = held.pick(cluster.attach_limits[driver])
+                count = cluster.attached.counts.get(driver)
+                most = added + len(brought) + (0 if count is None else held.pick(count))
+                suspects |= most > limit
+        places = np.flatnonzero(suspects)
+        nodes = places if held.nodes is None else held.nodes[places]
+        return zip(places.tolist(), nodes.tolist(), strict=True)
+
+    def _with_errors(self, held: Holdings, verdicts: Verdicts) -> Verdicts:
+        """The volumes of a pod on a node with limits cannot be counted when a claim made for it is another pod's."""
+        misused = held.cluster.misused_claims if self.names_driver else {}
+        names = held.cluster.nodes.names
+        for place, node in held.places_of(misused):
+            faults = [fault for kind, fault in misused[node].items() if not held.lacks(kind)]
+            if faults and names[node] in held.cluster.storage.attach_limits:
+                error = f'running "{NodeVolumeLimits.name}" filter plugin: {faults[0]}'
+                verdicts = verdicts.with_status(place, Status(Code.ERROR, (error,)))
+        return verdicts
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        held, limits = Holdings(cluster, nodes), cluster.storage.attach_limits
+        if self.unknown is not None:
+            return super().causes(cluster, nodes)
+        names = cluster.nodes.names
+        lacks = np.zeros(len(cluster), dtype=np.bool_)
+        for _, without in self.lacking:
+            lacks |= without
+        return [
+            () if lacks[node] else tuple(self._exceeded(held, node, limits.get(names[node], {})))
+            for node in nodes.tolist()
+        ]
+
+    def _exceeded(self, held: Holdings, node: int, limits: Mapping[str, int]) -> Iterator[VolumeLimitDetail]:
+        """The drivers that would have to attach too many volumes.
+
+        A volume that is attached already costs nothing; drivers without a limit are unlimited.
+        """
+        used = held.attached(node)
+        # Of attachments that no pod explains the candidate's own may be one.
+        count = per_driver(used, held.cluster.volume_attachments.get(node, {}))
+        new = Counter(driver for unique, driver in self.added.items() if unique not in used)
+        for driver, added in new.items():
+            if driver in limits and count[driver] + added > limits[driver]:
+                yield VolumeLimitDetail(driver, count[driver], added, limits[driver])
+
+
+NODE_VOLUME_LIMITS = Specification(
+    name=NodeVolumeLimits.name,
+    points=JUDGES,
+    make=lambda setting: NodeVolumeLimits(setting.version.has("VolumeLimitScaling")),
+)
+
+
+NO_DISK = Status(Code.UNSCHEDULABLE, ("node(s) had no available disk",))
+IN_USE = Status(
+    Code.UNSCHEDULABLE,
+    (
+        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by "
+        "another pod",
+    ),
+)
+
+
+class VolumeRestrictions(VolumePlugin):
+    name: ClassVar[str] = "VolumeRestrictions"
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
+        exclusive = set()
+        for volume in pod.spec.volumes if cluster.has_claims else ():
+            if volume.persistent_volume_claim is None:
+                continue
+            name = volume.persistent_volume_claim.claim_name
+            claim = cluster.storage.claim(pod, name)
+            if claim is None:
+                return Status(Code.UNRESOLVABLE, (f'persistentvolumeclaim "{name}" not found',))
+            if "ReadWriteOncePod" in claim.spec.access_modes:
+                exclusive.add((pod.metadata.namespace, name))
+        disks = [
+            each
+            for each in pod.spec.volumes
+            if each.gce_persistent_disk or each.aws_elastic_block_store or each.iscsi or each.rbd
+        ]
+        return VolumeRestrictionsState(cluster, disks, frozenset(exclusive)) if disks or exclusive else SKIP
+
+
+class VolumeRestrictionsState(Counted):
+    """``exclusive`` are the claims, by namespace and name, that one pod may use in the whole cluster."""
+
+    def __init__(self, cluster: Cluster, disks: Sequence[Volume], exclusive: frozenset[tuple[str, str]]) -> None:
+        self._kinds = cluster.kinds
+        self._disks = disks
+        self._exclusive = exclusive
+        self._names = frozenset(name for _, name in exclusive)
+        self._holds_disk = KindJudgment(cluster.kinds, lambda kind: any(_shared_disks(disks, kind)))
+        self._uses_claim = KindJudgment(cluster.kinds, lambda kind: not exclusive.isdisjoint(kind.claims))
+        self._watches_disks = bool(disks)
+        self._busy: Counts = np.zeros(len(cluster), dtype=np.int64)
+        """Per node, the pods that use one of the disks in a way that keeps others off."""
+        self._users: Counter[tuple[str, str]] = Counter()
+        """How many volumes use each of the claims."""
+        self._pretended = 0
+        """What dry runs add: kube-scheduler counts claims in use, and then every volume that comes or goes."""
+        self.move(cluster.arrivals(KindJudgment(cluster.kinds, lambda kind: bool(kind.inline_volumes or kind.claims))))
+
+    def move(self, moves: Moves) -> None:
+        if self._watches_disks:
+            chosen = self._holds_disk.of(moves.kind)
+            np.add.at(self._busy, moves.node[chosen], moves.by[chosen])
+        using = moves.only(self._uses_claim.of(moves.kind))
+        for kind, by in zip(using.kind.tolist(), using.by.tolist(), strict=True):
+            for claim in self._exclusive.intersection(self._kinds[kind].claims):
+                self._users[claim] += by
+
+    def pretend(self, kind: int, node: int, by: int) -> None:
+        """A dry run compares the names of claims, and not their namespaces."""
+        if self._watches_disks and self._holds_disk[kind]:
+            self._busy[node] += by
+        self._pretended += by * sum(name in self._names for _, name in self._kinds[kind].claims)
+
+    def fork(self) -> Self:
+        fork = copy(self)
+        fork._busy, fork._users = self._busy.copy(), self._users.copy()
+        return fork
+
+    def filter(self, nodes: Positions | None = None) -> Verdicts | None:
+        in_use = sum(users > 0 for users in self._users.values()) + self._pretended > 0
+        busy = (self._busy if nodes is None else self._busy[nodes]) > 0
+        return Verdicts(np.where(busy, 1, 2 if in_use else 0).astype(np.int32), (NO_DISK, IN_USE))
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        """The disks in use on a node; on those that have none, the claims in use anywhere."""
+        claims = tuple(self._claims_in_use(cluster))
+        disks = by_place(len(nodes), self._disks_in_use(cluster, nodes))
+        return [in_use or claims for in_use in disks]
+
+    def _disks_in_use(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, DiskDetail]]:
+        running = cluster.running
+        disks = {number: list(_shared_disks(self._disks, self._kinds[number])) for number in running.nodes_of_kind}
+        place_of = {node: place for place, node in enumerate(nodes.tolist())}
+        for holder in running.places_of(number for number, shared in disks.items() if shared).tolist():
+            if (node := running.node.item(holder)) in place_of:
+                pod = name_of(running.pods[holder])
+                yield from ((place_of[node], DiskDetail(disk.name, pod)) for disk in disks[running.kind.item(holder)])
+
+    def _claims_in_use(self, cluster: Cluster) -> Iterator[ClaimInUseDetail]:
+        """Each with the first pod that uses it."""
+        running, kinds = cluster.running, self._kinds
+        for namespace, name in sorted(claim for claim, users in self._users.items() if users > 0):
+            using = (number for number in running.nodes_of_kind if (namespace, name) in kinds[number].claims)
+            for user in running.places_of(using)[:1].tolist():
+                node = cluster.nodes.names[running.node.item(user)]
+                yield ClaimInUseDetail(f"{namespace}/{name}", name_of(running.pods[user]), node)
+
+
+def _shared_disks(disks: Iterable[Volume], kind: PodKind) -> Iterator[Volume]:
+    """Those of ``disks`` that pods of a kind use in a way that keeps others off."""
+    return (disk for disk in disks if any(_same_disk(disk, used) for used in kind.inline_volumes))
+
+
+def _same_disk(volume: Volume, used: Volume) -> bool:
+    """One disk twice; some kinds may be shared when both only read."""
+    if volume.gce_persistent_disk is not None and used.gce_persistent_disk is not None:
+        ours, theirs = volume.gce_persistent_disk, used.gce_persistent_disk
+        return ours.pd_name == theirs.pd_name and not (ours.read_only and theirs.read_only)
+    if volume.aws_elastic_block_store is not None and used.aws_elastic_block_store is not None:
+        return volume.aws_elastic_block_store.volume_id == used.aws_elastic_block_store.volume_id
+    if volume.iscsi is not None and used.iscsi is not None:
+        return volume.iscsi.iqn == used.iscsi.iqn and not (volume.iscsi.read_only and used.iscsi.read_only)
+    if volume.rbd is not None and used.rbd is not None:
+        mine, other = volume.rbd, used.rbd
+        same = bool(set(mine.monitors) & set(other.monitors)) and mine.pool == other.pool and mine.image == other.image
+        return same and not (mine.read_only and other.read_only)
+    return False
+
+
+VOLUME_RESTRICTIONS = Specification(
+    name=VolumeRestrictions.name,
+    points=JUDGES,
+    make=lambda setting: VolumeRestrictions(),
+    unprepared=Unprepared(
+        filter='cannot read "PreFilterVolumeRestrictions" from cycleState', rejects_before=frozenset(NO_DISK.reasons)
+    ),
+)

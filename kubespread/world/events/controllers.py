@@ -1,0 +1,491 @@
+"""Controllers and kube-scheduler at work in a world, one pass at a time.
+
+ReplicaSets and ReplicationControllers keep the desired number of pods; Jobs make again what is gone, each pod under its
+own index where it has one; DaemonSets have one pod on every node that should have one; Deployments have ReplicaSets
+that grow and shrink; the pods of StatefulSets come by ordinal, one after another where they are not Parallel. New pods
+are numbered where Kubernetes takes random letters. Waiting pods get nodes, and push others away where they may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, count, repeat, takewhile
+
+from msgspec.structs import replace
+
+from kubespread.controllers.daemonset import pinned_to, should_continue, should_run
+from kubespread.controllers.deployment import new_replica_set
+from kubespread.controllers.deployment import reconcile as deployment_pass
+from kubespread.controllers.job import Surplus, backoff_limit, not_modeled
+from kubespread.controllers.job import reconcile as job_pass
+from kubespread.controllers.replicaset import victims
+from kubespread.controllers.statefulset import (
+    REVISION_LABEL,
+    Create,
+    Revisions,
+    UpdateRules,
+    claims_of,
+    first_ordinal,
+    for_ordinal,
+    ordinal_of,
+)
+from kubespread.controllers.statefulset import reconcile as stateful_set_pass
+from kubespread.errors import KubespreadError
+from kubespread.kube.api import workloads as api
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.meta import ObjectMeta
+from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_ready
+from kubespread.kube.well_known import ENDED_PHASES, JOB_COMPLETION_INDEX
+from kubespread.scheduler.placing import Choice
+from kubespread.snapshot.edits.verb import NodeChange
+from kubespread.world.store.happenings import DELETED, PREEMPTED, REPLACED, SCALED_DOWN, UNSELECTED
+from kubespread.world.store.owners import Owner, Rollout, StatefulSetRollout
+from kubespread.world.store.pod_book import PodKey, alike, as_template, copy_of, key_of, on_node, running_since
+from kubespread.world.store.store import Store
+from kubespread.world.store.waiting import Applicant, Waiting
+
+
+def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
+    """One pass of the StatefulSet controller; whether it created or deleted anything."""
+    rollout = rollout_of_stateful_set(world, name)
+    owner = world.owner(name)
+    world.api_server.take_refused(name)
+    for pod in owner.gone:
+        _remember(rollout, name, pod)
+    owner.gone.clear()
+    pods = {pod.metadata.name: pod for pod in world.book.of(name)}
+    # Whoever is ready is available: no time passes between.
+    spec = replace(rollout.stateful_set.spec, replicas=owner.replicas, min_ready_seconds=0)
+    stateful_set = replace(rollout.stateful_set, spec=spec)
+    rules, start = UpdateRules.of(world.surroundings.version), first_ordinal(stateful_set)
+    made = stateful_set_pass(stateful_set, list(pods.values()), rollout.revisions, world.time, rules)
+    rollout.stateful_set = replace(stateful_set, status=made.status)
+    current = made.status.current_revision or rollout.revisions.current
+    rollout.revisions = Revisions(current, rollout.revisions.update)
+    has_acted = False
+    for action in made.actions:
+        if isinstance(action, Create):
+            template = _stateful_pod(world, rollout, name, action)
+            if template is None:
+                break
+            has_acted |= world.create(copy_of(template, action.pod, world.timestamp), template)
+        else:
+            has_acted = True
+            beyond = ordinal_of(pods[action.pod], name.name) not in range(start, start + owner.replicas)
+            world.delete([pods[action.pod]], SCALED_DOWN if beyond else REPLACED)
+    return has_acted
+
+
+def rollout_of_stateful_set(world: Store, name: WorkloadName) -> StatefulSetRollout:
+    """What is known of the StatefulSet; of one that is not in the cluster's objects it is what its pods tell."""
+    rollout = world.stateful_sets.get(name)
+    if rollout is None:
+        stateful_set = world.workloads.stateful_sets.get(name) or _of_pods(world, name)
+        pods = [*world.book.of(name), *world.owner(name).gone]
+        running = {pod.metadata.labels.get(REVISION_LABEL, "") for pod in pods}
+        update = stateful_set.status.update_revision or max(running, default="")
+        current = stateful_set.status.current_revision or update
+        rollout = world.stateful_sets[name] = StatefulSetRollout(stateful_set, Revisions(current, update))
+        for pod in pods:
+            _remember(rollout, name, pod)
+    return rollout
+
+
+def _remember(rollout: StatefulSetRollout, name: WorkloadName, pod: Pod) -> None:
+    template = as_template(pod)
+    rollout.templates.setdefault(pod.metadata.labels.get(REVISION_LABEL, ""), template)
+    ordinal = ordinal_of(pod, name.name)
+    if ordinal is not None:
+        rollout.by_ordinal[ordinal] = template
+
+
+def _stateful_pod(world: Store, rollout: StatefulSetRollout, name: WorkloadName, action: Create) -> Pod | None:
+    """The pod of an ordinal: unchanged if it had this revision before, else a copy of another pod of the revision. None
+    where the API server refuses it.
+    """
+    last = rollout.by_ordinal.get(action.ordinal)
+    if last is not None and last.metadata.labels.get(REVISION_LABEL, "") == action.revision:
+        return last
+    template = rollout.templates.get(action.revision)
+    if template is None:
+        made = world.make(name, action.pod)
+        if made is None:
+            return None
+        world.add_missing(made.companions)
+        template = rollout.templates[action.revision] = _of_revision(as_template(made.pod), action.revision)
+    world.create_claims(claims_of(rollout.stateful_set, action.ordinal))
+    return for_ordinal(template, rollout.stateful_set, action.ordinal)
+
+
+def _of_revision(pod: Pod, revision: str) -> Pod:
+    """With the name that the cluster gave the revision: the hash of a pod that is made up here is another."""
+    others = {key: value for key, value in pod.metadata.labels.items() if key != REVISION_LABEL}
+    labels = {**others, REVISION_LABEL: revision} if revision else others
+    return replace(pod, metadata=replace(pod.metadata, labels=labels))
+
+
+def _stateful_set(world: Store, name: WorkloadName) -> api.StatefulSet:
+    stateful_set = world.workloads.stateful_sets.get(name)
+    if stateful_set is None or name in world.stateful_sets:
+        return rollout_of_stateful_set(world, name).stateful_set
+    return stateful_set
+
+
+def ordinals_of(world: Store, name: WorkloadName, replicas: int) -> range:
+    """The ordinals of a StatefulSet with this many replicas."""
+    start = first_ordinal(_stateful_set(world, name))
+    return range(start, start + replicas)
+
+
+def is_one_by_one(world: Store, name: WorkloadName) -> bool:
+    """Whether a pod is made only once those before it are ready."""
+    return _stateful_set(world, name).spec.pod_management_policy != "Parallel"
+
+
+def _of_pods(world: Store, name: WorkloadName) -> api.StatefulSet:
+    pods = [*world.book.of(name), *world.owner(name).gone]
+    ordinals = [ordinal for pod in pods if (ordinal := ordinal_of(pod, name.name)) is not None]
+    world.happenings.note(f"StatefulSet/{name.name} is known only by its pods: it is taken to be OrderedReady")
+    return api.StatefulSet(
+        metadata=ObjectMeta(name=name.name, namespace=name.namespace),
+        spec=api.LabelSelectingWorkloadSpec(ordinals=api.StatefulSetOrdinals(start=min(ordinals, default=0))),
+    )
+
+
+def name_of(workload: api.Deployment | api.ReplicaSet) -> WorkloadName:
+    return WorkloadName(type(workload).__name__, workload.metadata.namespace, workload.metadata.name)
+
+
+def reconcile_deployment(world: Store, name: WorkloadName) -> bool:
+    """One pass of the Deployment controller; whether it wrote anything."""
+    rollout = world.rollouts[name]
+    before = [_with_status(world, replica_set) for replica_set in rollout.replica_sets]
+    pods = [pod for replica_set in before for pod in world.book.of(name_of(replica_set))]
+    after = deployment_pass(rollout.deployment, before, pods, new_hash=rollout.new_hash, now=world.time)
+    rollout.deployment, rollout.replica_sets = after.deployment, after.replica_sets
+    if after.created is not None:
+        world.add_objects([after.created])
+        if rollout.template is not None:
+            owner = world.owner(name_of(after.created))
+            owner.template = owned_by(rollout.template, after.created)
+    for replica_set in after.replica_sets:
+        owner_name = name_of(replica_set)
+        world.watchers[owner_name], world.dirty[owner_name] = name, None
+        replicas = replica_set.spec.replicas
+        world.owner(owner_name).replicas = 1 if replicas is None else replicas
+    return list(after.replica_sets) != before
+
+
+def rollout_of_cluster(world: Store, name: WorkloadName) -> Rollout:
+    """The Deployment as it is in the cluster; a missing one is taken to have no pods yet.
+
+    If none of its ReplicaSets has its template, the cluster's source was incomplete or the controller has not seen a
+    change yet: the ReplicaSet with the most pods is then taken to have it.
+    """
+    deployment = world.workloads.deployments.get(name)
+    if deployment is None:
+        deployment = api.Deployment(metadata=ObjectMeta(name=name.name, namespace=name.namespace))
+    stored = world.workloads.replica_sets
+    below = dict.fromkeys(
+        (*(owner for owner in stored if world.workloads.above(owner) == name), *world.owners_below(name))
+    )
+    own = [
+        stored.get(owner) or api.ReplicaSet(metadata=ObjectMeta(name=owner.name, namespace=owner.namespace))
+        for owner in below
+    ]
+    replica_sets = [sized(world, replica_set) for replica_set in own]
+    if replica_sets and new_replica_set(deployment, replica_sets) is None:
+        most = max(replica_sets, key=lambda replica_set: replica_set.spec.replicas or 0)
+        template = replace(most, spec=replace(most.spec, template=deployment.spec.template))
+        replica_sets[replica_sets.index(most)] = template
+    return Rollout(deployment, replica_sets)
+
+
+def sized(world: Store, replica_set: api.ReplicaSet) -> api.ReplicaSet:
+    """A ReplicaSet without ``replicas`` is taken to want as many pods as it runs."""
+    if replica_set.spec.replicas is not None:
+        return replica_set
+    active = sum(map(is_active, world.book.of(name_of(replica_set))))
+    return replace(replica_set, spec=replace(replica_set.spec, replicas=active))
+
+
+def owned_by(template: Pod, replica_set: api.ReplicaSet) -> Pod:
+    """The pod that ``replica_set`` makes: a template knows its owner by another name until it is there."""
+    owner = controller_of(template)
+    if owner is None or owner.name == replica_set.metadata.name:
+        return template
+    references = [replace(owner, name=replica_set.metadata.name, uid=replica_set.metadata.uid)]
+    labels = {
+        **template.metadata.labels,
+        **(replica_set.spec.selector.match_labels if replica_set.spec.selector else {}),
+    }
+    return replace(template, metadata=replace(template.metadata, labels=labels, owner_references=references))
+
+
+def _with_status(world: Store, replica_set: api.ReplicaSet) -> api.ReplicaSet:
+    """With the status that the ReplicaSet's own controller would have written. Whoever is ready is available: no time
+    passes between.
+    """
+    pods = [pod for pod in world.book.of(name_of(replica_set)) if is_active(pod)]
+    ready = sum(map(is_ready, pods))
+    status = replace(replica_set.status, replicas=len(pods), ready_replicas=ready, available_replicas=ready)
+    return replace(replica_set, status=status)
+
+
+def create_copy(world: Store, owner: Owner, template: Pod) -> bool:
+    """Create another pod of ``owner``; whether the API server lets it."""
+    last = owner.number
+    if world.create(copy_of(template, _free_name(world, owner), world.timestamp), template):
+        return True
+    owner.number = last
+    return False
+
+
+def create_copies(world: Store, owner: Owner, templates: Iterable[Pod]) -> int:
+    """One of each; how many the API server lets be created."""
+    return sum(create_copy(world, owner, template) for template in templates)
+
+
+def _free_name(world: Store, owner: Owner) -> str:
+    """A free name for another pod of ``owner``, which no StatefulSet of the same name will need either."""
+    namespace, base = owner.name.namespace, owner.name.name
+    namesake = WorkloadName("StatefulSet", namespace, base)
+    if namesake in world.workloads.stateful_sets or namesake in world.book.owners:
+        base += "-new"
+    for number in count(owner.number + 1):
+        if (namespace, name := f"{base}-{number}") not in world.book:
+            owner.number = number
+            return name
+    raise AssertionError  # numbers do not end
+
+
+def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
+    """Make the pods that are missing, or delete those that are too many; whether any was made or deleted."""
+    owner = world.owner(name)
+    owner.gone.clear()
+    world.api_server.take_refused(name)
+    missing = owner.replicas - world.book.count(name).active
+    if missing > 0:
+        if (template := template_of(world, owner)) is None:
+            return False
+        # Whoever is refused one pod is refused all that are like it.
+        created = sum(takewhile(bool, (create_copy(world, owner, template) for _ in range(missing))))
+        return created > 0
+    if missing < 0:
+        active = [pod for pod in world.book.of(name) if is_active(pod)]
+        chosen = victims(active, -missing, _related(world, name), world.time, world.surroundings.chance.pick)
+        if chosen.arbitrary:
+            world.happenings.by_chance = True
+            above = world.workloads.above(name, active)
+            world.happenings.note(f"{above.kind}/{above.name}: among equal pods the controller's choice is arbitrary")
+        world.delete(chosen.pods, SCALED_DOWN)
+    return missing != 0
+
+
+def template_of(world: Store, owner: Owner) -> Pod | None:
+    """What the owner makes copies of; of one without pods it comes from its object. None where the API server refuses
+    them.
+    """
+    if owner.template is None:
+        made = world.make(owner.name, f"{owner.name.name}-")
+        if made is None:
+            return None
+        world.add_missing(made.companions)
+        owner.template = as_template(made.pod)
+    return owner.template
+
+
+def _related(world: Store, name: WorkloadName) -> list[Pod]:
+    """The active pods of all ReplicaSets of the same controller; a ReplicaSet without a controller has none."""
+    above = world.workloads.above(name, world.book.of(name))
+    if above == name:
+        return []
+    siblings = world.owners_below(above)
+    return [pod for sibling in siblings for pod in world.book.of(sibling) if is_active(pod)]
+
+
+def schedule(world: Store, only: Sequence[PodKey] | None = None) -> bool:
+    """Place waiting pods (all, or only some, given as they came) until none finds a node; whether any did."""
+    placed = 0
+    waiting = world.queue.in_order(only)
+    while waiting:
+        unplaced = [pod for pod in waiting if not _place(world, pod)]
+        if len(unplaced) == len(waiting):
+            break
+        placed += len(waiting) - len(unplaced)
+        waiting = unplaced
+    return placed > 0
+
+
+def _place(world: Store, waiting: Waiting) -> bool:
+    break_tie = world.surroundings.chance.tiebreaker
+    chosen = world.queue.choose(waiting, world.living, break_tie) or _preempted_for(world, waiting)
+    if chosen is None:
+        return False
+    applicant, choice = chosen
+    _bind(world, waiting, applicant, choice)
+    return True
+
+
+def _preempted_for(world: Store, waiting: Waiting) -> tuple[Applicant, Choice] | None:
+    candidate = world.queue.victims(waiting, world.living, lambda: world.budgets.current(world.time))
+    if candidate is None:
+        return None
+    happenings, broken = world.happenings, dict(zip(map(key_of, candidate.victims), candidate.broken, strict=True))
+    gone = len(happenings.gone)
+    world.remove(candidate.victims, PREEMPTED)
+    happenings.gone[gone:] = [
+        replace(gone_pod, made_room_for=waiting.pod, broken_budgets=broken[key_of(gone_pod.pod)])
+        for gone_pod in happenings.gone[gone:]
+    ]
+    return world.queue.applicant_on(waiting, world.living, world.cluster.nodes.index[candidate.node])
+
+
+def _bind(world: Store, waiting: Waiting, applicant: Applicant, choice: Choice) -> None:
+    pod = waiting.pod
+    owner = world.book.owner_of(pod)
+    ready = owner is None or _becomes_ready(world, owner, pod)
+    node = world.living.nodes.names[choice.node]
+    placed = on_node(pod, node, running_since(world.timestamp, ready=ready))
+    applicant.take(choice, placed)
+    world.note_placed(pod, placed, choice)
+
+
+def _becomes_ready(world: Store, owner: WorkloadName, pod: Pod) -> bool:
+    above, stuck = world.workloads.above(owner, [pod]), world.surroundings.stuck
+    if owner != above and owner in stuck:
+        note = "its new pods are taken not to become ready, like those of their template in the snapshot"
+        world.happenings.note(f"{above.kind}/{above.name}: {note}")
+    return above not in stuck and owner not in stuck
+
+
+def reconcile_job(world: Store, name: WorkloadName) -> bool:
+    """Make again what is gone, or give up: every lost pod counts as a failure of the Job.
+
+    Losing an active pod does not change how many the Job still needs; its back-off is not simulated.
+    """
+    owner = world.owner(name)
+    gone, owner.gone = owner.gone, []
+    owner.failures += len(gone)
+    refused = world.api_server.take_refused(name)
+    if gone and _fails(world, owner):
+        owner.has_ended = True
+        world.happenings.note(f"Job/{name.name} fails: it lost more pods than its backoffLimit allows")
+        world.delete([pod for pod in world.book.of(name) if is_active(pod)], DELETED)
+        return True
+    templates = [template for _, template in refused]
+    for pod in gone:
+        owner.template = alike(as_template(pod), owner.template)
+        templates.append(owner.template)
+    return create_copies(world, owner, templates) > 0
+
+
+def bring_to_number(world: Store, name: WorkloadName) -> None:
+    """Delete the pods that a Job has too many, or create those it lacks; its back-off is not waited for."""
+    job, pods = world.workloads.jobs[name], world.book.of(name)
+    going_on = [pod for pod in pods if pod.status.phase not in ENDED_PHASES]
+    done = job_pass(job, [*going_on, *_uncounted(job, pods)], world.time)
+    world.delete(_too_many(world, done.surplus), SCALED_DOWN)
+    owner = world.owner(name)
+    if done.create and (template := template_of(world, owner)) is not None:
+        indexed = (_of_index(template, index) for index in done.indexes)
+        create_copies(world, owner, indexed if done.indexes else repeat(template, done.create))
+
+
+def _too_many(world: Store, surplus: Surplus) -> Sequence[Pod]:
+    """The pods of a Job that go, of equal ones those that chance takes."""
+    if not surplus.sometimes:
+        return surplus.chosen
+    world.happenings.by_chance = True
+    drawn = len(surplus.chosen) - len(surplus.always)
+    return *surplus.always, *world.surroundings.chance.pick(surplus.sometimes, drawn)
+
+
+def _uncounted(job: api.Job, pods: Iterable[Pod]) -> Iterator[Pod]:
+    """How many ended pods the Job's status does not count yet."""
+    ended = [pod for pod in pods if pod.status.phase == "Succeeded"]
+    failed = [pod for pod in pods if pod.status.phase == "Failed"]
+    return chain(ended[job.status.succeeded :], failed[job.status.failed :])
+
+
+def _of_index(template: Pod, index: int) -> Pod:
+    mark, meta = {JOB_COMPLETION_INDEX: str(index)}, template.metadata
+    marked = replace(meta, labels={**meta.labels, **mark}, annotations={**meta.annotations, **mark})
+    return replace(template, metadata=marked)
+
+
+def _fails(world: Store, owner: Owner) -> bool:
+    """By the limit of the whole Job; rules for each index, and those of a podFailurePolicy, are not modeled."""
+    job = world.workloads.jobs.get(owner.name)
+    if job is not None and (fields := not_modeled(job.spec)):
+        world.happenings.note(f"Job/{owner.name.name}: {', '.join(fields)} not modeled")
+    world.assume(world.workloads.objects.gap(api.Job, "a Job is taken to make every pod again that it loses"))
+    if job is None or job.spec.pod_failure_policy is not None or job.spec.backoff_limit_per_index is not None:
+        return False
+    return job.status.failed + owner.failures > backoff_limit(job.spec)
+
+
+def reconcile_daemons(world: Store, name: WorkloadName) -> bool:
+    """Make again what is gone from nodes where it still belongs."""
+    owner = world.owner(name)
+    gone, owner.gone = owner.gone, []
+    missed = [pod for pod in gone if world.wants_daemon(pod) and not _runs_on(world, name, pod.spec.node_name)]
+    pinned = [pinned_to(as_template(pod), pod.spec.node_name) for pod in missed]
+    pinned += (template for pod, template in world.api_server.take_refused(name) if world.wants_daemon(pod))
+    return create_copies(world, owner, pinned) > 0
+
+
+def follow(world: Store, change: NodeChange, before: Mapping[str, Node]) -> None:
+    """Make daemon pods for nodes that were added or have become eligible, and delete those of nodes that are no longer
+    selected.
+
+    ``before`` are the changed nodes before the change; anything already wrong then is left alone. A new node gets its
+    daemon pods before any other pods: they tolerate it while it is not ready.
+    """
+    if not change.added and not change.replaced:
+        return
+    before_it = len(world.happenings.created)
+    for name, template in daemon_templates(world):
+        owner = world.owner(name)
+        eligible = [new.metadata.name for new in change.added if should_run(template, new)]
+        for node, new in change.replaced.items():
+            if should_continue(template, before[node]) and not should_continue(template, new):
+                world.delete([pod for pod in world.book.on(node) if world.book.owner_of(pod) == name], UNSELECTED)
+            elif should_run(template, new) and not should_run(template, before[node]):
+                eligible += [] if _runs_on(world, name, node) else [node]
+        create_copies(world, owner, (pinned_to(template, node) for node in eligible))
+    schedule(world, [key_of(pod) for pod in world.happenings.created[before_it:]])
+
+
+def _runs_on(world: Store, name: WorkloadName, node: str) -> bool:
+    return any(world.book.owner_of(pod) == name and is_active(pod) for pod in world.book.on(node))
+
+
+def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
+    """Each DaemonSet's pod without its pin; one of its own pods where the DaemonSet itself is not in the cluster."""
+    world.assume(world.workloads.objects.gap(api.DaemonSet, "only those that have pods are known, by their pods"))
+    names = {*world.workloads.daemon_sets, *(name for name in world.book.owners if name.kind == "DaemonSet")}
+    for name in sorted(names, key=lambda daemon_set: (daemon_set.namespace, daemon_set.name)):
+        running = [pod for pod in world.book.of(name) if is_active(pod)]
+        if name in world.workloads.daemon_sets:
+            try:
+                made = world.surroundings.making(name, world.workloads.objects)
+            except KubespreadError as error:
+                # A question about something else is not to fail for that.
+                world.happenings.note(f"DaemonSet/{name.name} makes no pods: {error}")
+                continue
+            world.add_missing(made.companions)
+            yield name, as_template(made.pod)
+        elif running:
+            world.happenings.note(f"DaemonSet/{name.name} is known only by its pods: its node selector may be lost")
+            yield name, _unpinned(as_template(running[0]))
+
+
+def _unpinned(pod: Pod) -> Pod:
+    """Without the node that the controller pinned the pod to, and whatever node affinity its template had."""
+    affinity = pod.spec.affinity
+    node_affinity = affinity.node_affinity if affinity is not None else None
+    if affinity is None or node_affinity is None:
+        return pod
+    free = replace(node_affinity, required_during_scheduling_ignored_during_execution=None)
+    return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, node_affinity=free)))

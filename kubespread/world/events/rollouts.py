@@ -1,0 +1,519 @@
+"""Workloads rolled out from one template to another, pass by pass, and what can be said of the way.
+
+A StatefulSet's pods are replaced one by one from the highest ordinal, those of a DaemonSet node by node, by name: which
+nodes come first is arbitrary in a cluster.
+
+Source: pkg/controller/daemon/update.go, rollingUpdate, findUpdatedPodsOnNode, updatedDesiredNodeCounts
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kubespread.controllers.daemonset import pinned_to, should_continue, should_run
+from kubespread.controllers.deployment import TEMPLATE_HASH, limits, new_replica_set, replicas_of, strategy_of
+from kubespread.controllers.statefulset import REVISION_LABEL, Revisions, UpdateRules, max_unavailable, ordinal_of
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import DaemonSet, Deployment, ReplicaSet, RollingUpdate, StatefulSet, UpdateStrategy
+from kubespread.kube.owners import WorkloadName, is_active, is_ready
+from kubespread.kube.quantity import scaled
+from kubespread.reports import rollout as reports
+from kubespread.reports.parts import ConstraintReport, skew_now, skew_of
+from kubespread.world.events.controllers import (
+    create_copies,
+    name_of,
+    ordinals_of,
+    owned_by,
+    reconcile_deployment,
+    reconcile_stateful_set,
+    rollout_of_cluster,
+    rollout_of_stateful_set,
+    schedule,
+)
+from kubespread.world.events.world import Unmade, World, unmade, what_is_not_up
+from kubespread.world.store.happenings import DELETED, REPLACED
+from kubespread.world.store.owners import Rollout
+from kubespread.world.store.pod_book import as_template, key_of, node_of
+from kubespread.world.store.store import BELOW
+from kubespread.world.store.waiting import Waiting, constraints_on, per_domain
+
+_NEVER_READY = "new pods never become ready"
+_MAX_PASSES = 10_000
+_ON_DELETE = "OnDelete"
+
+
+class _Way(ABC):
+    """One rollout while it goes on; what differs by the kind of the workload is overridden."""
+
+    def __init__(self, world: World, name: WorkloadName) -> None:
+        self.world, self.name = world, name
+        self._passes: list[reports.RolloutPass] = []
+        self._worst: dict[int, reports.RevisionSkew] = {}
+        self._on_nodes: dict[str, reports.NodeRevisions] = {}
+        """As of the last pass."""
+
+    @property
+    @abstractmethod
+    def strategy(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def replicas(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def limits(self) -> tuple[int, int]:
+        """maxSurge and maxUnavailable, in pods."""
+
+    @property
+    @abstractmethod
+    def template(self) -> Pod:
+        """A pod of the new revision."""
+
+    @abstractmethod
+    def reconcile(self) -> bool:
+        """One pass of the controller; whether it did anything."""
+
+    @property
+    @abstractmethod
+    def pods(self) -> tuple[list[Pod], list[Pod]]:
+        """Of the old revisions and of the new one, terminating ones too."""
+
+    @property
+    @abstractmethod
+    def desired(self) -> reports.RevisionPods:
+        """How many pods of each revision are desired."""
+
+    @property
+    def kept(self) -> int:
+        """How many pods keep an older revision on purpose."""
+        return 0
+
+    @property
+    @abstractmethod
+    def why_waiting(self) -> str:
+        """Why it stops although all its pods exist and are ready."""
+
+    def report(self) -> reports.RolloutReport:
+        """Run until the controller has nothing left to do, or waits for something that never comes."""
+        world = self.world
+        fewest_ready, start = _ready(self._all), self._changed_nodes()
+        wrote, before = True, self._state
+        for _ in range(_MAX_PASSES):
+            if not wrote:
+                break
+            wrote = self.reconcile()
+            while world.reconcile(BELOW - {self.name.kind}):
+                pass
+            fewest_ready = min(fewest_ready, _ready(self._all))
+            while schedule(world) or world.reconcile(BELOW - {self.name.kind}):
+                pass
+            after = self._state
+            if after != before:
+                self._note_pass()
+            before = after
+        world.settle()
+        return self._report(fewest_ready, start)
+
+    @property
+    def _all(self) -> list[Pod]:
+        old, new = self._active
+        return [*old, *new]
+
+    @property
+    def _active(self) -> tuple[list[Pod], list[Pod]]:
+        old, new = self.pods
+        return list(filter(is_active, old)), list(filter(is_active, new))
+
+    @property
+    def _state(self) -> tuple[reports.RevisionPods, reports.RevisionPods]:
+        old, new = self._active
+        return self.desired, reports.RevisionPods(old=len(old), new=len(new))
+
+    def _note_pass(self) -> None:
+        old, new = self._active
+        rows = []
+        for place, constraint in enumerate(self._constraints()):
+            skew, domains = skew_now(constraint), self._domains(constraint)
+            rows.append(reports.KeyRevisions(topology_key=constraint.topology_key, domains=domains, skew=skew))
+            if place not in self._worst or skew > self._worst[place].skew:
+                self._worst[place] = _revision_skew(constraint, skew, domains)
+        self._passes.append(
+            reports.RolloutPass(
+                number=len(self._passes) + 1,
+                wanted=self.desired,
+                running=reports.RevisionPods(old=_running(old), new=_running(new)),
+                ready=reports.RevisionPods(old=_ready(old), new=_ready(new)),
+                constraints=tuple(rows),
+                nodes=self._changed_nodes(),
+            )
+        )
+
+    def _changed_nodes(self) -> tuple[reports.NodeRevisions, ...]:
+        """What the nodes hold on which that changed since the last call."""
+        old, new = (Counter(pod.spec.node_name for pod in pods if pod.spec.node_name) for pods in self._active)
+        now = {name: reports.NodeRevisions(name=name, old=old[name], new=new[name]) for name in sorted({*old, *new})}
+        emptied = (reports.NodeRevisions(name=name, old=0, new=0) for name in self._on_nodes.keys() - now.keys())
+        changed = [on_node for on_node in now.values() if self._on_nodes.get(on_node.name) != on_node]
+        self._on_nodes = now
+        return tuple(sorted((*changed, *emptied), key=lambda node: node.name))
+
+    def _constraints(self) -> list[ConstraintReport]:
+        return constraints_on(self.world.cluster, self.template, self.world.surroundings.scheduler_of)
+
+    def _domains(self, constraint: ConstraintReport) -> tuple[reports.DomainRevisions, ...]:
+        key = constraint.topology_key
+        old, new = (per_domain(self.world.cluster, key, pods) for pods in self._active)
+        values = [domain.value for domain in constraint.domains]
+        return tuple(
+            reports.DomainRevisions(value=value, old=old.get(value, 0), new=new.get(value, 0)) for value in values
+        )
+
+    def _report(self, fewest_ready: int, start: tuple[reports.NodeRevisions, ...]) -> reports.RolloutReport:
+        """How it went, as things stand now."""
+        constraints, (surge, unavailable), (old, new) = self._constraints(), self.limits, self._active
+        unplaced = {key_of(pod) for pod in new if not pod.spec.node_name}
+        waiting = [waiting_pod for waiting_pod in self.world.waiting if key_of(waiting_pod.pod) in unplaced]
+        # Those of its own pods: a Deployment's are made by its ReplicaSets.
+        above, book = self.world.workloads.above, self.world.book
+        refused = [
+            row for row in unmade(self.world) if row.is_refused and above(row.owner, book.of(row.owner)) == self.name
+        ]
+        is_revised = len(old) == self.kept and len(new) == self.replicas - self.kept
+        complete = is_revised and _ready([*old, *new]) == self.replicas
+        final = ((constraint, self._domains(constraint)) for constraint in constraints)
+        return reports.RolloutReport(
+            workload=self.name,
+            strategy=self.strategy,
+            replicas=self.replicas,
+            max_surge=surge,
+            max_unavailable=unavailable,
+            passes=tuple(self._passes),
+            complete=complete,
+            wedged_on=None if complete else self._why_wedged(new, waiting, refused),
+            pending=len(waiting),
+            not_created=sum(row.count for row in refused),
+            kept=self.kept,
+            fewest_ready=fewest_ready,
+            worst_skew=tuple(self._worst.values()),
+            final=tuple(
+                _revision_skew(constraint, skew_of([domain.new for domain in domains], constraint), domains)
+                for constraint, domains in final
+            ),
+            with_match_label_keys=None,
+            constraints=tuple(constraints),
+            start=start,
+        )
+
+    def _why_wedged(self, new: Sequence[Pod], waiting: Sequence[Waiting], refused: Sequence[Unmade]) -> str:
+        if waiting:
+            return self.world.message(waiting[0])
+        if refused:
+            return refused[0].message
+        return self.why_waiting if all(map(is_ready, new)) else _NEVER_READY
+
+
+def _ready(pods: Iterable[Pod]) -> int:
+    return sum(map(is_ready, pods))
+
+
+def _running(pods: Iterable[Pod]) -> int:
+    return sum(bool(pod.spec.node_name) for pod in pods)
+
+
+def _revision_skew(
+    constraint: ConstraintReport, skew: int, domains: tuple[reports.DomainRevisions, ...]
+) -> reports.RevisionSkew:
+    return reports.RevisionSkew(
+        topology_key=constraint.topology_key,
+        max_skew=constraint.max_skew,
+        when_unsatisfiable=constraint.when_unsatisfiable,
+        skew=skew,
+        domains=domains,
+    )
+
+
+class NewTemplate(Struct, frozen=True):
+    """What a Deployment is to make from now on."""
+
+    deployment: Deployment
+    """With the new template."""
+    pod: Pod
+    """A pod of it, admitted."""
+    new_hash: str
+    """What its pod-template-hash is."""
+
+
+def roll_out_deployment(world: World, name: WorkloadName, new: NewTemplate) -> reports.RolloutReport:
+    """`rolled_out`, and beside it how the same ends where each constraint counts its own revision only."""
+    counterfactual = _with_match_label_keys(new)
+    if counterfactual is None:
+        return rolled_out(world, name, new)
+    other = world.fork()
+    report = rolled_out(world, name, new)
+    return replace(report, with_match_label_keys=rolled_out(other, name, counterfactual).final)
+
+
+def rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> reports.RolloutReport:
+    """Give the Deployment ``name`` another template and let its controller work until it is done or waits forever."""
+    rollout = world.rollouts.get(name) or rollout_of_cluster(world, name)
+    world.rollouts[name] = Rollout(new.deployment, rollout.replica_sets, new.pod, new.new_hash)
+    world.add_objects([new.deployment])
+    again = new_replica_set(new.deployment, rollout.replica_sets)
+    if again is not None:
+        # A template that the Deployment had before: its ReplicaSet is there already.
+        world.owner(name_of(again)).template = owned_by(new.pod, again)
+    return _OfDeployment(world, name).report()
+
+
+def _with_match_label_keys(new: NewTemplate) -> NewTemplate | None:
+    """The template with constraints that count their own revision only; None where that changes nothing."""
+    constraints = new.pod.spec.topology_spread_constraints
+    if all(TEMPLATE_HASH in constraint.match_label_keys for constraint in constraints):
+        return None
+    counting = [
+        replace(constraint, match_label_keys=list(dict.fromkeys([*constraint.match_label_keys, TEMPLATE_HASH])))
+        for constraint in constraints
+    ]
+    spec = replace(new.pod.spec, topology_spread_constraints=counting)
+    return replace(new, pod=replace(new.pod, spec=spec))
+
+
+class _OfDeployment(_Way):
+    @property
+    def _rollout(self) -> Rollout:
+        return self.world.rollouts[self.name]
+
+    @property
+    def _replica_sets(self) -> tuple[list[ReplicaSet], list[ReplicaSet]]:
+        """The old ones, and the new one if it is there."""
+        new = new_replica_set(self._rollout.deployment, self._rollout.replica_sets)
+        old = [replica_set for replica_set in self._rollout.replica_sets if replica_set != new]
+        return old, [] if new is None else [new]
+
+    @property
+    def strategy(self) -> str:
+        return strategy_of(self._rollout.deployment)
+
+    @property
+    def replicas(self) -> int:
+        return replicas_of(self._rollout.deployment)
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        return limits(self._rollout.deployment)
+
+    @property
+    def template(self) -> Pod:
+        """The new pod as the new ReplicaSet makes it."""
+        pod, (_, new) = self._rollout.template, self._replica_sets
+        assert pod is not None
+        return owned_by(pod, new[0]) if new else pod
+
+    @property
+    def pods(self) -> tuple[list[Pod], list[Pod]]:
+        old, new = (
+            [pod for replica_set in replica_sets for pod in self.world.book.of(name_of(replica_set))]
+            for replica_sets in self._replica_sets
+        )
+        return old, new
+
+    @property
+    def desired(self) -> reports.RevisionPods:
+        old, new = self._replica_sets
+        return reports.RevisionPods(old=sum(map(replicas_of, old)), new=sum(map(replicas_of, new)))
+
+    @property
+    def why_waiting(self) -> str:
+        return "the Deployment is paused" if self._rollout.deployment.spec.paused else _NEVER_READY
+
+    def reconcile(self) -> bool:
+        return reconcile_deployment(self.world, self.name)
+
+
+class _ByRevision(_Way):
+    """Of a workload that makes its pods itself: a label of each says of which revision it is."""
+
+    def __init__(self, world: World, name: WorkloadName, template: Pod, strategy: UpdateStrategy | None) -> None:
+        super().__init__(world, name)
+        self._template, self._strategy = template, strategy or UpdateStrategy()
+        self._revision = template.metadata.labels.get(REVISION_LABEL, "")
+
+    @property
+    def strategy(self) -> str:
+        return self._strategy.type or "RollingUpdate"
+
+    @property
+    def template(self) -> Pod:
+        return self._template
+
+    @property
+    def pods(self) -> tuple[list[Pod], list[Pod]]:
+        old, new = list[Pod](), list[Pod]()
+        for pod in self.world.book.of(self.name):
+            (new if self._is_new(pod) else old).append(pod)
+        return old, new
+
+    def _is_new(self, pod: Pod) -> bool:
+        return pod.metadata.labels.get(REVISION_LABEL, "") == self._revision
+
+    @property
+    def desired(self) -> reports.RevisionPods:
+        old, new = self._active
+        return reports.RevisionPods(old=len(old), new=len(new))
+
+    @property
+    def why_waiting(self) -> str:
+        if self.strategy == _ON_DELETE:
+            return "updateStrategy OnDelete: pods are replaced when somebody deletes them"
+        return self._why_halted()
+
+    @abstractmethod
+    def _why_halted(self) -> str: ...
+
+
+def roll_out_stateful_set(
+    world: World, name: WorkloadName, stateful_set: StatefulSet, pod: Pod
+) -> reports.RolloutReport:
+    """Give a StatefulSet a new template (``pod`` is an admitted pod of it) and let its controller work."""
+    rollout = rollout_of_stateful_set(world, name)
+    revision, template = pod.metadata.labels.get(REVISION_LABEL, ""), as_template(pod)
+    rollout.stateful_set = replace(stateful_set, status=rollout.stateful_set.status)
+    rollout.revisions = Revisions(rollout.revisions.current, revision)
+    rollout.templates[revision] = template
+    world.add_objects([rollout.stateful_set])
+    return _OfStatefulSet(world, name, template, stateful_set.spec.update_strategy).report()
+
+
+class _OfStatefulSet(_ByRevision):
+    @property
+    def _stateful_set(self) -> StatefulSet:
+        return self.world.stateful_sets[self.name].stateful_set
+
+    @property
+    def replicas(self) -> int:
+        return self.world.owner(self.name).replicas
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        rules = UpdateRules.of(self.world.surroundings.version)
+        sized = replace(self._stateful_set.spec, replicas=self.replicas)
+        return 0, max_unavailable(replace(self._stateful_set, spec=sized), rules)
+
+    @property
+    def kept(self) -> int:
+        """Those below the partition that have not been replaced for another reason."""
+        if self.strategy == _ON_DELETE:
+            return 0
+        rolling_update, (old, _) = self._strategy.rolling_update, self.pods
+        partition = (rolling_update.partition if rolling_update is not None else None) or 0
+        below = ordinals_of(self.world, self.name, min(partition, self.replicas))
+        return sum(is_active(pod) and ordinal_of(pod, self.name.name) in below for pod in old)
+
+    def _why_halted(self) -> str:
+        return what_is_not_up(self.world, self.name) or _NEVER_READY
+
+    def reconcile(self) -> bool:
+        return reconcile_stateful_set(self.world, self.name)
+
+
+def roll_out_daemon_set(world: World, name: WorkloadName, daemon_set: DaemonSet, pod: Pod) -> reports.RolloutReport:
+    """Give a DaemonSet a new template (``pod`` is an admitted pod of it, without its pin) and let its controller
+    work.
+    """
+    world.add_objects([daemon_set])
+    return _OfDaemonSet(world, name, as_template(pod), daemon_set.spec.update_strategy).report()
+
+
+class _OfDaemonSet(_ByRevision):
+    def __init__(self, world: World, name: WorkloadName, template: Pod, strategy: UpdateStrategy | None) -> None:
+        super().__init__(world, name, template, strategy)
+        nodes = (node for node in world.living.nodes.objects if should_run(template, node))
+        self._nodes = sorted(node.metadata.name for node in nodes)
+        """Those that its pods belong on."""
+
+    @property
+    def replicas(self) -> int:
+        return len(self._nodes)
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Both percentages are rounded up."""
+        rolling, nodes = self._strategy.rolling_update or RollingUpdate(), self.replicas
+        surge = scaled(rolling.max_surge or 0, nodes, round_up=True)
+        max_unavailable = 1 if rolling.max_unavailable is None else rolling.max_unavailable
+        unavailable = scaled(max_unavailable, nodes, round_up=True)
+        return surge, 1 if surge == unavailable == 0 else unavailable
+
+    def _why_halted(self) -> str:
+        return "pods of the old revision wait for a node that its new pod cannot use"
+
+    def reconcile(self) -> bool:
+        """Pods where there are none or must be none; once that is so, the next nodes of the update."""
+        self.world.api_server.take_refused(self.name)
+        by_node: dict[str, list[Pod]] = {}
+        for pod in self.world.book.of(self.name):
+            by_node.setdefault(node_of(pod), []).append(pod)
+        return self._manage(by_node) or (self.strategy != _ON_DELETE and self._roll(by_node))
+
+    def _manage(self, by_node: dict[str, list[Pod]]) -> bool:
+        nodes = self.world.living.nodes
+        daemon_nodes = {name: nodes.objects[nodes.index[name]] for name in by_node if name in nodes.index}
+        astray = [
+            pod
+            for name, node in daemon_nodes.items()
+            if not should_continue(self._template, node)
+            for pod in by_node[name]
+            if is_active(pod)
+        ]
+        missing = [name for name in self._nodes if name not in by_node]
+        self._delete(astray, DELETED)
+        return self._create(missing) or bool(astray)
+
+    def _roll(self, by_node: dict[str, list[Pod]]) -> bool:
+        surge, unavailable = self.limits
+        active = {name: [pod for pod in pods if is_active(pod)] for name, pods in by_node.items()}
+        nodes = [pods for name in self._nodes if (pods := active.get(name))]
+        return self._with_surge(nodes, surge) if surge else self._in_place(nodes, unavailable)
+
+    def _in_place(self, nodes: list[list[Pod]], max_unavailable: int) -> bool:
+        """Old pods that are not ready go at once; of the others, as many as maxUnavailable allows."""
+        old = [pods[0] for pods in nodes if not any(map(self._is_new, pods))]
+        unready = [pod for pod in old if not is_ready(pod)]
+        unavailable = sum(not any(map(is_ready, pods)) for pods in nodes)
+        others = [pod for pod in old if is_ready(pod)]
+        doomed = [*unready, *others[: max(0, max_unavailable - unavailable)]]
+        self._delete(doomed, REPLACED)
+        return bool(doomed)
+
+    def _with_surge(self, nodes: list[list[Pod]], max_surge: int) -> bool:
+        """New pods come beside old ones, which go once the new ones are ready."""
+        both = [pods for pods in nodes if len({self._is_new(pod) for pod in pods}) > 1]
+        doomed = [
+            pod
+            for pods in both
+            if any(self._is_new(pod) and is_ready(pod) for pod in pods)
+            for pod in pods
+            if not self._is_new(pod)
+        ]
+        old = [pods[0] for pods in nodes if not any(map(self._is_new, pods))]
+        unready = [node_of(pod) for pod in old if not is_ready(pod)]
+        others = [node_of(pod) for pod in old if is_ready(pod)]
+        chosen = [*unready, *others[: max(0, max_surge - len(both))]]
+        self._delete(doomed, REPLACED)
+        return self._create(chosen) or bool(doomed)
+
+    def _delete(self, pods: list[Pod], why: str) -> None:
+        self.world.delete(pods, why)
+        # Their successors are made from the new template, here.
+        self.world.owner(self.name).gone.clear()
+
+    def _create(self, nodes: list[str]) -> bool:
+        """Whether any pod was created."""
+        owner = self.world.owner(self.name)
+        return create_copies(self.world, owner, (pinned_to(self._template, node) for node in nodes)) > 0
