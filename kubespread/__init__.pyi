@@ -15,11 +15,11 @@ from kubespread.questions.check.report import CheckReport as CheckReport, Findin
 from kubespread.questions.compare.answer import ClusterSide as ClusterSide, Side as Side
 from kubespread.questions.compare.report import CompareReport as CompareReport
 from kubespread.questions.compare.workloads.report import CompareWorkloadsReport as CompareWorkloadsReport
+from kubespread.questions.editing import after_edits as after_edits, connect as connect, load as load
 from kubespread.questions.explain.report import ExplainReport as ExplainReport
 from kubespread.questions.fleet.answer import fleet as fleet
 from kubespread.questions.fleet.report import FleetReport as FleetReport
 from kubespread.questions.map.report import TopologyMap as TopologyMap
-from kubespread.questions.opening import after_edits as after_edits, connect as connect, load as load
 from kubespread.questions.pending.report import PendingReport as PendingReport
 from kubespread.questions.plan.report import PlanReport as PlanReport
 from kubespread.questions.play.answer import after_steps as after_steps

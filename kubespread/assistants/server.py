@@ -2,29 +2,30 @@
 
 https://modelcontextprotocol.io/specification: an error in a question is returned as a result, which the assistant can
 read and correct; only an unknown tool is a protocol error. The tools: each is one question of the library, and answers
-with its report. The cluster of an assistant's session: files are read once, a running cluster again when the last read
-is old.
+with its report. No argument is a path: manifests are passed as text, and the cluster is the one named on the command
+line. Its files are read once, a running cluster again when the last read is old.
 """
 
 from __future__ import annotations
 
 import gc
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 import kubespread
 from kubespread import Scheduler, __version__
-from kubespread.assistants import arguments as tool_arguments
-from kubespread.assistants.arguments import Question, arguments_of, asked_by, description_of, schema
 from kubespread.errors import KubespreadError, UsageError
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.questions.question import Question, Text, options_of
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.questions.schema import schema as report_schema
@@ -40,6 +41,94 @@ if TYPE_CHECKING:
     from mcp import types
 
     from kubespread.questions.fleet.clusters import Member
+
+
+class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """Arguments of every question: the cluster, how it schedules, and how long the answer may be."""
+
+    edits: Annotated[
+        list[Text],
+        Meta(
+            description="Changes made first, in order: 'fail zone=c', 'drain node-7', 'cordon pool=a', 'delete-node "
+            "node-7', 'scale deploy/web=5', 'scale-requests *=0.8', 'add-node node-7:3', 'label node-7 disk=ssd', "
+            "'taint node-7 key=value:NoSchedule', 'delete-pods app=web'."
+        ),
+    ] = []
+    kube_version: Annotated[str | None, Meta(description="Kubernetes release, such as 1.34.")] = None
+    feature_gates: Annotated[str | None, Meta(description="Its feature gates: Name=true,Other=false.")] = None
+    limit: Annotated[
+        int, Meta(ge=1, description="At most this many items of each list; 'leftOut' counts the others.")
+    ] = 50
+
+
+class Fleet(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """Arguments of a question that is asked of many clusters."""
+
+    question: Annotated[Literal[tuple(QUESTIONS)], Meta(description="The tool whose question is asked.")]  # type: ignore[valid-type]  # made of the registry
+    arguments: Annotated[dict[str, Any], Meta(description="Its arguments, as that tool takes them.")] = {}
+    clusters: Annotated[
+        list[Text], Meta(description="Names, or patterns of them ('prod-*'), of some clusters (default: all).")
+    ] = []
+    limit: Annotated[
+        int, Meta(ge=1, description="At most this many items of each list, clusters too; 'leftOut' counts the others.")
+    ] = 10
+
+
+def arguments_of(question: type[Question[Any]]) -> type[Arguments]:
+    """The arguments of a question's tool: those of its fields that are for assistants."""
+    options = [option for option in options_of(question) if option[2].is_for_assistants]
+    arguments = [argument for field, kind, option in options for argument in option.arguments(field, kind)]
+    made = msgspec.defstruct(question.__name__, arguments, bases=(Arguments,), frozen=True, kw_only=True)
+    assert issubclass(made, Arguments), "its base"
+    return made
+
+
+def asked_by(question: type[Question[Any]], arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Question[Any]:
+    """The question that is asked with these arguments. Raises UsageError and ManifestError."""
+    return question(
+        **{
+            field.name: option.passed(field, arguments, snapshot, scheduler)
+            for field, _, option in options_of(question)
+            if option.is_for_assistants
+        }
+    )
+
+
+def description_of(question: type[Question[Any]]) -> str:
+    """The first paragraph of its help."""
+    return " ".join((question.__doc__ or "").partition("\n\n")[0].split())
+
+
+def arguments_from(question: type[Struct], arguments: dict[str, Any]) -> Any:
+    """The ``question`` that the arguments of a call ask. Raises UsageError with the first argument that is wrong."""
+    fields = msgspec.structs.fields(question)
+    names = [field.encode_name for field in fields]
+    for name in (field.encode_name for field in fields if field.required):
+        if name not in arguments:
+            raise UsageError(f"{name}: required")
+    for name in arguments:
+        if name not in names:
+            meant = did_you_mean(near_miss(name, names)) or f": expected {', '.join(names)}"
+            raise UsageError(f"unknown argument {name!r}{meant}")
+    try:
+        json.dumps(arguments, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("an argument holds half a character, which no text has") from error
+    try:
+        return msgspec.convert(arguments, question)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(" - at `$.")
+        place = f"{path.removesuffix('`')}: " if path else ""
+        raise UsageError(f"{place}{message[:1].lower()}{message[1:]}") from error
+
+
+def schema(question: type[Struct]) -> dict[str, Any]:
+    """The arguments as a JSON Schema, whose root is the object itself."""
+    _, definitions = msgspec.json.schema_components([question], ref_template="#/$defs/{name}")
+    root: dict[str, Any] = {"type": "object", **definitions.pop(question.__name__)}
+    root.pop("title", None)
+    root.pop("description", None)
+    return root
 
 
 class Cluster:
@@ -84,11 +173,11 @@ class Tool(Struct, frozen=True):
 
     def call(self, snapshot: Snapshot, scheduler: kubespread.Scheduler, arguments: dict[str, Any]) -> dict[str, Any]:
         """The report as ``-o json`` prints it, its lists cut to the limit. Raises KubespreadError."""
-        asked = tool_arguments.question_of(self.question, arguments)
+        asked = arguments_from(self.question, arguments)
         return bounded(self.answer(snapshot, scheduler, asked).to_dict(), asked.limit)
 
 
-def _scheduling(scheduler: kubespread.Scheduler, question: Question) -> kubespread.Scheduler:
+def _scheduling(scheduler: kubespread.Scheduler, question: Arguments) -> kubespread.Scheduler:
     return replace(
         scheduler,
         kube_version=question.kube_version or scheduler.kube_version,
@@ -108,7 +197,7 @@ def _tool(name: str) -> Tool:
     )
 
 
-def _alone(question: Any, snapshot: Snapshot, scheduler: kubespread.Scheduler, arguments: Question) -> Report:
+def _alone(question: Any, snapshot: Snapshot, scheduler: kubespread.Scheduler, arguments: Arguments) -> Report:
     """About the one cluster, with edits that read no files. Raises KubespreadError."""
     edited = snapshot.edited(*_edits(arguments))
     scheduling = _scheduling(scheduler, arguments)
@@ -117,7 +206,7 @@ def _alone(question: Any, snapshot: Snapshot, scheduler: kubespread.Scheduler, a
     return report
 
 
-def _edits(arguments: Question) -> Iterator[Edit]:
+def _edits(arguments: Arguments) -> Iterator[Edit]:
     """Those of a call, drains with the flags of its question. Raises UsageError."""
     flags = {name: getattr(arguments, name) for name in DRAIN_FLAGS.values() if hasattr(arguments, name)}
     return (with_flags(parse(text, None), flags) for text in arguments.edits)
@@ -140,12 +229,12 @@ def _of_fleet(clusters: Sequence[Member]) -> Tool:
         "that cannot be reached or read has a row with the reason."
     )
     return Tool(
-        "fleet", description, tool_arguments.Fleet, (FleetReport,),
+        "fleet", description, Fleet, (FleetReport,),
         lambda _, scheduler, asked: _asked_of_fleet(clusters, scheduler, asked), reads_cluster=False,
     )  # fmt: skip
 
 
-def _asked_of_fleet(clusters: Sequence[Member], scheduler: kubespread.Scheduler, asked: tool_arguments.Fleet) -> Report:
+def _asked_of_fleet(clusters: Sequence[Member], scheduler: kubespread.Scheduler, asked: Fleet) -> Report:
     from kubespread.questions.fleet.answer import answers
     from kubespread.questions.tasks import ALONE
 
@@ -158,7 +247,7 @@ def _asked_of_fleet(clusters: Sequence[Member], scheduler: kubespread.Scheduler,
         names = some_of([member.name for member in clusters], _MAX_NAMED)
         raise UsageError(f"no cluster matches {', '.join(map(repr, asked.clusters))}; there are {names}")
     question = question_of(asked.question)
-    arguments: Question = tool_arguments.question_of(arguments_of(question), asked.arguments)
+    arguments: Arguments = arguments_from(arguments_of(question), asked.arguments)
     scheduling = _scheduling(scheduler, arguments)
 
     def settled(_: Any, snapshot: Snapshot) -> Any:

@@ -19,6 +19,7 @@ from kubespread.kube.api.decoding import DecodingError, normalized
 from kubespread.kube.api.kinds import NAMESPACED, READ, WORKLOADS
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import SELECTING_CONTROLLERS
+from kubespread.manifest.objects import KubernetesObject
 from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, TypedReader
 
 T = TypeVar("T", bound=ApiObject)
@@ -62,7 +63,7 @@ def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
         if cls is None or (is_workload and version_and_kind not in SELECTING_CONTROLLERS):
             continue
         try:
-            obj = reader.read_plain(normalized(item.data, cls))
+            obj = reader.read(KubernetesObject(normalized(item.data, cls)))
         except DecodingError as error:
             if is_workload:
                 continue  # Reported where the question is about it.

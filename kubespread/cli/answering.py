@@ -12,7 +12,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -28,7 +28,6 @@ from kubespread.wording import Decisive, count_of
 if TYPE_CHECKING:
     from kubespread import Scheduler
     from kubespread.cli.options.groups import AnswerOptions, SpeakingOptions
-    from kubespread.reports.parts import Unfinished
     from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.documents import Answer
     from kubespread.views.formats import Writer
@@ -76,30 +75,6 @@ class Choosing:
         )
 
 
-class Noted(Protocol):
-    """A report: what it has beside its answer."""
-
-    @property
-    def notes(self) -> Sequence[str]: ...
-    @property
-    def gaps(self) -> Sequence[str]: ...
-    @property
-    def not_modelled(self) -> Sequence[str]: ...
-
-
-class Answered(Noted, Protocol):
-    """A report with its own verdict."""
-
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def answer(self) -> Sequence[str]: ...
-    @property
-    def unmet(self) -> Sequence[str]: ...
-    @property
-    def unfinished(self) -> Unfinished | None: ...
-
-
 def note_source(cluster: Snapshot, report: Any) -> None:
     """Where the cluster comes from and which scheduler answers, for -v."""
     note_cluster(cluster)
@@ -123,7 +98,7 @@ def note_cluster(cluster: Snapshot) -> None:
     say(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; ignored (not read by scheduling): {skipped}")
 
 
-def note_beside_each(answers: Sequence[tuple[str, Noted]], written: Format, choosing: Choosing | None) -> None:
+def note_beside_each(answers: Sequence[tuple[str, Any]], written: Format, choosing: Choosing | None) -> None:
     """What belongs to answers but is not in their format, each line with its subject; common notes are printed once.
     ``choosing`` leaves some of them out; None: none.
     """
@@ -149,7 +124,7 @@ def note_beside_each(answers: Sequence[tuple[str, Noted]], written: Format, choo
                 say(f"{whose}{sentence}")
 
 
-def _notes(report: Noted) -> list[_Note]:
+def _notes(report: Any) -> list[_Note]:
     scaled = getattr(report, "autoscaling", None)
     said_beside = {
         "note": (*getattr(report, "all_notes", report.notes), *(scaled.notes if scaled is not None else ())),
@@ -158,11 +133,6 @@ def _notes(report: Noted) -> list[_Note]:
         "not modeled": (*report.not_modelled, *(scaled.not_modelled if scaled is not None else ())),
     }
     return [_Note(kind, text) for kind, texts in said_beside.items() for text in texts]
-
-
-class _Marking(TypedDict, total=False):
-    selector: str
-    namespace: str
 
 
 def write_page(path: str, answer: Answer, cluster: Snapshot | None, scheduler: Scheduler) -> None:
@@ -177,19 +147,15 @@ def write_page(path: str, answer: Answer, cluster: Snapshot | None, scheduler: S
     if isinstance(answer, kubespread.TopologyMap):
         drawn = answer
     elif cluster is not None:
-        drawn = kubespread.topology_map(cluster, None, scheduler, **_marking(answer))
+        # The pods that matter to the answer, where it is about some alone.
+        selector, namespace = getattr(answer, "marks", None) or ("", None)
+        drawn = kubespread.topology_map(cluster, None, scheduler, selector=selector, namespace=namespace)
     text = page(answer, drawn)
     try:
         with replacing(Path(path)) as file:
             file.write(text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
-
-
-def _marking(answer: Answer) -> _Marking:
-    """The pods that matter to the answer, where it is about some alone."""
-    marks = getattr(answer, "marks", None)
-    return {} if marks is None else {"selector": marks[0], "namespace": marks[1]}
 
 
 CODES: Mapping[Judgment, ExitCode] = {"yes": ExitCode.YES, "no": ExitCode.NO, "unknown": ExitCode.NO_CLUSTER}
@@ -222,7 +188,7 @@ class Answering:
         return replace(look, in_full=in_full or self.speaking.verbose > 0)
 
     def give(
-        self, answer: Any, parts: Sequence[tuple[str, Answered]], *, writer: Writer, is_yes: bool | None = None,
+        self, answer: Any, parts: Sequence[tuple[str, Any]], *, writer: Writer, is_yes: bool | None = None,
         look: Look | None = None, beside: Sequence[tuple[str, Any]] = (),
     ) -> ExitCode:  # fmt: skip
         """Write ``answer`` as `show` does. The exit code is that of its `outcome`, and NO_CLUSTER where there are gaps
@@ -237,7 +203,7 @@ class Answering:
         return code
 
     def show(
-        self, answer: Any, parts: Sequence[tuple[str, Answered]], code: ExitCode, *, writer: Writer,
+        self, answer: Any, parts: Sequence[tuple[str, Any]], code: ExitCode, *, writer: Writer,
         look: Look | None = None, beside: Sequence[tuple[str, Any]] = (),
     ) -> None:  # fmt: skip
         """Write ``answer``, which ends with ``code``, and below it what is beside it. ``parts`` holds each report in it
@@ -261,7 +227,7 @@ class Answering:
     def _clusters(self) -> Sequence[tuple[Snapshot, Scheduler]]:
         return self.others if self.cluster is None else (*self.others, (self.cluster, self.scheduler))
 
-    def _note(self, parts: Sequence[tuple[str, Answered]], beside: Sequence[tuple[str, Any]], code: ExitCode) -> None:
+    def _note(self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode) -> None:
         """The notes that matter to the answer, and what its format lacks of it."""
         choosing = None
         if self.speaking.verbose:
@@ -289,4 +255,4 @@ def _with_provenance(answer: Any) -> Any:
         now = datetime.datetime.fromtimestamp(int(fixed), datetime.UTC)
     typed = escaped(without_secrets(shlex.join(["kubespread", *sys.argv[1:]])))
     made = Provenance(version=__version__, command=typed, time=now.strftime("%Y-%m-%dT%H:%M:%SZ"))
-    return replace(answer, provenance=made)
+    return answer.framed(provenance=made)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -29,15 +30,12 @@ class MadeWhenAsked(Mapping[str, Any]):
     """Typer's commands by name."""
 
     def __init__(self, names: Iterable[str], make: Callable[[str], Any]) -> None:
-        self._names, self._make = dict.fromkeys(names), make
-        self._made: dict[str, Any] = {}
+        self._names, self._made = dict.fromkeys(names), cache(make)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._names:
             raise KeyError(name)
-        if name not in self._made:
-            self._made[name] = self._make(name)
-        return self._made[name]
+        return self._made(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

@@ -19,7 +19,7 @@ from kubespread.cli.commands import MadeWhenAsked, made_command
 from kubespread.cli.options.grouped import OrderedCommand, grouped
 from kubespread.cli.options.groups import REACHING, ClusterOptions, EditedClusterOptions, SpeakingOptions
 from kubespread.cli.options.helping import HelpingGroup, valued
-from kubespread.cli.snapshot import saved
+from kubespread.cli.snapshot import ANONYMIZE, STRICT, saved
 from kubespread.cli.streams import ExitCode, complain, epilog, say
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.questions.fleet.report import worst
@@ -158,11 +158,8 @@ def snapshot(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIRECTORY", show_default=False, help="Where; made if need be.")
     ],
-    anonymize: Annotated[
-        bool,
-        typer.Option("--anonymize", help="Replace names and label values with pseudonyms that schedule identically."),
-    ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when something could not be read.")] = False,
+    anonymize: ANONYMIZE = False,
+    strict: STRICT = False,
     jobs: JOBS = None,
     source: _OfFleet,
     speaking: SpeakingOptions,

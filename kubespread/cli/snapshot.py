@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
 
 
+STRICT = Annotated[bool, typer.Option("--strict", help="Exit with 3 when something could not be read.")]
+ANONYMIZE = Annotated[
+    bool, typer.Option("--anonymize", help="Replace names and label values with pseudonyms that schedule identically.")
+]
+
+
 @dataclass(frozen=True, slots=True)
 class AssistantsClusterOptions(ClusterOptions):
     """The files that are named, or with --live the running cluster; nothing else is ever read."""
@@ -111,7 +117,7 @@ def autoscaler(
     types_from_nodes: Annotated[
         bool, typer.Option("--types-from-nodes", help="Print an entry for each instance type that nodes have.")
     ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when something could not be read.")] = False,
+    strict: STRICT = False,
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -160,10 +166,7 @@ def snapshot(
             help="A .json, .json.gz or .yaml file; '-' is JSON on standard output (default, unless on a terminal).",
         ),
     ] = None,
-    anonymize: Annotated[
-        bool,
-        typer.Option("--anonymize", help="Replace names and label values with pseudonyms that schedule identically."),
-    ] = False,
+    anonymize: ANONYMIZE = False,
     map_file: Annotated[
         str | None,
         valued(
@@ -172,7 +175,7 @@ def snapshot(
             help="With --anonymize, write which pseudonym stands for what as JSON only you can read.",
         ),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when something could not be read.")] = False,
+    strict: STRICT = False,
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:

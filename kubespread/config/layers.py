@@ -205,7 +205,6 @@ def _of_environment(environment: Mapping[str, str]) -> Settings:
 def _of_files(environment: Mapping[str, str]) -> Iterator[Settings]:
     for path in (_project_file(), _user_file(environment)):
         if path is not None and _is_file(path):
-            # Imported here because most runs have no such file.
             yield read_settings(path)
 
 

@@ -13,7 +13,7 @@ from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import LabelSelectingWorkload, ReplicaSet, ReplicationController
-from kubespread.kube.owners import WorkloadName, controller_of, is_active
+from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector, from_map
 
 _Owner = tuple[str, str]
@@ -47,12 +47,10 @@ class PodsByController:
             for alike in self._orphans.get(namespace, {}).values() if selector is not None else ():
                 if selector is not None and selector.matches(alike[0][1].metadata.labels):
                     # A StatefulSet adopts only what is called like one of its pods.
-                    belonging |= (entry for entry in alike if kind != "StatefulSet" or _is_ordinal(entry[1], name))
+                    belonging |= (
+                        entry for entry in alike if kind != "StatefulSet" or ordinal_of(entry[1], name) is not None
+                    )
         return [pod for _, pod in sorted(belonging.items())]
-
-
-def _is_ordinal(pod: Pod, name: str) -> bool:
-    return ordinal_of(pod, name) is not None
 
 
 def pods_of(
@@ -65,16 +63,6 @@ def pods_of(
     not have them; ``replica_sets`` are the cluster's.
     """
     return pods.of(workload.namespace, _owners(workload, companions, replica_sets))
-
-
-def active_pods_of(controller: ReplicaSet | ReplicationController, pods: PodsByController) -> list[Pod]:
-    """What ``spec.replicas`` is compared with: what ``controller`` owns or adopts, neither ended nor terminating.
-
-    Source: pkg/controller/replicaset/replica_set.go, syncReplicaSet
-    """
-    meta = controller.metadata
-    workload = WorkloadName(type(controller).__name__, meta.namespace, meta.name)
-    return [pod for pod in pods_of(workload, [controller], (), pods) if is_active(pod)]
 
 
 def _owners(

@@ -9,7 +9,6 @@ Source: pkg/controller/daemon/util/daemonset_util.go, AddOrUpdateDaemonPodTolera
 
 from __future__ import annotations
 
-import msgspec
 from msgspec.structs import replace
 
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template, template_hash
@@ -92,8 +91,7 @@ def pinned_to(pod: core.Pod, node: str) -> core.Pod:
     only = core.NodeSelectorRequirement(key=NODE_NAME_FIELD, operator="In", values=[node])
     required = core.NodeSelector(node_selector_terms=[core.NodeSelectorTerm(match_fields=[only])])
     affinity = pod.spec.affinity or core.Affinity()
-    own = msgspec.structs.replace(
+    own = replace(
         affinity.node_affinity or core.NodeAffinity(), required_during_scheduling_ignored_during_execution=required
     )
-    spec = msgspec.structs.replace(pod.spec, affinity=msgspec.structs.replace(affinity, node_affinity=own))
-    return msgspec.structs.replace(pod, spec=spec)
+    return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, node_affinity=own)))

@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template
-from kubespread.controllers.replicaset import PHASE_ORDER, most_restarts
+from kubespread.controllers.replicaset import PHASE_ORDER, most_restarts, sidecar_statuses
 from kubespread.errors import SnapshotError
 from kubespread.kube import time
 from kubespread.kube.api.core import ContainerStatus, Pod
@@ -439,17 +439,11 @@ def _finished(pod: Pod) -> datetime:
 
 def _containers_finished(pod: Pod) -> datetime | None:
     """None while a container, or a sidecar, has not ended, or does not say when."""
-    sidecars = {container.name for container in pod.spec.init_containers if container.restart_policy == "Always"}
-    status = pod.status
-    times = [_container_finished(pod, container) for container in status.container_statuses]
+    times = [_container_finished(pod, container) for container in pod.status.container_statuses]
     if None in times:
         # Sidecars end later: with them there is a time after all.
         times = []
-    times += [
-        _container_finished(pod, container)
-        for container in status.init_container_statuses
-        if container.name in sidecars
-    ]
+    times += [_container_finished(pod, container) for container in sidecar_statuses(pod)]
     finished = [time for time in times if time is not None]
     return max(finished) if finished and len(finished) == len(times) else None
 

@@ -113,25 +113,12 @@ _HEALTH_TAINT_KEYS = frozenset({NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY, *_PR
 _SECOND = 10**9
 
 
-def failure_taints(node: Node) -> list[Taint]:
-    """The taints of ``node`` when its kubelet has been silent, in their order: unreachable, and no longer not-ready.
-
-    Pressure is no longer known, so its taints go; the node's other taints stay.
-    """
-    kept = [taint for taint in node.spec.taints if taint.key not in _HEALTH_TAINT_KEYS]
-    return [*kept, *(Taint(key=UNREACHABLE_TAINT_KEY, effect=effect) for effect in (_NO_SCHEDULE, NO_EXECUTE))]
-
-
 def failed_node(node: Node) -> Node:
-    """``node`` as the node lifecycle controller leaves it when its kubelet is silent: tainted, with all conditions that
-    the kubelet reports Unknown. Others report network and cordon.
+    """``node`` as the node lifecycle controller leaves it when its kubelet is silent: tainted unreachable, no longer
+    not-ready, with all conditions that the kubelet reports Unknown. Pressure is no longer known, so its taints go.
     """
-    reported = (READY, *_PRESSURES)
-    others = [condition for condition in node.status.conditions if condition.type not in reported]
-    conditions = [*others, *(NodeCondition(type=name, status="Unknown") for name in reported)]
-    return replace(
-        node, spec=replace(node.spec, taints=failure_taints(node)), status=replace(node.status, conditions=conditions)
-    )
+    unreachable = [Taint(key=UNREACHABLE_TAINT_KEY, effect=effect) for effect in (_NO_SCHEDULE, NO_EXECUTE)]
+    return _reporting(node, dict.fromkeys((READY, *_PRESSURES), "Unknown"), unreachable)
 
 
 def is_silent(node: Node) -> bool:
@@ -147,12 +134,20 @@ def without_eviction_taints(node: Node) -> Node:
 
 
 def restored_node(node: Node) -> Node:
-    """``node`` once its kubelet reports again and finds nothing wrong; what others put on the node stays."""
+    """``node`` once its kubelet reports again and finds nothing wrong."""
+    return _reporting(node, {READY: "True", **dict.fromkeys(_PRESSURES, "False")}, [])
+
+
+def _reporting(node: Node, conditions: Mapping[str, str], taints: Sequence[Taint]) -> Node:
+    """With what a kubelet reports, and the taints of its health. What others report stays: network, cordon."""
     kept = [taint for taint in node.spec.taints if taint.key not in _HEALTH_TAINT_KEYS]
-    reported = {READY: "True", **dict.fromkeys(_PRESSURES, "False")}
-    others = [condition for condition in node.status.conditions if condition.type not in reported]
-    conditions = [*others, *(NodeCondition(type=name, status=status) for name, status in reported.items())]
-    return replace(node, spec=replace(node.spec, taints=kept), status=replace(node.status, conditions=conditions))
+    others = [condition for condition in node.status.conditions if condition.type not in conditions]
+    reported = [NodeCondition(type=name, status=status) for name, status in conditions.items()]
+    return replace(
+        node,
+        spec=replace(node.spec, taints=[*kept, *taints]),
+        status=replace(node.status, conditions=[*others, *reported]),
+    )
 
 
 def unready_pod(pod: Pod, now: datetime) -> Pod:

@@ -30,6 +30,7 @@ from kubespread.kube.api.meta import LabelSelector, OwnerReference
 from kubespread.kube.api.workloads import MapSelectingWorkloadSpec, ReplicaSet, ReplicationController
 from kubespread.kube.gotext import parse_int64
 from kubespread.kube.owners import controller_of, is_active, moment, ready_condition
+from kubespread.kube.pod_requests import is_sidecar
 from kubespread.kube.selector import NOTHING, Selector, SelectorError, from_label_selector
 from kubespread.kube.well_known import POD_DELETION_COST
 
@@ -178,16 +179,16 @@ def _alike(pods: Pods, key: Callable[[_Standing], Any], *, in_order: bool) -> It
 
 def most_restarts(pod: Pod) -> tuple[int, int]:
     """The most restarts of a container and of a sidecar, negative: the larger goes first."""
-    sidecars = {container.name for container in pod.spec.init_containers if container.restart_policy == "Always"}
-    status = pod.status
-    return (
-        -_most(status.container_statuses),
-        -_most(container for container in status.init_container_statuses if container.name in sidecars),
-    )
+
+    def most(statuses: Iterable[ContainerStatus]) -> int:
+        return max((status.restart_count for status in statuses), default=0)
+
+    return -most(pod.status.container_statuses), -most(sidecar_statuses(pod))
 
 
-def _most(statuses: Iterable[ContainerStatus]) -> int:
-    return max((status.restart_count for status in statuses), default=0)
+def sidecar_statuses(pod: Pod) -> list[ContainerStatus]:
+    sidecars = {container.name for container in pod.spec.init_containers if is_sidecar(container)}
+    return [status for status in pod.status.init_container_statuses if status.name in sidecars]
 
 
 def _time(pod: Pod, what: str, text: str, now: datetime) -> _Time:
@@ -300,11 +301,8 @@ def victims(
 
 def _is_same(controller: OwnerReference | None, other: OwnerReference) -> bool:
     # A snapshot may have lost its UIDs, so that the UID alone does not do.
-    return controller is not None and (controller.uid, controller.kind, controller.name) == (
-        other.uid,
-        other.kind,
-        other.name,
-    )
+    own = None if controller is None else (controller.uid, controller.kind, controller.name)
+    return own == (other.uid, other.kind, other.name)
 
 
 def _selector(selector: LabelSelector | None) -> Selector:

@@ -52,15 +52,12 @@ def new_pod(stateful_set: PodCreator[StatefulSet]) -> NewPod:
     templates = [claim.metadata.name for claim in spec.volume_claim_templates]
     if templates:
         claimed = [
-            Volume(
-                name=template,
-                persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=_claim_name(template, name)),
-            )
-            for template in templates
+            Volume(name=each, persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=f"{each}-{name}"))
+            for each in templates
         ]
         others = [volume for volume in pod.spec.volumes if volume.name not in templates]
         pod.spec = replace(pod.spec, volumes=[*claimed, *others])
-    claims = [_claim(template, name, stateful_set.namespace) for template in spec.volume_claim_templates]
+    claims = claims_of(stateful_set.object, ordinal)
     return NewPod(pod, (stateful_set.object, *claims), ("controller-revision-hash is computed by kubespread",))
 
 
@@ -76,7 +73,7 @@ def creates_one_by_one(creator: PodCreator[Any]) -> bool:
 
 
 def from_free_ordinal(stateful_set: StatefulSet, pods: Iterable[Pod]) -> StatefulSet:
-    """The same, its first ordinal the lowest that none of ``pods`` has yet."""
+    """``stateful_set`` with the lowest ordinal that none of ``pods`` has yet as its first."""
     meta = stateful_set.metadata
     taken = {pod.metadata.name for pod in pods if pod.metadata.namespace == meta.namespace}
     ordinal = first_ordinal(stateful_set)
@@ -118,12 +115,8 @@ def first_ordinal(stateful_set: StatefulSet) -> int:
     return ordinals.start if ordinals is not None else 0
 
 
-def _claim_name(template: str, pod: str) -> str:
-    return f"{template}-{pod}"
-
-
 def _claim(template: PersistentVolumeClaim, pod: str, namespace: str) -> PersistentVolumeClaim:
-    metadata = replace(template.metadata, name=_claim_name(template.metadata.name, pod), namespace=namespace)
+    metadata = replace(template.metadata, name=f"{template.metadata.name}-{pod}", namespace=namespace)
     return PersistentVolumeClaim(metadata=metadata, spec=replace(template.spec))
 
 

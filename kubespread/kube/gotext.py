@@ -9,27 +9,18 @@ import json
 import re
 from collections.abc import Iterable
 
-_ESCAPES = {
-    '"': '\\"',
-    "\\": "\\\\",
-    "\a": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    "\v": "\\v",
-}
+_ESCAPES = {char: f"\\{letter}" for char, letter in zip('"\\\a\b\f\n\r\t\v', '"\\abfnrtv', strict=True)}
 
 
 def quote(text: str) -> str:
     """Go's %q: double quotes, printable characters as they are."""
-    return (
-        '"' + "".join(_ESCAPES.get(char) or (char if char.isprintable() else _escape(ord(char))) for char in text) + '"'
-    )
+    return f'"{"".join(map(_escaped, text))}"'
 
 
-def _escape(code: int) -> str:
+def _escaped(char: str) -> str:
+    if char in _ESCAPES or char.isprintable():
+        return _ESCAPES.get(char, char)
+    code = ord(char)
     if code < 0x80:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -140,13 +140,13 @@ class Named(Struct, frozen=True):
         return f"{namespace}{(row.short if row is not None else '') or self.kind.lower()}/{self.name}"
 
     def within(self, namespace: str) -> WorkloadName:
-        """The same where names without a namespace are in ``namespace``."""
+        """Its name where those without a namespace are in ``namespace``."""
         return WorkloadName(self.kind, self.namespace or namespace, self.name)
 
 
-def named(workload: str | Named, more: Sequence[Kind] = ()) -> Named:
+def named(workload: str | Named, more: Sequence[Kind] = (), suggested: Sequence[Kind] = REFERABLE) -> Named:
     """Parses ``deploy/web`` or ``shop/deploy/web``, of a workload or one of the kinds ``more``; a Named is returned
-    unchanged. Raises UsageError.
+    unchanged. Raises UsageError, which names kinds that are ``suggested`` instead of an unknown one.
     """
     if isinstance(workload, Named):
         return workload
@@ -155,7 +155,7 @@ def named(workload: str | Named, more: Sequence[Kind] = ()) -> Named:
         raise UsageError(f"invalid workload {workload!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web")
     kind = kind_called(match["kind"], more)
     if kind is None:
-        kinds = (*REFERABLE, *more)
+        kinds = (*suggested, *more)
         meant = did_you_mean(near_miss(match["kind"], [alias for row in kinds for alias in row.aliases]))
         listed = ", ".join(row.short for row in kinds if row.kind != "Pod")
         raise UsageError(f"unknown kind {match['kind']!r}{meant or f'; KIND is one of {listed}'}")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -19,6 +20,8 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Container, ContainerStatus, Pod, PodSpec, PodStatus, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.quantity import NANO, Quantity, parse
+
+S = TypeVar("S", PodStatus, ContainerStatus)
 
 _UNITS = {"cpu": NANO // 1000, "memory": NANO}
 """What amounts are rounded up to, in their billionths."""
@@ -83,17 +86,14 @@ class Scaling(Struct):
         return {name: self.amount(name, given[name]) for name in _UNITS if name in given}
 
     def _status(self, status: PodStatus) -> PodStatus:
-        """What the kubelet has granted, which counts as much as what is asked for."""
-        resources = status.resources
         return replace(
-            status,
-            container_statuses=list(map(self._container_status, status.container_statuses)),
-            init_container_statuses=list(map(self._container_status, status.init_container_statuses)),
-            resources=None if resources is None else self._requirements(resources),
-            allocated_resources={**status.allocated_resources, **self._amounts(status.allocated_resources)},
+            self._granted(status),
+            container_statuses=list(map(self._granted, status.container_statuses)),
+            init_container_statuses=list(map(self._granted, status.init_container_statuses)),
         )
 
-    def _container_status(self, status: ContainerStatus) -> ContainerStatus:
+    def _granted(self, status: S) -> S:
+        """What the kubelet has granted, which counts as much as what is asked for."""
         resources = status.resources
         return replace(
             status,

@@ -140,7 +140,7 @@ class PodSharing:
         pod.status = self._part("status", pod.status)
 
     def share_template(self, template: PodTemplateSpec) -> None:
-        """The same for what a workload makes pods of, which stays as it was written."""
+        """Replace the parts of what a workload makes pods of likewise; it stays as it was written."""
         template.spec.forget_unread_volumes()
         template.spec = self._part("template", template.spec)
 

@@ -23,30 +23,6 @@ from msgspec import Struct
 from kubespread.errors import UsageError
 from kubespread.kube.gotext import INTEGER, parse_int64, quote
 
-_INVALID = "invalid value for IntOrString"
-
-
-class IntOrStringError(UsageError):
-    """Text that is no percentage; the message is Kubernetes'."""
-
-
-def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
-    """An absolute number as it is, a percentage as its part of ``total``. Raises IntOrStringError for other text."""
-    if isinstance(value, int):
-        return value
-    if not value.endswith("%"):
-        raise IntOrStringError(f"{_INVALID}: invalid type: string is not a percentage")
-    digits = value.removesuffix("%")
-    percent = parse_int64(digits)
-    if percent is None:
-        reason = "value out of range" if INTEGER.fullmatch(digits) else "invalid syntax"
-        parsing = f"strconv.Atoi: parsing {quote(digits)}: {reason}"
-        raise IntOrStringError(f"{_INVALID}: invalid value {quote(value)}: {parsing}")
-    # In floating point, as Kubernetes does it: the last bit decides what is rounded.
-    part = float(percent) * float(total) / 100
-    return math.ceil(part) if round_up else math.floor(part)
-
-
 QuantityText = str | int | float
 """A quantity as it stands in an object: text, or a YAML/JSON number."""
 IntOrString = int | str
@@ -101,7 +77,7 @@ class Quantity(Struct, frozen=True):
 
     @property
     def milli_value(self) -> int:
-        """The same of a thousand times the value."""
+        """The whole number at or beyond a thousand times the value, likewise."""
         return self._int64(-3)
 
     def rounded_up(self) -> Quantity:
@@ -117,7 +93,7 @@ class Quantity(Struct, frozen=True):
         """
         exact = _away_from_zero(self.nano, 10 ** (scale + 9))
         if abs(exact) <= INT64_MAX or self.scale is None or self.scale - scale in _DIRECT_SCALES:
-            return _wrapped(exact)
+            return (exact + 2**63) % 2**64 - 2**63
         return 0
 
     def __add__(self, other: Quantity) -> Quantity:
@@ -221,10 +197,8 @@ def _common(one: Quantity, other: Quantity) -> int | None:
     if one.scale is None or other.scale is None:
         return None
     scale = min(one.scale, other.scale)
-    unit = 10 ** (scale + 9)
-    return (
-        scale if all(abs(nano) // unit <= INT64_MAX for nano in (one.nano, other.nano, one.nano + other.nano)) else None
-    )
+    largest = max(abs(nano) for nano in (one.nano, other.nano, one.nano + other.nano))
+    return scale if largest // 10 ** (scale + 9) <= INT64_MAX else None
 
 
 def _canonical(quantity: Quantity) -> str:
@@ -253,6 +227,25 @@ def _away_from_zero(nano: int, unit: int) -> int:
     return -times if nano < 0 else times
 
 
-def _wrapped(number: int) -> int:
-    """The lowest 64 bits as an int64."""
-    return (number + 2**63) % 2**64 - 2**63
+_INVALID = "invalid value for IntOrString"
+
+
+class IntOrStringError(UsageError):
+    """Text that is no percentage; the message is Kubernetes'."""
+
+
+def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
+    """An absolute number as it is, a percentage as its part of ``total``. Raises IntOrStringError for other text."""
+    if isinstance(value, int):
+        return value
+    if not value.endswith("%"):
+        raise IntOrStringError(f"{_INVALID}: invalid type: string is not a percentage")
+    digits = value.removesuffix("%")
+    percent = parse_int64(digits)
+    if percent is None:
+        reason = "value out of range" if INTEGER.fullmatch(digits) else "invalid syntax"
+        parsing = f"strconv.Atoi: parsing {quote(digits)}: {reason}"
+        raise IntOrStringError(f"{_INVALID}: invalid value {quote(value)}: {parsing}")
+    # In floating point, as Kubernetes does it: the last bit decides what is rounded.
+    part = float(percent) * float(total) / 100
+    return math.ceil(part) if round_up else math.floor(part)

@@ -19,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Node, Taint, Toleration
+from kubespread.kube.gotext import parse_int64
 from kubespread.kube.name_rules import label_key_faults, label_value_faults
 from kubespread.kube.selector import Selector
 from kubespread.kube.well_known import CORDON_TAINT_KEY
@@ -72,10 +73,7 @@ def untolerated(
 
 def comparable(value: str) -> int | None:
     """The int64 that Gt and Lt compare: as it would be printed, no sign or zeros ahead; else None."""
-    if not _CANONICAL_INTEGER.fullmatch(value):
-        return None
-    number = int(value)
-    return number if -(2**63) <= number < 2**63 else None
+    return parse_int64(value) if _CANONICAL_INTEGER.fullmatch(value) else None
 
 
 def _compares(toleration: Toleration, taint: Taint) -> bool:

@@ -1,9 +1,14 @@
 """Which release of Kubernetes to behave like, 1.18 to 1.38, which feature gates are set on it, and what is proposed.
 
+What each release changes, where it is no behavior, is a file in `kube/releases/`: gates and fields, and how reasons and
+scores read. ``1.18.json`` holds all that 1.18 has. `make release-data` writes gates, dependencies and fields from a
+Kubernetes checkout, and each file names what it was made from. A cluster's operator may change gates.
+
 Proposed semantics that no release has yet, selected by name; the first two are merged for 1.38, which has them too.
 
 Source of the rules: release notes and feature gate tables of the releases; gates have their defaults unless set.
 Source of each: the pull request or enhancement named beside it. They may change before a release has them.
+Source: staging/src/k8s.io/component-base/featuregate/feature_gate.go, Set, SetFromMap, Validate
 """
 
 from __future__ import annotations
@@ -11,13 +16,176 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
-from kubespread.kube import feature_gates
-from kubespread.kube.releases.changes import Release
+from kubespread.kube.gotext import aggregate, compact_json
+
+Release = tuple[int, int]
+"""A release by its minor and its patch."""
+FOLDER = Path(__file__).parent / "releases"
+_FILE_NAME = re.compile(r"1\.(?P<minor>\d+)(?:\.(?P<patch>\d+))?\.json")
+
+
+class Changes(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one release changes."""
+
+    source: str
+    """What it was read from."""
+    gates: Mapping[str, str] = {}
+    """Feature gates: ``on`` or ``off`` by default, ``locked on`` or ``locked off``, or ``gone``, its behavior fixed."""
+    unrelated_gates: Mapping[str, str] = {}
+    """Those that affect neither the placement of pods nor what is read of them: switching one changes no answer."""
+    dependencies: Mapping[str, tuple[str, ...]] = {}
+    """What a gate needs to be on with it, which components check at startup."""
+    fields: Mapping[str, Mapping[str, str | None]] = {}
+    """By type of the API, its fields: the type of each or of its list's elements, ``""`` where nothing is known of what
+    stands there, null for a field that is gone. Of nodes, of the kinds that create pods, and of all types below them.
+    """
+    reasons: Mapping[str, tuple[str, ...]] = {}
+    """Why a node is rejected, in the words of this release, and what the releases before say instead. ``{taint}`` is
+    the one that is not tolerated.
+    """
+    skipped_scores: Mapping[str, int] = {}
+    """Plugins that from here on leave a pod unscored that they have nothing to say about, and what each node of it
+    scored before.
+    """
+
+
+@cache
+def all_changes() -> dict[Release, Changes]:
+    """What every release changes, the oldest first."""
+    found = {
+        (int(name["minor"]), int(name["patch"] or 0)): msgspec.json.decode(file.read_bytes(), type=Changes)
+        for file in FOLDER.iterdir()
+        if (name := _FILE_NAME.fullmatch(file.name))
+    }
+    return dict(sorted(found.items()))
+
+
+def changes_to(release: Release) -> Iterator[Changes]:
+    """What led from release to release up to this one, the oldest first."""
+    return (changes for since, changes in all_changes().items() if since <= release)
+
+
+def changes_after(release: Release) -> Iterator[Changes]:
+    """What the releases after this one have changed, the newest first."""
+    return (changes for since, changes in reversed(all_changes().items()) if since > release)
+
+
+@cache
+def older_reasons(release: Release) -> Mapping[str, tuple[str, ...]]:
+    """A release's own wording of reasons, by that of the newest; others are worded as today."""
+    worded: dict[str, tuple[str, ...]] = {}
+    for changes in changes_after(release):
+        for reason, texts in {**{reason: (reason,) for reason in changes.reasons}, **worded}.items():
+            worded[reason] = tuple(older for text in texts for older in changes.reasons.get(text, (text,)))
+    return worded
+
+
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
+
+# Gates whose switching changes an answer here; switching another is named in the report as not modeled.
+MODELLED = frozenset({
+    "EvenPodsSpread", "DefaultPodTopologySpread", "MinDomainsInPodTopologySpread",
+    "NodeInclusionPolicyInPodTopologySpread", "MatchLabelKeysInPodTopologySpread", "PodAffinityNamespaceSelector",
+    "MatchLabelKeysInPodAffinity", "PodSchedulingReadiness", "TaintTolerationComparisonOperators",
+    "UserNamespacesHostNetworkSupport", "UserNamespacesSupport", "ContainerRestartRules",
+    "RestartAllContainersOnContainerExits", "NodeDeclaredFeatures", "SidecarContainers", "PodLevelResources",
+    "DynamicResourceAllocation", "DRAExtendedResource", "DRADeviceTaints", "DRADeviceTaintRules",
+    "DRAPrioritizedList", "DRAAdminAccess", "StorageCapacityScoring", "InPlacePodVerticalScaling",
+    "InPlacePodVerticalScalingInitContainers", "InPlacePodLevelResourcesVerticalScaling", "VolumeLimitScaling",
+    "PodLevelResourcesFixDefaulting", "MaxUnavailableStatefulSet", "GenericWorkload", "GangScheduling",
+    "TopologyAwareWorkloadScheduling", "DRAPartitionableDevices", "DRAConsumableCapacity",
+    "DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus", "DRAFractionalCapacityRange",
+})  # fmt: skip
+
+
+class _Gate(Struct, frozen=True):
+    """A feature gate as one release has it."""
+
+    default: bool
+    locked: bool = False
+    removed: bool = False
+    is_related: bool = True
+
+
+@cache
+def _gates(release: Release) -> Mapping[str, _Gate]:
+    """The gates that a release has, and those whose behavior it has fixed."""
+    gates: dict[str, _Gate] = {}
+    for changes in changes_to(release):
+        for is_related, changed in ((True, changes.gates), (False, changes.unrelated_gates)):
+            for name, stage in changed.items():
+                if stage == "gone":
+                    gates[name] = replace(gates[name], removed=True)
+                else:
+                    gates[name] = _Gate(stage.endswith("on"), stage.startswith("locked"), is_related=is_related)
+    return gates
+
+
+@cache
+def _dependencies(release: Release) -> Mapping[str, tuple[str, ...]]:
+    return {gate: needed for changes in changes_to(release) for gate, needed in changes.dependencies.items()}
+
+
+def gate_default(name: str, release: Release) -> bool:
+    """Whether a release behaves as with this gate on if it is not set."""
+    gate = _gates(release).get(name)
+    return gate is not None and gate.default
+
+
+def has_gate(name: str, release: Release) -> bool:
+    """Whether a release has this gate, or had it and fixed its behavior."""
+    return name in _gates(release)
+
+
+def settable_gates(release: Release) -> Iterator[str]:
+    """The gates of a release that an operator may set, and that have to do with the placement of pods."""
+    for name, gate in sorted(_gates(release).items()):
+        if gate.is_related and not (gate.removed or gate.locked):
+            yield name
+
+
+@cache
+def parse_gates(text: str, release: Release) -> Mapping[str, bool]:
+    """``Name=true,Other=false`` as a component's --feature-gates takes it, in its words. Raises UsageError."""
+    values: dict[str, bool] = {}
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        name, separator, setting = (part.strip() for part in pair.partition("="))
+        if not separator:
+            raise UsageError(f"missing bool value for {name}")
+        if setting not in _TRUE | _FALSE:
+            raise UsageError(
+                f'invalid value of {name}={setting}, err: strconv.ParseBool: parsing "{setting}": invalid syntax'
+            )
+        gate, value = _gates(release).get(name), setting in _TRUE
+        if gate is None or gate.removed:
+            raise UsageError(f"unrecognized feature gate: {name}")
+        if gate.locked and value != gate.default:
+            raise UsageError(
+                f"cannot set feature gate {name} to {compact_json(value)}, feature is locked to "
+                f"{compact_json(gate.default)}"
+            )
+        values[name] = value
+    if problems := list(_unmet(values, release)):
+        raise UsageError(aggregate(problems))
+    return {name: value for name, value in values.items() if _gates(release)[name].is_related}
+
+
+def _unmet(values: Mapping[str, bool], release: Release) -> Iterator[str]:
+    """Gates that are on while what they depend on is off; the components say so in no particular order."""
+    for gate, needed in sorted(_dependencies(release).items()):
+        if values.get(gate, gate_default(gate, release)) and not _gates(release)[gate].removed:
+            off = [other for other in needed if not values.get(other, gate_default(other, release))]
+            if off:
+                yield f"{gate} is enabled, but depends on features that are disabled: [{' '.join(off)}]"
 
 
 class Proposal(Struct, frozen=True):
@@ -49,7 +217,7 @@ PROPOSALS: Mapping[str, Proposal] = {
 }
 
 
-def parse(text: str) -> tuple[str, ...]:
+def parse_proposals(text: str) -> tuple[str, ...]:
     """``empty-selector,fully-tainted-domains`` as names, each once. Raises UsageError for one that is no proposal's."""
     chosen = tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
     for name in chosen:
@@ -139,12 +307,12 @@ class KubeVersion(Struct, frozen=True):
         return self.release >= (minor, patch)
 
     def with_gates(self, text: str) -> KubeVersion:
-        """The same release with feature gates set, ``Name=true,Other=false``. Raises UsageError."""
-        return replace(self, gates=tuple(feature_gates.parse(text, self.release).items()))
+        """This release with feature gates set, ``Name=true,Other=false``. Raises UsageError."""
+        return replace(self, gates=tuple(parse_gates(text, self.release).items()))
 
     def with_proposals(self, text: str) -> KubeVersion:
-        """The same release with proposed semantics on top, ``empty-selector,...``. Raises UsageError."""
-        return replace(self, proposed=parse(text))
+        """This release with proposed semantics on top, ``empty-selector,...``. Raises UsageError."""
+        return replace(self, proposed=parse_proposals(text))
 
     def proposes(self, proposal: Proposal) -> bool:
         """Whether a proposed change is asked for."""
@@ -152,16 +320,16 @@ class KubeVersion(Struct, frozen=True):
 
     def has(self, gate: str) -> bool:
         """Whether a feature gate is on: as set, else as the release has it, also where the gate itself is gone."""
-        return dict(self.gates).get(gate, feature_gates.default(gate, self.release))
+        return dict(self.gates).get(gate, gate_default(gate, self.release))
 
     def lacks(self, gate: str) -> bool:
         """Whether the release has a feature gate, and off."""
-        return feature_gates.exists(gate, self.release) and not self.has(gate)
+        return has_gate(gate, self.release) and not self.has(gate)
 
     @property
     def changed_gates(self) -> dict[str, bool]:
         """The gates that are set differently from the release's defaults."""
-        return {name: value for name, value in self.gates if value != feature_gates.default(name, self.release)}
+        return {name: value for name, value in self.gates if value != gate_default(name, self.release)}
 
     def __str__(self) -> str:
         return f"1.{self.minor}" if self.patch is None else f"1.{self.minor}.{self.patch}"

@@ -242,7 +242,7 @@ def json_documents(chunks: Iterator[bytes]) -> Iterator[Any]:
 
 
 def json_parts(chunks: Iterator[bytes]) -> Iterator[Part]:
-    """The same undecoded, an array and what is longer than the window item by item. Raises MalformedError."""
+    """Every document undecoded, an array and what is longer than the window item by item. Raises MalformedError."""
     stream = JsonStream(chunks)
     while start := stream.peek():
         line = stream.line

@@ -195,7 +195,7 @@ def read_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
 
     A List yields its items, and then itself without them: an empty list is information too.
     """
-    return _in_its_format(chunks, _json_objects, _yaml_objects)
+    return _in_its_format(chunks, lambda chunks: _Reader().objects(json_parts(chunks)), _yaml_objects)
 
 
 def read_documents(text: bytes) -> list[Any]:
@@ -229,10 +229,6 @@ def _in_its_format(
         except MalformedError:
             raise json_error from None
     yield from objects
-
-
-def _json_objects(chunks: Chunks) -> Iterator[KubernetesObject]:
-    return _Reader().objects(json_parts(chunks))
 
 
 def _yaml_documents(chunks: Chunks) -> Iterator[Any]:

@@ -63,7 +63,9 @@ def yaml_documents(text: bytes | Readable) -> Iterator[Any]:
 
 
 def yaml_parts(text: bytes | Readable) -> Iterator[Part]:
-    """The same item by item: the tree of a large list would be many times its text. Raises MalformedError."""
+    """Every document, its items one by one: the tree of a large list would be many times its text. Raises
+    MalformedError.
+    """
     return _read(text, _Builder.parts)
 
 

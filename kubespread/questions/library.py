@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from msgspec.structs import fields
 
-from kubespread.questions.question import Option, Question, annotation_of, options_of
+from kubespread.questions.question import Option, Question, options_of
 from kubespread.questions.scene import ask
 from kubespread.questions.tasks import Workers
 from kubespread.wording import count_of
@@ -84,12 +85,33 @@ def signature_of(question: type[Question[Any]]) -> inspect.Signature:
         if told is not None:
             annotation, default = told.type, told.default
         else:
-            annotation = annotation_of(kind) if option is None else option.accepts(kind)
+            annotation = _annotation(kind) if option is None else _accepted(kind, option)
             default = own.defaults.get(name, defaults.get(field, _REQUIRED))
         place = inspect.Parameter.KEYWORD_ONLY if word in by_name else inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters.append(inspect.Parameter(name, place, default=default, annotation=own.types.get(name, annotation)))
     answers = dict.fromkeys(overload.answer for overload in own.overloads) or [question.report_name()]
     return inspect.Signature(parameters, return_annotation=" | ".join(answers))
+
+
+def _accepted(kind: Any, option: Option) -> str:
+    """What a Python caller may give for a field of type ``kind``."""
+    one_or = "str | " if option.is_subject and get_origin(kind) is tuple else ""
+    return option.given_as or f"{one_or}{_annotation(kind)}"
+
+
+def _annotation(kind: Any) -> str:
+    """A type as its annotation is written, a tuple as any sequence."""
+    parts = get_args(kind)
+    if kind in (None, NoneType):
+        return "None"
+    if get_origin(kind) is tuple:
+        return f"Sequence[{_annotation(parts[0])}]"
+    if get_origin(kind) in (Union, UnionType):
+        return " | ".join(map(_annotation, parts))
+    if get_origin(kind) is Literal:
+        return f"Literal[{', '.join(map(repr, parts))}]"
+    module = "" if kind.__module__ in ("builtins", "typing") else f"{kind.__module__}."
+    return f"{module}{kind.__name__}"
 
 
 def _words(question: type[Question[Any]]) -> Sequence[str]:

@@ -7,21 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, reduce
 from operator import or_
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    Generic,
-    Literal,
-    Self,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
@@ -125,11 +111,6 @@ class Option:
         """
         return getattr(arguments, field.name)
 
-    def accepts(self, kind: Any) -> str:
-        """The type, as text, of what a Python caller may give for a field of type ``kind``."""
-        one_or = "str | " if self.is_subject and get_origin(kind) is tuple else ""
-        return self.given_as or f"{one_or}{annotation_of(kind)}"
-
     def taken(self, kind: Any, value: Any) -> Any:
         """What the field of type ``kind`` is where a Python caller gives ``value``. Raises what `read` raises."""
         if get_origin(kind) is tuple:
@@ -144,21 +125,6 @@ class Option:
     def denied(self) -> str:
         """The help of the flag that negates it."""
         return f"Do not {self.help[:1].lower()}{self.help[1:]}"
-
-
-def annotation_of(kind: Any) -> str:
-    """A type as its annotation is written, a tuple as any sequence."""
-    parts = get_args(kind)
-    if kind in (None, NoneType):
-        return "None"
-    if get_origin(kind) is tuple:
-        return f"Sequence[{annotation_of(parts[0])}]"
-    if get_origin(kind) in (Union, UnionType):
-        return " | ".join(map(annotation_of, parts))
-    if get_origin(kind) is Literal:
-        return f"Literal[{', '.join(map(repr, parts))}]"
-    module = "" if kind.__module__ in ("builtins", "typing") else f"{kind.__module__}."
-    return f"{module}{kind.__name__}"
 
 
 class Apart(Struct, frozen=True):
@@ -484,7 +450,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     def signed(self, answer: A) -> A:
         """``answer`` with the question added."""
-        signed: A = msgspec.structs.replace(answer, question=self.given)  # type: ignore[type-var]  # a report is one
+        signed: A = answer.framed(question=self.given)  # type: ignore[attr-defined]  # a report is one
         return signed
 
     @property
@@ -634,6 +600,14 @@ class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
 class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
     """A question about one workload."""
 
+    pods: Annotated[
+        tuple[Any, ...],
+        Workload(
+            "Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, "
+            "deploy/web, deploy web). Default: standard input when piped, else pod.yaml.",
+            metavar="[POD]",
+        ),
+    ]
     named: Annotated[
         str | None,
         Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -21,9 +21,8 @@ from kubespread.kube.time import instant
 from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.world.events.controllers import name_of
 from kubespread.world.events.world import World
-from kubespread.world.store.owners import Made
+from kubespread.world.store.owners import Made, name_of
 from kubespread.world.store.store import Surroundings
 from kubespread.world.store.waiting import Scheduled
 
@@ -110,28 +109,23 @@ Resizable = TypeVar("Resizable", ReplicaSet, ReplicationController, StatefulSet)
 
 def objects_now(world: World) -> ClusterObjects:
     """The objects besides nodes and pods, with current numbers of replicas."""
-    objects = world.objects
-    deployments: dict[WorkloadName, Deployment] = {name: rollout.deployment for name, rollout in world.rollouts.items()}
-    gone = {
-        name_of(replica_set)
-        for replica_set in objects.of(ReplicaSet)
-        if world.watchers.get(name_of(replica_set)) is not None and name_of(replica_set) not in set(_of_rollouts(world))
-    }
-    remaining = (replica_set for replica_set in objects.of(ReplicaSet) if name_of(replica_set) not in gone)
-    return (
-        objects.with_all(
-            Deployment, (deployments.get(name_of(deployment), deployment) for deployment in objects.of(Deployment))
-        )
-        .with_all(ReplicaSet, (_resized(world, replica_set) for replica_set in remaining))
-        .with_all(
-            ReplicationController, (_resized(world, controller) for controller in objects.of(ReplicationController))
-        )
-        .with_all(StatefulSet, (_resized(world, stateful_set) for stateful_set in objects.of(StatefulSet)))
+    objects, rollouts = world.objects, world.rollouts
+    kept = {name_of(replica_set) for rollout in rollouts.values() for replica_set in rollout.replica_sets}
+    deployments = (
+        rollouts[name].deployment if (name := name_of(deployment)) in rollouts else deployment
+        for deployment in objects.of(Deployment)
     )
-
-
-def _of_rollouts(world: World) -> Iterator[WorkloadName]:
-    return (name_of(replica_set) for rollout in world.rollouts.values() for replica_set in rollout.replica_sets)
+    remaining = (
+        replica_set
+        for replica_set in objects.of(ReplicaSet)
+        if (name := name_of(replica_set)) in kept or world.watchers.get(name) is None
+    )
+    return (
+        objects.with_all(Deployment, deployments)
+        .with_all(ReplicaSet, (_resized(world, replica_set) for replica_set in remaining))
+        .with_all(ReplicationController, (_resized(world, obj) for obj in objects.of(ReplicationController)))
+        .with_all(StatefulSet, (_resized(world, obj) for obj in objects.of(StatefulSet)))
+    )
 
 
 def _resized(world: World, obj: Resizable) -> Resizable:

@@ -7,7 +7,8 @@ cordoned, or not ready. How unevenly pods are spread over the domains of a const
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol, Self
+from copy import copy
+from typing import Any, Literal, Self
 
 import msgspec
 import numpy as np
@@ -165,8 +166,8 @@ class Provenance(Report, frozen=True):
 class QuestionReport(Report, frozen=True, kw_only=True):
     """A report that answers a question. Whatever prints it prints its verdict and its sentences, and computes neither.
 
-    Both are made of the report's own data whenever one is made, so that no sentence contradicts the rows beside it. A
-    report with a part missing never says yes.
+    Both are made of the report's own data when it is made of that, and not again for what frames an answer, so that no
+    sentence contradicts the rows beside it. A report with a part missing never says yes.
     """
 
     api_version: str = API_VERSION
@@ -205,7 +206,14 @@ class QuestionReport(Report, frozen=True, kw_only=True):
 
     def requiring(self, unmet: Iterable[str]) -> Self:
         """The same answer, with what was required of it and is not so."""
-        return msgspec.structs.replace(self, unmet=tuple(unmet))
+        return self.framed(unmet=tuple(unmet))
+
+    def framed(self, **frame: Any) -> Self:
+        """The same answer with fields on which neither its verdict nor its sentences depend: it is not judged again."""
+        framed = copy(self)
+        for name, value in frame.items():
+            msgspec.structs.force_setattr(framed, name, value)
+        return framed
 
     @property
     def manner(self) -> str:
@@ -218,18 +226,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         return None
 
 
-class Judged(Protocol):
-    """A report with its own verdict."""
-
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def unmet(self) -> Sequence[str]: ...
-    @property
-    def unfinished(self) -> Unfinished | None: ...
-
-
-def outcome(reports: Sequence[Judged], is_yes: bool | None, *, is_in_part: bool) -> Judgment:
+def outcome(reports: Sequence[QuestionReport], is_yes: bool | None, *, is_in_part: bool) -> Judgment:
     """What a question ends with: unknown where its cluster was read in part, no where a requirement is not met, else
     unknown where some verdict is. Else the verdicts decide, or ``is_yes`` for a question whose options define what a no
     is, regardless of the verdict; a yes with a part missing is unknown.

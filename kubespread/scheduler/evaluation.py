@@ -124,7 +124,7 @@ class Evaluation:
         return feasible
 
     def reached(self, plugin: str) -> Mask:
-        """The nodes that one filter plugin is asked about: those that the ones before it let pass."""
+        """The nodes that one filter plugin judges: those that the plugins before it let pass."""
         reached: Mask = np.zeros(len(self.cluster), dtype=np.bool_)
         if self.rejection is not None or plugin not in self.verdicts:
             return reached
@@ -223,7 +223,7 @@ class Evaluation:
         return self.message_among(np.ones(len(self.cluster), dtype=np.bool_))
 
     def message_among(self, nodes: Mask) -> str | None:
-        """The same where only some ``nodes`` are candidates, as those of a placement are for the pods of a group."""
+        """`message` where only some ``nodes`` are candidates, as those of a placement are for the pods of a group."""
         if not nodes.any():
             return NO_NODES
         if self.error is not None:

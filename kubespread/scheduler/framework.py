@@ -45,7 +45,7 @@ from kubespread.scheduler.plugin import (
 
 
 class FilterError(Struct, frozen=True):
-    """What a filter plugin says on every node it is asked about."""
+    """What a filter plugin says on every node that it judges."""
 
     text: str
     rejects_before: frozenset[str] = frozenset()
@@ -234,20 +234,16 @@ class Prepared:
         return [self.states[plugin.name] for plugin in plugins if plugin.name in self.states]
 
     @property
-    def score_states(self) -> list[tuple[State, int]]:
-        """Of the score plugins with their weights, in profile order; those that would fail score nothing."""
-        return [(self.states[plugin.name], weight) for plugin, weight in self._working]
-
-    @property
-    def skipped_scores(self) -> list[int]:
-        """Of the same plugins, what they score each node of a pod that they have nothing to say about."""
-        return [self.framework.skipped_scores.get(plugin.name, 0) * weight for plugin, weight in self._working]
-
-    @property
-    def _working(self) -> list[tuple[Plugin, int]]:
-        failing = self.framework.missing.scores
-        scores = self.framework.scores
-        return [score for score in scores if score[0].name not in failing and score[0].name in self.states]
+    def scorers(self) -> list[tuple[State, int, int]]:
+        """Of the score plugins in profile order: the state, the weight, and the weighted score of a pod that the plugin
+        has nothing to say about. Plugins that would fail score nothing.
+        """
+        framework, states = self.framework, self.states
+        return [
+            (states[plugin.name], weight, framework.skipped_scores.get(plugin.name, 0) * weight)
+            for plugin, weight in framework.scores
+            if plugin.name in states and plugin.name not in framework.missing.scores
+        ]
 
     def binding(self, node: int) -> StorageChange | None:
         """The change of claims and volumes once the pod is bound to ``node``, which it fits; None without a change."""
@@ -267,7 +263,7 @@ class Prepared:
         return {name: listed for name, listed in lists if listed is not None}
 
     def after(self, cluster: Cluster, change: Change, moves: Moves) -> Prepared:
-        """The same for ``cluster``, which came of this one's by ``change``; this one is as it was."""
+        """The pod prepared for ``cluster``, which came of this one's by ``change``; this one is as it was."""
         if change.touches_nodes or (change.storage is not None and self.pod.spec.has_scheduled_volumes):
             return Prepared(self.framework, cluster, self.pod)
         states = {name: state.after(cluster, change, moves) for name, state in self.states.items()}
@@ -279,7 +275,7 @@ class Prepared:
         return other
 
     def fork(self) -> Prepared:
-        """The same, its counts to be moved apart from these."""
+        """A copy whose counts are moved apart from these."""
         other = copy(self)
         other.states = {
             name: state.fork() if isinstance(state, Counted) else state for name, state in self.states.items()

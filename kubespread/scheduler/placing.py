@@ -49,7 +49,7 @@ class _Level(Struct, frozen=True):
     """The nodes that others changed since."""
 
     def without(self, changed: Positions) -> _Level:
-        """The same, once others changed some nodes."""
+        """These answers, once others changed some nodes."""
         is_outdated = self.is_outdated.copy()
         is_outdated[changed] = True
         return _Level(self.rejects, self.points, is_outdated)
@@ -123,7 +123,7 @@ class OnNodeAnswers:
         self._rejects[changed], self._points[changed] = now.rejects[changed], now.points[changed]
 
     def fork(self) -> OnNodeAnswers:
-        """The same answers, to go on from in another way."""
+        """A copy to go on from in another way."""
         fork = copy(self)
         fork._copies, fork._levels = self._copies.copy(), list(self._levels)
         fork._rejects, fork._points = self._rejects.copy(), self._points.copy()
@@ -327,7 +327,7 @@ def copied_kind(prepared: Prepared) -> PodKind:
 def on_node_answers(prepared: Prepared) -> OnNodeAnswers:
     """What the plugins of a pod that judge nodes by what they hold say, ready for copies of it."""
     filters = [state for state in prepared.filter_states if isinstance(state, OnNode)]
-    scores = [(state, weight) for state, weight in prepared.score_states if isinstance(state, OnNode)]
+    scores = [(state, weight) for state, weight, _ in prepared.scorers if isinstance(state, OnNode)]
     return OnNodeAnswers(filters, scores, copied_kind(prepared), prepared.cluster)
 
 
@@ -363,7 +363,7 @@ class Placing:
         self._counted_filters = [state for state in prepared.filter_states if isinstance(state, Counted)]
         self._scored = [
             _Scored(state, weight, skipped)
-            for (state, weight), skipped in zip(prepared.score_states, prepared.skipped_scores, strict=True)
+            for state, weight, skipped in prepared.scorers
             if isinstance(state, Fixed | Counted)
         ]
         self._settled: Counts = np.zeros(len(self), dtype=np.int64)
@@ -469,7 +469,7 @@ class Placing:
         return Choice(node, best, len(equals))
 
     def choose_on(self, node: int) -> Choice | None:
-        """The same for a copy that is meant for one node."""
+        """The choice of one node, for a copy that is meant for it; None if it does not fit there."""
         self._fail_while_filtering()
         feasible = self.feasible()
         if not feasible[node]:

@@ -1,4 +1,4 @@
-"""The interface of plugins: prepared once for a pod, updated as the cluster changes, asked about all nodes at once.
+"""The interface of plugins: prepared once for a pod, updated as the cluster changes, and judging all nodes at once.
 
 What a plugin's judgment depends on is the type of its state: nothing that moves (`Fixed`), what a node itself holds
 (`OnNode`), or counts over many nodes (`Counted`). A state can only answer in the way of its type. What kube-scheduler
@@ -203,7 +203,7 @@ class Verdicts(Struct, frozen=True):
         return self if nodes is None else Verdicts(self.rows[nodes], self.table)
 
     def with_status(self, place: int, status: Status) -> Verdicts:
-        """The same verdicts, except for one node."""
+        """These verdicts, except for one node."""
         rows = self.rows.copy()
         if status.code is Code.SUCCESS:
             rows[place] = 0
@@ -350,7 +350,7 @@ class Counted(State):
 
     @abstractmethod
     def fork(self) -> Self:
-        """The same counts, to be moved apart from these."""
+        """A copy whose counts are moved apart from these."""
 
     def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
         return self.filter(nodes)

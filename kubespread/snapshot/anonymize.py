@@ -67,7 +67,7 @@ _BETWEEN_ZONES = "__"
 
 
 def anonymize(snapshot: Snapshot) -> tuple[Snapshot, Mapping[str, str]]:
-    """The same cluster under pseudonyms, and the original text by pseudonym."""
+    """``snapshot`` under pseudonyms, and the original text by pseudonym."""
     texts: set[str] = set()
 
     def collect(text: str) -> str:
@@ -156,9 +156,9 @@ def _renamed_snapshot(snapshot: Snapshot, rename: Rename) -> Snapshot:
 class _Renaming:
     """Copies objects with their strings renamed; parts that are shared stay shared."""
 
-    def __init__(self, rename: Rename, asked_about: frozenset[str]) -> None:
-        """``asked_about`` are words in selectors of devices."""
-        self._rename, self._asked_about = rename, asked_about
+    def __init__(self, rename: Rename, compared: frozenset[str]) -> None:
+        """``compared`` are words in selectors of devices."""
+        self._rename, self._compared = rename, compared
         self._done: dict[int, Any] = {}
 
     def all(self, objects: Iterable[T]) -> tuple[T, ...]:
@@ -192,7 +192,7 @@ class _Renaming:
                     renamed, annotations=self._annotations(value.annotations), resource_version=""
                 )
             case devices.Device():
-                attributes = _renamed_attributes(value.attributes, self._asked_about, self._rename)
+                attributes = _renamed_attributes(value.attributes, self._compared, self._rename)
                 return msgspec.structs.replace(self._fields(value, but="attributes"), attributes=attributes)
             case devices.DeviceClaim():
                 # Elsewhere `requests` are amounts of resources, which stay.
@@ -270,7 +270,7 @@ def _selectors_of(spec: devices.ResourceClaimSpec) -> Iterator[devices.DeviceSel
 def _renamed_attributes(
     attributes: Mapping[str, devices.DeviceAttribute], words: frozenset[str], rename: Callable[[str], str]
 ) -> dict[str, devices.DeviceAttribute]:
-    """Attributes by their names, with the strings renamed that no selector asks about."""
+    """Attributes by their names, with the strings renamed that no selector compares."""
     return {
         name: attribute
         if attribute.string_value is None or name.rpartition("/")[2] in words

@@ -45,12 +45,9 @@ def names_in(path: str, environment: Mapping[str, str]) -> Names:
         return Names()
     state = file.stat()
     fingerprint = (_FORM, str(file), state.st_size, state.st_mtime_ns)
-    memory = _memory(file, environment)
+    memory = cache_folder(environment) / "names" / f"{zlib.crc32(os.fsencode(file)):08x}.json"
     remembered = recalled(memory, _Remembered)
-    if (
-        remembered is not None
-        and (remembered.form, remembered.path, remembered.size, remembered.modified) == fingerprint
-    ):
+    if remembered is not None and msgspec.structs.astuple(remembered)[:-1] == fingerprint:
         return remembered.names
     # Imported here because what is remembered has to be there at once.
     from kubespread.snapshot.files.reader import read_names
@@ -61,10 +58,6 @@ def names_in(path: str, environment: Mapping[str, str]) -> Names:
         remember(memory, msgspec.json.encode(_Remembered(*fingerprint, names)))
         _forget_old(memory.parent)
     return names
-
-
-def _memory(file: Path, environment: Mapping[str, str]) -> Path:
-    return cache_folder(environment) / "names" / f"{zlib.crc32(os.fsencode(file)):08x}.json"
 
 
 def _forget_old(folder: Path) -> None:

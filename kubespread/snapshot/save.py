@@ -6,10 +6,10 @@ import errno
 import gzip
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 
@@ -24,6 +24,7 @@ from kubespread.snapshot.atomic_file import replacing
 from kubespread.snapshot.snapshot import STAMP, Snapshot
 
 _COMPRESSION = 4
+_SUFFIXES = (".json", ".json.gz", ".yaml", ".yml")
 _OWNER_ONLY = 0o600
 
 
@@ -31,8 +32,8 @@ def check_target(path: str) -> None:
     """Find a name or folder that `save` could not write to, before anything is read. Raises UsageError."""
     if path == STDIN:
         return
-    if not path.endswith(tuple(_FORMS)):
-        raise UsageError(f"{path}: expected a name that ends with {', '.join(_FORMS)}, or - for standard output")
+    if not path.endswith(_SUFFIXES):
+        raise UsageError(f"{path}: expected a name that ends with {', '.join(_SUFFIXES)}, or - for standard output")
     check_folder(path)
 
 
@@ -45,10 +46,15 @@ def save(snapshot: Snapshot, path: str) -> None:
         _write_out(_json(snapshot))
         return
     check_target(path)
-    form = next(form for suffix, form in _FORMS.items() if path.endswith(suffix))
+    parts = (_yaml if path.endswith((".yaml", ".yml")) else _json)(snapshot)
     try:
         with replacing(Path(path)) as file:
-            form(file, snapshot)
+            if path.endswith(".gz"):
+                # Neither name nor time inside: the same snapshot is the same file.
+                with gzip.GzipFile(filename="", mode="wb", compresslevel=_COMPRESSION, fileobj=file, mtime=0) as zipped:
+                    zipped.writelines(parts)
+            else:
+                file.writelines(parts)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
 
@@ -74,25 +80,11 @@ def _write_out(parts: Iterable[bytes]) -> None:
     try:
         # Leave nothing in a buffer, which would be flushed, and fail again, on exit.
         with open(os.dup(sys.stdout.fileno()), "wb") as file:  # noqa: PTH123 - a descriptor, not a path
-            _write(file, parts)
+            file.writelines(parts)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise UsageError(f"standard output: {error.strerror or error}") from error
-
-
-def _gzipped(file: IO[bytes], snapshot: Snapshot) -> None:
-    # Neither name nor time inside: the same snapshot is the same file.
-    with gzip.GzipFile(filename="", mode="wb", compresslevel=_COMPRESSION, fileobj=file, mtime=0) as zipped:
-        _write(zipped, _json(snapshot))
-
-
-_FORMS: dict[str, Callable[[IO[bytes], Snapshot], None]] = {
-    ".json": lambda file, snapshot: _write(file, _json(snapshot)),
-    ".json.gz": _gzipped,
-    ".yaml": lambda file, snapshot: _write(file, _yaml(snapshot)),
-    ".yml": lambda file, snapshot: _write(file, _yaml(snapshot)),
-}
 
 
 def _objects(snapshot: Snapshot) -> Iterator[ApiObject]:
@@ -136,7 +128,3 @@ def _yaml(snapshot: Snapshot) -> Iterator[bytes]:
         row = KEPT[type(obj)]
         text = to_yaml([{"apiVersion": row.api_version, "kind": row.kind, **msgspec.to_builtins(obj)}])
         yield text.encode()
-
-
-def _write(file: IO[bytes] | gzip.GzipFile, parts: Iterable[bytes]) -> None:
-    file.writelines(parts)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -19,6 +19,7 @@ from kubespread.kube.api.decoding import DecodingError, check, decode, decoder_o
 from kubespread.kube.api.kinds import KEPT, READ, Kind, full_kind, holds_pods, skipped_gaps
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.pod_sharing import PodSharing
+from kubespread.kube.time import format_utc
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import READ_ANNOTATIONS
 from kubespread.manifest.objects import KubernetesObject
@@ -32,8 +33,6 @@ STAMP = "kubespread"
 
 SERVER_VERSION = "Version"
 """In the place of a kind: the server's release."""
-
-T = TypeVar("T", bound=ApiObject)
 
 _MAX_FAULTS = 20
 _MAX_NAMED = 3
@@ -95,7 +94,7 @@ class Snapshot:
     """
 
     def edited(self, *edits: str | Edit) -> Snapshot:
-        """The same cluster with ``edits`` to be made before a question, after those it already has.
+        """This cluster with ``edits`` to be made before a question, after those it already has.
 
         As text they are written as on the command line: ``cordon node-7``, ``fail zone=a``, ``scale deploy/web=5``.
         Nodes, pods and workloads are looked up when a question is asked. Raises UsageError for text that is no edit,
@@ -108,12 +107,12 @@ class Snapshot:
         return replace(self, edits=(*self.edits, *parsed))
 
     def stamped(self, source: str) -> Snapshot:
-        """The same, said to be read from ``source`` now where it does not say already where and when it was taken."""
+        """This snapshot, said to be read from ``source`` now unless it already says where and when it was taken."""
         original = self.origin
         return replace(
             self,
             origin=msgspec.structs.replace(
-                original, source=original.source or escaped(source), time=original.time or _now()
+                original, source=original.source or escaped(source), time=original.time or format_utc(datetime.now(UTC))
             ),
         )
 
@@ -154,16 +153,7 @@ class TypedReader:
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 # A null, which the slow way drops, or a fault that it puts in the API server's words.
                 pass
-        return self._decoded(item.data, cls)
-
-    def read_plain(self, data: Mapping[str, Any]) -> ApiObject | None:
-        """The same for an object that was passed as a value."""
-        version, kind = data.get("apiVersion"), data.get("kind")
-        cls = READ.get((version, kind)) if isinstance(version, str) and isinstance(kind, str) else None
-        return self._decoded(data, cls) if cls is not None else None
-
-    def _decoded(self, data: Mapping[str, Any], cls: type[ApiObject]) -> ApiObject:
-        obj = decode(data, cls)
+        obj = decode(item.data, cls)
         if isinstance(obj, Pod):
             self._sharing.share(obj)
         return self._stripped(obj)
@@ -206,7 +196,9 @@ class SnapshotBuilder:
         self._reader = TypedReader()
         self._skipped: Counter[str] = Counter()
         self._with_pods: list[str] = []
-        self._faults, self._unreadable = _Few("objects could not be read"), _Few("files could not be read")
+        self.faults = _Few("objects could not be read")
+        self.unreadable = _Few("files could not be read")
+        """Files, of many, that could not be read."""
         self._listed: set[str] = set()
         self._doubled: list[str] = []
         self._replaced: list[str] = []
@@ -232,16 +224,9 @@ class SnapshotBuilder:
     def add_plain(self, data: Mapping[str, Any]) -> None:
         """Take one plain object. Raises SnapshotError for a value of the wrong type."""
         try:
-            typed = self._reader.read_plain(data)
+            self.receive(KubernetesObject(dict(data)))
         except DecodingError as error:
             raise SnapshotError(f"{object_name(data)}: {error.path}: {error}") from error
-        if typed is not None:
-            self.add(typed)
-        else:
-            version, name = (str(data.get(key) or "") for key in ("apiVersion", "kind"))
-            self.skip(full_kind(version, name))
-            if holds_pods(version, name, data):
-                self._with_pods.append(full_kind(version, name))
 
     def add(self, obj: ApiObject) -> None:
         """Take one typed object of a known kind."""
@@ -271,14 +256,6 @@ class SnapshotBuilder:
         """Count an object of a kind that scheduling does not read."""
         self._skipped[kind or "(no kind)"] += 1
 
-    def note_fault(self, fault: str) -> None:
-        """Remember an object that could not be read."""
-        self._faults.add(fault)
-
-    def note_unreadable(self, fault: str) -> None:
-        """Remember a file, one of many, that could not be read."""
-        self._unreadable.add(fault)
-
     def note_gap(self, gap: str, kind: str = "") -> None:
         """Remember something that a source could not give, and the one kind it is about, if any."""
         origin = self._origin
@@ -297,17 +274,15 @@ class SnapshotBuilder:
 
     def build(self) -> Snapshot:
         """The snapshot so far, its objects defaulted as the API server would have."""
-        nodes, pods = tuple(self._take(Node)), tuple(self._take(Pod))
+        by_type = {cls: tuple(objects.values()) for cls, objects in self._objects.items() if objects}
+        nodes, pods = by_type.pop(Node, ()), by_type.pop(Pod, ())
         for node in nodes:
             default_node(node)
         present = {cls.__name__ for cls, objects in self._objects.items() if objects}
         listed = present.union(self._listed, self._origin.listed)
-        by_type = {
-            cls: tuple(self._take(cls)) for cls, objects in self._objects.items() if objects and cls not in (Node, Pod)
-        }
         others = ClusterObjects(by_type, frozenset(listed), unread=self._origin.unread)
         default_cluster_objects(others)
-        faults, files = self._faults.lines, self._unreadable.lines
+        faults, files = self.faults.lines, self.unreadable.lines
         unread = (
             *(f"unreadable file: {fault}" for fault in files),
             *(f"unreadable object: {fault}" for fault in faults),
@@ -326,7 +301,7 @@ class SnapshotBuilder:
     @property
     def has_faults(self) -> bool:
         """Whether something could not be read."""
-        return bool(self._faults.lines or self._unreadable.lines)
+        return bool(self.faults.lines or self.unreadable.lines)
 
     @property
     def has_pods(self) -> bool:
@@ -347,9 +322,6 @@ class SnapshotBuilder:
                 raise DecodingError(str(error), STAMP) from error
             self.nodes_listed = True
 
-    def _take(self, cls: type[T]) -> Iterator[T]:
-        yield from self._objects[cls].values()
-
 
 def _named(what: str, names: Iterable[str]) -> Iterator[str]:
     if once := tuple(dict.fromkeys(names)):
@@ -359,10 +331,6 @@ def _named(what: str, names: Iterable[str]) -> Iterator[str]:
 def _release_order(version: str) -> tuple[tuple[int, int], str]:
     """What versions are ordered by: what names no release goes before all that do."""
     return KubeVersion.numbers_in(version) or (-1, 0), version
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def object_name(data: Mapping[str, Any]) -> str:
@@ -375,16 +343,8 @@ def object_name(data: Mapping[str, Any]) -> str:
 
 def _is_newer(version: str, other: str) -> bool:
     """resourceVersions of one object grow; without both to compare, the later one read wins."""
-    if _is_number(version) and _is_number(other):
-        return _magnitude(version) >= _magnitude(other)
-    return True
-
-
-def _is_number(version: str) -> bool:
-    return version.isascii() and version.isdecimal()
-
-
-def _magnitude(number: str) -> tuple[int, str]:
-    """What decimal numbers are compared by, however long they are: Python reads no more than 4,300 digits."""
-    digits = number.lstrip("0")
-    return len(digits), digits
+    if not all(text.isascii() and text.isdecimal() for text in (version, other)):
+        return True
+    # However long the numbers are: Python reads no more than 4,300 digits.
+    mine, its = version.lstrip("0"), other.lstrip("0")
+    return (len(mine), mine) >= (len(its), its)

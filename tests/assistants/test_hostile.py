@@ -13,7 +13,7 @@ import pytest
 from kubespread import Scheduler, load
 from kubespread.assistants.server import tools
 from kubespread.errors import KubespreadError
-from kubespread.kube.releases.changes import all_changes
+from kubespread.kube.versions import all_changes
 from tests.cli.support import FIXTURES, PROGRAM, environment
 
 SHOP = str(FIXTURES / "clusters" / "shop.yaml")

@@ -10,8 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import kubespread
-from kubespread.assistants.arguments import schema
-from kubespread.assistants.server import Cluster, bounded, tools
+from kubespread.assistants.server import Cluster, bounded, schema, tools
 from kubespread.questions.question import Applied, Scenario, Workload, options_of
 from kubespread.questions.registry import QUESTIONS, question
 from tests.cli.support import FIXTURES

@@ -10,7 +10,7 @@ import pytest
 import kubespread
 from kubespread.cli.field import AfterOptions
 from kubespread.cli.options.groups import ClusterOptions, EditedClusterOptions
-from kubespread.questions import opening
+from kubespread.questions import editing
 from tests.cli.support import COMPARE_SCHEMA, FIXTURES, ROOT, run, shell
 
 UPGRADED = str(FIXTURES / "clusters" / "before-the-upgrade.yaml")
@@ -234,7 +234,7 @@ def test_what_is_mistyped_is_said_before_a_cluster_is_read(monkeypatch: pytest.M
     def load(*_: object) -> kubespread.Snapshot:
         raise AssertionError
 
-    monkeypatch.setattr(opening, "load_files", load)
+    monkeypatch.setattr(editing, "load_files", load)
     for arguments in (["--cordon", ""], ["--set", "x"], ["--to-scheduler-config", "nope"], ["--replicas", "x"], []):
         assert run("compare", SKEW_1, "-S", KEP, *arguments).code == 2
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubespread.questions import opening
+from kubespread.questions import editing
 from tests.cli.support import CLUSTER, FIXTURES, POD, run
 
 FIVE_VIOLATIONS = """\
@@ -302,7 +302,7 @@ def test_a_cluster_of_no_nodes_is_an_answer(text: str, tmp_path: Path) -> None:
 
 
 def test_a_bug_is_one_line_and_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "load", None)
+    monkeypatch.setattr(editing, "load", None)
     result = run("explain", POD, "-S", CLUSTER)
     expected = (
         "error: this is a bug in kubespread: TypeError: 'NoneType' object is not callable (run again with --debug)\n"

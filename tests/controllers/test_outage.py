@@ -13,7 +13,6 @@ from kubespread.controllers.outage import (
     ZoneState,
     evicted_after,
     failed_node,
-    failure_taints,
     nodes_per_second,
     replacement,
     stops_evictions,
@@ -65,7 +64,7 @@ FAILURES: dict[str, tuple[Node, list[Taint]]] = {
 def test_the_taints_of_a_node_whose_kubelet_is_silent(case: str) -> None:
     failing, expected = FAILURES[case]
     before = msgspec.to_builtins(failing)
-    assert failure_taints(failing) == expected
+    assert failed_node(failing).spec.taints == expected
     once = failed_node(failing)
     assert (once.spec.taints, failed_node(once)) == (expected, once)
     assert without_eviction_taints(once).spec.taints == [each for each in expected if each != SILENT[1]]

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubespread.controllers.adoption import PodsByController, active_pods_of
 from kubespread.controllers.replicaset import (
     BURST_REPLICAS,
     crowding,
@@ -22,6 +21,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.snapshot.snapshot import Snapshot
 from tests.builders import NOW, Data, ago, owned_by, replica
+from tests.golden.scaling import active_pods_of
 
 
 def typed(*pods: Data) -> list[Pod]:
@@ -270,7 +270,7 @@ def test_active_pods_are_owned_or_adopted_and_match() -> None:
         own("others", ownerReferences=owned_by("ReplicaSet", "v2")),
     ]
     controller = msgspec.convert(replica_set("v1", rev="1"), ReplicaSet)
-    found = active_pods_of(controller, PodsByController(typed(*pods)))
+    found = active_pods_of(controller, typed(*pods))
     assert [pod.metadata.name for pod in found] == ["own", "adopted"]
 
 

@@ -7,10 +7,11 @@ from datetime import datetime
 from itertools import combinations
 
 import kubespread
-from kubespread.controllers.adoption import PodsByController, active_pods_of
+from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.controllers.replicaset import crowding, deletion_order, related_pods, victims
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
+from kubespread.kube.owners import WorkloadName, is_active
 from tests.golden.cases import Data, Difference, Recorded
 
 
@@ -25,12 +26,22 @@ def differences(recorded: Recorded, _kube_version: str | None = None) -> Iterato
         yield from _of_victims(recorded, ours)
 
 
+def active_pods_of(replica_set: ReplicaSet, pods: Sequence[Pod]) -> list[Pod]:
+    """What ``spec.replicas`` is compared with: what ``replica_set`` owns or adopts, neither ended nor terminating.
+
+    Source: pkg/controller/replicaset/replica_set.go, syncReplicaSet
+    """
+    meta = replica_set.metadata
+    workload = WorkloadName("ReplicaSet", meta.namespace, meta.name)
+    return [pod for pod in pods_of(workload, [replica_set], (), PodsByController(pods)) if is_active(pod)]
+
+
 def _ours(case: Data) -> Data:
     pods = [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in case["pods"]]
     snapshot = kubespread.Snapshot.from_objects([*case["replicaSets"], *pods])
     replica_sets = snapshot.objects.of(ReplicaSet)
     shrinking = next(each for each in replica_sets if each.metadata.name == case["replicaSet"])
-    active = active_pods_of(shrinking, PodsByController(snapshot.pods))
+    active = active_pods_of(shrinking, snapshot.pods)
     related = related_pods(shrinking, replica_sets, snapshot.pods)
     ranks, now = crowding(active, related), datetime.fromisoformat(case["now"])
     order = deletion_order(active, ranks, now)

@@ -13,7 +13,7 @@ import pytest
 import kubespread
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.unknown_fields import fields_of, unknown_fields, workload_type
-from kubespread.kube.releases.changes import all_changes
+from kubespread.kube.versions import all_changes
 from tests.builders import hard, hosts, pod
 
 Data = dict[str, Any]

@@ -18,7 +18,7 @@ _FORKS.set_forkserver_preload(
     [
         "kubespread.cli.asking",
         "kubespread.questions.explain.answer",
-        "kubespread.questions.opening",
+        "kubespread.questions.editing",
         "kubespread.questions.simulate.answer",
     ]
 )

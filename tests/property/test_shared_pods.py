@@ -50,7 +50,7 @@ def test_pods_that_are_read_together_are_what_each_is_alone(pods: list[dict[str,
     together = TypedReader()
     texts = [json.dumps(each).encode() for each in pods]
     assert [together.read(KubernetesObject(text)) for text in texts] == [
-        TypedReader().read_plain(json.loads(text)) for text in texts
+        TypedReader().read(KubernetesObject(json.loads(text))) for text in texts
     ]
 
 

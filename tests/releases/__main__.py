@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.releases.changes import FOLDER, Changes, Release, all_changes
+from kubespread.kube.versions import FOLDER, Changes, Release, all_changes
 from tests.releases.histories import HISTORY, histories, text_of
 
 Gates = Mapping[str, str]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from kubespread.kube.releases.changes import Changes, Release
+from kubespread.kube.versions import Changes, Release
 
 HISTORY = Path(__file__).with_name("history.txt")
 _FIELD = re.compile(r"\w+\.\w+")

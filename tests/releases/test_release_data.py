@@ -12,10 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 import kubespread
-from kubespread.kube import feature_gates
-from kubespread.kube.releases import changes as release_changes
-from kubespread.kube.releases.changes import Changes, Release, all_changes
-from kubespread.kube.versions import OLDEST, UPCOMING
+from kubespread.kube import versions
+from kubespread.kube.versions import OLDEST, UPCOMING, Changes, Release, all_changes
 from kubespread.scheduler.plugins.registry import REGISTRY
 from tests.releases import __main__ as release_data
 from tests.releases.histories import histories, kept
@@ -92,7 +90,7 @@ def test_a_stage_is_one_of_five() -> None:
 
 
 def test_what_is_modelled_is_a_gate_that_has_to_do_with_placement() -> None:
-    assert {name for changes in all_changes().values() for name in changes.gates} >= feature_gates.MODELLED
+    assert {name for changes in all_changes().values() for name in changes.gates} >= versions.MODELLED
 
 
 def test_no_gate_is_both_related_and_not() -> None:
@@ -174,7 +172,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name, text in checkout.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(release_changes, "FOLDER", tmp_path / "releases")
+    monkeypatch.setattr(versions, "FOLDER", tmp_path / "releases")
     monkeypatch.setattr(release_data, "FOLDER", tmp_path / "releases")
     monkeypatch.setattr(release_data, "HISTORY", tmp_path / "history.txt")
     all_changes.cache_clear()

@@ -16,9 +16,6 @@ ROOMS = (
     "controllers/", "kube/admission/", "kube/validation/", "questions/autoscaling/", "questions/check/lint/rules/", "questions/gangs/", "questions/rebalance/descheduler/", "scheduler/",
 )  # fmt: skip
 WITHOUT_RULES = {
-    "tables that name the source of each row, or are made from Kubernetes": (
-        "kube/versions.py",
-    ),
     "lists of what is elsewhere": (
         "controllers/registry.py",
     ),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.assistants.arguments import arguments_of, asked_by, question_of
+from kubespread.assistants.server import arguments_from, arguments_of, asked_by
 from kubespread.cli.options.groups import EditedClusterOptions
 from kubespread.errors import UsageError
 from kubespread.kube.owners import Named
@@ -72,7 +72,7 @@ def in_scenario(step: Any) -> Verb | None:
 
 
 def sent(text: str) -> Verb | None:
-    arguments = question_of(arguments_of(Play), {"steps": [text]})
+    arguments = arguments_from(arguments_of(Play), {"steps": [text]})
     question = asked_by(Play, arguments, CLUSTER, kubespread.Scheduler())
     assert isinstance(question, Play)
     step: Step = question.scenario.steps[0]

@@ -28,8 +28,8 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss, unknown_fields, workload_type
 from kubespread.kube.name_rules import dns_label_faults
 from kubespread.kube.owners import static_notes
-from kubespread.kube.releases.changes import Release
 from kubespread.kube.validation.faults import FieldFault
+from kubespread.kube.versions import Release
 from kubespread.manifest.objects import KubernetesObject
 
 

@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kubespread.cli.completing.tree import Line, Parameter, commands, read_line
@@ -160,22 +161,8 @@ def _path(word: str) -> str:
     return word if os.path.lexists(word) else os.path.expandvars(word)
 
 
-def contexts(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
-    """The contexts of the kubeconfig."""
-    return _in_kubeconfig("contexts", line, environment)
-
-
-def clusters(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
-    """Its clusters."""
-    return _in_kubeconfig("clusters", line, environment)
-
-
-def users(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
-    """Its users, by name; nothing of them is shown."""
-    return _in_kubeconfig("users", line, environment)
-
-
 def _in_kubeconfig(kind: str, line: Line, environment: Mapping[str, str]) -> Iterable[str]:
+    """The names of its contexts, clusters or users; nothing else of a user is shown."""
     from kubespread.snapshot.live.kubeconfig import Access, names
 
     return names(kind, Access(kubeconfig=line.value("kubeconfig") or None), environment)
@@ -191,8 +178,7 @@ def releases(_line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
 def feature_gates(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
     """``Name=``, then ``Name=true``: gates that can be set in the release on the line, after those already typed."""
     from kubespread.errors import UsageError
-    from kubespread.kube import feature_gates as gates
-    from kubespread.kube.versions import KubeVersion
+    from kubespread.kube.versions import KubeVersion, settable_gates
 
     text = next(
         (line.value(name) for name in ("to_kube_version", "kube_version", "kube_versions") if line.value(name)), ""
@@ -206,22 +192,25 @@ def feature_gates(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
         yield from (f"{before}{name}={value}" for value in ("true", "false"))
         return
     taken = {pair.partition("=")[0] for pair in before.split(",")}
-    yield from (f"{before}{gate}=" for gate in gates.settable(release) if gate not in taken)
+    yield from (f"{before}{gate}=" for gate in settable_gates(release) if gate not in taken)
 
 
 def proposals(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
     """Proposed semantics, after those already typed."""
     from kubespread.kube.versions import PROPOSALS
 
-    before, _, _ = _last_of_list(line.word)
-    yield from (f"{before}{proposal}" for proposal in PROPOSALS if proposal not in before.split(","))
+    return _further(line.word, PROPOSALS)
 
 
 def rule_codes(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
     """The codes of ``kubespread check``, after those already typed."""
-    before, _, _ = _last_of_list(line.word)
-    codes = line.parameter.listed if line.parameter is not None else ()
-    yield from (f"{before}{code}" for code in codes if code not in before.split(","))
+    return _further(line.word, line.parameter.listed if line.parameter is not None else ())
+
+
+def _further(word: str, values: Iterable[str]) -> Iterator[str]:
+    """A list with one value more than it has."""
+    before, _, _ = _last_of_list(word)
+    return (f"{before}{value}" for value in values if value not in before.split(","))
 
 
 def _last_of_list(word: str) -> tuple[str, str, str | None]:
@@ -256,9 +245,9 @@ class Candidates:
 Source = Callable[[Line, Mapping[str, str]], Iterable[str]]
 
 _BY_NAME: Mapping[str, Source] = {
-    "context": contexts, "contexts": contexts, "to_context": contexts,
-    "cluster": clusters,
-    "user": users, "namespace": namespaces,
+    **dict.fromkeys(("context", "contexts", "to_context"), partial(_in_kubeconfig, "contexts")),
+    "cluster": partial(_in_kubeconfig, "clusters"), "user": partial(_in_kubeconfig, "users"),
+    "namespace": namespaces,
     "kube_version": releases, "kube_versions": releases,
     "to_kube_version": releases,
     "feature_gates": feature_gates, "to_feature_gates": feature_gates,

@@ -26,8 +26,12 @@ def _counted_per_container(pod: Pod) -> Pod:
     if not _is_resizing(pod):
         return pod
     infeasible, status, spec = resize_infeasible(pod), pod.status, pod.spec
-    statuses = {status.name: status for status in status.container_statuses}
-    init_statuses = {status.name: status for status in status.init_container_statuses}
+
+    def counted(containers: Sequence[Container], statuses: Sequence[ContainerStatus]) -> list[Container]:
+        granted = {status.name: status for status in statuses}
+        return [_counted(container, granted.get(container.name), infeasible=infeasible) for container in containers]
+
+    sidecars = {container.name for container in spec.init_containers if is_sidecar(container)}
     resources = spec.resources
     if resources is not None and status.resources is not None:
         granted = (status.resources.requests, status.allocated_resources)
@@ -38,18 +42,10 @@ def _counted_per_container(pod: Pod) -> Pod:
         pod,
         spec=replace(
             spec,
-            containers=[
-                _counted(container, statuses.get(container.name), infeasible=infeasible)
-                for container in spec.containers
-            ],
-            init_containers=[
-                _counted(
-                    container,
-                    init_statuses.get(container.name) if is_sidecar(container) else None,
-                    infeasible=infeasible,
-                )
-                for container in spec.init_containers
-            ],
+            containers=counted(spec.containers, status.container_statuses),
+            init_containers=counted(
+                spec.init_containers, [own for own in status.init_container_statuses if own.name in sidecars]
+            ),
             resources=resources,
         ),
         status=replace(
@@ -71,15 +67,9 @@ def _is_resizing(pod: Pod) -> bool:
     }
     return (
         any(
-            (
-                container_status.resources is not None
-                and container_status.resources.requests != requested.get(container_status.name)
-            )
-            or (
-                container_status.allocated_resources
-                and container_status.allocated_resources != requested.get(container_status.name)
-            )
-            for container_status in (*status.container_statuses, *status.init_container_statuses)
+            (own.resources is not None and own.resources.requests != requested.get(own.name))
+            or (own.allocated_resources and own.allocated_resources != requested.get(own.name))
+            for own in (*status.container_statuses, *status.init_container_statuses)
         )
         or status.resources is not None
         or bool(status.allocated_resources)

@@ -34,6 +34,7 @@ from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api import core
 from kubespread.kube.api.cluster_objects import ClusterObjects, PriorityClass
 from kubespread.kube.api.meta import ApiObject, ResourceList
+from kubespread.kube.gotext import aggregate
 from kubespread.kube.name_rules import is_extended
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
 from kubespread.kube.quantity import INT64_MAX, NANO, ZERO, Quantity
@@ -199,11 +200,8 @@ def _fill(container: core.Container, kind: str, defaults: ResourceList) -> list[
 
 def refusal(pod: core.Pod, limit_range: core.LimitRange, version: KubeVersion) -> str | None:
     """Everything of ``pod`` that breaks the range, in LimitRanger's words; each said once, as Go's aggregates do."""
-    compare = _exactly if version.since(38) else _as_integers
-    broken = list(dict.fromkeys(_broken(pod, limit_range, compare)))
-    if len(broken) < 2:
-        return broken[0] if broken else None
-    return f"[{', '.join(broken)}]"
+    broken = list(_broken(pod, limit_range, _exactly if version.since(38) else _as_integers))
+    return aggregate(broken) if broken else None
 
 
 def _broken(pod: core.Pod, limit_range: core.LimitRange, compare: _Compare) -> Iterator[str]:
@@ -381,17 +379,12 @@ def _priority(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
     if name in _BUILT_IN_PRIORITIES:
         priority = _BUILT_IN_PRIORITIES[name]
     else:
-        classes = objects.of(PriorityClass)
         default = min(
-            (priority_class for priority_class in classes if priority_class.global_default),
+            (priority_class for priority_class in objects.of(PriorityClass) if priority_class.global_default),
             key=lambda priority_class: priority_class.value,
             default=None,
         )
-        named = (
-            next((priority_class for priority_class in classes if priority_class.metadata.name == name), None)
-            if name
-            else default
-        )
+        named = objects.named(PriorityClass, name) if name else default
         if named is not None:
             name, priority, policy = named.metadata.name, named.value, named.preemption_policy
         elif not has_classes:

@@ -17,7 +17,7 @@ from kubespread.kube.api.core import Pod, PodSpec, ResourceQuota, ResourceQuotaS
 from kubespread.kube.name_rules import is_extended, is_hugepages, is_native
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource, pod_requests
 from kubespread.kube.quantity import ZERO, Quantity
-from kubespread.kube.selector import Requirement
+from kubespread.kube.selector import LABEL_SELECTOR_OPERATORS, Requirement
 from kubespread.kube.time import instant
 from kubespread.kube.well_known import ENDED_PHASES
 
@@ -26,7 +26,6 @@ _COMPUTE = ("cpu", "memory", "ephemeral-storage")
 _COUNTED = frozenset(
     {"pods", "count/pods", *_COMPUTE, *(f"{kind}.{name}" for kind in ("requests", "limits") for name in _COMPUTE)}
 )
-_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 # Kubernetes calls it a mistake: a quota on one of these asks every container to name it.
 _MUST_BE_NAMED = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"})
 
@@ -41,7 +40,7 @@ class Allowance(Struct, frozen=True):
 
 def allowance(pod: Pod, quotas: Iterable[ResourceQuota]) -> Allowance:
     """How many more pods like ``pod`` the quotas of its namespace allow."""
-    concerned = _concerned(pod, quotas)
+    concerned = [(quota, counted) for quota in quotas if (counted := _counted_of(pod, quota))]
     for quota, counted in concerned:
         if fault := _fault(pod, quota, counted):
             return Allowance(0, fault)
@@ -193,11 +192,6 @@ def _counted(quota: ResourceQuota, pods: Iterable[Pod]) -> ResourceQuota:
     return new
 
 
-def _concerned(pod: Pod, quotas: Iterable[ResourceQuota]) -> list[tuple[ResourceQuota, list[str]]]:
-    """The quotas that ``pod`` is charged to, and what each counts of pods."""
-    return [(quota, counted) for quota in quotas if (counted := _counted_of(pod, quota))]
-
-
 def _counted_of(pod: Pod, quota: ResourceQuota) -> list[str]:
     """What the quota counts of ``pod``, nothing where it is about others."""
     if quota.metadata.namespace != pod.metadata.namespace:
@@ -236,7 +230,7 @@ def _in_scope(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
         case "PriorityClass":
             name: dict[str, str] = {scope.scope_name: spec.priority_class_name} if spec.priority_class_name else {}
             requirement = Requirement(scope.scope_name, scope.operator, tuple(scope.values))
-            return scope.operator in _OPERATORS and requirement.matches(name)
+            return scope.operator in LABEL_SELECTOR_OPERATORS and requirement.matches(name)
         case "CrossNamespacePodAffinity":
             terms = spec.affinity.pod_terms if spec.affinity is not None else ()
             return any(term.namespaces or term.namespace_selector is not None for term in terms)

@@ -1,6 +1,6 @@
 """Nodes, pods, and what else is of the core, with the fields scheduling reads and no others.
 
-Those fields of a pod's volumes that the volume plugins and the API server's validation read.
+Of a pod's volumes, what the volume plugins and the API server's validation read.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ def _walk(value: Any, expected: Any, place: _Place) -> Any:
     if expected is Any:
         return value
     if expected == QuantityText:
-        _check_quantity(value, place)
+        _quantity(value, place.path)
         return value
     return _walk_scalar(value, expected, place)
 
@@ -178,15 +178,8 @@ def _walk_map(value: Any, expected: Any, place: _Place) -> Any:
     if element is Any:
         return value
     for key, item in value.items():
-        _check_quantity(item, place.item(key))
+        _quantity(item, place.item(key).path)
     return value
-
-
-def _check_quantity(value: Any, place: _Place) -> None:
-    try:
-        parse(value)
-    except QuantityError as error:
-        raise DecodingError(str(error), place.path) from error
 
 
 def _walk_scalar(value: Any, expected: Any, place: _Place) -> Any:
@@ -279,48 +272,33 @@ def _look(name: str, hint: Any) -> _Check | None:
     if isinstance(hint, type) and issubclass(hint, KubeObject):
         ways = _ways(hint)
         return (lambda value, path: _follow(value, ways, path)) if ways else None
-    if get_origin(hint) is list:
-        element = _look("", get_args(hint)[0])
+    if get_origin(hint) in (list, dict):
+        element = _look("", get_args(hint)[-1])
         return None if element is None else _each(element)
-    if get_origin(hint) is dict:
-        element = _look("", get_args(hint)[1])
-        return None if element is None else _entries(element)
     return None
 
 
 def _each(look: _Check) -> _Check:
-    def follow(values: list[Any], path: str) -> None:
-        for position, value in enumerate(values):
-            look(value, f"{path}[{position}]")
+    """Looks at what a list or a map holds."""
 
-    return follow
-
-
-def _entries(look: _Check) -> _Check:
-    def follow(values: dict[str, Any], path: str) -> None:
-        for key, value in values.items():
+    def follow(values: list[Any] | dict[str, Any], path: str) -> None:
+        for key, value in values.items() if isinstance(values, dict) else enumerate(values):
             look(value, f"{path}[{key}]")
 
     return follow
 
 
-def _quantity(value: Any, path: str) -> None:
-    try:
-        parse(value)
-    except QuantityError as error:
-        raise DecodingError(str(error), path) from error
+def _parsed_by(parse: Callable[[Any], object], error: type[ValueError]) -> _Check:
+    def look(value: Any, path: str) -> None:
+        try:
+            parse(value)
+        except error as fault:
+            raise DecodingError(str(fault), path) from fault
+
+    return look
 
 
-def _selector(value: LabelSelector, path: str) -> None:
-    try:
-        from_label_selector(value)
-    except SelectorError as error:
-        raise DecodingError(str(error), path) from error
-
-
-def check_time(value: str, path: str) -> None:
-    """Raises DecodingError for what is no moment."""
-    try:
-        time.parse(value)
-    except time.TimestampError as error:
-        raise DecodingError(str(error), path) from error
+_quantity = _parsed_by(parse, QuantityError)
+_selector = _parsed_by(from_label_selector, SelectorError)
+check_time = _parsed_by(time.parse, time.TimestampError)
+"""Raises DecodingError for what is no moment."""

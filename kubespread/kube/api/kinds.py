@@ -152,12 +152,12 @@ class Kind(Struct, frozen=True):
     api_version: str
     plural: str
     short: str = ""
-    """kubectl's short name, of kinds that can be asked about by name."""
+    """kubectl's short name, of kinds that questions can name."""
     is_namespaced: bool = True
     template_path: str = ""
     """Where the pod template stands, in the fields of the API."""
     template_attribute: str = ""
-    """The same in the attributes of ``cls``, where those are called otherwise."""
+    """Where it stands in the attributes of ``cls``, if those are called otherwise."""
     other_versions: tuple[str, ...] = ()
     """The apiVersions of namesakes that are read the same way."""
     is_kept: bool = True
@@ -285,7 +285,7 @@ SERVICE = KEPT[core.Service]
 READ: Mapping[tuple[str, str], type[ApiObject]] = {
     (api_version, row.kind): row.cls for row in KEPT.values() for api_version in (row.api_version, *row.other_versions)
 }
-"""The same by apiVersion and kind, other versions too."""
+"""The types of these kinds by apiVersion and kind, other versions too."""
 
 POD_CREATORS: Mapping[str, Kind] = {row.kind: row for row in KINDS if row.creates_pods}
 """Pods and Kubernetes' own kinds that hold a pod template."""
@@ -294,7 +294,7 @@ WORKLOADS: tuple[type[ApiObject], ...] = tuple(row.cls for row in POD_CREATORS.v
 """Their types."""
 
 REFERABLE: tuple[Kind, ...] = tuple(row for row in POD_CREATORS.values() if row.short)
-"""Those that can be asked about by name."""
+"""Those that questions can name."""
 
 _BY_ALIAS: Mapping[str, Kind] = {alias: row for row in REFERABLE for alias in row.aliases}
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, NamedTuple
 
-from kubespread.kube.releases.changes import Release, all_changes, changes_to
+from kubespread.kube.versions import Release, all_changes, changes_to
 
 # Where people put a field one or more levels too high.
 _STEPS_DOWN = ("metadata", "spec", "jobTemplate", "template")

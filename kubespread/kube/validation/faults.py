@@ -10,15 +10,14 @@ Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from kubespread.kube.api.core import NodeSelectorRequirement
 from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
 from kubespread.kube.gotext import compact_json, quote, quoted_list
 from kubespread.kube.name_rules import label_key_faults, label_value_faults
 
-VALUES_REQUIRED = "must be specified when `operator` is 'In' or 'NotIn'"
-VALUES_FORBIDDEN = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
 BAD_OPERATOR = "not a valid selector operator"
 
 
@@ -35,20 +34,28 @@ def selector_faults(selector: LabelSelector | None, path: str) -> Iterator[Field
         return
     yield from labels_faults(selector.match_labels, f"{path}.matchLabels")
     for position, expression in enumerate(selector.match_expressions):
-        yield from _expression_faults(expression, f"{path}.matchExpressions[{position}]")
+        yield from requirement_faults(expression, f"{path}.matchExpressions[{position}]")
 
 
-def _expression_faults(expression: LabelSelectorRequirement, path: str) -> Iterator[FieldFault]:
-    if expression.operator in ("In", "NotIn"):
-        if not expression.values:
-            yield required(f"{path}.values", VALUES_REQUIRED)
-    elif expression.operator in ("Exists", "DoesNotExist"):
-        if expression.values:
-            yield forbidden(f"{path}.values", VALUES_FORBIDDEN)
-    else:
-        yield invalid(f"{path}.operator", expression.operator, BAD_OPERATOR)
+def requirement_faults(
+    expression: LabelSelectorRequirement | NodeSelectorRequirement, path: str, *, check_values: bool = True
+) -> Iterator[FieldFault]:
+    """A requirement on a label; only one on a node's labels may compare numbers."""
+    match expression.operator:
+        case "In" | "NotIn":
+            if not expression.values:
+                yield required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
+        case "Exists" | "DoesNotExist":
+            if expression.values:
+                detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+                yield forbidden(f"{path}.values", detail)
+        case "Gt" | "Lt" if isinstance(expression, NodeSelectorRequirement):
+            if len(expression.values) != 1:
+                yield required(f"{path}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
+        case _:
+            yield invalid(f"{path}.operator", expression.operator, BAD_OPERATOR)
     yield from invalid_each(f"{path}.key", expression.key, label_key_faults(expression.key))
-    for position, value in enumerate(expression.values):
+    for position, value in enumerate(expression.values if check_values else ()):
         yield from invalid_each(f"{path}.values[{position}]", value, label_value_faults(value))
 
 
@@ -99,6 +106,11 @@ def required(path: str, detail: str = "") -> FieldFault:
 
 def unsupported(path: str, value: object, supported: Iterable[str]) -> FieldFault:
     return FieldFault(path, f"Unsupported value: {_printed(value)}: supported values: {quoted_list(supported)}")
+
+
+def one_of(path: str, value: str | None, supported: Collection[str]) -> list[FieldFault]:
+    """Nothing is wrong with an absent value."""
+    return [] if value is None or value in supported else [unsupported(path, value, supported)]
 
 
 def duplicate(path: str, value: object) -> FieldFault:

@@ -18,7 +18,7 @@ from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import label_key_faults, label_value_faults, subdomain_faults
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.taint import EFFECTS
-from kubespread.kube.validation.faults import FieldFault, invalid, invalid_each, labels_faults, required, unsupported
+from kubespread.kube.validation.faults import FieldFault, invalid, invalid_each, labels_faults, one_of, required
 from kubespread.kube.validation.pods import template_faults
 from kubespread.kube.versions import KubeVersion
 
@@ -47,8 +47,7 @@ def _taints_faults(taints: Sequence[Taint], path: str) -> Iterator[FieldFault]:
             yield invalid(f"{place}.value", taint.value, ";".join(faults))
         if not taint.effect:
             yield required(f"{place}.effect")
-        elif taint.effect not in EFFECTS:
-            yield unsupported(f"{place}.effect", taint.effect, EFFECTS)
+        yield from one_of(f"{place}.effect", taint.effect or None, EFFECTS)
         if (taint.key, taint.effect) in seen:
             # An internal struct, printed with Go's field names in the order they stand.
             fields = {"Key": taint.key, "Value": taint.value, "Effect": taint.effect}

@@ -30,8 +30,6 @@ from kubespread.kube.selector import NODE_NAME_FIELD
 from kubespread.kube.taint import COMPARING_OPERATORS, COMPARISON_GATE, EFFECTS, comparable
 from kubespread.kube.validation.faults import (
     BAD_OPERATOR,
-    VALUES_FORBIDDEN,
-    VALUES_REQUIRED,
     FieldFault,
     duplicate,
     forbidden,
@@ -40,14 +38,16 @@ from kubespread.kube.validation.faults import (
     labels_faults,
     merged_key_faults,
     not_found,
+    one_of,
     required,
+    requirement_faults,
     selector_faults,
     unsupported,
 )
 from kubespread.kube.validation.resources import overhead_faults, pod_level_faults, resource_faults
 from kubespread.kube.validation.volumes import volume_faults
 from kubespread.kube.versions import KubeVersion
-from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, POD_DELETION_COST, SCHEDULE_ANYWAY
 
 ACTIONS = (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
 POLICIES = ("Honor", "Ignore")
@@ -72,8 +72,7 @@ def _constraint_faults(
         yield invalid(f"{path}.maxSkew", constraint.max_skew, _POSITIVE)
     if not constraint.topology_key:
         yield required(f"{path}.topologyKey", "can not be empty")
-    if action not in ACTIONS:
-        yield unsupported(f"{path}.whenUnsatisfiable", action, ACTIONS)
+    yield from one_of(f"{path}.whenUnsatisfiable", action, ACTIONS)
     if is_duplicate:
         yield duplicate(f"{path}.{{topologyKey, whenUnsatisfiable}}", f"{{{constraint.topology_key}, {action}}}")
     if constraint.min_domains is not None:
@@ -82,12 +81,8 @@ def _constraint_faults(
         if action != DO_NOT_SCHEDULE:
             detail = f"{MIN_DOMAINS_IF_HARD}, not {action}"
             yield invalid(f"{path}.minDomains", constraint.min_domains, detail)
-    for field, policy in (
-        ("nodeAffinityPolicy", constraint.node_affinity_policy),
-        ("nodeTaintsPolicy", constraint.node_taints_policy),
-    ):
-        if policy is not None and policy not in POLICIES:
-            yield unsupported(f"{path}.{field}", policy, POLICIES)
+    yield from one_of(f"{path}.nodeAffinityPolicy", constraint.node_affinity_policy, POLICIES)
+    yield from one_of(f"{path}.nodeTaintsPolicy", constraint.node_taints_policy, POLICIES)
     yield from _match_label_keys_faults(constraint, path)
     yield from selector_faults(constraint.label_selector, f"{path}.labelSelector")
 
@@ -136,32 +131,9 @@ def _node_affinity_faults(affinity: core.NodeAffinity, path: str) -> Iterator[Fi
 
 def _term_faults(term: core.NodeSelectorTerm, path: str, *, check_values: bool) -> Iterator[FieldFault]:
     for position, expression in enumerate(term.match_expressions):
-        yield from _label_requirement_faults(
-            expression, f"{path}.matchExpressions[{position}]", check_values=check_values
-        )
+        yield from requirement_faults(expression, f"{path}.matchExpressions[{position}]", check_values=check_values)
     for position, expression in enumerate(term.match_fields):
         yield from _field_requirement_faults(expression, f"{path}.matchFields[{position}]")
-
-
-def _label_requirement_faults(
-    expression: core.NodeSelectorRequirement, path: str, *, check_values: bool
-) -> Iterator[FieldFault]:
-    match expression.operator:
-        case "In" | "NotIn":
-            if not expression.values:
-                yield required(f"{path}.values", VALUES_REQUIRED)
-        case "Exists" | "DoesNotExist":
-            if expression.values:
-                yield forbidden(f"{path}.values", VALUES_FORBIDDEN)
-        case "Gt" | "Lt":
-            if len(expression.values) != 1:
-                yield required(f"{path}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
-        case _:
-            yield invalid(f"{path}.operator", expression.operator, BAD_OPERATOR)
-    yield from invalid_each(f"{path}.key", expression.key, label_key_faults(expression.key))
-    if check_values:
-        for position, value in enumerate(expression.values):
-            yield from invalid_each(f"{path}.values[{position}]", value, label_value_faults(value))
 
 
 def _field_requirement_faults(expression: core.NodeSelectorRequirement, path: str) -> Iterator[FieldFault]:
@@ -220,7 +192,6 @@ def _label_keys_faults(term: core.PodAffinityTerm, path: str) -> Iterator[FieldF
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _OPERATING_SYSTEMS = ("linux", "windows")
 _PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
-_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 _INT32_MAX = 2**31 - 1
 _CANONICAL_INT = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -236,7 +207,7 @@ def pod_faults(pod: core.Pod, version: KubeVersion) -> list[FieldFault]:
 
 
 def template_faults(template: core.Pod, path: str, version: KubeVersion) -> list[FieldFault]:
-    """The same for a defaulted pod template at ``path``: label keys are not merged, and pods have no name yet."""
+    """What it would refuse a defaulted pod template at ``path`` for: label keys are not merged, pods have no name."""
     return _distinct(_template_faults(template, path, version))
 
 
@@ -249,11 +220,10 @@ def _distinct(faults: Iterator[FieldFault]) -> list[FieldFault]:
 
 def _pod_faults(pod: core.Pod, version: KubeVersion) -> Iterator[FieldFault]:
     meta = pod.metadata
-    if meta.generate_name:
+    if prefix := meta.generate_name:
         # It commonly ends with a dash, which precedes the generated characters.
-        yield from invalid_each(
-            "metadata.generateName", meta.generate_name, subdomain_faults(_masked(meta.generate_name))
-        )
+        masked = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
+        yield from invalid_each("metadata.generateName", prefix, subdomain_faults(masked))
     if not meta.name and not meta.generate_name:
         yield required("metadata.name", "name or generateName is required")
     elif meta.name:
@@ -270,16 +240,12 @@ def _template_faults(template: core.Pod, path: str, version: KubeVersion) -> Ite
     yield from _spec_faults(template, f"{path}.spec", version, pod_name="", is_pod=False)
 
 
-def _masked(prefix: str) -> str:
-    return f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
-
-
 def _annotation_faults(meta: ObjectMeta, path: str) -> Iterator[FieldFault]:
     for key in sorted(meta.annotations):
         yield from invalid_each(path, key, label_key_faults(key.lower()))
-    cost = meta.annotations.get(_DELETION_COST)
+    cost = meta.annotations.get(POD_DELETION_COST)
     if cost is not None and not (_CANONICAL_INT.fullmatch(cost) and -(2**31) <= int(cost) < 2**31):
-        yield invalid(f"{path}[{_DELETION_COST}]", cost, "must be a 32bit integer")
+        yield invalid(f"{path}[{POD_DELETION_COST}]", cost, "must be a 32bit integer")
 
 
 def _spec_faults(
@@ -291,8 +257,7 @@ def _spec_faults(
     yield from _containers_faults(spec, path, version)
     yield from pod_level_faults(pod, f"{path}.resources", version)
     yield from _host_network_faults(spec, path)
-    if spec.restart_policy not in _RESTART_POLICIES:
-        yield unsupported(f"{path}.restartPolicy", spec.restart_policy, _RESTART_POLICIES)
+    yield from one_of(f"{path}.restartPolicy", spec.restart_policy, _RESTART_POLICIES)
     yield from labels_faults(spec.node_selector, f"{path}.nodeSelector")
     yield from affinity_faults(spec.affinity, f"{path}.affinity")
     yield from _gate_faults(spec.scheduling_gates, f"{path}.schedulingGates")
@@ -302,12 +267,9 @@ def _spec_faults(
         yield from invalid_each(f"{path}.nodeName", spec.node_name, subdomain_faults(spec.node_name))
         if spec.scheduling_gates:
             yield forbidden(f"{path}.nodeName", "cannot be set until all schedulingGates have been cleared")
-    if spec.active_deadline_seconds is not None and not 1 <= spec.active_deadline_seconds <= _INT32_MAX:
-        yield invalid(
-            f"{path}.activeDeadlineSeconds",
-            spec.active_deadline_seconds,
-            f"must be between 1 and {_INT32_MAX}, inclusive",
-        )
+    deadline = spec.active_deadline_seconds
+    if deadline is not None and not 1 <= deadline <= _INT32_MAX:
+        yield invalid(f"{path}.activeDeadlineSeconds", deadline, f"must be between 1 and {_INT32_MAX}, inclusive")
     compares = version.has(COMPARISON_GATE)
     for position, toleration in enumerate(spec.tolerations):
         yield from _toleration_faults(toleration, f"{path}.tolerations[{position}]", compares=compares)
@@ -329,22 +291,16 @@ def _host_user_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> It
 
 
 def _scalar_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    if spec.priority_class_name:
-        yield from invalid_each(
-            f"{path}.priorityClassName", spec.priority_class_name, subdomain_faults(spec.priority_class_name)
-        )
-    if spec.runtime_class_name is not None:
-        yield from invalid_each(
-            f"{path}.runtimeClassName", spec.runtime_class_name, subdomain_faults(spec.runtime_class_name)
-        )
-    if spec.preemption_policy is not None and spec.preemption_policy not in _PREEMPTION_POLICIES:
-        yield unsupported(f"{path}.preemptionPolicy", spec.preemption_policy, _PREEMPTION_POLICIES)
+    names = (("priorityClassName", spec.priority_class_name or None), ("runtimeClassName", spec.runtime_class_name))
+    for field, name in names:
+        if name is not None:
+            yield from invalid_each(f"{path}.{field}", name, subdomain_faults(name))
+    yield from one_of(f"{path}.preemptionPolicy", spec.preemption_policy, _PREEMPTION_POLICIES)
     yield from overhead_faults(spec.overhead, f"{path}.overhead", version)
     if spec.os is not None:
         if not spec.os.name:
             yield required(f"{path}.os.name")
-        elif spec.os.name not in _OPERATING_SYSTEMS:
-            yield unsupported(f"{path}.os", spec.os.name, _OPERATING_SYSTEMS)
+        yield from one_of(f"{path}.os", spec.os.name or None, _OPERATING_SYSTEMS)
 
 
 def _gate_faults(gates: Sequence[core.PodSchedulingGate], path: str) -> Iterator[FieldFault]:
@@ -369,8 +325,7 @@ def _toleration_faults(toleration: core.Toleration, path: str, *, compares: bool
     if toleration.toleration_seconds is not None and toleration.effect != "NoExecute":
         yield invalid(f"{path}.effect", toleration.effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
     yield from _operator_faults(toleration, path, compares=compares)
-    if toleration.effect and toleration.effect not in EFFECTS:
-        yield unsupported(f"{path}.effect", toleration.effect, EFFECTS)
+    yield from one_of(f"{path}.effect", toleration.effect or None, EFFECTS)
 
 
 def _operator_faults(toleration: core.Toleration, path: str, *, compares: bool) -> Iterator[FieldFault]:
@@ -387,11 +342,8 @@ def _operator_faults(toleration: core.Toleration, path: str, *, compares: bool) 
         # Known to the API and switched off by default, hence a list that names what it refuses.
         yield unsupported(f"{path}.operator", operator, (*_OPERATORS, *COMPARING_OPERATORS))
     elif comparable(value) is None:
-        yield invalid(
-            f"{path}.value",
-            value,
-            "must be a valid decimal integer in canonical form" if value else "must be non-empty",
-        )
+        detail = "must be a valid decimal integer in canonical form" if value else "must be non-empty"
+        yield invalid(f"{path}.value", value, detail)
 
 
 def _containers_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
@@ -437,20 +389,17 @@ def _container_faults(
         yield required(f"{path}.image")
     yield from _port_faults(container.ports, path)
     yield from resource_faults(container.resources, f"{path}.resources", version)
-    if container.restart_policy is not None and container.restart_policy not in _CONTAINER_RESTART_POLICIES:
-        yield unsupported(f"{path}.restartPolicy", container.restart_policy, _CONTAINER_RESTART_POLICIES)
+    yield from one_of(f"{path}.restartPolicy", container.restart_policy, _CONTAINER_RESTART_POLICIES)
     yield from _restart_rule_faults(container, path, version)
 
 
 def _restart_rule_faults(container: core.Container, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    actions = (
-        ("Restart", "RestartAllContainers") if version.has("RestartAllContainersOnContainerExits") else ("Restart",)
-    )
+    restarts_all = version.has("RestartAllContainersOnContainerExits")
+    actions = ("Restart", "RestartAllContainers") if restarts_all else ("Restart",)
     if container.restart_policy_rules and container.restart_policy is None:
         yield required(f"{path}.restartPolicy", "must specify restartPolicy when restart rules are used")
     for position, rule in enumerate(container.restart_policy_rules):
-        if rule.action not in actions:
-            yield unsupported(f"{path}.restartPolicyRules[{position}].action", rule.action, actions)
+        yield from one_of(f"{path}.restartPolicyRules[{position}].action", rule.action, actions)
 
 
 def _port_faults(ports: Sequence[core.ContainerPort], path: str) -> Iterator[FieldFault]:
@@ -465,8 +414,7 @@ def _port_faults(ports: Sequence[core.ContainerPort], path: str) -> Iterator[Fie
             yield invalid(f"{field}.containerPort", port.container_port, _PORT_RANGE)
         if port.host_port and not 1 <= port.host_port <= 65535:
             yield invalid(f"{field}.hostPort", port.host_port, _PORT_RANGE)
-        if port.protocol not in _PROTOCOLS:
-            yield unsupported(f"{field}.protocol", port.protocol, _PROTOCOLS)
+        yield from one_of(f"{field}.protocol", port.protocol, _PROTOCOLS)
 
 
 def _port_name_faults(name: str, path: str, names: set[str]) -> Iterator[FieldFault]:

@@ -50,16 +50,12 @@ def _requirement_faults(
     resources: ResourceRequirements, path: str, version: KubeVersion, name_faults: NameFaults
 ) -> Iterator[FieldFault]:
     limits, requests = amounts(resources.limits), amounts(resources.requests)
-    for name, limit in sorted(limits.items()):
-        yield from name_faults(name, f"{path}.limits[{name}]")
-        yield from _amount_faults(name, limit, f"{path}.limits[{name}]", version)
-    for name, request in sorted(requests.items()):
-        yield from name_faults(name, f"{path}.requests[{name}]")
-        yield from _amount_faults(name, request, f"{path}.requests[{name}]", version)
-        if name in limits:
-            yield from _limit_faults(name, request, limits[name], path)
-        elif not name_rules.allows_overcommit(name):
-            yield required(f"{path}.limits", "Limit must be set for non overcommitable resources")
+    for kind, named_amounts in (("limits", limits), ("requests", requests)):
+        for name, amount in sorted(named_amounts.items()):
+            yield from name_faults(name, f"{path}.{kind}[{name}]")
+            yield from _amount_faults(name, amount, f"{path}.{kind}[{name}]", version)
+            if kind == "requests":
+                yield from _limit_faults(name, amount, limits.get(name), path)
     named = limits.keys() | requests.keys()
     if any(name_rules.is_hugepages(name) for name in named) and not named & {"cpu", "memory"}:
         yield forbidden(path, "HugePages require cpu or memory")
@@ -122,9 +118,11 @@ def _is_multiple(amount: Quantity, name: str) -> bool:
     return page.value > 0 and page.milli_value % 1000 == 0 and amount.value % page.value == 0
 
 
-def _limit_faults(name: str, request: Quantity, limit: Quantity, path: str) -> Iterator[FieldFault]:
+def _limit_faults(name: str, request: Quantity, limit: Quantity | None, path: str) -> Iterator[FieldFault]:
     if not name_rules.allows_overcommit(name):
-        if request.nano != limit.nano:
+        if limit is None:
+            yield required(f"{path}.limits", "Limit must be set for non overcommitable resources")
+        elif request.nano != limit.nano:
             yield invalid(f"{path}.requests", str(request), f"must be equal to {name} limit of {limit}")
-    elif request.nano > limit.nano:
+    elif limit is not None and request.nano > limit.nano:
         yield invalid(f"{path}.requests", str(request), f"must be less than or equal to {name} limit of {limit}")

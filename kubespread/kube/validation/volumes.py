@@ -24,6 +24,7 @@ from kubespread.kube.validation.faults import (
     invalid,
     invalid_each,
     labels_faults,
+    one_of,
     required,
     selector_faults,
     unsupported,
@@ -70,9 +71,11 @@ _CACHING_MODES = ("None", "ReadOnly", "ReadWrite")
 _DISK_KINDS = ("Dedicated", "Managed", "Shared")
 _MANAGED_DISK = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"
 _BLOB_DISK = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"
-_IQN = re.compile(r"iqn\.\d{4}-\d{2}\.([-a-z0-9]+\.)*[-a-z0-9]+(:[^,;*&$|\s]+)?", re.ASCII | re.IGNORECASE)
-_EUI = re.compile(r"eui\.[0-9a-f]{16}", re.ASCII | re.IGNORECASE)
-_NAA = re.compile(r"naa\.[0-9a-f]{32}", re.ASCII | re.IGNORECASE)
+_FORMS = {
+    "iqn": re.compile(r"iqn\.\d{4}-\d{2}\.([-a-z0-9]+\.)*[-a-z0-9]+(:[^,;*&$|\s]+)?", re.ASCII | re.IGNORECASE),
+    "eui": re.compile(r"eui\.[0-9a-f]{16}", re.ASCII | re.IGNORECASE),
+    "naa": re.compile(r"naa\.[0-9a-f]{32}", re.ASCII | re.IGNORECASE),
+}
 _FIELDS: Mapping[str, str] = {info.encode_name: info.name for info in msgspec.structs.fields(core.Volume)}
 
 
@@ -153,8 +156,7 @@ def _driver_faults(name: str, path: str) -> Iterator[FieldFault]:
 def _iqn_faults(iqn: str, path: str) -> Iterator[FieldFault]:
     if not iqn:
         return
-    forms = {"iqn": _IQN, "eui": _EUI, "naa": _NAA}
-    form = forms.get(iqn[:3])
+    form = _FORMS.get(iqn[:3])
     if form is None:
         yield invalid(path, iqn, "must be valid format starting with iqn, eui, or naa")
     elif not form.fullmatch(iqn):
@@ -162,11 +164,9 @@ def _iqn_faults(iqn: str, path: str) -> Iterator[FieldFault]:
 
 
 def _azure_faults(source: core.AzureDiskVolumeSource, path: str) -> Iterator[FieldFault]:
-    if source.caching_mode is not None and source.caching_mode not in _CACHING_MODES:
-        yield unsupported(f"{path}.cachingMode", source.caching_mode, _CACHING_MODES)
+    yield from one_of(f"{path}.cachingMode", source.caching_mode, _CACHING_MODES)
     kind = "Shared" if source.kind is None else source.kind
-    if kind not in _DISK_KINDS:
-        yield unsupported(f"{path}.kind", kind, _DISK_KINDS)
+    yield from one_of(f"{path}.kind", kind, _DISK_KINDS)
     if kind == "Managed":
         if not source.disk_uri.startswith("/subscriptions/"):
             yield unsupported(f"{path}.diskURI", source.disk_uri, (_MANAGED_DISK,))
@@ -189,19 +189,18 @@ def _claim_faults(spec: core.PersistentVolumeClaimSpec, path: str) -> Iterator[F
         yield required(f"{path}.accessModes", "at least 1 access mode is required")
     yield from selector_faults(spec.selector, f"{path}.selector")
     for mode in spec.access_modes:
-        if mode not in _ACCESS_MODES:
-            yield unsupported(f"{path}.accessModes", mode, _ACCESS_MODES)
+        yield from one_of(f"{path}.accessModes", mode, _ACCESS_MODES)
     if "ReadWriteOncePod" in spec.access_modes and set(spec.access_modes) != {"ReadWriteOncePod"}:
         yield forbidden(f"{path}.accessModes", "may not use ReadWriteOncePod with other access modes")
     yield from _size_faults(spec.resources.requests, f"{path}.resources[storage]")
-    for field, name in (
-        ("storageClassName", spec.storage_class_name),
-        ("volumeAttributesClassName", spec.volume_attributes_class_name),
-    ):
+    classes = {
+        "storageClassName": spec.storage_class_name,
+        "volumeAttributesClassName": spec.volume_attributes_class_name,
+    }
+    for field, name in classes.items():
         if name:
             yield from invalid_each(f"{path}.{field}", name, subdomain_faults(name))
-    if spec.volume_mode is not None and spec.volume_mode not in _VOLUME_MODES:
-        yield unsupported(f"{path}.volumeMode", spec.volume_mode, _VOLUME_MODES)
+    yield from one_of(f"{path}.volumeMode", spec.volume_mode, _VOLUME_MODES)
 
 
 def _size_faults(requests: Mapping[str, QuantityText | None], path: str) -> Iterator[FieldFault]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from kubespread.questions.question import Function, Option, PodQuestion, Preemption, Workload
+from kubespread.questions.question import Function, Option, PodQuestion, Preemption
 
 if TYPE_CHECKING:
     from kubespread.questions.advise.report import AdviseReport
@@ -48,14 +48,6 @@ class Advise(PodQuestion["AdviseReport"], frozen=True, kw_only=True):
         "name namespace recursive template_path set preemption",
     )
 
-    pods: Annotated[
-        tuple[Any, ...],
-        Workload(
-            "Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, "
-            "deploy/web, deploy web). Default: standard input when piped, else pod.yaml.",
-            metavar="[POD]",
-        ),
-    ]
     replicas: Annotated[
         int | None,
         Option(

@@ -17,10 +17,10 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName, is_ready, is_terminating
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.world.events.controllers import name_of, rollout_of_cluster
+from kubespread.world.events.controllers import rollout_of_cluster
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas
-from kubespread.world.store.owners import Rollout, in_order
+from kubespread.world.store.owners import Rollout, in_order, name_of
 from kubespread.world.store.pod_book import as_template
 
 

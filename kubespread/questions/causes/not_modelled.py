@@ -19,10 +19,9 @@ from kubespread.kube.api.cluster_objects import (
 )
 from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.meta import LabelSelector
-from kubespread.kube.feature_gates import MODELLED
 from kubespread.kube.gotext import compact_json
 from kubespread.kube.selector import SelectorError, from_label_selector
-from kubespread.kube.versions import SCORES_SINCE
+from kubespread.kube.versions import MODELLED, SCORES_SINCE
 from kubespread.kube.well_known import NODE_SELECTOR
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec.structs import replace
 from msgspec.structs import replace as with_look
 
-from kubespread.questions.question import Apart, Function, Option, PodQuestion, Workload
+from kubespread.questions.question import Apart, Function, Option, PodQuestion
 from kubespread.views.look import Look, RowOf
 
 if TYPE_CHECKING:
@@ -55,14 +55,6 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         "name namespace recursive template_path set preemption pods=with_pods",
     )
 
-    pods: Annotated[
-        tuple[Any, ...],
-        Workload(
-            "Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, "
-            "deploy/web, deploy web). Default: standard input when piped, else pod.yaml.",
-            metavar="[POD]",
-        ),
-    ]
     preemption: Annotated[
         bool, Option("When no node fits, predict what preemption would do.", heading="Scheduler")
     ] = False  # fmt: skip

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
-from kubespread.questions.opening import connect, load
+from kubespread.questions.editing import connect, load
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 

@@ -43,12 +43,12 @@ from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import Profile, framework
 from kubespread.wording import count_of
 from kubespread.world.events.applying import AppliedWorkload, apply_workload
-from kubespread.world.events.controllers import name_of
 from kubespread.world.events.editing import scale
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import preempted_pods
 from kubespread.world.store.claims import Replicas
 from kubespread.world.store.happenings import SCALED_DOWN
+from kubespread.world.store.owners import name_of
 from kubespread.world.store.pod_book import PodKey, key_of
 
 _NODE_LABEL_MISSING = "cannot determine domain for already scheduled pods: no topology domain found for pod {}"

@@ -1,12 +1,9 @@
-"""What is asked of replicas that are placed one after another.
-
-A script's requirements of a simulation: each one not met is one line.
-"""
+"""What is asked of replicas that are placed one after another, and what scripts require of them."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from msgspec import Struct
@@ -38,65 +35,49 @@ if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.look import Look
 
-Keyed = tuple[tuple[str, int], ...]
-"""Numbers by topology key; a repeated key is kept twice."""
 _MAX_DIGITS = 9
-_NO_SUCH_LABEL = "no node has that label"
 
 
 class Requirements(Struct, frozen=True):
-    """``placed`` replicas, or all of them; the others are numbers per topology key."""
+    """A script's requirements of a simulation; each one not met is one line."""
 
-    placed: int | None
-    all_placed: bool
-    max_skew: Keyed
-    min_domains: Keyed
-    survive: Keyed
+    placed: int | Literal["all"] | None
+    by_key: tuple[tuple[str, str, int], ...]
+    """Options, topology keys and numbers; a key that is repeated is there twice."""
 
     @property
     def is_any(self) -> bool:
         """Whether anything is required."""
-        return self.judges_placed or bool(self.keys)
-
-    @property
-    def judges_placed(self) -> bool:
-        """Whether a number of placed replicas is required."""
-        return self.all_placed or self.placed is not None
+        return self.placed is not None or bool(self.by_key)
 
     @property
     def keys(self) -> list[str]:
-        return [key for key, _ in (*self.max_skew, *self.min_domains, *self.survive)]
+        return [key for _, key, _ in self.by_key]
 
     def with_keys(self, full: Callable[[str], str]) -> Requirements:
-        """These requirements with every topology key in full."""
-        names = ("max_skew", "min_domains", "survive")
-        return replace(
-            self, **{name: tuple((full(key), number) for key, number in getattr(self, name)) for name in names}
-        )
+        """The requirements with every topology key in full."""
+        return replace(self, by_key=tuple((option, full(key), number) for option, key, number in self.by_key))
 
     def judged(self, report: SimulateReport) -> SimulateReport:
         """The report with its requirements, and those not met."""
-        enough = report.replicas if self.all_placed else self.placed
+        enough = report.replicas if self.placed == "all" else self.placed
         return replace(report, required_placed=enough, unmet=tuple(self._failures(report)))
 
     def _failures(self, report: SimulateReport) -> Iterator[str]:
         """The requirements not met."""
-        if self.all_placed and report.lacking:
-            what = "are not placed" if report.not_created or report.not_made_yet else "are pending"
-            lacking = (report.replicas or 0) - report.running
-            yield f"--require-placed all: {lacking} of {count_of(report.replicas or 0, 'replica')} {what}"
-        if self.placed is not None and report.running < self.placed:
+        if self.placed == "all":
+            if report.lacking:
+                what = "are not placed" if report.not_created or report.not_made_yet else "are pending"
+                lacking = (report.replicas or 0) - report.running
+                yield f"--require-placed all: {lacking} of {count_of(report.replicas or 0, 'replica')} {what}"
+        elif self.placed is not None and report.running < self.placed:
             are = "is" if report.running == 1 else "are"
             yield f"--require-placed {self.placed}: {count_of(report.running, 'replica')} {are} placed"
-        for option, pairs, shortfall in (
-            ("--max-skew", self.max_skew, _too_much_skew),
-            ("--min-domains", self.min_domains, _too_few_domains),
-            ("--survive", self.survive, _too_few_survivors),
-        ):
-            for key, number in pairs:
-                failure = shortfall(report, key, number) if key in report.worst_loss else _NO_SUCH_LABEL
-                if failure is not None:
-                    yield f"{option} {key}={number}: {failure}"
+        for option, key, number in self.by_key:
+            known = key in report.worst_loss
+            failure = _SHORTFALLS[option](report, key, number) if known else "no node has that label"
+            if failure is not None:
+                yield f"{option} {key}={number}: {failure}"
 
 
 def _too_much_skew(report: SimulateReport, key: str, most: int) -> str | None:
@@ -114,15 +95,18 @@ def _too_few_survivors(report: SimulateReport, key: str, least: int) -> str | No
     return f"losing {loss.domain} leaves {loss.remaining}" if loss.remaining < least else None
 
 
-def keyed(option: str, texts: Sequence[str]) -> Keyed:
-    """``KEY=N``, as often as wanted. Raises UsageError."""
-    pairs = []
-    for text in texts:
-        key, _, number = text.partition("=")
-        if not key or not (number.isascii() and number.isdigit() and len(number) <= _MAX_DIGITS):
-            raise UsageError(f"invalid {option} {text!r}: expected KEY=N, such as topology.kubernetes.io/zone=1")
-        pairs.append((key, int(number)))
-    return tuple(pairs)
+_SHORTFALLS: Mapping[str, Callable[[SimulateReport, str, int], str | None]] = {
+    "--max-skew": _too_much_skew, "--min-domains": _too_few_domains, "--survive": _too_few_survivors,
+}  # fmt: skip
+"""What is wrong with a number by topology key, by option."""
+
+
+def _by_key(option: str, text: str) -> tuple[str, str, int]:
+    """``KEY=N``. Raises UsageError."""
+    key, _, number = text.partition("=")
+    if not key or not (number.isascii() and number.isdigit() and len(number) <= _MAX_DIGITS):
+        raise UsageError(f"invalid {option} {text!r}: expected KEY=N, such as topology.kubernetes.io/zone=1")
+    return option, key, int(number)
 
 
 _AUTOSCALING = "Autoscaling"
@@ -358,13 +342,8 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
 
     @property
     def requirements(self) -> Requirements:
-        return Requirements(
-            placed=None if self.require_placed == "all" else self.require_placed,
-            all_placed=self.require_placed == "all",
-            max_skew=keyed("--max-skew", self.max_skew),
-            min_domains=keyed("--min-domains", self.min_domains),
-            survive=keyed("--survive", self.survive),
-        )
+        texts = zip(_SHORTFALLS, (self.max_skew, self.min_domains, self.survive), strict=True)
+        return Requirements(self.require_placed, tuple(_by_key(option, text) for option, own in texts for text in own))
 
     @property
     def requires(self) -> bool:

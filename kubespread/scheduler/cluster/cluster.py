@@ -112,9 +112,7 @@ class Cluster:
             running = running.minus(change.gone)
         elif change.come:
             running = running.plus(change.come)
-        other = Cluster(nodes, self.objects, self._storage_after(change), self.kinds, running)
-        other.nominated, other.assumed = self.nominated, self.assumed
-        other.claim_users = self._claim_users_after(change)
+        other = self._changed(change, nodes, running)
         if nodes is self.nodes:
             other.memo = self.memo
         if self._attached is not None:
@@ -127,11 +125,15 @@ class Cluster:
         other.nominated = tuple(pods)
         return other
 
-    def _storage_after(self, change: Change) -> StorageIndex:
-        return self.storage if change.storage is None else self.storage.after(change.storage)
+    def _changed(self, change: Change, nodes: Nodes, running: RunningPods) -> Cluster:
+        storage = self.storage if change.storage is None else self.storage.after(change.storage)
+        other = Cluster(nodes, self.objects, storage, self.kinds, running)
+        other.nominated, other.assumed = self.nominated, self.assumed
+        other.claim_users = self._claim_users_after(change)
+        return other
 
     def with_objects(self, objects: ClusterObjects) -> Cluster:
-        """The same nodes and pods among other objects."""
+        """These nodes and pods among other objects."""
         other = Cluster(self.nodes, objects, StorageIndex(objects), self.kinds, self.running)
         other.nominated, other.assumed = self.nominated, self.assumed
         other.claim_users = self.claim_users.with_objects(objects)
@@ -148,10 +150,8 @@ class Cluster:
         running = running.on_other_nodes(len(self), kept, len(change.added))
         coming = [(pod, nodes.index[self.nodes.names[node]]) for pod, node in change.come]
         running = running.plus(coming) if coming else running
-        other = Cluster(nodes, self.objects, self._storage_after(change), self.kinds, running)
+        other = self._changed(change, nodes, running)
         other.nominated = tuple(pod for pod in self.nominated if pod.status.nominated_node_name in nodes.index)
-        other.assumed = self.assumed
-        other.claim_users = self._claim_users_after(change)
         return other
 
     def _claim_users_after(self, change: Change) -> ClaimUsers:
@@ -258,7 +258,9 @@ class Attachments(Struct, frozen=True):
         return cls(users, counts)
 
     def after(self, before: StorageIndex, cluster: Cluster, change: Change) -> Attachments:
-        """The same for ``cluster``, which came by ``change`` of one with the storage ``before`` and the same nodes."""
+        """What is attached in ``cluster``, which came by ``change`` of one with these nodes and the storage
+        ``before``.
+        """
         users: dict[int, Counter[Attached]] = {}
         for node, volumes, by in _moves(before, cluster, change):
             if node not in users:
@@ -388,7 +390,7 @@ class Holdings(Struct, frozen=True):
         return len(self.cluster) if self.nodes is None else len(self.nodes)
 
     def plus(self, kind: PodKind, by: int) -> Holdings:
-        """The same nodes, each with ``by`` more pods of one kind."""
+        """These nodes, each with ``by`` more pods of one kind."""
         return replace(self, more=(*self.more, (kind, by))) if by else self
 
     def lacks(self, kind: int) -> bool:

@@ -76,7 +76,7 @@ class DomainCounts:
         self._pods += int(came.sum())
 
     def add_one(self, node: int, by: int, weight: int = 1) -> None:
-        """The same for one pod."""
+        """One pod came to a node or left it."""
         code = self._domain.item(node)
         if code != ABSENT:
             self.counts[code] += by * weight
@@ -92,7 +92,7 @@ class DomainCounts:
         return np.where(codes != ABSENT, self.counts[codes], 0)
 
     def fork(self) -> Self:
-        """The same counts, to be moved apart from these."""
+        """A copy whose counts are moved apart from these."""
         fork = copy(self)
         fork.counts = self.counts.copy()
         return fork

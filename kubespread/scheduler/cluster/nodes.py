@@ -69,11 +69,18 @@ def heap_preorder(size: int) -> NDArray[np.int64]:
     return ((number << (depth - length)) << 6) | length
 
 
-class _Labels:
-    """What follows from the labels of nodes."""
+class _Columns:
+    """What follows from one part of nodes: shared by lists of nodes that differ in other parts alone."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
+
+
+class _Labels(_Columns):
+    """What follows from the labels of nodes."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        super().__init__(nodes)
         self._columns: dict[str, LabelColumn] = {}
 
     def column(self, key: str) -> LabelColumn:
@@ -86,11 +93,8 @@ class _Labels:
         return visiting_order(self._nodes)
 
 
-class _Taints:
+class _Taints(_Columns):
     """The distinct taint lists of nodes, and which of them each node has."""
-
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self._nodes = nodes
 
     @cached_property
     def coded(self) -> tuple[Codes, tuple[tuple[Taint, ...], ...]]:
@@ -99,18 +103,14 @@ class _Taints:
         codes = np.empty(len(self._nodes), dtype=np.int32)
         for position, node in enumerate(self._nodes):
             key = tuple((taint.key, taint.value, taint.effect) for taint in node.spec.taints)
-            if key not in index:
-                index[key] = len(distinct)
+            codes[position] = index.setdefault(key, len(distinct))
+            if codes[position] == len(distinct):
                 distinct.append(tuple(node.spec.taints))
-            codes[position] = index[key]
         return codes, tuple(distinct)
 
 
-class _Capacity:
+class _Capacity(_Columns):
     """What nodes have for pods."""
-
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self._nodes = nodes
 
     @cached_property
     def allocatable(self) -> Amounts:
@@ -136,11 +136,8 @@ class _Capacity:
         return both
 
 
-class _Images:
+class _Images(_Columns):
     """Which nodes hold which images."""
-
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self._nodes = nodes
 
     @cached_property
     def holders(self) -> Mapping[str, tuple[list[int], int]]:
@@ -170,13 +167,15 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.objects)
 
+    def __getitem__(self, name: str) -> Node:
+        return self.objects[self.index[name]]
+
     def replacing(self, replaced: Mapping[int, Node]) -> Nodes:
-        """The same nodes, some of them changed; unchanged columns are shared."""
+        """These nodes, some of them changed; unchanged columns are shared."""
         objects = list(self.objects)
         for position, node in replaced.items():
             objects[position] = node
-        other = Nodes(objects)
-        pairs = [(self.objects[position], node) for position, node in replaced.items()]
+        other, pairs = Nodes(objects), [(self.objects[position], node) for position, node in replaced.items()]
         if all(old.metadata.labels == new.metadata.labels for old, new in pairs):
             other._labels = self._labels
         if all(old.spec.taints == new.spec.taints for old, new in pairs):
@@ -188,7 +187,7 @@ class Nodes:
         return other
 
     def followed_by(self, added: Sequence[Node]) -> Nodes:
-        """The same nodes followed by others."""
+        """These nodes followed by others."""
         other = Nodes([*self.objects, *added])
         other._capacity = self._capacity.followed_by(_Capacity(added))
         return other

@@ -53,7 +53,7 @@ class ClaimUsers:
         self.happening = happening
         self._start: ClaimUsers = self if before is None or before.objects is not objects else before._start
         self._remembered: OrderedDict[tuple[ClaimUsers, Hashable], object]
-        """Results for the few most recently asked about."""
+        """The results that were needed last."""
         self._remembered = OrderedDict() if before is None else before._remembered
 
     @property
@@ -86,7 +86,7 @@ class ClaimUsers:
         return [Use(pod, node, by) for pod, node in pods if has_claims(pod)]
 
     def with_objects(self, objects: ClusterObjects) -> ClaimUsers:
-        """The same among other objects."""
+        """These happenings among other objects."""
         return ClaimUsers(objects, self) if self.before is not None else ClaimUsers(objects)
 
     def remember(self, rules: Hashable, value: object) -> None:
@@ -216,7 +216,7 @@ class Taken(Struct, frozen=True):
     requested: Amounts
     """Per resource name what the pods of each node ask for."""
     non_zero_requested: Amounts
-    """The same with the stand-ins that scores count for pods that ask for nothing."""
+    """What scores count, with stand-ins for pods that ask for nothing."""
 
     @classmethod
     def nothing(cls, nodes: int) -> Taken:
@@ -352,6 +352,13 @@ class RunningPods:
     def places_of(self, kinds: Iterable[int]) -> Positions:
         """The places in the list of the pods of some kinds."""
         return np.flatnonzero(np.isin(self.kind, np.fromiter(kinds, dtype=np.int32)))
+
+    def on(self, nodes: Positions, kinds: Iterable[int]) -> Iterator[tuple[int, Pod, int]]:
+        """The pods of some kinds on some nodes: each with the place of its node among ``nodes``, and its kind."""
+        place_of = {node: place for place, node in enumerate(nodes.tolist())}
+        for pod in self.places_of(kinds).tolist():
+            if (node := self.node.item(pod)) in place_of:
+                yield place_of[node], self.pods[pod], self.kind.item(pod)
 
     @property
     def used_ports(self) -> Mapping[int, frozenset[HostPort]]:

@@ -90,7 +90,7 @@ class DefaultPreemption(PostFilterPlugin):
         """Dry runs that end in errors matter only where there is no candidate: they are the plugin's answer then."""
         if (refusal := _refusal(evaluation)) is not None:
             return f"preemption: {refusal}"
-        search = _Search(evaluation, self, budgets)
+        search = _DryRuns(evaluation, self, budgets)
         if candidates := search.run():
             return _best(candidates)
         if search.errors:
@@ -127,7 +127,7 @@ def _is_preempted(pod: Pod) -> bool:
     return target is not None and target.status == "True" and target.reason == "PreemptionByScheduler"
 
 
-class _Search:
+class _DryRuns:
     """Dry runs on the nodes where removing pods might help."""
 
     def __init__(self, evaluation: Evaluation, plugin: DefaultPreemption, budgets: Budgets) -> None:

@@ -213,8 +213,8 @@ class InterPodAffinityState(Counted):
         if not (terms.required or terms.required_anti) and unwanted.is_empty:
             return None
         rows = np.zeros(len(self._nodes) if nodes is None else len(nodes), dtype=np.int32)
-        for key in unwanted.keys:
-            rows[unwanted[key].around(nodes) > 0] = 3
+        for counts in unwanted.values():
+            rows[counts.around(nodes) > 0] = 3
         for position, term in enumerate(terms.required_anti):
             rows[self._counts[_FIRST_AWAY + position][term.topology_key].around(nodes) > 0] = 2
         if terms.required:
@@ -245,7 +245,7 @@ class InterPodAffinityState(Counted):
             self._unwanted(cluster, nodes, _FIRST_AWAY + position, term.topology_key, own=term)
             for position, term in enumerate(self._terms.required_anti)
         )
-        others = (self._unwanted(cluster, nodes, _UNWANTED, key) for key in self._counts[_UNWANTED].keys)
+        others = (self._unwanted(cluster, nodes, _UNWANTED, key) for key in self._counts[_UNWANTED])
         by_reason = (
             (1, self._nobody_near(nodes)),
             (2, chain.from_iterable(unwanted)),
@@ -302,8 +302,8 @@ class InterPodAffinityState(Counted):
         if preferences.is_empty:
             return None
         raw = np.zeros(len(self._nodes), dtype=np.int64)
-        for key in preferences.keys:
-            raw += preferences[key].around()
+        for counts in preferences.values():
+            raw += counts.around()
         return raw
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
@@ -340,34 +340,27 @@ INTER_POD_AFFINITY = Specification(
 )
 
 
-class CountsByKey:
+class CountsByKey(dict[str, DomainCounts]):
     """Counts over the domains of several topology keys, each made when first needed."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
-        self._of_key: dict[str, DomainCounts] = {}
 
-    def __getitem__(self, topology_key: str) -> DomainCounts:
-        if (counts := self._of_key.get(topology_key)) is None:
-            column = self._nodes.label(topology_key)
-            counts = self._of_key[topology_key] = DomainCounts(column.codes, len(column.values))
+    def __missing__(self, topology_key: str) -> DomainCounts:
+        column = self._nodes.label(topology_key)
+        counts = self[topology_key] = DomainCounts(column.codes, len(column.values))
         return counts
 
     def fork(self) -> CountsByKey:
-        """The same counts, to be moved apart from these."""
+        """A copy whose counts are moved apart from these."""
         fork = CountsByKey(self._nodes)
-        fork._of_key = {key: counts.fork() for key, counts in self._of_key.items()}
+        fork.update((key, counts.fork()) for key, counts in self.items())
         return fork
 
     @property
     def is_empty(self) -> bool:
         """Whether no pod counts over any key."""
-        return all(counts.is_empty for counts in self._of_key.values())
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The keys that are counted over."""
-        return tuple(self._of_key)
+        return all(counts.is_empty for counts in self.values())
 
 
 class Meeting:

@@ -20,7 +20,7 @@ Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go, Score, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence, Set
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -30,8 +30,8 @@ import numpy as np
 from kubespread.kube.admission.plugins import for_extended_resources
 from kubespread.kube.api.core import Container, Node, Pod, Taint
 from kubespread.kube.name_rules import normalized_image
-from kubespread.kube.releases.changes import older_reasons
 from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, tolerates, untolerated
+from kubespread.kube.versions import older_reasons
 from kubespread.kube.well_known import CORDON_TAINT_KEY
 from kubespread.scheduler.causes import (
     Causes,
@@ -234,40 +234,30 @@ class NodePortsState(OnNode):
     requested: frozenset[HostPort]
 
     def judge(self, held: Holdings) -> Verdicts:
-        return Verdicts.rejecting(held.judged_by_ports(self._taken), NOT_FREE)
-
-    def _taken(self, used: Set[HostPort]) -> bool:
-        return any(self._conflicts(port) for port in used)
+        return Verdicts.rejecting(held.judged_by_ports(lambda used: any(map(self._conflicts, used))), NOT_FREE)
 
     def _conflicts(self, used: HostPort) -> bool:
-        return any(_conflict(requested, used) for requested in self.requested)
+        """Addresses are compared as text, so ``::`` is no wildcard."""
+        used_address, *used_port = used
+        return any(
+            port == used_port and (address == used_address or ANY_ADDRESS in (address, used_address))
+            for address, *port in self.requested
+        )
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        running, kinds = cluster.running, cluster.kinds
         taken = {
-            number: [port for port in sorted(kinds[number].ports) if self._conflicts(port)]
-            for number in running.nodes_of_kind
+            number: [port for port in sorted(cluster.kinds[number].ports) if self._conflicts(port)]
+            for number in cluster.running.nodes_of_kind
         }
-        place_of = {node: place for place, node in enumerate(nodes.tolist())}
-        holders = running.places_of(number for number, ports in taken.items() if ports)
-        listed = zip(holders.tolist(), running.node[holders].tolist(), running.kind[holders].tolist(), strict=True)
-        pods = running.pods
+        holders = cluster.running.on(nodes, (number for number, ports in taken.items() if ports))
         return by_place(
             len(nodes),
             (
-                (place_of[node], HostPortDetail(port, protocol, address, name_of(pods[holder])))
-                for holder, node, kind in listed
-                if node in place_of
+                (place, HostPortDetail(port, protocol, address, name_of(pod)))
+                for place, pod, kind in holders
                 for address, protocol, port in taken[kind]
             ),
         )
-
-
-def _conflict(requested: HostPort, used: HostPort) -> bool:
-    """Addresses are compared as text, so ``::`` is no wildcard."""
-    address, *port = requested
-    used_address, *used_port = used
-    return port == used_port and (address == used_address or ANY_ADDRESS in (address, used_address))
 
 
 NODE_PORTS = Specification(

@@ -26,23 +26,10 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import POD_TOPOLOGY_S
 from kubespread.scheduler.plugins.volumes.binding import VOLUME_BINDING
 from kubespread.scheduler.plugins.volumes.filters import NODE_VOLUME_LIMITS, VOLUME_RESTRICTIONS, VOLUME_ZONE
 
-# Those that neither filter nor score: a profile may name them, and they decide nothing here.
-_SCHEDULING_GATES = Specification(name="SchedulingGates", points=frozenset({Point.PRE_ENQUEUE}))
-_PRIORITY_SORT = Specification(name="PrioritySort", points=frozenset({Point.QUEUE_SORT}))
-_DEFAULT_BINDER = Specification(name="DefaultBinder", points=frozenset({Point.BIND}))
-_GANG_SCHEDULING = Specification(
-    name="GangScheduling", points=frozenset({Point.PERMIT, Point.PRE_ENQUEUE}), is_default=False, since=35
-)
-_TOPOLOGY_PLACEMENT_GENERATOR = Specification(
-    name="TopologyPlacementGenerator", points=frozenset({Point.PLACEMENT_GENERATE}), is_default=False, since=35
-)
-_POD_GROUP_PODS_COUNT = Specification(
-    name="PodGroupPodsCount", points=frozenset({Point.PLACEMENT_SCORE}), is_default=False, since=35
-)
-
 REGISTRY: tuple[Specification, ...] = (
-    _SCHEDULING_GATES,
-    _PRIORITY_SORT,
+    # Some neither filter nor score: a profile may name them, and they decide nothing here.
+    Specification(name="SchedulingGates", points=frozenset({Point.PRE_ENQUEUE})),
+    Specification(name="PrioritySort", points=frozenset({Point.QUEUE_SORT})),
     NODE_UNSCHEDULABLE,
     NODE_NAME,
     TAINT_TOLERATION,
@@ -59,11 +46,15 @@ REGISTRY: tuple[Specification, ...] = (
     DEFAULT_PREEMPTION,
     BALANCED_ALLOCATION,
     IMAGE_LOCALITY,
-    _DEFAULT_BINDER,
+    Specification(name="DefaultBinder", points=frozenset({Point.BIND})),
     NODE_DECLARED_FEATURES,
-    _GANG_SCHEDULING,
-    _TOPOLOGY_PLACEMENT_GENERATOR,
-    _POD_GROUP_PODS_COUNT,
+    Specification(
+        name="GangScheduling", points=frozenset({Point.PERMIT, Point.PRE_ENQUEUE}), is_default=False, since=35
+    ),
+    Specification(
+        name="TopologyPlacementGenerator", points=frozenset({Point.PLACEMENT_GENERATE}), is_default=False, since=35
+    ),
+    Specification(name="PodGroupPodsCount", points=frozenset({Point.PLACEMENT_SCORE}), is_default=False, since=35),
 )
 """In the order of the default profile; those that are off by default come last."""
 

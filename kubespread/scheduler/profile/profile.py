@@ -16,8 +16,7 @@ from typing import TypeVar
 from msgspec import Struct, field
 
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
-from kubespread.kube.releases.changes import changes_after, older_reasons
-from kubespread.kube.versions import LATEST, KubeVersion
+from kubespread.kube.versions import LATEST, KubeVersion, changes_after, older_reasons
 from kubespread.scheduler.cluster.nodes import SearchRules
 from kubespread.scheduler.evaluation import PostFilterPlugin, PostFilters
 from kubespread.scheduler.framework import FilterError, Framework, MessageRules, MissingState
@@ -234,8 +233,8 @@ RETIRED_PLUGINS = frozenset({
 
 
 def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion) -> Profile:
-    """The same for v1beta1 and v1beta2, which list the defaults at every extension point and have no multiPoint. Raises
-    ProfileError.
+    """The plugins of a profile of v1beta1 and v1beta2, which list the defaults at every extension point and have no
+    multiPoint. Raises ProfileError.
     """
     defaults, known_points = default_plugins(version), _points(known_plugins(version), version)
     expanded: dict[str, list[str]] = {}

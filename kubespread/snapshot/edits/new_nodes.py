@@ -2,10 +2,11 @@
 
 Some labels name the same domain as another label, so a copy of the node elsewhere gets other values for them. Where
 volumes can be attached is given by a label of their driver (``topology.ebs.csi.aws.com/zone``), which has the value of
-``topology.kubernetes.io/zone`` on every node. Which labels go together is taken from the nodes. controller, which
-taints cordoned nodes. A Node manifest as the template of new nodes.
+``topology.kubernetes.io/zone`` on every node. Which labels go together is taken from the nodes. A template may also be
+a Node manifest.
 
 Source of the rules: how cluster-autoscaler makes a node group's template from one of its nodes, and the node
+controller, which taints cordoned nodes.
 """
 
 from __future__ import annotations
@@ -51,7 +52,15 @@ from kubespread.wording import short_key
 
 def read_template(path: str) -> Node:
     """The one Node that the file at ``path`` holds, defaulted. Raises ManifestError with every fault it has."""
-    return _node(display_name(path), only_object(path, "v1", "Node", "one Node"))
+    file, item = display_name(path), only_object(path, "v1", "Node", "one Node")
+    try:
+        node, faults = checked_node(item.data)
+    except DecodingError as error:
+        message = f'Node in version "v1" cannot be handled as a Node: {error}'
+        raise ManifestError(file, [Fault(message, error.path, item.line_of(error.path))]) from error
+    if faults:
+        raise ManifestError(file, [Fault(message, path, item.line_of(path)) for path, message in faults])
+    return node
 
 
 def only_object(path: str, api_version: str, kind: str, expected: str) -> KubernetesObject:
@@ -73,17 +82,6 @@ def only_object(path: str, api_version: str, kind: str, expected: str) -> Kubern
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
     return objects[0]
-
-
-def _node(file: str, item: KubernetesObject) -> Node:
-    try:
-        node, faults = checked_node(item.data)
-    except DecodingError as error:
-        message = f'Node in version "v1" cannot be handled as a Node: {error}'
-        raise ManifestError(file, [Fault(message, error.path, item.line_of(error.path))]) from error
-    if faults:
-        raise ManifestError(file, [Fault(message, path, item.line_of(path)) for path, message in faults])
-    return node
 
 
 def checked_node(data: Mapping[str, Any], path: str = "", name: str = "") -> tuple[Node, list[tuple[str, str]]]:
@@ -331,11 +329,10 @@ def _template_notes(
     name, spec = template.metadata.name, template.spec
     if spec.unschedulable:
         yield f"{name} is cordoned, and {'so are its copies' if is_manifest else 'its copies are not'}"
-    dropped = [
-        taint.key for taint in spec.taints if is_state_taint(taint) and not (spec.unschedulable and _cordons(taint))
-    ]
+    kept = CORDON_TAINT_KEY if spec.unschedulable else ""
+    dropped = dict.fromkeys(taint.key for taint in spec.taints if is_state_taint(taint) and taint.key != kept)
     if dropped:
-        yield f"taints of {name} that a new node does not have: {', '.join(dict.fromkeys(dropped))}"
+        yield f"taints of {name} that a new node does not have: {', '.join(dropped)}"
     if not template.status.allocatable:
         yield f"{name} says neither status.allocatable nor status.capacity: no pod finds room on its copies"
     if along:
@@ -346,10 +343,6 @@ def _template_notes(
         stale = [other for other, same in others if same == before and other not in {key, HOSTNAME, *labels, *along}]
         if before not in (None, "", value) and stale:
             yield f"{key} is {value}, but it was {before} and so still is {', '.join(sorted(stale))}"
-
-
-def _cordons(taint: Taint) -> bool:
-    return taint.key == CORDON_TAINT_KEY
 
 
 def _label_notes(added: Node, nodes: Sequence[Node]) -> Iterator[str]:

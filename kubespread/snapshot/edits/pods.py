@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
 from kubespread.errors import UsageError
-from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.name_rules import dns_label_faults, subdomain_faults
 from kubespread.kube.selector import SelectorError, parse_selector
 from kubespread.snapshot.edits.verb import Edit, Field, FieldValues, Form, Holds
@@ -53,7 +52,7 @@ class DeletePods(Edit, frozen=True):
             raise UsageError(f"invalid labels {labels!r}: {error}") from error
 
     def __str__(self) -> str:
-        return f"delete-pods {f'{self.namespace}/' if self.namespace else ''}{self.text}"
+        return f"delete-pods {_within(self.namespace)}{self.text}"
 
 
 class EvictPod(Edit, frozen=True):
@@ -79,7 +78,7 @@ class EvictPod(Edit, frozen=True):
         return cls(match["name"], _checked(namespace or match["namespace"]))
 
     def __str__(self) -> str:
-        return f"evict {f'{self.namespace}/' if self.namespace else ''}{self.name}"
+        return f"evict {_within(self.namespace)}{self.name}"
 
 
 class Scale(Edit, frozen=True):
@@ -104,29 +103,20 @@ class Scale(Edit, frozen=True):
 
     @classmethod
     def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
-        match = _WORKLOAD.fullmatch(fields["workload"])
-        if match is None:
-            raise UsageError(
-                f"invalid workload {fields['workload']!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web"
-            )
         # All types of the API, which no other edit and no help needs.
-        from kubespread.kube.api.kinds import kind_called
+        from kubespread.kube.api.kinds import POD_CREATORS
+        from kubespread.kube.owners import named
 
-        kind = kind_called(match["kind"])
-        if kind is None:
-            aliases = (alias for row in _scalable() for alias in row.aliases)
-            meant = did_you_mean(near_miss(match["kind"], aliases)) or _kinds()
-            raise UsageError(f"unknown kind {match['kind']!r}{meant}")
-        check_scalable(kind)
-        return cls(kind.kind, match["name"], fields["replicas"], _checked(match["namespace"]))
+        workload = named(fields["workload"], suggested=_scalable())
+        check_scalable(POD_CREATORS[workload.kind])
+        return cls(workload.kind, workload.name, fields["replicas"], _checked(workload.namespace))
 
     @classmethod
     def line(cls, fields: FieldValues) -> str:
         return f"scale {fields['workload']}={fields['replicas']}"
 
     def __str__(self) -> str:
-        namespace = f"{self.namespace}/" if self.namespace else ""
-        return f"scale {namespace}{self.kind}/{self.name}={self.replicas}"
+        return f"scale {_within(self.namespace)}{self.kind}/{self.name}={self.replicas}"
 
 
 class ScaleRequests(Edit, frozen=True):
@@ -176,8 +166,8 @@ class ScaleRequests(Edit, frozen=True):
         return f"scale-requests {fields['workload']}={fields['factor']}"
 
     def __str__(self) -> str:
-        namespace = f"{self.namespace}/" if self.namespace else ""
-        return f"scale-requests {f'{namespace}{self.kind}/{self.name}' if self.kind else ALL_PODS}={self.factor:f}"
+        workload = f"{_within(self.namespace)}{self.kind}/{self.name}" if self.kind else ALL_PODS
+        return f"scale-requests {workload}={self.factor:f}"
 
 
 def _scalable() -> list[Kind]:
@@ -186,14 +176,15 @@ def _scalable() -> list[Kind]:
     return [row for row in REFERABLE if row.has_replicas]
 
 
-def _kinds() -> str:
-    return f"; KIND is one of {', '.join(row.short for row in _scalable())}"
-
-
 def check_scalable(kind: Kind) -> None:
     """Raise UsageError for a kind without a number of replicas."""
     if not kind.has_replicas:
-        raise UsageError(f"a {kind.kind} has no replicas to scale{_kinds()}")
+        kinds = ", ".join(row.short for row in _scalable())
+        raise UsageError(f"a {kind.kind} has no replicas to scale; KIND is one of {kinds}")
+
+
+def _within(namespace: str | None) -> str:
+    return f"{namespace}/" if namespace else ""
 
 
 def _checked(namespace: str | None) -> str | None:

@@ -225,7 +225,7 @@ class Verb(Struct, frozen=True):
 
     @classmethod
     def of(cls, fields: FieldValues, directory: str | None = "", /) -> Verb:
-        """The verb with fields whose types have been checked. Raises the same."""
+        """The verb with fields whose types have been checked. Raises what `read` does."""
         raise NotImplementedError
 
     @classmethod
@@ -286,7 +286,7 @@ class OfNodes(Verb, frozen=True):
 
 
 class NodesEdit(OfNodes, Edit, frozen=True):
-    """The same as an edit."""
+    """An edit of nodes."""
 
     @classmethod
     def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:

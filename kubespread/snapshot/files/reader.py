@@ -101,14 +101,10 @@ def _files(directory: str, root: Path) -> Iterator[str]:
             elif (
                 entry.name.endswith(SUFFIXES)
                 and entry.is_file()
-                and (not entry.is_symlink() or _is_inside(entry.path, root))
+                # A link that leads out of the directory is not part of it.
+                and (not entry.is_symlink() or Path(os.path.realpath(entry.path)).is_relative_to(root))
             ):
                 yield entry.path
-
-
-def _is_inside(link: str, root: Path) -> bool:
-    """A link that leads out of the directory is not part of it."""
-    return Path(os.path.realpath(link)).is_relative_to(root)
 
 
 def _is_tar(start: bytes) -> bool:
@@ -373,7 +369,7 @@ def _read_entry(entry: Entry, builder: SnapshotBuilder, recognized: Recognized) 
     except MalformedError as error:
         if entry.is_alone:
             raise
-        builder.note_unreadable(error.fault.describe(entry.name))
+        builder.unreadable.add(error.fault.describe(entry.name))
 
 
 def _read_text(name: str, chunks: Iterator[bytes], builder: SnapshotBuilder) -> None:
@@ -387,9 +383,9 @@ def _read_text(name: str, chunks: Iterator[bytes], builder: SnapshotBuilder) -> 
         except DecodingError as error:
             line = item.line_of(error.path)
             place = name if line is None else f"{name}:{line}"
-            builder.note_fault(f"{place}: {object_name(item.data)}: {error.path}: {error}")
+            builder.faults.add(f"{place}: {object_name(item.data)}: {error.path}: {error}")
         except MalformedError as error:
-            builder.note_fault(error.fault.describe(name))
+            builder.faults.add(error.fault.describe(name))
 
 
 def _no_nodes(snapshot: Snapshot) -> str:
@@ -484,8 +480,7 @@ class _Collected:
 def _metadata(item: KubernetesObject) -> _Metadata:
     """What of an object names it; nothing where that is not of the types it has to be."""
     try:
-        return (
-            msgspec.json.decode(item.json, type=_Named) if item.json else msgspec.convert(item.data, _Named)
-        ).metadata
+        named = msgspec.json.decode(item.json, type=_Named) if item.json else msgspec.convert(item.data, _Named)
+        return named.metadata
     except msgspec.ValidationError:
         return _Metadata()

@@ -9,7 +9,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -71,21 +71,14 @@ OPTIONAL = (KEPT[PodGroup], KEPT[Workload])
 def served(api_versions: Collection[str]) -> Iterator[Kind]:
     """The optional resources with a served version, each in the newest of these."""
     for row in OPTIONAL:
-        versions = (
-            row.api_version,
-            *(other_version for other_version in row.other_versions if group_of(other_version) == row.group),
-        )
-        served_versions = [version for version in versions if version in api_versions]
+        versions = (row.api_version, *row.other_versions)
+        served_versions = [each for each in versions if each in api_versions and group_of(each) == row.group]
         if served_versions:
             yield replace(row, api_version=served_versions[-1])
 
 
 def path_of(resource: Kind) -> str:
     return f"/{'apis' if resource.group else 'api'}/{resource.api_version}/{resource.plural}"
-
-
-def field_selector(resource: Kind) -> str | None:
-    return RUNNING_PODS if resource.cls is Pod else None
 
 
 def cluster_role() -> str:
@@ -113,16 +106,6 @@ def _flow(names: Iterable[str]) -> str:
     return f"[{listed}]"
 
 
-def is_required(resource: Kind) -> bool:
-    """Whether nothing can be said without it."""
-    return resource.cls in (Node, Pod)
-
-
-def right_to_list(resource: Kind) -> str:
-    """What a ClusterRole has to allow, in the fields of its rules."""
-    return f'apiGroups ["{resource.group}"], resources [{resource.plural}], verbs [list]'
-
-
 def why_unread(resource: Kind, status: int) -> str:
     """The gap in answers if the server refuses it with ``status``; empty if nothing is missing.
 
@@ -134,9 +117,6 @@ def why_unread(resource: Kind, status: int) -> str:
     if resource.group == _OPTIONAL_GROUP or resource.cls in (PodGroup, Workload):
         return ""
     return f"{resource.plural} could not be read (not served as {resource.api_version})"
-
-
-# One kind of a live cluster, page after page, all of one moment or not at all.
 
 
 _GONE = 410
@@ -176,9 +156,8 @@ def _all_pages(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[
     end = _End(name, api.timeout, chunk_size)
     token = None
     while True:
-        body = api.get(
-            path_of(resource), limit=chunk_size or None, fieldSelector=field_selector(resource), **{"continue": token}
-        )
+        running = RUNNING_PODS if resource.cls is Pod else None
+        body = api.get(path_of(resource), limit=chunk_size or None, fieldSelector=running, **{"continue": token})
         before = len(page.objects)
         page.read(body)
         on_objects(resource.plural, len(page.objects) - before)
@@ -276,6 +255,8 @@ class _Page:
             self.objects.append(typed)
 
 
+T = TypeVar("T")
+
 _CONNECTIONS = 6
 _NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _RELEASE = re.compile(r"v[1-9]\d{0,3}\.\d{1,4}\.\d{1,4}(?!\d).{0,60}")
@@ -352,13 +333,15 @@ def _list_or_why(api: Api, resource: Kind, chunk_size: int, on_objects: Callable
     except ApiError as error:
         if error.status not in (FORBIDDEN, NOT_FOUND):
             raise
-        if not is_required(resource):
+        if resource.cls not in (Node, Pod):
+            # Something can be said without it.
             return why_unread(resource, error.status)
         if error.status == FORBIDDEN:
             reason = str(error).rpartition("; ")[0]
+            right = f'apiGroups ["{resource.group}"], resources [{resource.plural}], verbs [list]'
             message = (
                 f"not allowed to list {resource.plural}: {reason}; "
-                f"a ClusterRole has to allow {right_to_list(resource)} ('kubespread rbac' prints a whole one)"
+                f"a ClusterRole has to allow {right} ('kubespread rbac' prints a whole one)"
             )
             raise ApiError(message, error.status) from None
         raise
@@ -376,6 +359,20 @@ def _optional(api: Api, builder: SnapshotBuilder) -> tuple[list[Kind], list[str]
     return resources, [row.kind for row in OPTIONAL if row.cls not in served_types]
 
 
+def _said(api: Api, path: str, form: type[T]) -> T | int:
+    """What the server says at ``path``; the status with which it does not, where that may be."""
+    try:
+        return msgspec.json.decode(api.get(path), type=form)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise SnapshotError(
+            f"{api.transport.server}{path}: not what a Kubernetes API server answers: {error}"
+        ) from None
+    except ApiError as error:
+        if error.status in (FORBIDDEN, NOT_FOUND):
+            return error.status
+        raise
+
+
 class _GroupVersion(msgspec.Struct, rename="camel"):
     group_version: str = ""
 
@@ -386,18 +383,9 @@ class _Group(msgspec.Struct):
 
 def _scheduling_versions(api: Api) -> frozenset[str] | None:
     """The apiVersions that the server serves of the group that pod groups are in; None where it may not be asked."""
-    try:
-        group = msgspec.json.decode(api.get(SCHEDULING_GROUP), type=_Group)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise SnapshotError(
-            f"{api.transport.server}{SCHEDULING_GROUP}: not what a Kubernetes API server answers: {error}"
-        ) from None
-    except ApiError as error:
-        if error.status == FORBIDDEN:
-            return None
-        if error.status == NOT_FOUND:
-            return frozenset()
-        raise
+    group = _said(api, SCHEDULING_GROUP, _Group)
+    if isinstance(group, int):
+        return None if group == FORBIDDEN else frozenset()
     return frozenset(version.group_version for version in group.versions)
 
 
@@ -409,22 +397,11 @@ class _Version(msgspec.Struct, rename="camel"):
 
 def _server_version(api: Api) -> tuple[str, str]:
     """The server's version, or why it is not known. It is the first request: an unreachable server fails here."""
-    try:
-        version = msgspec.json.decode(api.get("/version"), type=_Version)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise SnapshotError(
-            f"{api.transport.server}/version: not what a Kubernetes API server answers: {error}"
-        ) from None
-    except ApiError as error:
-        if error.status == FORBIDDEN:
-            return "", "not allowed to read /version"
-        if error.status == NOT_FOUND:
-            return "", "/version is not served"
-        raise
-    for text, form in (
-        (version.git_version, _RELEASE),
-        (f"v{version.major}.{version.minor.rstrip('+')}", _MAJOR_MINOR),
-    ):
+    version = _said(api, "/version", _Version)
+    if isinstance(version, int):
+        return "", "not allowed to read /version" if version == FORBIDDEN else "/version is not served"
+    numbers = f"v{version.major}.{version.minor.rstrip('+')}"
+    for text, form in ((version.git_version, _RELEASE), (numbers, _MAJOR_MINOR)):
         if form.fullmatch(text):
             return text, ""
     return "", "/version names no release"

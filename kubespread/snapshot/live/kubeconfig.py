@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.manifest.objects import read_documents
+from kubespread.manifest.objects import describe, read_documents
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, FieldLines, MalformedError, read_text_bytes
 from kubespread.redaction import shown_url
 from kubespread.snapshot.live.api import within
@@ -257,18 +257,6 @@ def url_fault(url: str, schemes: Collection[str]) -> str:
 ENTRIES = {"clusters": "cluster", "contexts": "context", "users": "user"}
 """The lists of a kubeconfig, and what each of their entries holds under."""
 
-_STRING_FIELDS = {
-    "clusters": ("server", "certificate-authority", "tls-server-name", "proxy-url"),
-    "contexts": ("cluster", "user", "namespace"),
-    "users": ("client-certificate", "client-key", "token", "tokenFile", "username", "password", "as"),
-}
-_DATA_FIELDS = {
-    "clusters": ("certificate-authority-data",),
-    "contexts": (),
-    "users": ("client-certificate-data", "client-key-data"),
-}
-_PLUGIN_STRINGS = ("apiVersion", "command", "installHint", "interactiveMode")
-
 Check = Callable[[Any], str]
 
 
@@ -305,35 +293,26 @@ def _fields(content: dict[str, Any], place: str, checks: dict[str, Check]) -> It
             yield f"{place}{field}", fault
 
 
-def _string(value: Any) -> str:
-    return "" if isinstance(value, str) else f"expected a string, found {_type_of(value)}"
+def _of_type(form: type, words: str) -> Check:
+    return lambda value: "" if isinstance(value, form) else f"expected {words}, found {_type_of(value)}"
 
 
-def _boolean(value: Any) -> str:
-    return "" if isinstance(value, bool) else f"expected true or false, found {_type_of(value)}"
-
-
-def _object(value: Any) -> str:
-    return "" if isinstance(value, dict) else f"expected an object, found {_type_of(value)}"
+_string, _boolean, _object = _of_type(str, "a string"), _of_type(bool, "true or false"), _of_type(dict, "an object")
 
 
 def _strings(value: Any) -> str:
     if not isinstance(value, list):
         return f"expected a list of strings, found {_type_of(value)}"
-    return next(
-        (f"expected a list of strings, found {_type_of(item)} in it" for item in value if not isinstance(item, str)), ""
-    )
+    others = (item for item in value if not isinstance(item, str))
+    return next((f"expected a list of strings, found {_type_of(item)} in it" for item in others), "")
 
 
 def _variables(value: Any) -> str:
     def is_variable(item: Any) -> bool:
         return isinstance(item, dict) and isinstance(item.get("name"), str) and isinstance(item.get("value") or "", str)
 
-    return (
-        ""
-        if isinstance(value, list) and all(map(is_variable, value))
-        else "expected a list of objects with name and value"
-    )
+    is_valid = isinstance(value, list) and all(map(is_variable, value))
+    return "" if is_valid else "expected a list of objects with name and value"
 
 
 def _base64(value: Any) -> str:
@@ -348,26 +327,28 @@ def _base64(value: Any) -> str:
 
 
 def _type_of(value: Any) -> str:
-    match value:
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a string"
-        case list():
-            return "a list"
-    return "null" if value is None else "an object"
+    """Strings are never shown."""
+    return "a string" if isinstance(value, str) else describe(value)
 
 
 _CHECKS: dict[str, dict[str, Check]] = {
-    kind: {**dict.fromkeys(_STRING_FIELDS[kind], _string), **dict.fromkeys(_DATA_FIELDS[kind], _base64)}
-    for kind in ENTRIES
+    "clusters": {
+        **dict.fromkeys(("server", "certificate-authority", "tls-server-name", "proxy-url"), _string),
+        "certificate-authority-data": _base64,
+        "insecure-skip-tls-verify": _boolean,
+    },
+    "contexts": dict.fromkeys(("cluster", "user", "namespace"), _string),
+    "users": {
+        **dict.fromkeys(("client-certificate", "client-key", "token", "tokenFile"), _string),
+        **dict.fromkeys(("username", "password", "as"), _string),
+        **dict.fromkeys(("client-certificate-data", "client-key-data"), _base64),
+        "as-groups": _strings,
+        "exec": _object,
+        "auth-provider": _object,
+    },
 }
-_CHECKS["clusters"]["insecure-skip-tls-verify"] = _boolean
-_CHECKS["users"] |= {"as-groups": _strings, "exec": _object, "auth-provider": _object}
 _PLUGIN_CHECKS: dict[str, Check] = {
-    **dict.fromkeys(_PLUGIN_STRINGS, _string),
+    **dict.fromkeys(("apiVersion", "command", "installHint", "interactiveMode"), _string),
     "args": _strings,
     "env": _variables,
     "provideClusterInfo": _boolean,

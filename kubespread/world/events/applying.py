@@ -18,14 +18,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, controller_of, static_notes
 from kubespread.reports.rollout import RolloutReport
-from kubespread.world.events.controllers import (
-    bring_to_number,
-    create_copies,
-    name_of,
-    rollout_of_cluster,
-    rollout_of_stateful_set,
-    template_of,
-)
+from kubespread.world.events import controllers
 from kubespread.world.events.editing import exists, rollout_of, scale
 from kubespread.world.events.rollouts import (
     NewTemplate,
@@ -34,7 +27,7 @@ from kubespread.world.events.rollouts import (
     roll_out_stateful_set,
 )
 from kubespread.world.events.world import World
-from kubespread.world.store.owners import Rollout, StatefulSetRollout
+from kubespread.world.store.owners import Rollout, StatefulSetRollout, name_of
 from kubespread.world.store.pod_book import as_template, copy_of, key_of
 
 
@@ -86,7 +79,7 @@ def create(world: World, applied: AppliedWorkload) -> None:
         case api.DaemonSet():
             template = as_template(applied.pod)
             nodes = [node.metadata.name for node in world.living.nodes.objects if should_run(template, node)]
-            create_copies(world, world.owner(name), (pinned_to(template, node) for node in nodes))
+            controllers.create_copies(world, world.owner(name), (pinned_to(template, node) for node in nodes))
         case api.Job() if obj.spec.suspend:
             world.happenings.note(f"Job/{name.name} is suspended: it makes no pods until it is resumed")
         case api.CronJob() | api.PodTemplate():
@@ -113,7 +106,7 @@ def _create_copies(world: World, name: WorkloadName, applied: AppliedWorkload) -
     if applied.object is None and controller_of(applied.pod) is not None:
         keep_as_replica_set(world, name, applied)
     else:
-        create_copies(world, owner, repeat(template, applied.count))
+        controllers.create_copies(world, owner, repeat(template, applied.count))
 
 
 def keep_as_replica_set(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
@@ -161,7 +154,7 @@ def _job(world: World, name: WorkloadName, current: api.Job, job: api.Job, appli
     owner = world.owner(name)
     if owner.template is None or current.spec.suspend:
         owner.template = as_template(applied.pod)
-    bring_to_number(world, name)
+    controllers.bring_to_number(world, name)
     world.settle()
 
 
@@ -208,7 +201,7 @@ def _revised(world: World, name: WorkloadName, applied: AppliedWorkload) -> Roll
 def _deployment(
     world: World, name: WorkloadName, applied_deployment: api.Deployment, applied: AppliedWorkload
 ) -> RolloutReport:
-    rollout = world.rollouts.get(name) or rollout_of_cluster(world, name)
+    rollout = world.rollouts.get(name) or controllers.rollout_of_cluster(world, name)
     replicas = rollout.deployment.spec.replicas if applied.replicas is None else applied.replicas
     deployment = replace(
         applied_deployment,
@@ -229,7 +222,7 @@ def _of_replica_set(world: World, deployment: api.Deployment, replica_set: api.R
     one whose pods the API server refuses.
     """
     owner = world.owner(name_of(replica_set))
-    pod = template_of(world, owner)
+    pod = controllers.template_of(world, owner)
     if pod is None:
         raise UsageError(world.api_server.refused[owner.name].message)
     return NewTemplate(deployment, pod, replica_set.metadata.labels.get(TEMPLATE_HASH, ""))
@@ -250,7 +243,7 @@ def _same_template(world: World, name: WorkloadName, applied: AppliedWorkload) -
         )
         world.add_objects([world.rollouts[name].deployment])
     if isinstance(applied.object, api.StatefulSet):
-        stateful = rollout_of_stateful_set(world, name)
+        stateful = controllers.rollout_of_stateful_set(world, name)
         template, replicas = stateful.stateful_set.spec.template, world.owner(name).replicas
         spec = replace(applied.object.spec, template=template, replicas=replicas)
         stateful.stateful_set = replace(stateful.stateful_set, spec=spec)

@@ -13,22 +13,13 @@ from itertools import chain, count, repeat, takewhile
 
 from msgspec.structs import replace
 
+from kubespread.controllers import statefulset
 from kubespread.controllers.daemonset import pinned_to, should_continue, should_run
 from kubespread.controllers.deployment import new_replica_set
 from kubespread.controllers.deployment import reconcile as deployment_pass
 from kubespread.controllers.job import Surplus, backoff_limit, not_modeled
 from kubespread.controllers.job import reconcile as job_pass
 from kubespread.controllers.replicaset import victims
-from kubespread.controllers.statefulset import (
-    REVISION_LABEL,
-    Create,
-    Revisions,
-    UpdateRules,
-    claims_of,
-    first_ordinal,
-    for_ordinal,
-    ordinal_of,
-)
 from kubespread.controllers.statefulset import reconcile as stateful_set_pass
 from kubespread.errors import KubespreadError
 from kubespread.kube.api import workloads as api
@@ -39,7 +30,7 @@ from kubespread.kube.well_known import ENDED_PHASES, JOB_COMPLETION_INDEX
 from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.store.happenings import DELETED, PREEMPTED, REPLACED, SCALED_DOWN, UNSELECTED
-from kubespread.world.store.owners import Owner, Rollout, StatefulSetRollout
+from kubespread.world.store.owners import Owner, Rollout, StatefulSetRollout, name_of
 from kubespread.world.store.pod_book import PodKey, alike, as_template, copy_of, key_of, on_node, running_since
 from kubespread.world.store.store import Store
 from kubespread.world.store.waiting import Applicant, Waiting
@@ -57,21 +48,21 @@ def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
     # Whoever is ready is available: no time passes between.
     spec = replace(rollout.stateful_set.spec, replicas=owner.replicas, min_ready_seconds=0)
     stateful_set = replace(rollout.stateful_set, spec=spec)
-    rules, start = UpdateRules.of(world.surroundings.version), first_ordinal(stateful_set)
+    rules, start = statefulset.UpdateRules.of(world.surroundings.version), statefulset.first_ordinal(stateful_set)
     made = stateful_set_pass(stateful_set, list(pods.values()), rollout.revisions, world.time, rules)
     rollout.stateful_set = replace(stateful_set, status=made.status)
     current = made.status.current_revision or rollout.revisions.current
-    rollout.revisions = Revisions(current, rollout.revisions.update)
+    rollout.revisions = statefulset.Revisions(current, rollout.revisions.update)
     has_acted = False
     for action in made.actions:
-        if isinstance(action, Create):
+        if isinstance(action, statefulset.Create):
             template = _stateful_pod(world, rollout, name, action)
             if template is None:
                 break
             has_acted |= world.create(copy_of(template, action.pod, world.timestamp), template)
         else:
             has_acted = True
-            beyond = ordinal_of(pods[action.pod], name.name) not in range(start, start + owner.replicas)
+            beyond = statefulset.ordinal_of(pods[action.pod], name.name) not in range(start, start + owner.replicas)
             world.delete([pods[action.pod]], SCALED_DOWN if beyond else REPLACED)
     return has_acted
 
@@ -82,10 +73,10 @@ def rollout_of_stateful_set(world: Store, name: WorkloadName) -> StatefulSetRoll
     if rollout is None:
         stateful_set = world.workloads.stateful_sets.get(name) or _of_pods(world, name)
         pods = [*world.book.of(name), *world.owner(name).gone]
-        running = {pod.metadata.labels.get(REVISION_LABEL, "") for pod in pods}
+        running = {pod.metadata.labels.get(statefulset.REVISION_LABEL, "") for pod in pods}
         update = stateful_set.status.update_revision or max(running, default="")
         current = stateful_set.status.current_revision or update
-        rollout = world.stateful_sets[name] = StatefulSetRollout(stateful_set, Revisions(current, update))
+        rollout = world.stateful_sets[name] = StatefulSetRollout(stateful_set, statefulset.Revisions(current, update))
         for pod in pods:
             _remember(rollout, name, pod)
     return rollout
@@ -93,18 +84,20 @@ def rollout_of_stateful_set(world: Store, name: WorkloadName) -> StatefulSetRoll
 
 def _remember(rollout: StatefulSetRollout, name: WorkloadName, pod: Pod) -> None:
     template = as_template(pod)
-    rollout.templates.setdefault(pod.metadata.labels.get(REVISION_LABEL, ""), template)
-    ordinal = ordinal_of(pod, name.name)
+    rollout.templates.setdefault(pod.metadata.labels.get(statefulset.REVISION_LABEL, ""), template)
+    ordinal = statefulset.ordinal_of(pod, name.name)
     if ordinal is not None:
         rollout.by_ordinal[ordinal] = template
 
 
-def _stateful_pod(world: Store, rollout: StatefulSetRollout, name: WorkloadName, action: Create) -> Pod | None:
+def _stateful_pod(
+    world: Store, rollout: StatefulSetRollout, name: WorkloadName, action: statefulset.Create
+) -> Pod | None:
     """The pod of an ordinal: unchanged if it had this revision before, else a copy of another pod of the revision. None
     where the API server refuses it.
     """
     last = rollout.by_ordinal.get(action.ordinal)
-    if last is not None and last.metadata.labels.get(REVISION_LABEL, "") == action.revision:
+    if last is not None and last.metadata.labels.get(statefulset.REVISION_LABEL, "") == action.revision:
         return last
     template = rollout.templates.get(action.revision)
     if template is None:
@@ -113,14 +106,14 @@ def _stateful_pod(world: Store, rollout: StatefulSetRollout, name: WorkloadName,
             return None
         world.add_missing(made.companions)
         template = rollout.templates[action.revision] = _of_revision(as_template(made.pod), action.revision)
-    world.create_claims(claims_of(rollout.stateful_set, action.ordinal))
-    return for_ordinal(template, rollout.stateful_set, action.ordinal)
+    world.create_claims(statefulset.claims_of(rollout.stateful_set, action.ordinal))
+    return statefulset.for_ordinal(template, rollout.stateful_set, action.ordinal)
 
 
 def _of_revision(pod: Pod, revision: str) -> Pod:
     """With the name that the cluster gave the revision: the hash of a pod that is made up here is another."""
-    others = {key: value for key, value in pod.metadata.labels.items() if key != REVISION_LABEL}
-    labels = {**others, REVISION_LABEL: revision} if revision else others
+    others = {key: value for key, value in pod.metadata.labels.items() if key != statefulset.REVISION_LABEL}
+    labels = {**others, statefulset.REVISION_LABEL: revision} if revision else others
     return replace(pod, metadata=replace(pod.metadata, labels=labels))
 
 
@@ -133,7 +126,7 @@ def _stateful_set(world: Store, name: WorkloadName) -> api.StatefulSet:
 
 def ordinals_of(world: Store, name: WorkloadName, replicas: int) -> range:
     """The ordinals of a StatefulSet with this many replicas."""
-    start = first_ordinal(_stateful_set(world, name))
+    start = statefulset.first_ordinal(_stateful_set(world, name))
     return range(start, start + replicas)
 
 
@@ -144,16 +137,12 @@ def is_one_by_one(world: Store, name: WorkloadName) -> bool:
 
 def _of_pods(world: Store, name: WorkloadName) -> api.StatefulSet:
     pods = [*world.book.of(name), *world.owner(name).gone]
-    ordinals = [ordinal for pod in pods if (ordinal := ordinal_of(pod, name.name)) is not None]
+    ordinals = [ordinal for pod in pods if (ordinal := statefulset.ordinal_of(pod, name.name)) is not None]
     world.happenings.note(f"StatefulSet/{name.name} is known only by its pods: it is taken to be OrderedReady")
     return api.StatefulSet(
         metadata=ObjectMeta(name=name.name, namespace=name.namespace),
         spec=api.LabelSelectingWorkloadSpec(ordinals=api.StatefulSetOrdinals(start=min(ordinals, default=0))),
     )
-
-
-def name_of(workload: api.Deployment | api.ReplicaSet) -> WorkloadName:
-    return WorkloadName(type(workload).__name__, workload.metadata.namespace, workload.metadata.name)
 
 
 def reconcile_deployment(world: Store, name: WorkloadName) -> bool:

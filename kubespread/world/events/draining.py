@@ -43,7 +43,7 @@ def fail(world: World, names: Sequence[str]) -> None:
     The nodes of a zone are evicted one after another: successors of the first are placed while pods on the others still
     count. How long that takes is not waited for. Pods stay where the node controller would never taint NoExecute.
     """
-    failing = [_node(world, name) for name in names]
+    failing = [world.living.nodes[name] for name in names]
     failed = {node.metadata.name: outage.failed_node(node) for node in failing}
     # Counted once for all worlds that have the same nodes.
     whole_zones = world.cluster.once(outage.zones, lambda: outage.zones(world.living.nodes.objects))
@@ -91,7 +91,7 @@ def remove_failed(world: World, names: Sequence[str]) -> None:
 
 def restore(world: World, names: Sequence[str]) -> None:
     """Kubelets answer again: pods marked for deletion go, the others become ready."""
-    restored = {name: outage.restored_node(_node(world, name)) for name in names}
+    restored = {name: outage.restored_node(world.living.nodes[name]) for name in names}
     world.change_nodes(NodeChange(replaced=restored))
     pods = list(_pods_on(world, names))
     world.remove([pod for pod in pods if pod.metadata.deletion_timestamp is not None], DELETED)
@@ -155,11 +155,6 @@ def _pods_on(world: World, names: Iterable[str]) -> Iterable[Pod]:
     return (pod for name in names for pod in world.book.on(name))
 
 
-def _node(world: World, name: str) -> Node:
-    nodes = world.living.nodes
-    return nodes.objects[nodes.index[name]]
-
-
 def drain_plan(world: World, node: str, flags: DrainFlags) -> DrainPlan:
     """What kubectl would do with the pods of a node."""
     pods = world.book.on(node)
@@ -197,8 +192,7 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
 
 def cordon(world: World, nodes: Sequence[str]) -> None:
     """New pods stay away from the nodes."""
-    objects = world.living.nodes
-    old = {name: objects.objects[objects.index[name]] for name in nodes}
+    old = {name: world.living.nodes[name] for name in nodes}
     if replaced := {name: new for name, node in old.items() if (new := cordoned(node)) != node}:
         world.change_nodes(NodeChange(replaced=replaced))
 

@@ -35,7 +35,7 @@ from kubespread.world.events.controllers import follow, rollout_of_cluster
 from kubespread.world.events.draining import drain, evict, fail, remove_failed
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import DELETED, TAINTED
-from kubespread.world.store.owners import Rollout, in_order
+from kubespread.world.store.owners import Rollout, in_order, name_of
 from kubespread.world.store.pod_book import as_template, key_of
 from kubespread.world.store.store import Store
 from kubespread.world.store.waiting import Waiting
@@ -62,7 +62,7 @@ def scale_requests(world: Store, factor: Fraction, name: WorkloadName | None) ->
             scaled = {
                 id(obj): _with_template(obj, template, scaling)
                 for obj in objects.of(row.cls)
-                if is_meant(_name_of(obj)) and (template := row.pod_template(obj)) is not None
+                if is_meant(name_of(obj)) and (template := row.pod_template(obj)) is not None
             }
             changed += scaled.values()
             objects = objects.with_all(row.cls, (scaled.get(id(obj), obj) for obj in objects.of(row.cls)))
@@ -139,17 +139,13 @@ def _scale_makers(world: Store, templates: _Templates, is_meant: Callable[[Workl
 def _with_makers(world: Store, name: WorkloadName) -> set[WorkloadName]:
     """A workload, and what makes its pods for it."""
     makers = {
-        _name_of(obj)
+        name_of(obj)
         for cls in (ReplicaSet, Job)
         for obj in world.objects.of(cls)
         if (owner := controller_of(obj)) is not None
         and WorkloadName(owner.kind, obj.metadata.namespace, owner.name) == name
     }
     return {name, *makers, *world.owners_below(name)}
-
-
-def _name_of(obj: ApiObject) -> WorkloadName:
-    return WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)
 
 
 def _with_template(obj: T, template: PodTemplateSpec, scaling: Scaling) -> T:
@@ -192,9 +188,9 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
 
 
 def _change_nodes(world: World, edit: Edit) -> None:
-    objects = world.living.nodes
-    change = edit.change(objects.objects)
-    before = {name: objects.objects[objects.index[name]] for name in change.replaced}
+    nodes = world.living.nodes
+    change = edit.change(nodes.objects)
+    before = {name: nodes[name] for name in change.replaced}
     for note in change.notes:
         world.happenings.note(note, names_edit=True)
     world.change_nodes(change)
@@ -299,10 +295,9 @@ def _hint(selector: Selector, pods: Sequence[Pod]) -> str:
 
 def _evict_by_taint(world: World, nodes: Sequence[str]) -> None:
     """A taint with effect NoExecute deletes the pods that do not tolerate it forever; no budget is asked."""
-    objects = world.living.nodes
     doomed: list[Pod] = []
     for name in nodes:
-        taints = objects.objects[objects.index[name]].spec.taints
+        taints = world.living.nodes[name].spec.taints
         doomed += (
             pod
             for pod in world.book.on(name)

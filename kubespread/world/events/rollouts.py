@@ -24,20 +24,10 @@ from kubespread.kube.owners import WorkloadName, is_active, is_ready
 from kubespread.kube.quantity import scaled
 from kubespread.reports import rollout as reports
 from kubespread.reports.parts import ConstraintReport, skew_now, skew_of
-from kubespread.world.events.controllers import (
-    create_copies,
-    name_of,
-    ordinals_of,
-    owned_by,
-    reconcile_deployment,
-    reconcile_stateful_set,
-    rollout_of_cluster,
-    rollout_of_stateful_set,
-    schedule,
-)
+from kubespread.world.events import controllers
 from kubespread.world.events.world import Unmade, World, unmade, what_is_not_up
 from kubespread.world.store.happenings import DELETED, REPLACED
-from kubespread.world.store.owners import Rollout
+from kubespread.world.store.owners import Rollout, name_of
 from kubespread.world.store.pod_book import as_template, key_of, node_of
 from kubespread.world.store.store import BELOW
 from kubespread.world.store.waiting import Waiting, constraints_on, per_domain
@@ -111,7 +101,7 @@ class _Way(ABC):
             while world.reconcile(BELOW - {self.name.kind}):
                 pass
             fewest_ready = min(fewest_ready, _ready(self._all))
-            while schedule(world) or world.reconcile(BELOW - {self.name.kind}):
+            while controllers.schedule(world) or world.reconcile(BELOW - {self.name.kind}):
                 pass
             after = self._state
             if after != before:
@@ -261,13 +251,13 @@ def roll_out_deployment(world: World, name: WorkloadName, new: NewTemplate) -> r
 
 def rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> reports.RolloutReport:
     """Give the Deployment ``name`` another template and let its controller work until it is done or waits forever."""
-    rollout = world.rollouts.get(name) or rollout_of_cluster(world, name)
+    rollout = world.rollouts.get(name) or controllers.rollout_of_cluster(world, name)
     world.rollouts[name] = Rollout(new.deployment, rollout.replica_sets, new.pod, new.new_hash)
     world.add_objects([new.deployment])
     again = new_replica_set(new.deployment, rollout.replica_sets)
     if again is not None:
         # A template that the Deployment had before: its ReplicaSet is there already.
-        world.owner(name_of(again)).template = owned_by(new.pod, again)
+        world.owner(name_of(again)).template = controllers.owned_by(new.pod, again)
     return _OfDeployment(world, name).report()
 
 
@@ -313,7 +303,7 @@ class _OfDeployment(_Way):
         """The new pod as the new ReplicaSet makes it."""
         pod, (_, new) = self._rollout.template, self._replica_sets
         assert pod is not None
-        return owned_by(pod, new[0]) if new else pod
+        return controllers.owned_by(pod, new[0]) if new else pod
 
     @property
     def pods(self) -> tuple[list[Pod], list[Pod]]:
@@ -333,7 +323,7 @@ class _OfDeployment(_Way):
         return "the Deployment is paused" if self._rollout.deployment.spec.paused else _NEVER_READY
 
     def reconcile(self) -> bool:
-        return reconcile_deployment(self.world, self.name)
+        return controllers.reconcile_deployment(self.world, self.name)
 
 
 class _ByRevision(_Way):
@@ -381,7 +371,7 @@ def roll_out_stateful_set(
     world: World, name: WorkloadName, stateful_set: StatefulSet, pod: Pod
 ) -> reports.RolloutReport:
     """Give a StatefulSet a new template (``pod`` is an admitted pod of it) and let its controller work."""
-    rollout = rollout_of_stateful_set(world, name)
+    rollout = controllers.rollout_of_stateful_set(world, name)
     revision, template = pod.metadata.labels.get(REVISION_LABEL, ""), as_template(pod)
     rollout.stateful_set = replace(stateful_set, status=rollout.stateful_set.status)
     rollout.revisions = Revisions(rollout.revisions.current, revision)
@@ -412,14 +402,14 @@ class _OfStatefulSet(_ByRevision):
             return 0
         rolling_update, (old, _) = self._strategy.rolling_update, self.pods
         partition = (rolling_update.partition if rolling_update is not None else None) or 0
-        below = ordinals_of(self.world, self.name, min(partition, self.replicas))
+        below = controllers.ordinals_of(self.world, self.name, min(partition, self.replicas))
         return sum(is_active(pod) and ordinal_of(pod, self.name.name) in below for pod in old)
 
     def _why_halted(self) -> str:
         return what_is_not_up(self.world, self.name) or _NEVER_READY
 
     def reconcile(self) -> bool:
-        return reconcile_stateful_set(self.world, self.name)
+        return controllers.reconcile_stateful_set(self.world, self.name)
 
 
 def roll_out_daemon_set(world: World, name: WorkloadName, daemon_set: DaemonSet, pod: Pod) -> reports.RolloutReport:
@@ -463,7 +453,7 @@ class _OfDaemonSet(_ByRevision):
 
     def _manage(self, by_node: dict[str, list[Pod]]) -> bool:
         nodes = self.world.living.nodes
-        daemon_nodes = {name: nodes.objects[nodes.index[name]] for name in by_node if name in nodes.index}
+        daemon_nodes = {name: nodes[name] for name in by_node if name in nodes.index}
         astray = [
             pod
             for name, node in daemon_nodes.items()
@@ -516,4 +506,4 @@ class _OfDaemonSet(_ByRevision):
     def _create(self, nodes: list[str]) -> bool:
         """Whether any pod was created."""
         owner = self.world.owner(self.name)
-        return create_copies(self.world, owner, (pinned_to(self._template, node) for node in nodes)) > 0
+        return controllers.create_copies(self.world, owner, (pinned_to(self._template, node) for node in nodes)) > 0

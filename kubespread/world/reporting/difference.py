@@ -23,11 +23,11 @@ from kubespread.kube.api.workloads import ReplicaSet, StatefulSet, UpdateStrateg
 from kubespread.kube.owners import WorkloadName, is_active, is_ready
 from kubespread.reports.happened import ASKED_FOR, FewerReady
 from kubespread.wording import count_of, some_of
-from kubespread.world.events.controllers import bring_to_number, name_of, rollout_of_cluster, sized
+from kubespread.world.events.controllers import bring_to_number, rollout_of_cluster, sized
 from kubespread.world.events.world import Unmade, World, unmade
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, desired_replicas, workload_of
 from kubespread.world.store.happenings import DELETED, PREEMPTED, Blocked, Gone, Happenings, RefusedDrain
-from kubespread.world.store.owners import Rollout, in_order
+from kubespread.world.store.owners import Rollout, in_order, name_of
 from kubespread.world.store.waiting import Waiting
 
 _MAX_NAMED = 3
@@ -55,7 +55,7 @@ def resume(world: World) -> None:
 
 
 def judged_as_it_stands(world: World, is_asked: Callable[[WorkloadName], bool] = lambda _: True) -> tuple[str, ...]:
-    """A note on rollouts and scalings that are under way and are not continued, among the workloads asked about."""
+    """A note on rollouts and scalings that are under way and are not continued, among the selected workloads."""
     names = [*(name for name, _ in _rollouts(world)), *_stateful_sets(world)]
     named = sorted(filter(is_asked, names), key=in_order)
     return (f"under way in the snapshot, and judged as it stands: {some_of(named, _MAX_NAMED)}",) if named else ()

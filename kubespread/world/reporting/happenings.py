@@ -77,7 +77,7 @@ def blocked_pods(blocked: Iterable[Blocked]) -> Iterator[reports.BlockedPod]:
 
 
 def node_evictions(happenings: Happenings) -> Iterator[reports.NodeEviction]:
-    """The same, as a report has them."""
+    """Failed nodes whose pods are deleted, as a report has them."""
     return (
         reports.NodeEviction(node=eviction.node, seconds=round(eviction.seconds), pods=eviction.pods)
         for eviction in happenings.evictions
@@ -115,7 +115,7 @@ def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
 
 
 def gone_pods(gone: Iterable[Gone]) -> Iterator[reports.GonePod]:
-    """The same, as a report has them."""
+    """Pods that left, as a report has them."""
     for gone_pod in gone:
         yield reports.GonePod(
             pod=NamespacedName.of(gone_pod.pod),

@@ -37,7 +37,7 @@ def budget_gaps_of(objects: ClusterObjects) -> Iterator[str]:
 
 
 class Budgets:
-    """The budgets of a cluster; each is synced when asked about, if its pods have changed."""
+    """The budgets of a cluster; each is synced when it is read, if its pods have changed."""
 
     def __init__(self, budgets: Sequence[PodDisruptionBudget], scales: Scales, pods: Iterable[Pod]) -> None:
         self._budgets = list(budgets)

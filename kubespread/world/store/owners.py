@@ -22,7 +22,7 @@ from kubespread.kube.owners import WorkloadName, controller_of, is_active
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector, from_map
 
 if TYPE_CHECKING:
-    from kubespread.world.store.pod_book import PodBook
+    pass
 
 
 class Rollout(Struct):
@@ -50,6 +50,16 @@ class StatefulSetRollout(Struct):
 
 
 T = TypeVar("T", bound=ApiObject)
+
+
+def name_of(obj: ApiObject) -> WorkloadName:
+    return WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)
+
+
+def are_namesakes(obj: ApiObject, other: ApiObject) -> bool:
+    """Whether two objects of one kind have one name."""
+    one, two = obj.metadata, other.metadata
+    return one.name == two.name and one.namespace == two.namespace
 
 
 def in_order(name: WorkloadName) -> tuple[str, str, str]:
@@ -128,7 +138,7 @@ def _by_name(cls: type[T]) -> cached_property[Mapping[WorkloadName, T]]:
     """All objects of one kind."""
 
     def listed(workloads: Workloads) -> Mapping[WorkloadName, T]:
-        return {WorkloadName(cls.__name__, *_key(obj)): obj for obj in workloads.objects.of(cls)}
+        return {name_of(obj): obj for obj in workloads.objects.of(cls)}
 
     return cached_property(listed)
 
@@ -166,7 +176,7 @@ class Workloads:
     def missing(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
         """Those of ``objects``, of any kind, for which there is no object of the same kind, namespace and name."""
         for obj in objects:
-            if all(_key(stored) != _key(obj) for stored in self.objects.of(type(obj))):
+            if not any(are_namesakes(stored, obj) for stored in self.objects.of(type(obj))):
                 yield obj
 
     def above(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
@@ -185,44 +195,6 @@ class Workloads:
         if len(suffix) > 1 and name.name.endswith(suffix):
             return WorkloadName("Deployment", name.namespace, name.name.removesuffix(suffix))
         return name
-
-
-class Families:
-    """Which controllers make the pods of which workload: ReplicaSets those of a Deployment or custom controller, all
-    others their own.
-
-    The workload of a ReplicaSet that is known only by its pods is read from them, and kept after they are gone.
-    """
-
-    def __init__(self) -> None:
-        self._above: dict[WorkloadName, WorkloadName] = {}
-        self._below: dict[WorkloadName, list[WorkloadName]] = {}
-
-    def below(self, workload: WorkloadName, workloads: Workloads, book: PodBook) -> list[WorkloadName]:
-        """Those of them that have, or had, pods, by name."""
-        if len(self._above) != len(book.owners):
-            for name in book.owners:
-                self.note(name, workloads.above(name, book.of(name)))
-        owners = self._below.get(workload)
-        if owners is None:
-            return [] if workload.kind == "Deployment" else [workload]
-        return sorted(owners, key=in_order)
-
-    def above(self, name: WorkloadName, workloads: Workloads, book: PodBook) -> WorkloadName:
-        """The workload whose pods ``name`` makes."""
-        known = self._above.get(name)
-        return workloads.above(name, book.of(name)) if known is None else known
-
-    def note(self, name: WorkloadName, above: WorkloadName) -> None:
-        """What ``name`` belongs to, unless that is known."""
-        if name not in self._above:
-            self._above[name] = above
-            self._below.setdefault(above, []).append(name)
-
-    def fork(self) -> Families:
-        other = Families()
-        other._above, other._below = dict(self._above), {above: list(names) for above, names in self._below.items()}
-        return other
 
 
 class Adopters:
@@ -273,10 +245,6 @@ class Adopters:
             except SelectorError:
                 continue
             if not selector.is_empty and not selector.nothing:
-                name = WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)
+                name = name_of(obj)
                 by_namespace.setdefault(name.namespace, []).append((name, selector))
         return by_namespace
-
-
-def _key(obj: ApiObject) -> tuple[str, str]:
-    return obj.metadata.namespace, obj.metadata.name

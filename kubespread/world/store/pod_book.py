@@ -117,7 +117,7 @@ class PodBook:
         self._on_node: dict[str, dict[PodKey, Pod]] = {}
         self._of_owner: dict[WorkloadName, dict[PodKey, Pod]] = {}
         self._counts: dict[WorkloadName, PodCount] = {}
-        """Of the owners that were asked about, kept up from then on."""
+        """Of the owners that `count` was called for, kept up from then on."""
         self.changed: set[WorkloadName] = set()
         """The owners whose pods have come, gone or changed since this was emptied, in all forks on the way."""
         self._own: set[str] = set()
@@ -200,7 +200,7 @@ class PodBook:
         self._counts[owner] = PodCount(active, ready)
 
     def replace(self, old: Pod, new: Pod) -> None:
-        """The same pod in another state; by name it keeps its place."""
+        """A pod is in another state; by name it keeps its place."""
         if old.spec.node_name != new.spec.node_name:
             del self._changing(self._on_node, old.spec.node_name)[key_of(old)]
         self.add(new)
@@ -214,7 +214,7 @@ class PodBook:
         return pods
 
     def fork(self) -> PodBook:
-        """The same pods, to go on from in another way."""
+        """A copy to go on from in another way."""
         other = PodBook((), self._adopter)
         other._owners, other._pods = self._owners, dict(self._pods)
         other._on_node, other._of_owner = dict(self._on_node), dict(self._of_owner)

@@ -38,13 +38,14 @@ from kubespread.world.store.claims import to_create
 from kubespread.world.store.happenings import LOST, SCALED_DOWN, UNSELECTED, Gone, Happenings
 from kubespread.world.store.owners import (
     Adopters,
-    Families,
     Made,
     Making,
     Owner,
     Rollout,
     StatefulSetRollout,
     Workloads,
+    are_namesakes,
+    in_order,
     last_number,
     replicas_told_by,
     unknown,
@@ -140,7 +141,11 @@ class Store:
         self.rollouts: dict[WorkloadName, Rollout] = {}
         self.stateful_sets: dict[WorkloadName, StatefulSetRollout] = {}
         self._budgets: Budgets | None = None
-        self.families = Families()
+        # Which controllers make the pods of which workload: ReplicaSets those of a Deployment or custom controller, all
+        # others their own. Of a ReplicaSet that is known only by its pods it is read from them, and kept after they are
+        # gone.
+        self._above: dict[WorkloadName, WorkloadName] = {}
+        self._below: dict[WorkloadName, list[WorkloadName]] = {}
         self.happenings = Happenings()
         self.origin: Self | None = None
         """The world that this is a fork of, if that stays as it is: what its controllers are to have is read there,
@@ -150,7 +155,7 @@ class Store:
         self.queue.add_all(sorted(waiting, key=lambda pod: pod.metadata.creation_timestamp))
 
     def fork(self) -> Self:
-        """The same cluster, to go on from in another way; nothing has happened in it yet."""
+        """A copy to go on from in another way; nothing has happened in it yet."""
         other = object.__new__(type(self))
         other.surroundings, other.time = self.surroundings, self.time
         other.workloads = self.workloads
@@ -161,7 +166,8 @@ class Store:
         other.rollouts = {name: copy(rollout) for name, rollout in self.rollouts.items()}
         other.stateful_sets = {name: rollout.fork() for name, rollout in self.stateful_sets.items()}
         other.happenings, other._budgets = Happenings(), None
-        other.families, other.assumed, other.origin = self.families.fork(), self.assumed, self.origin
+        other._above, other._below = dict(self._above), {above: list(names) for above, names in self._below.items()}
+        other.assumed, other.origin = self.assumed, self.origin
         return other
 
     @property
@@ -231,7 +237,7 @@ class Store:
             record = self.owners[name] = Owner(name, replicas, template, number=last_number(name, pods))
             if pods:
                 # So is whose it is.
-                self.families.note(name, self.workloads.above(name, pods))
+                self._note_above(name, pods)
         return record
 
     def assume(self, assumptions: Iterable[str]) -> None:
@@ -239,12 +245,27 @@ class Store:
         self.assumed.update(dict.fromkeys(assumptions))
 
     def owners_below(self, workload: WorkloadName) -> list[WorkloadName]:
-        """What makes the workload's pods: the ReplicaSets of a Deployment, everything else itself."""
-        return self.families.below(workload, self.workloads, self.book)
+        """What makes the workload's pods, by name: the ReplicaSets of a Deployment that have, or had, pods, everything
+        else itself.
+        """
+        if len(self._above) != len(self.book.owners):
+            for name in self.book.owners:
+                self._note_above(name, self.book.of(name))
+        owners = self._below.get(workload)
+        if owners is None:
+            return [] if workload.kind == "Deployment" else [workload]
+        return sorted(owners, key=in_order)
+
+    def _note_above(self, name: WorkloadName, pods: Sequence[Pod]) -> None:
+        """What ``name`` belongs to, unless that is known."""
+        if name not in self._above:
+            above = self._above[name] = self.workloads.above(name, pods)
+            self._below.setdefault(above, []).append(name)
 
     def above(self, owner: WorkloadName) -> WorkloadName:
         """What people call the workload whose pods ``owner`` makes: the Deployment of a ReplicaSet."""
-        return self.families.above(owner, self.workloads, self.book)
+        known = self._above.get(owner)
+        return self.workloads.above(owner, self.book.of(owner)) if known is None else known
 
     def change_nodes(self, change: NodeChange) -> None:
         """Nodes come, go or change; the pods on nodes that go are gone too."""
@@ -484,13 +505,8 @@ class Store:
 def with_objects(stored: ClusterObjects, objects: Iterable[ApiObject]) -> ClusterObjects:
     """``stored`` with ``objects`` added in place of their namesakes."""
     for obj in objects:
-        cls, meta = type(obj), obj.metadata
-        others = (
-            other
-            for other in stored.of(cls)
-            if (other.metadata.namespace, other.metadata.name) != (meta.namespace, meta.name)
-        )
-        stored = stored.with_all(cls, (*others, obj))
+        others = (other for other in stored.of(type(obj)) if not are_namesakes(other, obj))
+        stored = stored.with_all(type(obj), (*others, obj))
     return stored
 
 

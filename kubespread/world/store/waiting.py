@@ -70,14 +70,14 @@ class _Log:
         return self._rows[:, mark : self._length]
 
 
+@dataclass(slots=True, eq=False)
 class SharedAnswers:
     """Answers of plugins that judge nodes by what they hold, for all pods that these plugins cannot tell apart."""
 
-    def __init__(self, number: int, answers: OnNodeAnswers, seen: int) -> None:
-        self.number = number
-        self.answers = answers
-        self.seen = seen
-        """How much of the log they know of."""
+    number: int
+    answers: OnNodeAnswers
+    seen: int
+    """How much of the log they know of."""
 
 
 class LivingCluster:

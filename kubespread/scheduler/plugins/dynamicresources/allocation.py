@@ -33,19 +33,19 @@ from kubespread.scheduler.plugins.dynamicresources.claims import (
     RequestToAllocate,
 )
 from kubespread.scheduler.plugins.dynamicresources.devices import (
-    Candidate,
     CounterID,
     DeviceID,
     OfferedDevice,
     PoolID,
     Pools,
+    ReachedDevice,
     Rules,
 )
 from kubespread.scheduler.plugins.dynamicresources.ledger import (
     Capacities,
     Consumption,
     Counters,
-    Ledger,
+    DeviceLedger,
     consumption,
     counters_left,
     lacking,
@@ -55,15 +55,15 @@ from kubespread.scheduler.plugins.dynamicresources.ledger import (
 _EFFECTS = ("NoSchedule", "NoExecute")
 
 
-class Constraint:
+class ClaimConstraint:
     """One constraint of a claim, and the values of the devices it has let pass so far."""
 
     def __init__(self, constraint: DeviceConstraint, rules: Rules) -> None:
         self._requests = constraint.requests
         self._must_match = constraint.match_attribute is not None
         self._attribute = constraint.match_attribute or constraint.distinct_attribute or ""
-        self._values: list[tuple[str, object]] = []
-        """The request and the value of each device, in the order they came."""
+        self._values: list[object] = []
+        """Of each device, in the order they came."""
         self._forgets = rules.distinct_forgets and not self._must_match
         self._last: dict[str, object] = {}
         """What a release that forgets compares with: by request the value of its last device, none once one went."""
@@ -73,9 +73,12 @@ class Constraint:
         if not self._applies(request, alternative):
             return True
         value = _comparable(device.attribute(self._attribute))
-        if value is None or not self._admits(value):
+        values = list(self._last.values()) if self._forgets else self._values
+        if value is None or (self._must_match and values and values[0] != value):
             return False
-        self._values.append((request, value))
+        if not self._must_match and self._values and value in values:
+            return False
+        self._values.append(value)
         self._last[request] = value
         return True
 
@@ -88,12 +91,6 @@ class Constraint:
     def _applies(self, request: str, alternative: str) -> bool:
         named = self._requests
         return not named or request in named or bool(alternative and f"{request}/{alternative}" in named)
-
-    def _admits(self, value: object) -> bool:
-        values = list(self._last.values()) if self._forgets else [admitted for _, admitted in self._values]
-        if self._must_match:
-            return not values or values[0] == value
-        return not self._values or value not in values
 
 
 def _comparable(attribute: DeviceAttribute | None) -> tuple[str, object] | None:
@@ -173,27 +170,29 @@ class _Sized(Struct, frozen=True):
 
     request: RequestToAllocate
     size: int
-    devices: tuple[Candidate, ...] = ()
+    devices: tuple[ReachedDevice, ...] = ()
 
 
 def allocate(
-    pools: Pools, claims: Sequence[ClaimToAllocate], ledger: Ledger, rules: Rules
+    pools: Pools, claims: Sequence[ClaimToAllocate], ledger: DeviceLedger, rules: Rules
 ) -> list[list[Allocated]] | None:
     """Devices of ``pools`` for each of ``claims``, of what ``ledger`` leaves; None where there are not enough.
 
     Raises AllocationError, and SearchTooLongError.
     """
-    return _Search(pools, claims, ledger, rules).solution()
+    return _DeviceSearch(pools, claims, ledger, rules).solution()
 
 
-class _Search:
-    def __init__(self, pools: Pools, claims: Sequence[ClaimToAllocate], ledger: Ledger, rules: Rules) -> None:
+class _DeviceSearch:
+    def __init__(self, pools: Pools, claims: Sequence[ClaimToAllocate], ledger: DeviceLedger, rules: Rules) -> None:
         self._pools, self._claims, self._ledger, self._rules = pools, claims, ledger, rules
         self._candidates = list(chain.from_iterable(pool.candidates for pool in pools if pool.is_usable))
         self._counters, self._capacities = Counters(ledger, rules), Capacities(ledger, rules)
         self._consumptions: dict[tuple[int, DeviceID], Consumption | None] = {}
         self._sized = [self._sizes(claim) for claim in claims]
-        self._constraints = [[Constraint(constraint, rules) for constraint in claim.constraints] for claim in claims]
+        self._constraints = [
+            [ClaimConstraint(constraint, rules) for constraint in claim.constraints] for claim in claims
+        ]
         self._taking: dict[DeviceID, list[int]] = {}
         """The claims that each device is being allocated to, by number."""
         self._results: list[list[Allocated]] = [[] for _ in claims]
@@ -227,9 +226,9 @@ class _Search:
             return _Sized(request, request.count)
         if request.mode != ALL:
             raise AllocationError(f"{owner}: unsupported count mode {request.mode}")
-        candidates: list[Candidate] = []
+        candidates: list[ReachedDevice] = []
         # Since 1.37 a device that is full counts among all, so that not all are to be had.
-        capacities = self._capacities if self._rules.miscounts else Capacities(Ledger(), self._rules)
+        capacities = self._capacities if self._rules.miscounts else Capacities(DeviceLedger(), self._rules)
         for pool in self._pools:
             if not pool.is_usable:
                 state = "being updated" if pool.is_incomplete else "invalid"
@@ -242,7 +241,7 @@ class _Search:
             )
         return _Sized(request, len(candidates), tuple(candidates))
 
-    def _selects(self, request: RequestToAllocate, candidate: Candidate) -> bool:
+    def _selects(self, request: RequestToAllocate, candidate: ReachedDevice) -> bool:
         device, pool = candidate
         if device.device.binding_conditions and not self._rules.bindings_count:
             return False
@@ -322,7 +321,7 @@ class _Search:
 
     def _usable(
         self, request: RequestToAllocate, left: Mapping[PoolID, Mapping[CounterID, int]]
-    ) -> Sequence[Candidate]:
+    ) -> Sequence[ReachedDevice]:
         """The devices that a request could have if nothing was requested before it. Raises AllocationError."""
         untouched = Capacities(self._ledger, self._rules)
         return [
@@ -373,7 +372,7 @@ class _Search:
         if len(self._results[place.claim]) + sized.size - place.taken > MAX_DEVICES:
             raise _TooManyDevicesError
         if sized.request.mode == ALL:
-            candidates: Sequence[Candidate] = sized.devices[place.taken : place.taken + 1]
+            candidates: Sequence[ReachedDevice] = sized.devices[place.taken : place.taken + 1]
             start = 0
         else:
             candidates, start = self._candidates, place.start
@@ -403,7 +402,7 @@ class _Search:
             return False
         return device.id not in self._ledger.in_use and not taking
 
-    def _take(self, claim: int, request: RequestToAllocate, candidate: Candidate) -> Callable[[], object] | None:
+    def _take(self, claim: int, request: RequestToAllocate, candidate: ReachedDevice) -> Callable[[], object] | None:
         """Take a device if it can be had; what gives it back, None where it cannot."""
         device, pool = candidate
         undo: list[Callable[[], object]] = []
@@ -423,7 +422,7 @@ class _Search:
         return None
 
     def _reserve(
-        self, claim: int, request: RequestToAllocate, candidate: Candidate, undo: list[Callable[[], object]]
+        self, claim: int, request: RequestToAllocate, candidate: ReachedDevice, undo: list[Callable[[], object]]
     ) -> bool:
         """Reserve all that a device needs, each part with what undoes it; False where it may not be taken."""
         device, pool = candidate

@@ -25,7 +25,7 @@ from kubespread.scheduler.cluster.columns import requested_by_name
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.dynamicresources.cel.functions import EvaluationError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, DeviceID, Facts, OfferedDevice, Rules
-from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
+from kubespread.scheduler.plugins.dynamicresources.ledger import DeviceLedger
 
 MAX_DEVICES = 32
 """How many devices the allocation of one claim can hold."""
@@ -38,7 +38,7 @@ class AllocationError(Exception):
 
 
 class NodeAllocationError(AllocationError):
-    """The same on this node alone."""
+    """Allocation cannot go on on this node alone."""
 
 
 class RequestToAllocate(Struct, frozen=True):
@@ -264,7 +264,7 @@ class PodClaims(Struct, frozen=True):
         return bool(self.resources) or any(claim.allocation is None for claim in self.claims)
 
 
-def claims_of(pod: Pod, facts: Facts, ledger: Ledger, rules: Rules) -> PodClaims:
+def claims_of(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) -> PodClaims:
     """The claims of a pod as they stand. Raises RefusedError."""
     claims = list(_named_claims(pod, facts, ledger))
     for claim in claims:
@@ -277,7 +277,7 @@ def claims_of(pod: Pod, facts: Facts, ledger: Ledger, rules: Rules) -> PodClaims
     return PodClaims(claims, resources, made is not None and bool(facts.claims[made].spec.devices.requests))
 
 
-def _named_claims(pod: Pod, facts: Facts, ledger: Ledger) -> Iterator[PodClaim]:
+def _named_claims(pod: Pod, facts: Facts, ledger: DeviceLedger) -> Iterator[PodClaim]:
     for reference in pod.spec.resource_claims:
         key, is_made = _key_of(pod, reference)
         if key is None:
@@ -305,7 +305,9 @@ def _key_of(pod: Pod, reference: PodResourceClaim) -> tuple[ClaimKey | None, boo
     return ClaimKey(namespace, f"{pod.metadata.name}-{reference.name}"), False
 
 
-def _existing(pod: Pod, key: ClaimKey, claim: api.ResourceClaim, ledger: Ledger, *, must_be_owned: bool) -> PodClaim:
+def _existing(
+    pod: Pod, key: ClaimKey, claim: api.ResourceClaim, ledger: DeviceLedger, *, must_be_owned: bool
+) -> PodClaim:
     if claim.metadata.deletion_timestamp is not None:
         raise RefusedError(f'resourceclaim "{key.name}" is being deleted')
     meta = pod.metadata

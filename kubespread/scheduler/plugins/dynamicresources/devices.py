@@ -236,9 +236,9 @@ class Pool(Struct, frozen=True, eq=False, dict=True):
         return not (self.is_incomplete or self.is_invalid)
 
     @cached_property
-    def candidates(self) -> Sequence[Candidate]:
+    def candidates(self) -> Sequence[ReachedDevice]:
         """Its devices, each with the pool whose counters it consumes."""
-        return [Candidate(device, self) for device in self.devices]
+        return [ReachedDevice(device, self) for device in self.devices]
 
     @cached_property
     def consumers(self) -> Sequence[OfferedDevice]:
@@ -251,7 +251,7 @@ class Pool(Struct, frozen=True, eq=False, dict=True):
         return any(device.device.binding_conditions for device in self.devices), self.id
 
 
-class Candidate(NamedTuple):
+class ReachedDevice(NamedTuple):
     """A device that a node reaches."""
 
     device: OfferedDevice

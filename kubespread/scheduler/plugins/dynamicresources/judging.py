@@ -60,7 +60,7 @@ from kubespread.scheduler.plugins.dynamicresources.devices import (
     Pools,
     Rules,
 )
-from kubespread.scheduler.plugins.dynamicresources.ledger import Holder, Ledger, MadeClaim
+from kubespread.scheduler.plugins.dynamicresources.ledger import DeviceLedger, Holder, MadeClaim
 
 NOT_AVAILABLE = Status(Code.UNRESOLVABLE, ("resourceclaim not available on the node",))
 NOT_ENOUGH = Status(Code.UNRESOLVABLE, ("cannot allocate all claims",))
@@ -71,7 +71,7 @@ _INVALID_POOLS = Status(Code.UNRESOLVABLE, ("invalid resource pools were encount
 _FAILED = 'running "DynamicResources" filter plugin: '
 
 
-class Outcome(Struct, frozen=True):
+class NodeOutcome(Struct, frozen=True):
     """The result for a pod's claims on one node."""
 
     status: Status | None = None
@@ -81,7 +81,7 @@ class Outcome(Struct, frozen=True):
     score: int = 0
 
 
-_FITS = Outcome()
+_FITS = NodeOutcome()
 
 
 class Judge(Struct, frozen=True, dict=True):
@@ -91,7 +91,7 @@ class Judge(Struct, frozen=True, dict=True):
     facts: Facts
     claims: PodClaims
     rules: Rules
-    _allocations: dict[tuple[int, tuple[str, ...]], Outcome] = field(default_factory=dict)
+    _allocations: dict[tuple[int, tuple[str, ...]], NodeOutcome] = field(default_factory=dict)
     """Of nodes that reach the same pools and need the same of them, as long as the ledger stays as it is."""
 
     @cached_property
@@ -138,19 +138,19 @@ class Judge(Struct, frozen=True, dict=True):
             if claim.allocation is not None
         )
 
-    def judge(self, node: int, ledger: Ledger) -> Outcome:
+    def judge(self, node: int, ledger: DeviceLedger) -> NodeOutcome:
         """The result for the claims on a node."""
         names: tuple[str, ...] = ()
         if self.claims.resources:
             if self.claims.resources_are_claimed:
-                return Outcome(_LEFT_OVER)
+                return NodeOutcome(_LEFT_OVER)
             names, lacks_one = self._from_devices(node)
             if lacks_one:
-                return Outcome(_NO_SUCH_RESOURCE)
+                return NodeOutcome(_NO_SUCH_RESOURCE)
             if not names and not self.claims.claims:
                 return _FITS
         outcome = self._allocated(node, names, ledger) if self.claims.needs_devices else _FITS
-        return outcome if outcome.status is not None or self._available[node] else Outcome(NOT_AVAILABLE)
+        return outcome if outcome.status is not None or self._available[node] else NodeOutcome(NOT_AVAILABLE)
 
     def _from_devices(self, node: int) -> tuple[tuple[str, ...], bool]:
         """The extended resources that devices have to provide on a node, and whether one is not to be had there."""
@@ -163,7 +163,7 @@ class Judge(Struct, frozen=True, dict=True):
                 return (), True
         return tuple(provided), False
 
-    def _allocated(self, node: int, names: tuple[str, ...], ledger: Ledger) -> Outcome:
+    def _allocated(self, node: int, names: tuple[str, ...], ledger: DeviceLedger) -> NodeOutcome:
         pools = self.inventory.pools(node)
         key = id(pools), names
         if key not in self._allocations:
@@ -197,23 +197,23 @@ class Judge(Struct, frozen=True, dict=True):
             claims.append(claim_to_allocate(name, self._by_names[names], self.facts.classes))
         return claims
 
-    def _search(self, pools: Pools, names: tuple[str, ...], ledger: Ledger) -> Outcome:
+    def _search(self, pools: Pools, names: tuple[str, ...], ledger: DeviceLedger) -> NodeOutcome:
         claims = self.to_allocate(names)
         try:
             allocated = allocate(pools, claims, ledger, self.rules)
         except NodeAllocationError as error:
-            return Outcome(Status(Code.UNRESOLVABLE, (str(error),)))
+            return NodeOutcome(Status(Code.UNRESOLVABLE, (str(error),)))
         except AllocationError as error:
-            return Outcome(Status(Code.ERROR, (f"{_FAILED}{error}",)))
+            return NodeOutcome(Status(Code.ERROR, (f"{_FAILED}{error}",)))
         except SearchTooLongError:
-            return Outcome(_TIMED_OUT)
+            return NodeOutcome(_TIMED_OUT)
         if allocated is None:
-            return Outcome(_INVALID_POOLS if any(pool.is_invalid for pool in pools) else NOT_ENOUGH)
+            return NodeOutcome(_INVALID_POOLS if any(pool.is_invalid for pool in pools) else NOT_ENOUGH)
         score = sum(
             claim.score({device.request.full_name for device in devices})
             for claim, devices in zip(claims, allocated, strict=True)
         )
-        return Outcome(allocated=allocated, score=score + self._score_of_allocated)
+        return NodeOutcome(allocated=allocated, score=score + self._score_of_allocated)
 
 
 def allocation_result(devices: Sequence[Allocated], node: str, rules: Rules) -> api.AllocationResult:
@@ -347,7 +347,7 @@ def _offered_on(part: api.ResourceSlice, nodes: Nodes) -> Iterator[tuple[api.Dev
     yield from ((device, reached) for device in spec.devices)
 
 
-def judge_of(pod: Pod, facts: Facts, ledger: Ledger, rules: Rules) -> Judge:
+def judge_of(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) -> Judge:
     """A pod's claims as they stand. Raises RefusedError."""
     return Judge(pod, facts, claims_of(pod, facts, ledger, rules), rules)
 
@@ -356,13 +356,13 @@ def facts_of(cluster: Cluster) -> Facts:
     return Facts.of(cluster.objects, cluster.nodes, cluster.memo)
 
 
-def ledger_of(cluster: Cluster, rules: Rules) -> Ledger:
+def ledger_of(cluster: Cluster, rules: Rules) -> DeviceLedger:
     """Who has which devices in ``cluster``; not to be moved, only its copies are."""
     users = cluster.claim_users
     unknown = list(users.unknown(rules))
     base = users if not unknown else unknown[-1].before
     remembered = base.recall(rules) if base is not None else None
-    ledger = remembered if isinstance(remembered, Ledger) else Ledger.of(facts_of(cluster), rules)
+    ledger = remembered if isinstance(remembered, DeviceLedger) else DeviceLedger.of(facts_of(cluster), rules)
     if unknown:
         ledger = ledger.copy()
         for step in reversed(unknown):
@@ -371,7 +371,7 @@ def ledger_of(cluster: Cluster, rules: Rules) -> Ledger:
     return ledger
 
 
-def _replay(users: ClaimUsers, ledger: Ledger, rules: Rules) -> None:
+def _replay(users: ClaimUsers, ledger: DeviceLedger, rules: Rules) -> None:
     happening = users.happening
     if happening is None:
         return
@@ -383,7 +383,7 @@ def _replay(users: ClaimUsers, ledger: Ledger, rules: Rules) -> None:
             remove(pod, node, facts, ledger)
 
 
-def place(pod: Pod, node: int, facts: Facts, ledger: Ledger, rules: Rules) -> None:
+def place(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger, rules: Rules) -> None:
     """Allocate for a pod that comes to a node what its claims need there, as far as it is available."""
     try:
         judge = judge_of(pod, facts, ledger, rules)
@@ -404,7 +404,7 @@ def place(pod: Pod, node: int, facts: Facts, ledger: Ledger, rules: Rules) -> No
     ledger.take(pod, name, tuple(made))
 
 
-def remove(pod: Pod, node: int, facts: Facts, ledger: Ledger) -> None:
+def remove(pod: Pod, node: int, facts: Facts, ledger: DeviceLedger) -> None:
     """Free the claims of a pod that leaves its node: those made for it at once, others once no pod uses them."""
     ledger.give_back(pod, facts.nodes.names[node])
     for key in (*_keys(pod), facts.made_for_resources_of(pod)):
@@ -429,7 +429,7 @@ def written_back(
     return objects.with_all(api.ResourceClaim, (*claims, *made)), updated
 
 
-def _with_statuses(pod: Pod, ledger: Ledger) -> Pod:
+def _with_statuses(pod: Pod, ledger: DeviceLedger) -> Pod:
     """A pod that knows the claims made for it."""
     holder = Holder.of(pod, pod.spec.node_name)
     made = [
@@ -443,7 +443,7 @@ def _with_statuses(pod: Pod, ledger: Ledger) -> Pod:
     return msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, resource_claim_statuses=statuses))
 
 
-def _as_it_is(claim: api.ResourceClaim, ledger: Ledger, pods: Sequence[Pod]) -> api.ResourceClaim:
+def _as_it_is(claim: api.ResourceClaim, ledger: DeviceLedger, pods: Sequence[Pod]) -> api.ResourceClaim:
     key = ClaimKey(claim.metadata.namespace, claim.metadata.name)
     status = ledger.changed.get(key)
     if status is None:

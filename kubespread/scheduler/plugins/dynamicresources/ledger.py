@@ -31,7 +31,6 @@ from kubespread.kube.api.devices import (
 )
 from kubespread.kube.quantity import INT64_MAX, NANO, Quantity, QuantityText, parse
 from kubespread.scheduler.plugins.dynamicresources.devices import (
-    Candidate,
     ClaimKey,
     CounterID,
     DeviceID,
@@ -39,6 +38,7 @@ from kubespread.scheduler.plugins.dynamicresources.devices import (
     OfferedDevice,
     Pool,
     PoolID,
+    ReachedDevice,
     Rules,
 )
 
@@ -76,7 +76,7 @@ Consumed = tuple[tuple[str, int], ...]
 """What one allocation of a shared device consumes of its capacities, in units of 10^-9; empty where it says nothing."""
 
 
-class Ledger(Struct):
+class DeviceLedger(Struct):
     """Devices and claims at one time. Copies are moved apart."""
 
     shares_count: bool = True
@@ -90,7 +90,7 @@ class Ledger(Struct):
     """The devices of claims that were made for a pod since, by the pod and its node; copies of a pod have several."""
 
     @classmethod
-    def of(cls, facts: Facts, rules: Rules) -> Ledger:
+    def of(cls, facts: Facts, rules: Rules) -> DeviceLedger:
         """As the snapshot has it."""
         ledger = cls(rules.shares_count)
         for claim in facts.claims.values():
@@ -98,10 +98,12 @@ class Ledger(Struct):
                 ledger._hold(claim.status.allocation)
         return ledger
 
-    def copy(self) -> Ledger:
-        return Ledger(self.shares_count, set(self.in_use), dict(self.shares), dict(self._changed), dict(self._made))
+    def copy(self) -> DeviceLedger:
+        return DeviceLedger(
+            self.shares_count, set(self.in_use), dict(self.shares), dict(self._changed), dict(self._made)
+        )
 
-    def changed_since(self, before: Ledger) -> set[DeviceID]:
+    def changed_since(self, before: DeviceLedger) -> set[DeviceID]:
         """The devices that others have now."""
         shared = {
             device
@@ -193,7 +195,7 @@ class Ledger(Struct):
 class Counters(Struct):
     """The counters of pools while devices are searched for: what is left of them, and what the search has reserved."""
 
-    ledger: Ledger
+    ledger: DeviceLedger
     rules: Rules
     _left: dict[Hashable, dict[CounterID, int]] = field(default_factory=dict)
     _reserved: dict[Hashable, dict[CounterID, int]] = field(default_factory=dict)
@@ -228,7 +230,7 @@ class Counters(Struct):
         return pool.id[1] if self.rules.miscounts else pool.id
 
 
-def counters_left(pool: Pool, ledger: Ledger) -> dict[CounterID, int]:
+def counters_left(pool: Pool, ledger: DeviceLedger) -> dict[CounterID, int]:
     """What allocated devices of a pool leave of its counters; below zero where they take too much."""
     left = dict(pool.counters)
     for device in pool.consumers if left else ():
@@ -248,7 +250,9 @@ def lacking(device: OfferedDevice, left: Mapping[CounterID, int]) -> set[Counter
     return needs | {counter for counter, amount in left.items() if amount < 0}
 
 
-def most_at_once(candidates: Iterable[Candidate], left: Mapping[PoolID, Mapping[CounterID, int]], rules: Rules) -> int:
+def most_at_once(
+    candidates: Iterable[ReachedDevice], left: Mapping[PoolID, Mapping[CounterID, int]], rules: Rules
+) -> int:
     """No more of these devices than this can be had together: of those that consume a counter set, as many as fit each
     of its counters, the smallest first.
     """
@@ -358,7 +362,7 @@ def _scaled(quantity: Quantity, rules: Rules) -> int:
 class Capacities(Struct):
     """The capacities of devices while devices are searched for."""
 
-    ledger: Ledger
+    ledger: DeviceLedger
     rules: Rules
     _reserved: dict[Hashable, dict[str, int]] = field(default_factory=dict)
     _shares: dict[Hashable, int] = field(default_factory=dict)

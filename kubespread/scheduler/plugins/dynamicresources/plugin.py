@@ -62,14 +62,20 @@ from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, Coun
 from kubespread.scheduler.plugins.dynamicresources.judging import (
     NOT_AVAILABLE,
     Judge,
-    Outcome,
+    NodeOutcome,
     facts_of,
     judge_of,
     ledger_of,
     place,
     remove,
 )
-from kubespread.scheduler.plugins.dynamicresources.ledger import Capacities, Ledger, consumption, counters_left, lacking
+from kubespread.scheduler.plugins.dynamicresources.ledger import (
+    Capacities,
+    DeviceLedger,
+    consumption,
+    counters_left,
+    lacking,
+)
 
 
 class DynamicResourcesState(ScaledToHighest, Counted):
@@ -79,7 +85,7 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         self._facts: Facts = facts_of(cluster)
         self._users: ClaimUsers | None = cluster.claim_users
         """What the ledger follows from; None once the state was moved on its own."""
-        self._ledger: Ledger = ledger_of(cluster, rules)
+        self._ledger: DeviceLedger = ledger_of(cluster, rules)
         self.judge: Judge = judge_of(pod, self._facts, self._ledger, rules)
         self._refused: Status | None = None
         """Why all nodes are rejected since the state was prepared."""
@@ -91,7 +97,7 @@ class DynamicResourcesState(ScaledToHighest, Counted):
 
     def _bring_up_to_date(self) -> None:
         for node in np.flatnonzero(self._outdated).tolist():
-            outcome = Outcome(self._refused) if self._refused is not None else self.judge.judge(node, self._ledger)
+            outcome = NodeOutcome(self._refused) if self._refused is not None else self.judge.judge(node, self._ledger)
             status = outcome.status
             self._rows[node] = 0 if status is None else self._table.setdefault(status, len(self._table) + 1)
             self._scores[node] = outcome.score if self._is_scored else 0
@@ -155,7 +161,7 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         self._ledger = ledger_of(cluster, self._rules)
         self._look_again(before)
 
-    def _look_again(self, before: Ledger) -> None:
+    def _look_again(self, before: DeviceLedger) -> None:
         """A change of the ledger outdates the verdicts on the nodes that reach the changed devices."""
         try:
             judge = judge_of(self._pod, self._facts, self._ledger, self._rules)
@@ -188,7 +194,7 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         return fork if fork._refused is None else None
 
 
-def shortages(judge: Judge, node: int, ledger: Ledger) -> Causes:
+def shortages(judge: Judge, node: int, ledger: DeviceLedger) -> Causes:
     """The claims that are allocated elsewhere or cannot be bound, or else the requests that find too few devices by
     themselves.
     """
@@ -200,7 +206,7 @@ def shortages(judge: Judge, node: int, ledger: Ledger) -> Causes:
     return tuple(_shortages(judge, node, ledger))
 
 
-def _shortages(judge: Judge, node: int, ledger: Ledger) -> Iterator[Cause]:
+def _shortages(judge: Judge, node: int, ledger: DeviceLedger) -> Iterator[Cause]:
     pools = [pool for pool in judge.inventory.pools(node) if pool.is_usable]
     for claim in judge.to_allocate_on(node):
         for alternatives in claim.requests:
@@ -209,7 +215,9 @@ def _shortages(judge: Judge, node: int, ledger: Ledger) -> Iterator[Cause]:
                 yield from (detail for detail in details if detail is not None)
 
 
-def _shortage(judge: Judge, request: RequestToAllocate, pools: Sequence[Pool], ledger: Ledger) -> DeviceDetail | None:
+def _shortage(
+    judge: Judge, request: RequestToAllocate, pools: Sequence[Pool], ledger: DeviceLedger
+) -> DeviceDetail | None:
     found, counters = Counter[str](), set[CounterID]()
     try:
         for pool in pools:
@@ -243,7 +251,7 @@ def _shortage(judge: Judge, request: RequestToAllocate, pools: Sequence[Pool], l
 
 
 def _as_found(
-    request: RequestToAllocate, device: OfferedDevice, left: Mapping[CounterID, int], ledger: Ledger, rules: Rules
+    request: RequestToAllocate, device: OfferedDevice, left: Mapping[CounterID, int], ledger: DeviceLedger, rules: Rules
 ) -> str:
     """What becomes of one device that a request by itself looks at. Raises AllocationError."""
     if not request.selects(device):
@@ -259,7 +267,7 @@ def _as_found(
     return "full" if consumed is None or not capacities.suffices(device, consumed) else "usable"
 
 
-def _together(request: RequestToAllocate, pools: Sequence[Pool], ledger: Ledger, rules: Rules) -> int:
+def _together(request: RequestToAllocate, pools: Sequence[Pool], ledger: DeviceLedger, rules: Rules) -> int:
     """How many devices a request could have at once, which may be fewer than one after the other: up to as many as it
     asks for.
     """

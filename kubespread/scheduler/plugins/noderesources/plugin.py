@@ -55,15 +55,7 @@ from kubespread.scheduler.plugin import (
 )
 from kubespread.scheduler.plugins.dynamicresources.devices import Rules
 from kubespread.scheduler.plugins.noderesources import scoring
-from kubespread.scheduler.plugins.noderesources.scoring import (
-    CPU_AND_MEMORY,
-    NodeResourcesBalancedAllocationArgs,
-    NodeResourcesFitArgs,
-    Scoring,
-    Share,
-    WeightedResource,
-    shares,
-)
+from kubespread.scheduler.plugins.noderesources.scoring import Scoring
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +64,7 @@ Floats = NDArray[np.float64]
 class NodeResourcesBalancedAllocation(Plugin):
     name: ClassVar[str] = "NodeResourcesBalancedAllocation"
 
-    resources: tuple[WeightedResource, ...] = CPU_AND_MEMORY
+    resources: tuple[scoring.WeightedResource, ...] = scoring.CPU_AND_MEMORY
     scores_improvement: bool = True
     """Since 1.36 the score is what the pod changes; before, it was the balance with the pod."""
     skips_best_effort: bool = True
@@ -117,7 +109,7 @@ class NodeResourcesBalancedAllocationState(OnNode):
     devices: Rules | None = None
 
     def points(self, held: Holdings) -> Counts:
-        kept = shares(self.plugin.resources, self.requested, held, held.requested, self.devices)
+        kept = scoring.shares(self.plugin.resources, self.requested, held, held.requested, self.devices)
         with_pod = _balance(kept, [share.requested for share in kept], len(held))
         if not self.plugin.scores_improvement:
             return with_pod
@@ -125,7 +117,7 @@ class NodeResourcesBalancedAllocationState(OnNode):
         return 50 + divide(50 + with_pod - without, 2)
 
 
-def _balance(kept: Sequence[Share], amounts: Sequence[Integers], nodes: int) -> Integers:
+def _balance(kept: Sequence[scoring.Share], amounts: Sequence[Integers], nodes: int) -> Integers:
     """100 for equal fractions, less the more they deviate."""
     if len(kept) == 2 and all(share.is_everywhere for share in kept):  # the usual case, in fewer steps
         one, other = (np.minimum(amount / share.allocatable, 1.0) for share, amount in zip(kept, amounts, strict=True))
@@ -157,7 +149,7 @@ def _points(deviation: Floats) -> Integers:
         return ((1.0 - deviation) * 100.0).astype(np.int64)
 
 
-def _deviation(kept: Sequence[Share], fractions: Sequence[Floats], total: Floats, count: Integers) -> Floats:
+def _deviation(kept: Sequence[scoring.Share], fractions: Sequence[Floats], total: Floats, count: Integers) -> Floats:
     counted = np.maximum(count, 1).astype(np.float64)
     mean = total / counted
     squares = np.zeros(len(total), dtype=np.float64)
@@ -170,12 +162,12 @@ BALANCED_ALLOCATION = Specification(
     name=NodeResourcesBalancedAllocation.name,
     points=RANKS,
     make=lambda setting: NodeResourcesBalancedAllocation(
-        read_as(NodeResourcesBalancedAllocationArgs, setting.args).weighted_resources,
+        read_as(scoring.NodeResourcesBalancedAllocationArgs, setting.args).weighted_resources,
         scores_improvement=setting.version.since(36),
         skips_best_effort=setting.version.since(33),
         devices=Rules.of(setting.version) if setting.version.has("DRAExtendedResource") else None,
     ),
-    args=NodeResourcesBalancedAllocationArgs,
+    args=scoring.NodeResourcesBalancedAllocationArgs,
     weight=1,
 )
 
@@ -316,7 +308,7 @@ def _combined(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts
 
 
 def _node_resources_fit(setting: Setting) -> NodeResourcesFit:
-    args, version = read_as(NodeResourcesFitArgs, setting.args), setting.version
+    args, version = read_as(scoring.NodeResourcesFitArgs, setting.args), setting.version
     return NodeResourcesFit(
         args.scoring,
         frozenset(args.ignored_resources),
@@ -332,7 +324,7 @@ NODE_RESOURCES_FIT = Specification(
     name=NodeResourcesFit.name,
     points=JUDGES | RANKS,
     make=_node_resources_fit,
-    args=NodeResourcesFitArgs,
+    args=scoring.NodeResourcesFitArgs,
     weight=1,
     unprepared=Unprepared(filter='error reading "PreFilterNodeResourcesFit" from cycleState: not found'),
 )

@@ -286,7 +286,9 @@ def counted_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> K
 
 
 def pretended_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgment:
-    """The same in a dry run, where terminating pods count and the selector without requirements matches every pod."""
+    """The pods a constraint counts in a dry run, where terminating pods count and the selector without requirements
+    matches every pod.
+    """
     return _selected_kinds(cluster.kinds, constraint.selector, namespace, terminating=True)
 
 

@@ -127,7 +127,7 @@ class SoftConstraints:
         ]
 
     def fork(self) -> SoftConstraints:
-        """The same counts, to be updated apart from these."""
+        """A copy whose counts are moved apart from these."""
         fork = copy(self)
         fork.counted = [counted.fork() for counted in self.counted]
         return fork
@@ -316,7 +316,7 @@ class PodTopologySpread(Plugin):
         return SpreadState(cluster, pod, declared, self.rules) if declared.constraints else SKIP
 
     def _declared(self, cluster: Cluster, pod: Pod) -> PodConstraints:
-        """Parsed once for a pod that is asked about repeatedly."""
+        """Parsed once for a pod that is prepared repeatedly."""
         memo, objects = cluster.kinds.memo_of(pod), cluster.objects
         cached = memo.get(PodConstraints)
         if cached is None or cached[0] is not self or cached[1] is not objects:

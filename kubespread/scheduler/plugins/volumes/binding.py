@@ -40,18 +40,10 @@ from kubespread.scheduler.causes import (
     VolumeNodeDetail,
     by_place,
 )
+from kubespread.scheduler.cluster import storage_index
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, divide, round_half_away, wrapped
 from kubespread.scheduler.cluster.nodes import everywhere, named, nowhere
-from kubespread.scheduler.cluster.storage_index import (
-    StorageChange,
-    claim_name,
-    driver_of,
-    is_bound,
-    is_owned,
-    not_owner,
-    storage_class_name,
-)
 from kubespread.scheduler.plugin import (
     JUDGES,
     RANKS,
@@ -69,27 +61,8 @@ from kubespread.scheduler.plugin import (
     ZeroScores,
     read_as,
 )
-from kubespread.scheduler.plugins.noderesources.scoring import (
-    MAX_SHAPE_SCORE,
-    ShapePoint,
-    UtilizationShapePoint,
-    on_the_line,
-    shape_faults,
-)
-from kubespread.scheduler.plugins.volumes.matching import (
-    PersistentVolumes,
-    VolumePlugin,
-    admits_node,
-    binding_gaps,
-    capacity,
-    counts_capacity,
-    offers,
-    provisionable,
-    requested_storage,
-    undetermined_scores,
-    unmet_on,
-    untranslatable,
-)
+from kubespread.scheduler.plugins.noderesources import scoring
+from kubespread.scheduler.plugins.volumes import matching
 
 
 def bound_on(
@@ -97,16 +70,16 @@ def bound_on(
     node: int,
     taken: Iterable[tuple[api.PersistentVolumeClaim, api.PersistentVolume]],
     to_provision: Iterable[api.PersistentVolumeClaim],
-) -> StorageChange:
+) -> storage_index.StorageChange:
     """The claims of a pod bound to ``node``, each with the volume it takes or with one that is made for it there."""
     pairs = list(taken)
     capacities: dict[int, api.CSIStorageCapacity] = {}
     for claim in to_provision:
-        storage_class = cluster.storage.classes[storage_class_name(claim)]
+        storage_class = cluster.storage.classes[storage_index.storage_class_name(claim)]
         pairs.append((claim, _provisioned(cluster, node, claim, storage_class)))
-        if counts_capacity(cluster, storage_class, claim):
+        if matching.counts_capacity(cluster, storage_class, claim):
             capacities |= _less(cluster, node, claim, capacities)
-    return StorageChange(
+    return storage_index.StorageChange(
         [_bound_claim(claim, volume) for claim, volume in pairs],
         [_bound_volume(claim, volume) for claim, volume in pairs],
         capacities,
@@ -134,7 +107,7 @@ def _provisioned(
     cluster: Cluster, node: int, claim: api.PersistentVolumeClaim, storage_class: api.StorageClass
 ) -> api.PersistentVolume:
     """The volume that the driver of a class makes for a claim whose pod goes to ``node``."""
-    meta, spec, driver = claim.metadata, claim.spec, driver_of(storage_class)
+    meta, spec, driver = claim.metadata, claim.spec, storage_index.driver_of(storage_class)
     name = f"pvc-{meta.uid or f'{meta.namespace}-{meta.name}'}"
     made = api.PersistentVolumeSpec(
         capacity=spec.resources.requests,
@@ -171,8 +144,8 @@ def _less(
     cluster: Cluster, node: int, claim: api.PersistentVolumeClaim, before: Mapping[int, api.CSIStorageCapacity]
 ) -> dict[int, api.CSIStorageCapacity]:
     """What is reported about ``node`` for the claim's class once its volume is made, by place among the reports."""
-    labels, name = cluster.nodes.objects[node].metadata.labels, storage_class_name(claim)
-    size = requested_storage(claim).value
+    labels, name = cluster.nodes.objects[node].metadata.labels, storage_index.storage_class_name(claim)
+    size = matching.requested_storage(claim).value
     changed = {}
     for place, reported in enumerate(cluster.storage.capacities):
         report = before.get(place, reported)
@@ -197,20 +170,20 @@ _REASONS = (NODE_CONFLICT, BIND_CONFLICT, NOT_ENOUGH_SPACE, VOLUME_MISSING)
 
 
 @dataclass(frozen=True)
-class VolumeBinding(VolumePlugin):
+class VolumeBinding(matching.VolumePlugin):
     name: ClassVar[str] = "VolumeBinding"
 
-    shape: tuple[ShapePoint, ...] = ()
+    shape: tuple[scoring.ShapePoint, ...] = ()
     """What free storage is worth, with the gate StorageCapacityScoring: then every pod is scored, one without claims
     too. Empty without it.
     """
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         yield from super().gaps(cluster, pod)
-        yield from binding_gaps(cluster, pod)
+        yield from matching.binding_gaps(cluster, pod)
 
     def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
-        return undetermined_scores(cluster, pod) if self.shape else iter(())
+        return matching.undetermined_scores(cluster, pod) if self.shape else iter(())
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         unasked = ZeroScores(len(cluster)) if self.shape else SKIP
@@ -218,7 +191,7 @@ class VolumeBinding(VolumePlugin):
             return unasked
         claims: list[api.PersistentVolumeClaim] = []
         for volume in pod.spec.volumes:
-            if (name := claim_name(pod, volume)) is None:
+            if (name := storage_index.claim_name(pod, volume)) is None:
                 continue
             claim = cluster.storage.claim(pod, name)
             problem = _problem(pod, name, claim, ephemeral=volume.ephemeral is not None)
@@ -228,8 +201,8 @@ class VolumeBinding(VolumePlugin):
             claims.append(claim)
         if not claims:
             return unasked
-        bound = [claim for claim in claims if is_bound(claim)]
-        waiting = [claim for claim in claims if not is_bound(claim)]
+        bound = [claim for claim in claims if storage_index.is_bound(claim)]
+        waiting = [claim for claim in claims if not storage_index.is_bound(claim)]
         if any(claim.spec.volume_name or not cluster.storage.is_delayed(claim) for claim in waiting):
             return Status(Code.UNRESOLVABLE, (UNBOUND_IMMEDIATE,))
         return VolumeBindingState(cluster, bound, waiting, self.shape)
@@ -246,8 +219,8 @@ def _problem(pod: Pod, name: str, claim: api.PersistentVolumeClaim | None, *, ep
         return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.spec.volume_name}"'
     if claim.metadata.deletion_timestamp is not None:
         return f'persistentvolumeclaim "{name}" is being deleted'
-    if ephemeral and not is_owned(claim, pod):
-        return not_owner(claim, pod)
+    if ephemeral and not storage_index.is_owned(claim, pod):
+        return storage_index.not_owner(claim, pod)
     return None
 
 
@@ -264,7 +237,7 @@ class VolumeBindingState(Fixed):
     cluster: Cluster
     bound: Sequence[api.PersistentVolumeClaim]
     waiting: Sequence[api.PersistentVolumeClaim]
-    shape: Sequence[ShapePoint]
+    shape: Sequence[scoring.ShapePoint]
 
     def filter(self) -> Verdicts:
         raised = {reason: nowhere(self.cluster.nodes) for reason in _REASONS}
@@ -287,7 +260,9 @@ class VolumeBindingState(Fixed):
         for claim in self.bound:
             volume = self.cluster.storage.volumes.get(claim.spec.volume_name)
             failing, fault = (
-                untranslatable(self.cluster, volume) if volume is not None else (nowhere(self.cluster.nodes), "")
+                matching.untranslatable(self.cluster, volume)
+                if volume is not None
+                else (nowhere(self.cluster.nodes), "")
             )
             if failing.any():
                 status = Status(Code.ERROR, (f'running "VolumeBinding" filter plugin: {fault}',))
@@ -307,7 +282,7 @@ class VolumeBindingState(Fixed):
             if volume is None:
                 yield _Problem(VOLUME_MISSING, claim, open_nodes)
                 return
-            rejected = open_nodes & ~admits_node(self.cluster, volume, bound=True)
+            rejected = open_nodes & ~matching.admits_node(self.cluster, volume, bound=True)
             yield _Problem(NODE_CONFLICT, claim, rejected)
             open_nodes = open_nodes & ~rejected
 
@@ -318,7 +293,7 @@ class VolumeBindingState(Fixed):
             yield _Problem(BIND_CONFLICT, claim, ~nodes)
             open_nodes = open_nodes & nodes
         for claim, needed in self._waiting[1]:
-            provisioned, enough = provisionable(self.cluster, claim)
+            provisioned, enough = matching.provisionable(self.cluster, claim)
             unprovisioned = open_nodes & needed & ~provisioned
             full = open_nodes & needed & provisioned & ~enough
             yield _Problem(BIND_CONFLICT, claim, unprovisioned)
@@ -338,7 +313,7 @@ class VolumeBindingState(Fixed):
         """What one problem means to each of ``nodes``, which all have it."""
         claim = problem.claim
         name, bound_to = f"{claim.metadata.namespace}/{claim.metadata.name}", claim.spec.volume_name
-        storage_class, size = storage_class_name(claim), str(requested_storage(claim))
+        storage_class, size = storage_index.storage_class_name(claim), str(matching.requested_storage(claim))
         if problem.reason == NODE_CONFLICT:
             volume = self.cluster.storage.volumes[bound_to]
             return [
@@ -349,7 +324,7 @@ class VolumeBindingState(Fixed):
                     )
                     for unmet in unmet_list
                 )
-                for unmet_list in unmet_on(self.cluster, volume, nodes)
+                for unmet_list in matching.unmet_on(self.cluster, volume, nodes)
             ]  # fmt: skip
         cause: Cause
         if problem.reason == VOLUME_MISSING:
@@ -361,12 +336,12 @@ class VolumeBindingState(Fixed):
         return [(cause,)] * len(nodes)
 
     @cached_property
-    def _waiting(self) -> tuple[PersistentVolumes, list[tuple[api.PersistentVolumeClaim, Mask]]]:
+    def _waiting(self) -> tuple[matching.PersistentVolumes, list[tuple[api.PersistentVolumeClaim, Mask]]]:
         """The volumes taken, and the claims that are left to a provisioner, each with the nodes where it is."""
-        volumes = PersistentVolumes(self.cluster)
+        volumes = matching.PersistentVolumes(self.cluster)
         to_provision = list(self._selected)
         unselected = [claim for claim in self.waiting if SELECTED_NODE not in claim.metadata.annotations]
-        smallest_first = sorted(unselected, key=lambda claim: requested_storage(claim).nano)
+        smallest_first = sorted(unselected, key=lambda claim: matching.requested_storage(claim).nano)
         return volumes, to_provision + [(claim, ~volumes.take(claim)) for claim in smallest_first]
 
     @cached_property
@@ -375,7 +350,7 @@ class VolumeBindingState(Fixed):
         selected = ((claim, claim.metadata.annotations.get(SELECTED_NODE)) for claim in self.waiting)
         return [(claim, named(self.cluster.nodes, [node])) for claim, node in selected if node is not None]
 
-    def binding(self, node: int) -> StorageChange | None:
+    def binding(self, node: int) -> storage_index.StorageChange | None:
         """Each claim that waits takes its volume of ``node``, or one is made for it there."""
         volumes, to_provision = self._waiting
         taken = [(claim, volume) for claim, volume, nodes in volumes.bindings if nodes[node]]
@@ -389,12 +364,20 @@ class VolumeBindingState(Fixed):
         bound, made = StorageUse(self.cluster), StorageUse(self.cluster)
         for claim, volume, nodes in volumes.bindings:
             bound.bind(
-                volume.spec.storage_class_name or "", nodes, requested_storage(claim).value, capacity(volume).value
+                volume.spec.storage_class_name or "",
+                nodes,
+                matching.requested_storage(claim).value,
+                matching.capacity(volume).value,
             )
         for claim, needed in to_provision:
-            for offer, nodes in offers(self.cluster, claim):
+            for offer, nodes in matching.offers(self.cluster, claim):
                 free = parse(offer.capacity).value if offer.capacity is not None else 0
-                made.provision(storage_class_name(claim), needed & nodes, requested_storage(claim).value, free)
+                made.provision(
+                    storage_index.storage_class_name(claim),
+                    needed & nodes,
+                    matching.requested_storage(claim).value,
+                    free,
+                )
                 needed = needed & ~nodes
         # Claims to be provisioned do not count on a node that also binds a volume.
         scores: Counts = np.where(bound.anything, bound.scores(self.shape), made.scores(self.shape))
@@ -403,7 +386,7 @@ class VolumeBindingState(Fixed):
 
 class VolumeBindingArgs(Args):
     bind_timeout_seconds: Int64 | None = None
-    shape: list[UtilizationShapePoint] | None = None
+    shape: list[scoring.UtilizationShapePoint] | None = None
 
     def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
         if self.bind_timeout_seconds is not None and self.bind_timeout_seconds < 0:
@@ -412,7 +395,7 @@ class VolumeBindingArgs(Args):
         if self.shape is None:
             return
         if version.has(_SCORING):
-            yield from shape_faults(self.shape, f"{path}.shape")
+            yield from scoring.shape_faults(self.shape, f"{path}.shape")
         else:
             # Printed with the fields in Go's order, not sorted as the keys of a map are.
             points = ",".join(f'{{"Utilization":{point.utilization},"Score":{point.score}}}' for point in self.shape)
@@ -424,7 +407,9 @@ def _volume_binding(setting: Setting) -> VolumeBinding:
     if not setting.version.has(_SCORING):
         return VolumeBinding()
     shape = read_as(VolumeBindingArgs, setting.args).shape
-    return VolumeBinding(tuple(ShapePoint(point.utilization, point.score) for point in shape or ()) or LESS_IS_BETTER)
+    return VolumeBinding(
+        tuple(scoring.ShapePoint(point.utilization, point.score) for point in shape or ()) or LESS_IS_BETTER
+    )
 
 
 VOLUME_BINDING = Specification(
@@ -439,7 +424,7 @@ VOLUME_BINDING = Specification(
 
 
 _FULL = 100
-LESS_IS_BETTER = (ShapePoint(0, MAX_SHAPE_SCORE), ShapePoint(_FULL, 0))
+LESS_IS_BETTER = (scoring.ShapePoint(0, scoring.MAX_SHAPE_SCORE), scoring.ShapePoint(_FULL, 0))
 """The line that scores are on without a shape: the free part in percent."""
 
 
@@ -478,7 +463,7 @@ class StorageUse:
             mask |= nodes
         return mask
 
-    def scores(self, shape: Sequence[ShapePoint]) -> Counts:
+    def scores(self, shape: Sequence[scoring.ShapePoint]) -> Counts:
         """The mean over the classes that a node uses of where its use is on the line, rounded half away from zero; 0
         where it uses none.
         """
@@ -488,6 +473,6 @@ class StorageUse:
             requested, offered = self._requested[storage_class], self._offered[storage_class]
             over = (offered == 0) | (requested > offered)
             utilization = np.where(over, _FULL, divide(requested * _FULL, offered))
-            total += np.where(used, on_the_line(utilization, shape), 0)
+            total += np.where(used, scoring.on_the_line(utilization, shape), 0)
             classes += used
         return round_half_away(total / np.maximum(classes, 1))

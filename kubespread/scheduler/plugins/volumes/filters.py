@@ -414,11 +414,8 @@ class VolumeRestrictionsState(Counted):
     def _disks_in_use(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, DiskDetail]]:
         running = cluster.running
         disks = {number: list(_shared_disks(self._disks, self._kinds[number])) for number in running.nodes_of_kind}
-        place_of = {node: place for place, node in enumerate(nodes.tolist())}
-        for holder in running.places_of(number for number, shared in disks.items() if shared).tolist():
-            if (node := running.node.item(holder)) in place_of:
-                pod = name_of(running.pods[holder])
-                yield from ((place_of[node], DiskDetail(disk.name, pod)) for disk in disks[running.kind.item(holder)])
+        for place, pod, kind in running.on(nodes, (number for number, shared in disks.items() if shared)):
+            yield from ((place, DiskDetail(disk.name, name_of(pod))) for disk in disks[kind])
 
     def _claims_in_use(self, cluster: Cluster) -> Iterator[ClaimInUseDetail]:
         """Each with the first pod that uses it."""
