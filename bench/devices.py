@@ -7,8 +7,7 @@ from statistics import median
 from typing import Any
 
 from bench.measuring import against, seconds
-from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.manifests.workload import from_object
+from kubespread.candidate.candidate import Surroundings, from_object
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.placing import Placing

@@ -6,8 +6,7 @@ from functools import partial
 
 from bench.clusters import PODS_PER_NODE, cluster, deployment
 from bench.measuring import against, seconds
-from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.manifests.workload import from_object
+from kubespread.candidate.candidate import Surroundings, from_object
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import default_profile, framework

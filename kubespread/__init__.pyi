@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypeVar, overload
 
-from kubespread.candidate.input.sources import PodGiven
+from kubespread.candidate.sources import PodGiven
 from kubespread.errors import KubespreadError as KubespreadError, ManifestError as ManifestError, SnapshotError as SnapshotError, UsageError as UsageError
 from kubespread.questions.advise.report import AdviseReport as AdviseReport
 from kubespread.questions.audit.report import AuditReport as AuditReport

@@ -39,7 +39,7 @@ ROOMS: dict[str, set[str]] = {
         "kube",
         "snapshot.edits",
         "candidate.settings",
-        "candidate.input.kustomization",
+        "candidate.kustomization",
         "node_groups.groups",
     },  # fmt: skip
     "config": {"manifest", "kube"},
@@ -63,8 +63,10 @@ ROOMS: dict[str, set[str]] = {
         "__version__",
     },
     "assistants": {
-        "candidate.manifests.file",
-        "candidate.input.references",
+        "candidate.manifest",
+        "candidate.sources.Reference",
+        "candidate.sources.reference",
+        "candidate.sources.reference_kinds",
         "kube.api.unknown_fields",
         "reports",
         "questions",
@@ -80,10 +82,8 @@ ROOMS: dict[str, set[str]] = {
     "cli": {
         "assistants",
         "redaction",
-        "candidate.input.command_line",
-        "candidate.input.kustomization",
-        "candidate.input.references",
-        "candidate.input.sources.Choosing",
+        "candidate.kustomization",
+        "candidate.sources",
         "config",
         # What completion offers by name, and what a mistyped name was to be.
         "kube.api.kinds",
@@ -129,7 +129,7 @@ PARTS = {
     ("advise", "simulate"), ("compare", "explain"), ("compare", "simulate"), ("play", "explain"), ("play", "map"),
     ("play", "simulate"), ("play", "upgrade"), ("rebalance", "map"),
     ("plan", "audit"), ("plan", "map"), ("plan", "play"), ("plan", "removable"), ("plan", "report"), ("plan", "survive"),
-    ("report", "audit"), ("report", "capacity"), ("report", "check"), ("report", "pending"), ("report", "removable"), ("report", "survive"), ("simulate", "play"), ("survive", "map"),
+    ("report", "audit"), ("report", "capacity"), ("report", "pending"), ("report", "removable"), ("report", "survive"), ("simulate", "play"), ("survive", "map"),
     ("verify", "audit"), ("verify", "capacity"), ("verify", "check"), ("verify", "play"), ("verify", "simulate"),
     ("verify", "survive"),
 }  # fmt: skip

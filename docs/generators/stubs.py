@@ -14,7 +14,7 @@ from kubespread.questions.registry import question
 
 _HEAD = '"""The library as type checkers and editors see it: `make docs` makes it from the questions."""\n'
 _TYPES = {
-    "kubespread.candidate.input.sources": "PodGiven",
+    "kubespread.candidate.sources": "PodGiven",
     "kubespread.questions.check.report": "Severity",
     "kubespread.questions.queue.manner": "Ties",
     "kubespread.questions.scene": "OnProgress OnRefused",

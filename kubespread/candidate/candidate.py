@@ -1,110 +1,62 @@
-"""A pod ready to be scheduled, and what decides which pod a manifest yields.
-
-From a workload, or a pod to be created, to the pod that kube-scheduler would see.
+"""The pod that kube-scheduler would see, admitted, or every fault named: of a manifest, of the cluster (``pod/web-0``),
+or the next one that a workload there would make (``deploy/web``).
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, TypeVar
 
+import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.candidate.manifests.file import Place, field_at
-from kubespread.candidate.settings import Setting
-from kubespread.controllers.pod_creation import NewPod, PodCreator, ephemeral_claims
+from kubespread.candidate.manifest import (
+    OBJECT_NAME,
+    Manifest,
+    Place,
+    are_related,
+    choose,
+    decodable,
+    field_at,
+    kind_of,
+    manifest_of,
+)
+from kubespread.candidate.settings import Setting, Settled, settled
+from kubespread.candidate.sources import Reference, missing_namespace
+from kubespread.controllers.deployment import current_replica_set
+from kubespread.controllers.pod_creation import NewPod, PodCreator, ephemeral_claims, generated_name
 from kubespread.controllers.registry import new_pod, replicas
-from kubespread.controllers.statefulset import creates_one_by_one
-from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.controllers.statefulset import creates_one_by_one, from_free_ordinal
+from kubespread.errors import Fault, KubespreadError, ManifestError, SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
+from kubespread.kube.admission.gated_fields import DROPPED, drop_fields
 from kubespread.kube.admission.plugins import AdmissionPlugins, admit
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import Kind
+from kubespread.kube.api.core import Pod, PodStatus
+from kubespread.kube.api.decoding import decode, normalized
+from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.api.unknown_fields import UnknownField, alternatives, near_miss, unknown_fields, workload_type
+from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
+from kubespread.kube.name_rules import dns_label_faults
+from kubespread.kube.owners import WorkloadName, controller_of, controls, is_active, static_notes
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.objects import workload_faults
-from kubespread.kube.versions import LATEST, KubeVersion
+from kubespread.kube.validation.pods import pod_faults
+from kubespread.kube.versions import LATEST, KubeVersion, Release
 from kubespread.kube.well_known import ENDED_PHASES
+from kubespread.manifest.objects import KubernetesObject
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import count_of
 
+T = TypeVar("T", bound=ApiObject)
 
-def scheduled_again(pod: Pod) -> tuple[Pod, tuple[str, ...]]:
-    """The stored ``pod`` taken off its node, with notes on that. Raises UsageError for one that has ended."""
-    name = f"pod {pod.metadata.namespace}/{pod.metadata.name}"
-    if pod.status.phase in ENDED_PHASES:
-        raise UsageError(f"{name} has ended ({pod.status.phase}): it is not scheduled again")
-    notes = []
-    if pod.metadata.deletion_timestamp is not None:
-        notes.append(f"{name} is being deleted; kube-scheduler would not place it")
-    if pod.spec.node_name:
-        notes.append(
-            f"{name} runs on {pod.spec.node_name}; it is asked about as if it were scheduled again, without itself"
-        )
-        pod = replace(pod, spec=replace(pod.spec, node_name=""))
-    return pod, tuple(notes)
-
-
-def creator_of(place: Place, row: Kind, creator: ApiObject, plain: Any) -> PodCreator[ApiObject]:
-    """``creator``, which is the same as ``plain``, with its pod template. Raises ManifestError where it has none."""
-    template = row.pod_template(creator)
-    if template is None:
-        message = f"{place.item.field(row.template_path)}: expected a pod template, found null"
-        raise ManifestError(place.file, [Fault(message)])
-    return PodCreator(
-        place.item.api_version,
-        place.item.kind,
-        creator,
-        Pod(metadata=template.metadata, spec=template.spec),
-        json.dumps(field_at(plain, row.template_path), sort_keys=True),
-    )
-
-
-def candidate_from_creator(
-    place: Place, creator: PodCreator[ApiObject], template_path: str, surroundings: Surroundings
-) -> Candidate:
-    """The next pod that ``creator``'s controller creates. Raises ManifestError; the template is defaulted."""
-    # What pods of it ask for as a whole is for when they are admitted.
-    default_pod(creator.template, pod_level=False)
-    place.refuse(workload_faults(creator.object, creator.template, template_path, surroundings.version))
-    candidate = candidate_from_pod(place, new_pod(creator), surroundings, template_path)
-    return replace(
-        candidate,
-        companions=(*candidate.companions, *(ephemeral_claims(candidate.pod) if controller_of(candidate.pod) else ())),
-        workload=WorkloadName(creator.kind, creator.namespace, creator.name),
-        object=creator.object,
-        replicas=replicas(creator),
-        template=creator.template,
-        one_by_one=creates_one_by_one(creator),
-    )
-
-
-def candidate_from_pod(place: Place, new: NewPod, surroundings: Surroundings, template_path: str = "") -> Candidate:
-    """The pod once the API server has admitted it. Raises ManifestError, and UsageError for a pod that has ended."""
-    pod = new.pod
-    notes: tuple[str, ...] = ()
-    is_stored = bool(pod.metadata.uid)
-    if is_stored:
-        pod, notes = scheduled_again(pod)
-    elif pod.spec.node_name:
-        notes = (
-            f"spec.nodeName is {pod.spec.node_name}: kube-scheduler never sees such a pod; its filters are asked "
-            "all the same",
-        )
-    admitted = admit(pod, surroundings.version, surroundings.objects, surroundings.admission)
-    if admitted.forbidden:
-        raise ManifestError(place.file, [Fault(admitted.forbidden)])
-    inside = f"{template_path}." if template_path else ""
-    place.refuse(FieldFault(f"{inside}{path}", message) for path, message in admitted.faults)
-    return Candidate(
-        pod=admitted.pod,
-        companions=new.companions,
-        notes=(*new.notes, *admitted.dropped, *notes),
-        admission=tuple(admitted.changes),
-        is_stored=is_stored,
-        admission_gaps=tuple(admitted.gaps),
-    )
+RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
+"""The annotation of a template by which ``kubectl rollout restart`` makes another one of it."""
 
 
 class Candidate(Struct, frozen=True):
@@ -130,7 +82,7 @@ class Candidate(Struct, frozen=True):
     waits_behind: str = ""
     """That it is made only once another pod of its workload runs, which has no node yet; empty where none is."""
     is_stored: bool = False
-    """Whether the pod is in the cluster already: it is asked about in a cluster without it."""
+    """Whether the pod is in the cluster already: questions take it out of the cluster first."""
     gaps: tuple[str, ...] = ()
     """What else the manifest holds that matters but is not read."""
     admission_gaps: tuple[str, ...] = ()
@@ -156,3 +108,338 @@ class Surroundings(Struct, frozen=True):
     admission: AdmissionPlugins = AdmissionPlugins()
     settings: tuple[Setting, ...] = ()
     """Fields that are changed in the pod or its workload before anything else is done with it."""
+
+
+class NotInClusterError(UsageError):
+    """A workload or a pod that is named is not in the cluster."""
+
+
+def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
+    """The pod of the manifest's workload, the named one of several. Raises ManifestError and UsageError."""
+    default_namespace = surroundings.namespace or surroundings.context_namespace
+    item = manifest.chosen or choose(manifest, surroundings.name, default_namespace)
+    changed = settled(item.data, kind_of(item), surroundings.settings)
+    with changed.blamed(item.written_path):
+        candidate = _candidate(manifest.place(dataclasses.replace(item, content=changed.data)), surroundings)
+    return replace(candidate, gaps=manifest.gaps)
+
+
+def from_object(data: Mapping[str, Any], surroundings: Surroundings) -> Candidate:
+    """The pod of an object passed as a value. Raises ManifestError and UsageError."""
+    return from_manifest(manifest_of(data), surroundings)
+
+
+def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
+    """Report all faults of the object at once: what cannot be decoded, unknown fields, invalid values."""
+    item = place.item
+    place.refuse(unserved(item, is_written=place.text is not None))
+    row = kind_of(item)
+    # The API server does not store, and so does not check, a status that a client sends.
+    sent = {name: value for name, value in item.data.items() if name != "status"}
+    with place.decoding():
+        plain, undecodable = decodable(sent, row.cls)
+    unknown = _unknown_fields(item, sent, row.template_path)
+    if not undecodable and not unknown:
+        candidate = _decoded_candidate(place, row, plain, surroundings)
+        absent = _unknown_fields(item, sent, row.template_path, surroundings.version.release)
+        notes = (
+            f"{field.path} is dropped: Kubernetes {surroundings.version} does not have it"
+            for field in absent
+            if field.path.rpartition(".")[2] not in DROPPED
+        )
+        return replace(candidate, notes=(*candidate.notes, *notes))
+    faults = [fault for error in undecodable for fault in place.undecodable(error).faults]
+    faults += place.placed(FieldFault(field.path, str(field)) for field in unknown)
+    # Faults that only follow from a value removed here are not reported again.
+    blamed = [*(error.path for error in undecodable), *(field.meant for field in unknown)]
+    paths = [path for each in blamed if (path := item.field(each))]
+    for fault in _further_faults(place, row, plain, surroundings):
+        if fault.field and not any(are_related(fault.field, path) for path in paths):
+            faults.append(fault)
+    raise ManifestError(place.file, sorted(faults, key=lambda fault: fault.line or 0))
+
+
+def _further_faults(place: Place, row: Kind, plain: Any, surroundings: Surroundings) -> Sequence[Fault]:
+    try:
+        _decoded_candidate(place, row, plain, surroundings)
+    except ManifestError as error:
+        return error.faults
+    except (KubespreadError, msgspec.ValidationError):
+        pass
+    return ()
+
+
+def _decoded_candidate(place: Place, row: Kind, plain: Any, surroundings: Surroundings) -> Candidate:
+    item = place.item
+    typed: ApiObject = msgspec.convert(plain, row.cls)
+    meta = typed.metadata
+    if not meta.name:
+        meta.name = generated_name(meta.generate_name, json.dumps([item.document, item.path, plain], sort_keys=True))
+    meta.namespace = _namespace(item, surroundings)
+    if isinstance(typed, Pod):
+        if typed.metadata.uid:
+            # Stored before: the status that it had.
+            with place.decoding():
+                typed.status = decode(item.data.get("status") or {}, PodStatus, "status")
+        return _from_pod(place, NewPod(typed, notes=tuple(static_notes(typed))), surroundings)
+    return _from_creator(place, row, typed, plain, surroundings)
+
+
+def _namespace(item: KubernetesObject, surroundings: Surroundings) -> str:
+    """The manifest's namespace, else the one asked for; kubectl refuses two that differ, and so does this."""
+    namespace = surroundings.namespace
+    if namespace is not None and (faults := dns_label_faults(namespace)):
+        raise UsageError(f"invalid namespace {namespace!r}: {faults[0]}")
+    own = item.namespace
+    if own and namespace and own != namespace:
+        raise UsageError(
+            f'the namespace from the provided object "{own}" does not match the namespace "{namespace}". '
+            f"You must pass '--namespace={own}' to perform this operation."
+        )
+    return own or namespace or surroundings.context_namespace
+
+
+def _unknown_fields(
+    item: KubernetesObject, sent: Mapping[str, Any], template_path: str, release: Release | None = None
+) -> list[UnknownField]:
+    """Fields that a release, or any, does not have; of a kind whose fields are not known, in its pod template only."""
+    cls, path = workload_type(item.api_version, item.kind), ""
+    if not cls:
+        cls, path = "Pod", template_path
+    return list(unknown_fields(field_at(sent, path), cls, item.written_path(path), release))
+
+
+# Served beside batch/v1 until Kubernetes 1.24; what else is old went before the oldest release that is modeled.
+_OLD = frozenset({("batch/v1beta1", "CronJob")})
+
+
+def unserved(item: KubernetesObject, *, is_written: bool) -> Iterator[FieldFault]:
+    """Why the API server does not serve a workload's ``apiVersion`` and ``kind``, in kubectl's words.
+
+    A group without a dot is Kubernetes' own, as custom resources cannot have one. Items of lists, and objects passed as
+    values (``is_written`` is False), need no apiVersion.
+    """
+    api_version, kind = item.api_version, item.kind
+    if not kind:
+        yield FieldFault("kind", "not set")
+    if not api_version:
+        if is_written and not item.path:
+            yield FieldFault("apiVersion", f"not set{_meant(POD_CREATORS.get(kind))}")
+        return
+    creator = pod_creator(api_version, kind)
+    if not kind or (creator and creator.api_version == api_version) or (api_version, kind) in _OLD:
+        return
+    if creator or "." not in group_of(api_version):
+        meant = POD_CREATORS.get(near_miss(kind, POD_CREATORS))
+        wrong = "kind" if meant is not None and meant.api_version == api_version else "apiVersion"
+        yield FieldFault(wrong, f'no matches for kind "{kind}" in version "{api_version}"{_meant(meant)}')
+
+
+def _meant(row: Kind | None) -> str:
+    return f', did you mean "{row.kind}" in "{row.api_version}"?' if row is not None else ""
+
+
+def from_cluster(reference: Reference, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
+    """The candidate that ``reference`` names. Raises UsageError, SnapshotError and ManifestError.
+
+    A pod that has no node yet is taken unchanged; a running one as if it were scheduled again.
+    """
+    kind, name = reference.kind, reference.name
+    namespace = reference.namespace or surroundings.namespace or surroundings.context_namespace
+    if kind.kind == "Pod":
+        return from_stored_pod(_find(snapshot, snapshot.pods, kind, namespace, name), surroundings)
+    if unread := snapshot.origin.unread.get(kind.kind):
+        raise SnapshotError(f'{kind.resource} "{name}" cannot be looked up: {unread}')
+    stored: Any = _find(snapshot, snapshot.objects.of(kind.cls), kind, namespace, name)
+    changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
+    with changed.blamed():
+        workload: Any = _decoded(changed, kind, stored)
+    changes_template = kind.pod_template(workload) != kind.pod_template(stored)
+    notes: tuple[str, ...] = ()
+    workload_name, replicas = WorkloadName(kind.kind, namespace, name), getattr(workload.spec, "replicas", None)
+    if isinstance(workload, Deployment):
+        current = current_replica_set(workload, snapshot.objects.of(ReplicaSet))
+        if current is not None:
+            kind, workload = KEPT[ReplicaSet], current
+            notes = (f"Deployment/{name}: evaluated as another pod of its ReplicaSet {current.metadata.name}",)
+    is_stateful = isinstance(workload, StatefulSet)
+    with changed.blamed():
+        made = _admitted(from_free_ordinal(workload, snapshot.pods) if is_stateful else workload, kind, surroundings)
+    return replace(
+        made,
+        object=workload if is_stateful else made.object,
+        notes=(*notes, *made.notes),
+        waits_behind=_waits_behind(made, workload, snapshot),
+        workload=workload_name,
+        replicas=made.replicas if replicas is None else replicas,
+        sets_replicas="spec.replicas" in changed.paths,
+        template=made.template if changes_template else None,
+    )
+
+
+def _waits_behind(made: Candidate, workload: ApiObject, snapshot: Snapshot) -> str:
+    """A controller that makes one pod after another makes no other while one has no node."""
+    if not made.one_by_one:
+        return ""
+    namespace = workload.metadata.namespace
+    pods = (pod for pod in snapshot.pods if not pod.spec.node_name and pod.metadata.namespace == namespace)
+    waiting = next((pod.metadata.name for pod in pods if is_active(pod) and controls(workload, pod)), None)
+    if waiting is None:
+        return ""
+    return f"{waiting} has no node yet, and {made.pod.metadata.name} is made only once it runs: ask about pod/{waiting}"
+
+
+def revised(stored: ApiObject, kind: Kind, surroundings: Surroundings, restarted_at: str = "") -> Candidate:
+    """The first pod that a workload of the cluster makes after its fields are set and it is restarted.
+
+    ``restarted_at`` is when, RFC 3339, as ``kubectl rollout restart`` writes it into the template. Raises UsageError
+    and ManifestError.
+    """
+    changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
+    with changed.blamed():
+        workload: Any = deepcopy(_decoded(changed, kind, stored))
+        template = kind.pod_template(workload)
+        if restarted_at and template is not None:
+            template.metadata.annotations = {**template.metadata.annotations, RESTARTED_AT: restarted_at}
+        made = _admitted(workload, kind, surroundings)
+    # Undefaulted, as it is in the cluster: templates are compared.
+    is_other = template != kind.pod_template(stored)
+    return replace(made, object=workload, template=made.template if is_other else None)
+
+
+def _decoded(changed: Settled, kind: Kind, stored: T) -> T:
+    """The object with its fields set. Raises ManifestError for a value of the wrong type."""
+    if not changed.paths:
+        return stored
+    with _place(kind).decoding():
+        # Amounts are not looked at by decoding alone.
+        return decode(normalized(changed.data, type(stored)), type(stored))
+
+
+def _place(kind: Kind) -> Place:
+    return Place(OBJECT_NAME, KubernetesObject({"apiVersion": kind.api_version, "kind": kind.kind}))
+
+
+def _admitted(creator: ApiObject, kind: Kind, surroundings: Surroundings) -> Candidate:
+    # Its parts are shared with other objects, and its template is about to be defaulted.
+    creator, place = deepcopy(creator), _place(kind)
+    plain = msgspec.to_builtins(creator)
+    with place.decoding():
+        # Amounts were not looked at when it was read.
+        normalized(plain, kind.cls)
+    return _from_creator(place, kind, creator, plain, surroundings)
+
+
+def _find(snapshot: Snapshot, among: Sequence[T], kind: Kind, namespace: str, name: str) -> T:
+    for obj in among:
+        if obj.metadata.name == name and obj.metadata.namespace == namespace:
+            return obj
+    hint = ""
+    if elsewhere := sorted(obj.metadata.namespace for obj in among if obj.metadata.name == name):
+        hint = f"; there is one in namespace {', '.join(elsewhere)}"
+    elif not among:
+        hint = f"; no {kind.kind} was read at all, {_instead(snapshot)}"
+    else:
+        hint = alternatives(name, (obj.metadata.name for obj in among if obj.metadata.namespace == namespace))
+        missing = "" if hint else missing_namespace(snapshot, namespace)
+        hint = f": {missing}" if missing else hint
+    raise NotInClusterError(f'{kind.resource} "{name}" not found in namespace {namespace}{hint}')
+
+
+def _instead(snapshot: Snapshot) -> str:
+    """What else there is that makes pods."""
+    counts = {row.kind: len(snapshot.objects.of(row.cls)) for row in POD_CREATORS.values()}
+    counts["Pod"] = len(snapshot.pods)
+    return f"only {', '.join(count_of(count, kind) for kind, count in counts.items() if count) or 'nodes'}"
+
+
+def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
+    """A pod of the cluster with the requested fields set. Raises UsageError and ManifestError."""
+    kind = KEPT[Pod]
+    changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
+    with changed.blamed():
+        pod = _decoded(changed, kind, stored)
+        if changed.paths:
+            default_pod(pod)
+            _place(kind).refuse(pod_faults(pod, surroundings.version))
+            # Amounts that its node granted are those of the pod as it was.
+            pod.status = PodStatus(phase=pod.status.phase)
+    pod, notes = _scheduled_again(pod)
+    # Its parts are shared with other pods.
+    pod = deepcopy(pod)
+    notes = (*static_notes(stored), *notes, *drop_fields(pod, surroundings.version))
+    return Candidate(pod, notes=notes, is_stored=True)
+
+
+def _from_creator(place: Place, row: Kind, creator: ApiObject, plain: Any, surroundings: Surroundings) -> Candidate:
+    """The next pod that the controller of ``creator``, which is ``plain`` as data, creates; its template is defaulted.
+
+    Raises ManifestError, also where it has none.
+    """
+    template, path = row.pod_template(creator), row.template_path
+    if template is None:
+        message = f"{place.item.field(path)}: expected a pod template, found null"
+        raise ManifestError(place.file, [Fault(message)])
+    made = PodCreator(
+        place.item.api_version,
+        place.item.kind,
+        creator,
+        Pod(metadata=template.metadata, spec=template.spec),
+        json.dumps(field_at(plain, path), sort_keys=True),
+    )
+    # What pods of it ask for as a whole is for when they are admitted.
+    default_pod(made.template, pod_level=False)
+    place.refuse(workload_faults(creator, made.template, path, surroundings.version))
+    candidate = _from_pod(place, new_pod(made), surroundings, path)
+    return replace(
+        candidate,
+        companions=(*candidate.companions, *(ephemeral_claims(candidate.pod) if controller_of(candidate.pod) else ())),
+        workload=WorkloadName(made.kind, made.namespace, made.name),
+        object=creator,
+        replicas=replicas(made),
+        template=made.template,
+        one_by_one=creates_one_by_one(made),
+    )
+
+
+def _from_pod(place: Place, new: NewPod, surroundings: Surroundings, template_path: str = "") -> Candidate:
+    """The pod once the API server has admitted it. Raises ManifestError, and UsageError for a pod that has ended."""
+    pod = new.pod
+    notes: tuple[str, ...] = ()
+    is_stored = bool(pod.metadata.uid)
+    if is_stored:
+        pod, notes = _scheduled_again(pod)
+    elif pod.spec.node_name:
+        notes = (
+            f"spec.nodeName is {pod.spec.node_name}: kube-scheduler never sees such a pod; its filters are asked "
+            "all the same",
+        )
+    admitted = admit(pod, surroundings.version, surroundings.objects, surroundings.admission)
+    if admitted.forbidden:
+        raise ManifestError(place.file, [Fault(admitted.forbidden)])
+    inside = f"{template_path}." if template_path else ""
+    place.refuse(FieldFault(f"{inside}{path}", message) for path, message in admitted.faults)
+    return Candidate(
+        pod=admitted.pod,
+        companions=new.companions,
+        notes=(*new.notes, *admitted.dropped, *notes),
+        admission=tuple(admitted.changes),
+        is_stored=is_stored,
+        admission_gaps=tuple(admitted.gaps),
+    )
+
+
+def _scheduled_again(pod: Pod) -> tuple[Pod, tuple[str, ...]]:
+    """The stored ``pod`` taken off its node, with notes on that. Raises UsageError for one that has ended."""
+    name = f"pod {pod.metadata.namespace}/{pod.metadata.name}"
+    if pod.status.phase in ENDED_PHASES:
+        raise UsageError(f"{name} has ended ({pod.status.phase}): it is not scheduled again")
+    notes = []
+    if pod.metadata.deletion_timestamp is not None:
+        notes.append(f"{name} is being deleted; kube-scheduler would not place it")
+    if pod.spec.node_name:
+        notes.append(
+            f"{name} runs on {pod.spec.node_name}; it is asked about as if it were scheduled again, without itself"
+        )
+        pod = replace(pod, spec=replace(pod.spec, node_name=""))
+    return pod, tuple(notes)

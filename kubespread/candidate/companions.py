@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from kubespread.candidate.manifests.file import Manifest
+from kubespread.candidate.manifest import Manifest
 from kubespread.controllers.pod_creation import admitted_claims
 from kubespread.errors import SnapshotError
 from kubespread.kube.admission.defaulting import default_storage_class

@@ -28,7 +28,12 @@ from kubespread.controllers.statefulset import first_ordinal, for_ordinal, ordin
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import default_claim, default_pod
 from kubespread.kube.admission.quota import allowance, charged
-from kubespread.kube.api.cluster_objects import ClusterObjects, HorizontalPodAutoscaler, PersistentVolumeClaim
+from kubespread.kube.api.cluster_objects import (
+    ClusterObjects,
+    HorizontalPodAutoscaler,
+    PersistentVolumeClaim,
+    ScaledObject,
+)
 from kubespread.kube.api.core import Affinity, Pod, PodSpec, PodTemplateSpec, ResourceQuota
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS
 from kubespread.kube.api.meta import ApiObject
@@ -199,15 +204,71 @@ def _is_other_pod(stored: PodSpec, updated: PodSpec) -> bool:
     return others or resources[0] != resources[1] or updated.host_network != stored.host_network
 
 
-def autoscaling_notes(workload: WorkloadName | None, objects: ClusterObjects) -> Iterator[str]:
-    """The bounds of every HorizontalPodAutoscaler of the workload, which the workload's own number need not respect."""
-    for autoscaler in objects.of(HorizontalPodAutoscaler) if workload is not None else ():
+_KEDA_MOST = 100
+"""KEDA's default of maxReplicaCount."""
+
+
+class WorkloadAutoscaler(Struct, frozen=True):
+    text: str
+    """``HorizontalPodAutoscaler web``."""
+    least_field: str
+    """What says how many replicas there are at least."""
+    least: int
+    most_field: str
+    """What says how many there may be."""
+    most: int
+
+
+def autoscalers_of(workload: WorkloadName, objects: ClusterObjects) -> Iterator[WorkloadAutoscaler]:
+    """HorizontalPodAutoscalers, and KEDA's ScaledObjects, which make one each."""
+    yield from _horizontal(workload, objects)
+    for scaled in objects.of(ScaledObject):
+        spec, target = scaled.spec, scaled.spec.scale_target_ref
+        if WorkloadName(target.kind or "Deployment", scaled.metadata.namespace, target.name) == workload:
+            least = spec.min_replica_count or 0
+            most = _KEDA_MOST if spec.max_replica_count is None else spec.max_replica_count
+            name = f"ScaledObject {scaled.metadata.name}"
+            yield WorkloadAutoscaler(name, "minReplicaCount", least, "maxReplicaCount", most)
+
+
+def _horizontal(workload: WorkloadName, objects: ClusterObjects) -> Iterator[WorkloadAutoscaler]:
+    for autoscaler in objects.of(HorizontalPodAutoscaler):
         spec, target = autoscaler.spec, autoscaler.spec.scale_target_ref
         if WorkloadName(target.kind, autoscaler.metadata.namespace, target.name) == workload:
             # API defaulting: minReplicas is 1.
             least = 1 if spec.min_replicas is None else spec.min_replicas
-            bounds = f"keeps {target.kind}/{target.name} at {least} to {spec.max_replicas} replicas"
-            yield f"HorizontalPodAutoscaler {autoscaler.metadata.name} {bounds}; it is not simulated"
+            name = f"HorizontalPodAutoscaler {autoscaler.metadata.name}"
+            yield WorkloadAutoscaler(name, "minReplicas", least, "maxReplicas", spec.max_replicas)
+
+
+def autoscaling_notes(workload: WorkloadName | None, objects: ClusterObjects) -> Iterator[str]:
+    """The bounds of every HorizontalPodAutoscaler of the workload, which the workload's own number need not respect."""
+    if workload is None:
+        return
+    for autoscaler in _horizontal(workload, objects):
+        bounds = f"keeps {workload.kind}/{workload.name} at {autoscaler.least} to {autoscaler.most} replicas"
+        yield f"{autoscaler.text} {bounds}; it is not simulated"
+
+
+def autoscaler_gaps(workload: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
+    """What is not known of a workload that one could scale, without the kind of HorizontalPodAutoscalers."""
+    row = POD_CREATORS.get(workload.kind)
+    if row is not None and row.has_replicas:
+        yield from objects.gap(HorizontalPodAutoscaler, "workloads are taken to keep the replicas that they say")
+
+
+def bounded(replicas: int, autoscalers: Iterable[WorkloadAutoscaler]) -> tuple[int, str]:
+    """The number of replicas that autoscalers bring ``replicas`` to, or leave it at, and which object decides, if any.
+
+    At 0 a HorizontalPodAutoscaler does nothing.
+    """
+    why = ""
+    for autoscaler in autoscalers if replicas else ():
+        if replicas < autoscaler.least:
+            replicas, why = autoscaler.least, f"{autoscaler.least_field} of {autoscaler.text}"
+        elif replicas > autoscaler.most:
+            replicas, why = autoscaler.most, f"{autoscaler.most_field} of {autoscaler.text}"
+    return replicas, why
 
 
 def others(pods: Sequence[Pod], candidate: Candidate) -> Sequence[Pod]:
@@ -281,18 +342,13 @@ def growth_gaps(candidates: Iterable[Candidate], snapshot: Snapshot) -> Iterator
     deployments = [candidate.object for candidate in candidates if isinstance(candidate.object, Deployment)]
     if not deployments or snapshot.objects.knows(ReplicaSet):
         return
-    labels = _labels_under_replica_sets(snapshot)
-    if any(_selects_any(deployment, labels.get(deployment.metadata.namespace, {})) for deployment in deployments):
-        yield from snapshot.objects.gap(ReplicaSet, "replicas that run already are not recognized")
-
-
-def _labels_under_replica_sets(snapshot: Snapshot) -> Mapping[str, Mapping[int, Mapping[str, str]]]:
-    """Per namespace the labels of pods that ReplicaSets control, those that pods share once."""
+    # Per namespace the labels of pods that ReplicaSets control, those that pods share once.
     labels: dict[str, dict[int, Mapping[str, str]]] = {}
     for pod in snapshot.pods:
         if (owner := controller_of(pod)) is not None and owner.kind == "ReplicaSet":
             labels.setdefault(pod.metadata.namespace, {})[id(pod.metadata.labels)] = pod.metadata.labels
-    return labels
+    if any(_selects_any(deployment, labels.get(deployment.metadata.namespace, {})) for deployment in deployments):
+        yield from snapshot.objects.gap(ReplicaSet, "replicas that run already are not recognized")
 
 
 def _selects_any(deployment: Deployment, labels: Mapping[int, Mapping[str, str]]) -> bool:
@@ -365,7 +421,12 @@ def _growth(
     for pod in taken_away:
         quotas = charged(quotas, pod, -1)
     created = creation(candidate, quotas, further, present)
-    notes = [_rolled_out(name, len(running), asked_for)] if is_other else []
+    notes: list[str] = []
+    if is_other:
+        notes.append(
+            f"{name} runs with another template: its {len(running)} running replicas are taken away and {asked_for} "
+            "are placed with this one, as if it were created anew; how a rollout gets there is not simulated"
+        )
     if is_surplus:
         notes.append(f"{name} runs {len(present)} replicas and its spec says {asked_for}: none is placed")
     surplus = len(present) - asked_for if shrinks and not is_surplus else 0
@@ -375,13 +436,6 @@ def _growth(
 def _is_scalable(candidate: Candidate) -> bool:
     row = POD_CREATORS.get(candidate.workload.kind) if candidate.workload is not None else None
     return row is not None and row.has_replicas
-
-
-def _rolled_out(name: str, running: int, asked_for: int) -> str:
-    return (
-        f"{name} runs with another template: its {running} running replicas are taken away and {asked_for} are placed "
-        "with this one, as if it were created anew; how a rollout gets there is not simulated"
-    )
 
 
 Quotas = Sequence[ResourceQuota]

@@ -26,7 +26,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kubespread.candidate.manifests.file import are_related, value_at
+from kubespread.candidate.manifest import are_related, value_at
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.kinds import Kind
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 import typer
 from msgspec.structs import FieldInfo
 
-from kubespread.candidate.input.references import ClusterWorkloads
+from kubespread.candidate.sources import ClusterWorkloads
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.options.groups import DEFAULT_RELEASE, RELEASES, ClusterOptions, SchedulerOptions
 from kubespread.cli.options.helping import valued
@@ -24,7 +24,7 @@ from kubespread.errors import UsageError
 from kubespread.questions.question import MANIFESTS, ManifestsQuestion, Option, Workload
 
 if TYPE_CHECKING:
-    from kubespread.candidate.input.kustomization import Kustomization
+    from kubespread.candidate.kustomization import Kustomization
     from kubespread.cli.options.groups import EditedClusterOptions, SpeakingOptions
     from kubespread.questions.scheduler import Scheduler
     from kubespread.snapshot.snapshot import Snapshot
@@ -54,7 +54,7 @@ def applied_field(_field: FieldInfo, _kind: Any, option: Option) -> Field:
     """Manifests and kustomizations that are applied, as options."""
 
     def value(typed: Typed) -> tuple[Any, ...]:
-        from kubespread.candidate.input.kustomization import Kustomization
+        from kubespread.candidate.kustomization import Kustomization
 
         files = typed["filename"] or ()
         pods = (*files, *map(Kustomization, typed["kustomize"] or ()))
@@ -92,8 +92,8 @@ def pods_asked_about(
 
     Raises UsageError.
     """
-    from kubespread.candidate.input.command_line import pods_named
-    from kubespread.candidate.input.kustomization import Kustomization
+    from kubespread.candidate.kustomization import Kustomization
+    from kubespread.candidate.sources import pods_named
 
     words, files = words or [], [*(own["filename"] or ()), *map(Kustomization, own["kustomize"] or ())]
     of_cluster = several and _asks_for_the_cluster(words, files, sources, own)
@@ -109,8 +109,7 @@ def check_asked(
     pods: Sequence[str | ClusterWorkloads | Kustomization], own: Mapping[str, Any], scheduling: SchedulerOptions
 ) -> None:
     """Find what is mistyped before the cluster is read. Raises ManifestError and UsageError."""
-    from kubespread.candidate.input.command_line import check_inputs
-    from kubespread.candidate.input.sources import Choosing
+    from kubespread.candidate.sources import Choosing, check_inputs
 
     choosing = Choosing(
         own.get("named"), own.get("namespace"), own.get("selector") or "",
@@ -130,13 +129,13 @@ def _asks_for_the_cluster(
     words: Sequence[str], files: Sequence[object], sources: Sequence[str], own: Mapping[str, Any]
 ) -> bool:
     """--all and -A do; -l does unless there are manifests that it could be about."""
-    from kubespread.candidate.input.command_line import is_kind
+    from kubespread.candidate.sources import kinds_named
 
     if files:
         return False
     if own["every"]:
         return True
-    names_kinds = len(words) == 1 and is_kind(words[0])
+    names_kinds = len(words) == 1 and bool(kinds_named(words[0]))
     if own[EVERYWHERE]:
         return names_kinds or not words
     return own.get("selector") is not None and (names_kinds or not (words or is_piped(sources)))

@@ -278,7 +278,7 @@ def _last_written(paths: Iterable[Path]) -> set[tuple[str, int, int]]:
 
 
 def _of_kustomization(directory: str) -> Iterator[Path]:
-    from kubespread.candidate.input.kustomization import Kustomization
+    from kubespread.candidate.kustomization import Kustomization
 
     return Kustomization(directory).paths()
 

@@ -17,7 +17,7 @@ from kubespread.errors import UsageError
 from kubespread.questions.registry import part
 
 if TYPE_CHECKING:
-    from kubespread.candidate.input.sources import Choosing
+    from kubespread.candidate.sources import Choosing
     from kubespread.kube.api.kinds import Kind
     from kubespread.kube.taint import DrainFlags
     from kubespread.questions.scene import Scene
@@ -306,7 +306,7 @@ class Namespace(Option):
 
 def _workload_of(arguments: Any) -> Any:
     """What an assistant's question is about, never a path. Raises UsageError and ManifestError."""
-    from kubespread.candidate.input.references import reference, reference_kinds
+    from kubespread.candidate.sources import reference, reference_kinds
 
     if (arguments.manifest is None) == (arguments.workload is None):
         raise UsageError("expected either manifest, as text, or workload, as KIND/NAME")
@@ -320,7 +320,7 @@ def _workload_of(arguments: Any) -> Any:
 
 def _manifest_of(text: str) -> Any:
     """The manifest in a text, which errors name as their source. Raises ManifestError."""
-    from kubespread.candidate.manifests.file import manifest_from_text
+    from kubespread.candidate.manifest import manifest_from_text
 
     return manifest_from_text("manifest", text.encode("utf-8", "surrogatepass"))
 
@@ -629,7 +629,7 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
     @property
     def choosing(self) -> Choosing:
         """Which of the workloads in ``pods`` to use."""
-        from kubespread.candidate.input.sources import Choosing
+        from kubespread.candidate.sources import Choosing
 
         return Choosing(
             self.named, self.namespace, recursive=self.recursive, template_path=self.template_path, one_only=True

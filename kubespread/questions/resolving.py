@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.candidate.candidate import Candidate, Surroundings
-from kubespread.candidate.cluster import from_cluster
+from kubespread.candidate.candidate import Candidate, Surroundings, from_cluster, from_manifest
 from kubespread.candidate.companions import with_companions, with_manifest_objects
-from kubespread.candidate.input.sources import Choosing, PodGiven, Source, namespace_notes, read_sources
-from kubespread.candidate.manifests.file import Manifest
-from kubespread.candidate.manifests.workload import from_manifest
+from kubespread.candidate.manifest import Manifest
 from kubespread.candidate.replicas import autoscaling_notes, others, replica_names
 from kubespread.candidate.settings import parse_settings
+from kubespread.candidate.sources import Choosing, PodGiven, Source, namespace_notes, read_sources
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted

@@ -93,7 +93,7 @@ class WorkloadsAsked(Struct, frozen=True):
 
     def none_found(self, snapshot: Snapshot) -> UsageError:
         """The error where no workload is among them, or none of those that are named has a pod."""
-        from kubespread.candidate.input.sources import no_workloads
+        from kubespread.candidate.sources import no_workloads
 
         if self.names:
             return UsageError(*(nothing_to_say(name.within(self.default)) for name in self.names))

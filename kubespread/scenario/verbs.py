@@ -16,7 +16,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from kubespread.candidate.input.kustomization import Kustomization
+from kubespread.candidate.kustomization import Kustomization
 from kubespread.candidate.settings import parse_settings
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss

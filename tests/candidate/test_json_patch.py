@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubespread.candidate.manifests.file import manifest_from_text
+from kubespread.candidate.manifest import manifest_from_text
 from kubespread.candidate.settings import operations, text_diff
 from kubespread.kube.api.kinds import UNKNOWN, pod_creator
 

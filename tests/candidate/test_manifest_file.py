@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.manifests.file import is_workload
-from kubespread.candidate.manifests.workload import from_object
+from kubespread.candidate.candidate import Surroundings, from_object
+from kubespread.candidate.manifest import is_workload
 from kubespread.errors import ManifestError
 from kubespread.manifest.objects import KubernetesObject
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kubespread
-from kubespread.candidate.input.sources import Choosing
+from kubespread.candidate.sources import Choosing
 from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim
 from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
 from kubespread.questions.resolving import resolve

@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.candidate.candidate import Candidate, Surroundings
-from kubespread.candidate.manifests.file import value_at
-from kubespread.candidate.manifests.workload import from_object
+from kubespread.candidate.candidate import Candidate, Surroundings, from_object
+from kubespread.candidate.manifest import value_at
 from kubespread.candidate.settings import Setting, parse_settings
 from kubespread.errors import ManifestError, UsageError
 from tests.builders import Data, hard, hosts, owned_by, pod, soft

@@ -239,7 +239,7 @@ def test_a_kustomization_that_cannot_be_built(kustomization: Path, tmp_path: Pat
 
 @pytest.mark.parametrize("bound", ["_TIMEOUT", "MAX_MANIFEST_BYTES"])
 def test_a_kustomization_without_end(bound: str, kustomization: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(f"kubespread.candidate.input.kustomization.{bound}", 0.2 if bound == "_TIMEOUT" else 1000)
+    monkeypatch.setattr(f"kubespread.candidate.kustomization.{bound}", 0.2 if bound == "_TIMEOUT" else 1000)
     env = with_tool(tmp_path, "kustomize", "while :; do echo a; done" if bound != "_TIMEOUT" else "exec /bin/sleep 30")
     result = run("explain", "-k", kustomization, "-S", CLUSTER, env=env)
     said = "took longer than 0 s" if bound == "_TIMEOUT" else "more than 0 MiB of text"

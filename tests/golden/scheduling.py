@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import kubespread
-from kubespread.candidate.input.sources import Choosing
+from kubespread.candidate.sources import Choosing
 from kubespread.errors import KubespreadError
 from kubespread.questions.explain.answer import explained as explain_pod
 from kubespread.questions.resolving import resolve

@@ -8,8 +8,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.manifests.workload import from_object
+from kubespread.candidate.candidate import Surroundings, from_object
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import priority_of
 from kubespread.questions.queue.queue import Entry, run

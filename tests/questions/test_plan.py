@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import kubespread
-from kubespread.candidate.input.kustomization import Kustomization
+from kubespread.candidate.kustomization import Kustomization
 from kubespread.errors import UsageError
 from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
 from kubespread.scenario.text import parse_step

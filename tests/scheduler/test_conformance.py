@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.manifests.workload import from_object
+from kubespread.candidate.candidate import Surroundings, from_object
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import LATEST
 from kubespread.scheduler.cluster.cluster import Change, Cluster

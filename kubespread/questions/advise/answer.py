@@ -16,8 +16,8 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from kubespread.candidate.input.sources import read_once
-from kubespread.candidate.manifests.file import Manifest, choose
+from kubespread.candidate.sources import read_once
+from kubespread.candidate.manifest import Manifest, choose
 from kubespread.candidate.settings import Operation, operations, text_diff
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE

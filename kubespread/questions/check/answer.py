@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec import Struct
 
-from kubespread.candidate.input.command_line import is_reference
-from kubespread.candidate.input.references import ClusterWorkloads
+from kubespread.candidate.sources import is_reference
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, MalformedError, display_name, read_text_bytes
-from kubespread.questions.check.lint import baseline as baselines
-from kubespread.questions.check.lint.engine import Checked, Checking, Surroundings, not_asked, together
+from kubespread.questions.check.lint.engine import Checked, Checking, fingerprinted
 from kubespread.questions.check.lint.registry import RULES, rule_called, selected, unknown_codes
-from kubespread.questions.check.lint.rule import AnyRule
 from kubespread.questions.check.question import Check
 from kubespread.questions.check.report import CheckReport, Excerpt, Finding, Line, RuleReport, Severity
-from kubespread.questions.check.subjects import Gathered, gather
+from kubespread.questions.check.subjects import Gathered
 from kubespread.questions.patches import commands_for
 from kubespread.questions.remedies.change import Change
 from kubespread.questions.scene import Scene
@@ -31,7 +28,7 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 
 if TYPE_CHECKING:
-    from kubespread.candidate.input.commit import Earlier
+    from kubespread.candidate.commit import EarlierManifests
 
 _CODES_SHOWN = 5
 _CONSTRAINTS = "topologySpreadConstraints:"
@@ -39,11 +36,28 @@ _LONGEST, _MOST_OF_ONE = 200, 20
 """Letters of a line, and lines of a constraint, that a report shows of a file."""
 
 
+class KnownFinding(Struct, rename="camel", frozen=True):
+    """One that is left; all but the fingerprint is for people."""
+
+    fingerprint: str
+    code: str = ""
+    workload: str | None = None
+    field: str = ""
+
+
+class CheckBaseline(Struct, rename="camel", frozen=True, kw_only=True):
+    """Findings that are known and left: a file of fingerprints, which do not change when lines move or numbers do."""
+
+    api_version: Literal["kubespread.dev/v1alpha1"] = "kubespread.dev/v1alpha1"
+    kind: Literal["CheckBaseline"] = "CheckBaseline"
+    findings: tuple[KnownFinding, ...]
+
+
 def answer(question: Check, scene: Scene) -> CheckReport:
     """What the chosen rules find, without the findings in the baseline."""
     snapshot = scene.given
     rules, bar = selected(question.select, question.ignore), _bar(question.fail_on)
-    baseline = _baseline(question.baseline)
+    known = _known_findings(question.baseline)
     if not question.pods and snapshot is None:
         raise UsageError("nothing to check: name manifests, or a cluster")
     if not rules:
@@ -52,26 +66,33 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         codes, need = some_of([rule.code for rule in rules], _CODES_SHOWN), "needs" if len(rules) == 1 else "need"
         raise UsageError(f"nothing to check: {codes} {need} a cluster (-S FILE)")
     with _base_of(question) as earlier:
-        work = _Checking.of(question, scene)
+        work = Checking.of(question, scene)
         gathered = work.gathered
         parts = list(work.searched(_checked(work, question, scene)))
         missing = [subject.name for subject in gathered.subjects[len(parts) :]]
         unfinished = scene.unfinished("workload", len(gathered.subjects), missing)
-        before = None if earlier is None else _before(question, earlier, scene)
-    checked = together(gathered.refused, rules, parts)
-    findings, gone = (checked.findings, 0) if baseline is None else baselines.without_known(checked.findings, baseline)
-    new = findings if before is None else [finding for finding in findings if before.is_new(finding)]
+        before, notes = ({}, ()) if earlier is None else _before(question, earlier, scene)
+    checked = work.together(parts)
+    findings = [finding for finding in checked.findings if finding.fingerprint not in known]
+    gone = len(known - {finding.fingerprint for finding in checked.findings})
+    # What the base does not have, or less severe.
+    new = [
+        finding
+        for finding in findings
+        if (earlier_severity := before.get(finding.fingerprint)) is None
+        or finding.severity.rank < earlier_severity.rank
+    ]
     return CheckReport(
         kube_version=str(gathered.version),
         cluster=scene.source,
         files=gathered.files,
-        workloads=len(parts) + sum(refused.workload is not None for refused in gathered.refused),
+        workloads=len(parts) + sum(refused.name is not None for refused in gathered.refused),
         asked=tuple(rule.code for rule in rules if not rule.needs_cluster or snapshot is not None),
-        not_asked=not_asked(rules, work.surroundings),
+        not_asked=tuple(rule.code for rule in rules if rule.needs_cluster and snapshot is None),
         not_chosen=tuple(rule.code for rule in RULES if rule not in rules),
         fail_on=bar,
         findings=tuple(new if snapshot is None else (_with_commands(finding, snapshot) for finding in new)),
-        rules=_reported(new),
+        rules=tuple(rule.report for rule in RULES if any(finding.code == rule.code for finding in new)),
         excerpts=tuple(_excerpts(new, gathered.texts)),
         ignored=checked.ignored,
         in_baseline=len(checked.findings) - len(findings),
@@ -81,12 +102,12 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         patch=_patch(new, gathered, question) if question.diff else None,
         gaps=tuple(dict.fromkeys((*gathered.gaps, *work.assumed))),
         not_modelled=Check.never_modelled if snapshot is not None else (),
-        notes=(*gathered.notes, *_notes(gathered, 0 if unfinished else gone), *(before.notes if before else ())),
+        notes=(*gathered.notes, *_notes(gathered, 0 if unfinished else gone), *notes),
         unfinished=unfinished,
     )
 
 
-def _checked(work: _Checking, question: Check, scene: Scene) -> Iterator[Checked]:
+def _checked(work: Checking, question: Check, scene: Scene) -> Iterator[Checked]:
     """What is found in each workload; in the first ones where the time is up. Raises UsageError."""
     same = msgspec.structs.replace(question, pods=tuple(work.gathered.sources))
     return scene.tasks(work, range(len(work.gathered.subjects)), same, _known)
@@ -104,7 +125,7 @@ def _known(checked: Checked) -> str:
     return "" if worst is None else f"{worst.called}: {worst.severity} {worst.code}: {worst.message}"
 
 
-def _base_of(question: Check) -> AbstractContextManager[Earlier | None]:
+def _base_of(question: Check) -> AbstractContextManager[EarlierManifests | None]:
     """The manifests as they were in the base, if one is named. Raises UsageError."""
     if question.base is None:
         return nullcontext()
@@ -115,78 +136,34 @@ def _base_of(question: Check) -> AbstractContextManager[Earlier | None]:
             "--write-baseline records the findings, and --baseline leaves them out)"
         )
     # What runs git is imported where it is run.
-    from kubespread.candidate.input.commit import as_of
+    from kubespread.candidate.commit import as_of
 
     return as_of(question.base, paths)
 
 
-class _Before(Struct, frozen=True):
-    """What the manifests' base has."""
-
-    severities: Mapping[str, Severity]
-    """Of its findings, by fingerprint."""
-    notes: Sequence[str]
-
-    def is_new(self, finding: Finding) -> bool:
-        """Whether the base does not have it, or has it less severe."""
-        earlier = self.severities.get(finding.fingerprint)
-        return earlier is None or finding.severity.rank < earlier.rank
-
-
-def _before(question: Check, earlier: Earlier, scene: Scene) -> _Before:
-    """The same question of the manifests as they were."""
+def _before(question: Check, earlier: EarlierManifests, scene: Scene) -> tuple[Mapping[str, Severity], Sequence[str]]:
+    """The severities of what is found in the manifests as they were, by fingerprint, and notes on it."""
     notes, findings = list[str](), list[Finding]()
     if not earlier.is_common:
         notes.append(f"HEAD and {question.base} have no commit in common here: compared with {question.base} itself")
     if earlier.paths:
         try:
             asked = msgspec.structs.replace(question, pods=earlier.paths)
-            work = _Checking.of(asked, scene)
+            work = Checking.of(asked, scene)
             parts = list(_checked(work, asked, scene))
         except KubespreadError as error:
             why = str(error).replace(f"{earlier.directory}/", "")
             notes.append(f"all findings are new; in {question.base}: {why}")
         else:
-            checked = together(work.gathered.refused, selected(question.select, question.ignore), parts)
-            findings = [_renamed(finding, earlier) for finding in checked.findings]
+            findings = [_renamed(finding, earlier) for finding in work.together(parts).findings]
             if len(parts) < len(work.gathered.subjects):
                 notes.append(f"{question.base} was not checked to the end: what it has too may count as new")
-    return _Before({finding.fingerprint: finding.severity for finding in baselines.fingerprinted(findings)}, notes)
+    return {finding.fingerprint: finding.severity for finding in fingerprinted(findings)}, notes
 
 
-def _renamed(finding: Finding, earlier: Earlier) -> Finding:
+def _renamed(finding: Finding, earlier: EarlierManifests) -> Finding:
     file = finding.file
     return finding if file is None else msgspec.structs.replace(finding, file=earlier.named(file))
-
-
-class _Checking:
-    """The workloads that are checked, by number."""
-
-    def __init__(self, gathered: Gathered, rules: Sequence[AnyRule]) -> None:
-        self.gathered = gathered
-        self.surroundings = Surroundings(gathered.objects, gathered.version, gathered.cluster)
-        self.assumed: dict[str, None] = {} if gathered.cluster is None else gathered.cluster.assumed
-        self._checking = Checking(gathered.subjects, rules, self.surroundings)
-
-    @classmethod
-    def of(cls, question: Check, scene: Scene) -> Self:
-        sources = question.pods or (ClusterWorkloads(all_namespaces=question.namespace is None),)
-        gathered = gather(sources, scene.given, scene.scheduler, question.choosing)
-        return cls(gathered, selected(question.select, question.ignore))
-
-    def __call__(self, number: int) -> Checked:
-        return self._checking.check(number)
-
-    def searched(self, parts: Iterable[Checked]) -> Iterator[Checked]:
-        """The same with the remedies that are still to be searched for: by one process, in the order of the workloads,
-        whose searches share one effort.
-        """
-        ways_out = self.gathered.ways_out
-        for number, checked in enumerate(parts):
-            if ways_out is not None and checked.is_open:
-                yield checked.with_way_out(self._checking.way_out(number, ways_out))
-            else:
-                yield checked
 
 
 def _bar(fail_on: Severity | str) -> Severity:
@@ -225,28 +202,32 @@ def write_baseline(report: CheckReport, path: str | Path) -> None:
     """
     if report.unfinished is not None:
         raise UsageError(f"{path}: not written: {report.unfinished.sentence}")
+    findings = report.findings
+    baseline = CheckBaseline(
+        findings=tuple(KnownFinding(each.fingerprint, each.code, each.workload, each.field) for each in findings)
+    )
     try:
         with replacing(Path(path)) as file:
-            file.write(baselines.encoded(baselines.baseline_of(report.findings)))
+            # A line for each field, so that a diff shows what came and went.
+            file.write(msgspec.json.format(msgspec.json.encode(baseline, enc_hook=str), indent=2) + b"\n")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
 
 
-def _baseline(path: str | None) -> baselines.Baseline | None:
+def _known_findings(path: str | None) -> Set[str]:
+    """The fingerprints in a baseline; none without one. Raises ManifestError for what is no baseline."""
     if path is None:
-        return None
+        return set()
     file = display_name(path)
     try:
-        return baselines.decoded(read_text_bytes(path, MAX_MANIFEST_BYTES), file)
+        baseline = msgspec.json.decode(read_text_bytes(path, MAX_MANIFEST_BYTES), type=CheckBaseline)
     except OSError as error:
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
-
-
-def _reported(findings: Sequence[Finding]) -> tuple[RuleReport, ...]:
-    codes = {finding.code for finding in findings}
-    return tuple(rule.report for rule in RULES if rule.code in codes)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ManifestError(file, [Fault(f"not a baseline of kubespread check: {error}")]) from error
+    return {finding.fingerprint for finding in baseline.findings}
 
 
 def _excerpts(findings: Sequence[Finding], texts: Mapping[str, bytes]) -> Iterator[Excerpt]:

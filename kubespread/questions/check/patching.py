@@ -10,11 +10,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kubespread.candidate.manifests.file import Manifest, manifest_from_text
+from kubespread.candidate.manifest import Manifest, kind_of, manifest_from_text
 from kubespread.candidate.settings import Operation, diff_of, differences, operations, path_of, with_operations
 from kubespread.errors import KubespreadError
 from kubespread.escaping import escaped
-from kubespread.kube.api.kinds import UNKNOWN, pod_creator
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.questions.check.lint.registry import rule_called
 from kubespread.questions.check.lint.rule import LastRule
@@ -25,7 +24,7 @@ _ALONE = "it was searched for without the remedies above: apply these, and check
 _INFO = "only worth knowing: left as it is"
 
 
-class _File(Struct):
+class _Patch(Struct):
     """A file and what became of it."""
 
     before: str
@@ -40,21 +39,18 @@ def patch(findings: Iterable[Finding], written: Mapping[tuple[str | None, str], 
 
     An info is no reason to change anything.
     """
-    files, left = dict[str, _File](), list[str]()
+    files, left = dict[str, _Patch](), list[str]()
     for finding in sorted(findings, key=lambda finding: (_is_last(finding), finding.severity.rank)):
         why = _not_applied(finding, written, template_path, files)
         if why:
             head = " ".join(filter(None, (finding.place, finding.severity, finding.code, finding.rule, finding.called)))
             left.append(f"# {escaped(head)}: {escaped(finding.remedy.text)} ({escaped(why)})\n")
-    return "".join((*left, *(_diff(name, file) for name, file in sorted(files.items()))))
-
-
-def _diff(name: str, file: _File) -> str:
-    return diff_of(f"a/{name}", f"b/{name}", file.before, file.after)
+    changed = (diff_of(f"a/{name}", f"b/{name}", file.before, file.after) for name, file in sorted(files.items()))
+    return "".join((*left, *changed))
 
 
 def _not_applied(
-    finding: Finding, written: Mapping[tuple[str | None, str], Manifest], template_path: str, files: dict[str, _File]
+    finding: Finding, written: Mapping[tuple[str | None, str], Manifest], template_path: str, files: dict[str, _Patch]
 ) -> str:
     """Why the remedy is not in ``files``; empty where it is, as far as it is about the manifest."""
     remedy, workload = finding.remedy, str(finding.workload)
@@ -72,15 +68,18 @@ def _not_applied(
     earlier = file.changed.setdefault(workload, [])
     if earlier and _is_last(finding):
         return _ALONE
-    item = _same(manifest, file.after, template_path)
+    # The object that is chosen, as the text has it by now.
+    place = next(place for place, item in enumerate(manifest.items) if item is manifest.chosen)
+    item = manifest_from_text(manifest.file, file.after.encode(), template_path).items[place]
     try:
         changed = _operations(item, remedy)
     except KubespreadError as error:
         return _CHANGED if earlier else str(error)
-    paths = [_widest(operation) for operation in changed]
+    # Of a list where an item comes or is another one, all of it.
+    paths = [each.path[:-1] if isinstance(each.path[-1], int) else each.path for each in changed]
     if not changed:
         return "a remedy above does that too" if earlier else "the object says so already"
-    if any(_overlap(path, other) for path in paths for other in earlier):
+    if any(path[: len(other)] == other[: len(path)] for path in paths for other in earlier):
         return _CHANGED
     after = with_operations(file.after, item, changed)
     if after is None:
@@ -100,32 +99,25 @@ def _edits(remedy: Remedy) -> str:
     return f"in the cluster: {', '.join(remedy.edits)}" if remedy.edits else ""
 
 
-def _read(name: str, path: str, manifest: Manifest) -> _File | str:
+def _read(name: str, path: str, manifest: Manifest) -> _Patch | str:
     """The file as it is read, or why no patch reaches it."""
     if name.startswith(os.pardir):
         return "outside of the working directory, where no patch reaches"
-    text = manifest.text
+    text = manifest.text or b""
     try:
-        is_same = text is not None and Path(path).read_bytes() == text
+        is_same = manifest.text is not None and Path(path).read_bytes() == text
     except OSError:
         is_same = False
-    plain = b"" if text is None else text
-    shown = plain.decode(errors="replace").replace("\n", "").replace("\t", "")
+    shown = text.decode(errors="replace").replace("\n", "").replace("\t", "")
     if not is_same or not shown.isprintable() or not name.isprintable() or '"' in name or "\\" in name:
         return "not a file of plain text with lines that end with LF"
-    return _File(plain.decode(), plain.decode())
-
-
-def _same(manifest: Manifest, text: str, template_path: str) -> KubernetesObject:
-    """The object that is chosen, as ``text`` has it by now."""
-    place = next(place for place, item in enumerate(manifest.items) if item is manifest.chosen)
-    return manifest_from_text(manifest.file, text.encode(), template_path).items[place]
+    return _Patch(text.decode(), text.decode())
 
 
 def _operations(item: KubernetesObject, remedy: Remedy) -> Sequence[Operation]:
     """Raises KubespreadError."""
     if remedy.settings:
-        return operations(item.data, pod_creator(item.api_version, item.kind) or UNKNOWN, remedy.settings)
+        return operations(item.data, kind_of(item), remedy.settings)
     changed = deepcopy(item.data)
     for path, value in remedy.fields.items():
         moved = item.template_path and path.startswith(item.template_path)
@@ -143,14 +135,3 @@ def _set(data: Any, path: Sequence[str | int], value: Any) -> None:
         data.pop(path[-1], None)
     else:
         data[path[-1]] = value
-
-
-def _widest(operation: Operation) -> tuple[str | int, ...]:
-    """The path of what it changes: of a list where an item comes or is another one."""
-    *above, last = operation.path
-    return tuple(above) if isinstance(last, int) else operation.path
-
-
-def _overlap(path: tuple[str | int, ...], other: tuple[str | int, ...]) -> bool:
-    shared = min(len(path), len(other))
-    return path[:shared] == other[:shared]

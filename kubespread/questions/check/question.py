@@ -10,7 +10,7 @@ from kubespread.questions.question import Apart, Function, ManifestsQuestion, Na
 from kubespread.questions.registry import part
 
 if TYPE_CHECKING:
-    from kubespread.candidate.input.sources import Choosing
+    from kubespread.candidate.sources import Choosing
     from kubespread.questions.check.report import CheckReport
     from kubespread.views.formats import Format
 
@@ -131,14 +131,14 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
 
     @property
     def needs_cluster(self) -> bool:
-        from kubespread.candidate.input.command_line import is_reference
+        from kubespread.candidate.sources import is_reference
 
         return not self.pods or any(isinstance(pod, str) and is_reference(pod) for pod in self.pods)
 
     @property
     def choosing(self) -> Choosing:
         """Which of the workloads in ``pods`` to check."""
-        from kubespread.candidate.input.sources import Choosing
+        from kubespread.candidate.sources import Choosing
 
         return Choosing(
             None, self.namespace, self.selector, recursive=self.recursive, template_path=self.template_path

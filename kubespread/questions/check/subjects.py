@@ -9,13 +9,22 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.candidate.candidate import Candidate, Surroundings
-from kubespread.candidate.cluster import NotInClusterError, from_cluster
+from kubespread.candidate.candidate import (
+    Candidate,
+    NotInClusterError,
+    Surroundings,
+    from_cluster,
+    from_manifest,
+    unserved,
+)
 from kubespread.candidate.companions import with_companions, with_manifest_objects
-from kubespread.candidate.input.references import Reference
-from kubespread.candidate.input.sources import (
+from kubespread.candidate.manifest import Manifest, field_at, kind_of, texts_at
+from kubespread.candidate.replicas import autoscaler_gaps, autoscalers_of, bounded, growth_gaps, replica_names
+from kubespread.candidate.settings import parse_settings
+from kubespread.candidate.sources import (
     Choosing,
     PodGiven,
+    Reference,
     Source,
     Sources,
     check_choosing,
@@ -23,17 +32,13 @@ from kubespread.candidate.input.sources import (
     read_sources,
     selector_of,
 )
-from kubespread.candidate.manifests.file import Manifest, field_at
-from kubespread.candidate.manifests.workload import from_manifest, unserved
-from kubespread.candidate.replicas import growth_gaps, replica_names
-from kubespread.candidate.settings import parse_settings
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator, templates_of
+from kubespread.kube.api.kinds import Kind, pod_creator, templates_of
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.owners import WorkloadName
@@ -41,9 +46,9 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.manifest.text import FieldLines
-from kubespread.questions.check.lint.autoscalers import autoscaler_gaps, autoscalers_of, bounded
 from kubespread.questions.check.lint.registry import silenced_codes
-from kubespread.questions.check.lint.trial import Place, Refused, Subject, nowhere
+from kubespread.questions.check.lint.rule import RefusedManifest
+from kubespread.questions.check.lint.trial import Place, Subject
 from kubespread.questions.check.lint.ways_out import WaysOut
 from kubespread.questions.editing import edited
 from kubespread.questions.remedies.edited_worlds import EditedWorlds
@@ -72,7 +77,7 @@ class Gathered(Struct):
     cluster: Cluster | None = None
     ways_out: WaysOut | None = None
     subjects: list[Subject] = field(default_factory=list)
-    refused: list[Refused] = field(default_factory=list)
+    refused: list[RefusedManifest] = field(default_factory=list)
     files: int = 0
     gaps: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -81,16 +86,14 @@ class Gathered(Struct):
     written: dict[tuple[str | None, str], Manifest] = field(default_factory=dict)
     """The manifests of workloads, each with its own chosen, by file and name."""
     sources: Sequence[PodGiven] = ()
-    """The same sources again, as far as they can be read only once."""
+    """What was given, with what can be read only once as it was read."""
 
 
 def gather(
     sources: Iterable[PodGiven], snapshot: Snapshot | None, scheduler: Scheduler, choosing: Choosing
 ) -> Gathered:
     """Read whatever can be read of the sources. Raises UsageError and SnapshotError."""
-    gatherer = _Gatherer(snapshot, scheduler, choosing)
-    gatherer.gather(sources)
-    return gatherer.gathered
+    return _Gatherer(snapshot, scheduler, choosing).gather(sources)
 
 
 class _Gatherer:
@@ -106,7 +109,7 @@ class _Gatherer:
         self._profiles: dict[str, Profile] = {}
         self._parts: list[str] = []
 
-    def gather(self, sources: Iterable[PodGiven]) -> None:
+    def gather(self, sources: Iterable[PodGiven]) -> Gathered:
         gathered = self.gathered
         self._snapshot, edits = edited(self._snapshot, self._scheduler, self._choosing.namespace)
         if self._has_cluster:
@@ -129,10 +132,10 @@ class _Gatherer:
             gathered.ways_out = WaysOut(EditedWorlds(self._world, self._namespace))
             gathered.cluster.assume(growth_gaps((candidate for _, candidate in candidates), self._snapshot))
         owned = PodsByController(running)
-        for source, candidate in candidates:
-            gathered.subjects += self._subject(source, candidate, owned)
+        gathered.subjects += (self._subject(source, candidate, owned) for source, candidate in candidates)
         if not gathered.subjects and not gathered.refused:
             raise self._nothing(read)
+        return gathered
 
     def _nothing(self, read: Sources) -> UsageError:
         if self._parts:
@@ -151,13 +154,12 @@ class _Gatherer:
             try:
                 readable.append(read_once(source, self._choosing.template_path))
             except ManifestError as error:
-                self.gathered.refused.append(Refused(error.file, None, error.faults))
+                self.gathered.refused.append(RefusedManifest(error.file, None, error.faults))
         self.gathered.sources = readable
         if not readable:
             return Sources()
         read = read_sources(readable, self._snapshot, self._choosing, self._namespace)
-        for malformed in read.errors:
-            self.gathered.refused.append(Refused(malformed.file, None, malformed.faults))
+        self.gathered.refused += (RefusedManifest(malformed.file, None, malformed.faults) for malformed in read.errors)
         return read
 
     def _bring(self, manifest: Manifest) -> None:
@@ -208,56 +210,67 @@ class _Gatherer:
         assert self.gathered.cluster is not None
         return world_of(self._snapshot, self._scheduler, assumed=self.gathered.cluster.assumed)
 
-    def _refuse(self, refused: Refused, source: Source) -> None:
+    def _refuse(self, refused: RefusedManifest, source: Source) -> None:
         """A finding, unless ``source`` is a part of a workload that lacks the rest."""
         part = _part_of(_chosen(source)) if isinstance(source, Manifest) else None
         faults = [fault for fault in refused.faults if part is None or part.keeps(fault)]
         if faults:
             self.gathered.refused.append(replace(refused, faults=faults))
         elif part is not None:
-            message = f"{refused.workload} {part.text}"
+            message = f"{refused.name} {part.text}"
             self._parts.append(message)
             (self.gathered.notes if part.is_of_pods else self.gathered.gaps).append(message)
 
-    def _refused(self, error: KubespreadError, source: Source) -> Refused:
+    def _refused(self, error: KubespreadError, source: Source) -> RefusedManifest:
         if isinstance(source, Reference):
             namespace = source.namespace or self._namespace
             return _refused(error, None, WorkloadName(source.kind.kind, namespace, source.name))
         item = _chosen(source)
         name = WorkloadName(item.kind, item.namespace or self._namespace, item.name)
-        row = pod_creator(item.api_version, item.kind) or UNKNOWN
         self.gathered.written[_file(source), str(name)] = source
-        annotated = (_annotations(item, path) for path in ("metadata", f"{row.template_path}.metadata"))
-        return replace(_refused(error, _file(source), name), ignored=silenced_codes(*annotated))
+        paths = ("metadata.annotations", f"{kind_of(item).template_path}.metadata.annotations")
+        ignored = silenced_codes(*(texts_at(item, path) for path in paths))
+        return replace(_refused(error, _file(source), name), ignored=ignored)
 
-    def _subject(self, source: Source, candidate: Candidate, owned: PodsByController) -> Iterator[Subject]:
-        pod, meta = candidate.pod, candidate.pod.metadata
+    def _subject(self, source: Source, candidate: Candidate, owned: PodsByController) -> Subject:
+        pod, meta, gathered = candidate.pod, candidate.pod.metadata, self.gathered
         name = candidate.workload or WorkloadName("Pod", meta.namespace, meta.name)
-        replicas, why = bounded(candidate.replicas, autoscalers_of(name, self.gathered.objects))
+        replicas, why = bounded(candidate.replicas, autoscalers_of(name, gathered.objects))
         if why:
             so_many = count_of(replicas, "replica")
-            self.gathered.notes.append(f"{name.kind}/{name.name} is checked with {so_many}: {why}")
-        self.gathered.gaps += (*candidate.gaps, *candidate.admission_gaps)
+            gathered.notes.append(f"{name.kind}/{name.name} is checked with {so_many}: {why}")
+        gathered.gaps += (*candidate.gaps, *candidate.admission_gaps)
         if self._has_cluster:
-            self.gathered.gaps += autoscaler_gaps(name, self.gathered.objects)
-        subject = Subject(
+            gathered.gaps += autoscaler_gaps(name, gathered.objects)
+        workload, template, template_path = candidate.object, candidate.template, ""
+        file = _file(source) if isinstance(source, Manifest) else None
+        if isinstance(source, Manifest):
+            template_path = _chosen(source).written_path(kind_of(_chosen(source)).template_path)
+            gathered.written[file, str(name)] = source
+        elif source.kind.template_path:
+            # For a Deployment, the candidate is another pod of its ReplicaSet.
+            namesakes = (obj for obj in self._snapshot.of_kind(source.kind) if obj.metadata.name == name.name)
+            workload = next(obj for obj in namesakes if obj.metadata.namespace == name.namespace)
+            stored = source.kind.pod_template(workload)
+            template = None if stored is None else Pod(metadata=stored.metadata, spec=stored.spec)
+            template_path = source.kind.template_path
+        return Subject(
             name=name,
             pod=pod,
             profile=self._profile(pod.spec.scheduler_name),
             replicas=replicas,
             is_daemon=candidate.is_daemon,
-            object=candidate.object,
-            template=candidate.template,
+            object=_with_replicas(workload, replicas) if why else workload,
+            template=template,
+            template_path=template_path,
             companions=candidate.companions,
             running=self._running(candidate, owned),
             claimants=self._claimants(candidate),
-            ignored=silenced_codes(meta.annotations),
+            file=file,
+            place=self._place(source) if isinstance(source, Manifest) else _nowhere,
+            ignored=silenced_codes(meta.annotations, {} if workload is None else workload.metadata.annotations),
             revised=partial(self._revised, source),
         )
-        placed = (
-            self._in_manifest(subject, source) if isinstance(source, Manifest) else self._in_cluster(subject, source)
-        )
-        yield replace(placed, object=_with_replicas(placed.object, replicas)) if why else placed
 
     def _profile(self, scheduler_name: str) -> Profile:
         """The profile of that name; for an unknown scheduler kube-scheduler's default one, with a note.
@@ -275,41 +288,10 @@ class _Gatherer:
             self._profiles[scheduler_name] = profile
         return self._profiles[scheduler_name]
 
-    def _in_manifest(self, subject: Subject, manifest: Manifest) -> Subject:
+    def _place(self, manifest: Manifest) -> Callable[[str], Place]:
         item = _chosen(manifest)
-        row = pod_creator(item.api_version, item.kind) or UNKNOWN
-        own = subject.object.metadata.annotations if subject.object is not None else {}
-        self.gathered.written[_file(manifest), str(subject.name)] = manifest
-        return replace(
-            subject,
-            template_path=item.written_path(row.template_path),
-            file=_file(manifest),
-            place=self._place(manifest, item),
-            ignored=(*subject.ignored, *silenced_codes(own)),
-        )
-
-    def _in_cluster(self, subject: Subject, reference: Reference) -> Subject:
-        row = reference.kind
-        if not row.template_path:
-            return subject
-        # For a Deployment, the candidate is another pod of its ReplicaSet.
-        stored = next(
-            obj
-            for obj in self._snapshot.of_kind(row)
-            if (obj.metadata.namespace, obj.metadata.name) == (subject.name.namespace, subject.name.name)
-        )
-        template = row.pod_template(stored)
-        return replace(
-            subject,
-            object=stored,
-            template=None if template is None else Pod(metadata=template.metadata, spec=template.spec),
-            template_path=row.template_path,
-            ignored=(*subject.ignored, *silenced_codes(stored.metadata.annotations)),
-        )
-
-    def _place(self, manifest: Manifest, item: KubernetesObject) -> Callable[[str], Place]:
         if manifest.text is None:
-            return nowhere
+            return _nowhere
         # Composed once for all findings in the file.
         lines = self._lines.setdefault(id(manifest.text), FieldLines(manifest.text))
 
@@ -335,6 +317,11 @@ class _Gatherer:
         )
 
 
+def _nowhere(_field: str) -> Place:
+    """Where the fields of an object stand that is in no file."""
+    return None, None
+
+
 def _with_replicas(workload: ApiObject | None, replicas: int) -> ApiObject | None:
     if not isinstance(workload, Deployment | ReplicaSet | ReplicationController | StatefulSet):
         return workload
@@ -351,16 +338,9 @@ def _file(manifest: Manifest) -> str | None:
     return manifest.file if manifest.text is not None else None
 
 
-def _annotations(item: KubernetesObject, path: str) -> dict[str, str]:
-    """The annotations at ``path`` whose values are text."""
-    raw = field_at(item.data, f"{path}.annotations")
-    return {key: value for key, value in raw.items() if isinstance(value, str)} if isinstance(raw, dict) else {}
-
-
-def _refused(error: KubespreadError, file: str | None, workload: str | None) -> Refused:
-    if isinstance(error, ManifestError):
-        return Refused(file, workload, error.faults)
-    return Refused(file, workload, [Fault(str(error))])
+def _refused(error: KubespreadError, file: str | None, workload: str | None) -> RefusedManifest:
+    faults = error.faults if isinstance(error, ManifestError) else [Fault(str(error))]
+    return RefusedManifest(file, workload, faults)
 
 
 class _Part(Struct, frozen=True):
@@ -394,12 +374,9 @@ def _is_patch(item: KubernetesObject, row: Kind) -> bool:
     if not row.template_path:
         return False
     containers = field_at(item.data, f"{row.template_path}.spec.containers")
-    has_images = isinstance(containers, list) and containers and all(_has_image(container) for container in containers)
+    listed = containers if isinstance(containers, list) else []
+    has_images = listed and all(isinstance(each, dict) and bool(each.get("image")) for each in listed)
     return (not has_images and field_at(item.data, "spec.selector") is None) or _has_directive(item.data)
-
-
-def _has_image(container: Any) -> bool:
-    return isinstance(container, dict) and bool(container.get("image"))
 
 
 def _has_directive(data: Any) -> bool:

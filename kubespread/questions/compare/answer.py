@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 from msgspec import Struct
 
-from kubespread.candidate.input.kustomization import Kustomization
-from kubespread.candidate.input.references import ClusterWorkloads, Reference
-from kubespread.candidate.input.sources import PodGiven, read_once
-from kubespread.candidate.manifests.file import Manifest
+from kubespread.candidate.kustomization import Kustomization
+from kubespread.candidate.manifest import Manifest
+from kubespread.candidate.sources import ClusterWorkloads, PodGiven, Reference, read_once
 from kubespread.escaping import escaped
 from kubespread.kube.api.kinds import Kind
 from kubespread.kube.versions import SCORES_SINCE

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from msgspec.structs import replace
 
-from kubespread.candidate.input.sources import read_once
+from kubespread.candidate.sources import read_once
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.questions.fleet.clusters import Member, members
 from kubespread.questions.fleet.report import FleetCluster, FleetReport, worst

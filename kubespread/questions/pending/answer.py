@@ -11,8 +11,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.cluster import from_stored_pod
+from kubespread.candidate.candidate import Surroundings, from_stored_pod
 from kubespread.candidate.settings import parse_settings
 from kubespread.errors import ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.candidate.input.kustomization import Kustomization
-from kubespread.candidate.input.sources import read_once
-from kubespread.candidate.manifests.file import Manifest
+from kubespread.candidate.kustomization import Kustomization
+from kubespread.candidate.manifest import Manifest
+from kubespread.candidate.sources import read_once
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.kinds import POD_CREATORS

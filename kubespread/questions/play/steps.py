@@ -13,15 +13,12 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.candidate.candidate import Candidate, Surroundings
-from kubespread.candidate.cluster import revised
+from kubespread.candidate.candidate import Candidate, Surroundings, from_manifest, revised
 from kubespread.candidate.companions import with_manifest_objects
-from kubespread.candidate.input.references import Reference
-from kubespread.candidate.input.sources import Choosing, Source, Sources, read_sources
-from kubespread.candidate.manifests.file import Manifest
-from kubespread.candidate.manifests.workload import from_manifest
+from kubespread.candidate.manifest import Manifest
 from kubespread.candidate.replicas import refuse_update, runs_another_template, scheduled_alike
 from kubespread.candidate.settings import parse_settings
+from kubespread.candidate.sources import Choosing, Reference, Source, Sources, read_sources
 from kubespread.controllers.deployment import without_hash
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.kube.api.core import Pod

@@ -8,9 +8,9 @@ from functools import partial
 
 from msgspec import Struct
 
+from kubespread.candidate.replicas import autoscalers_of
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, ScaledObject
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.check.lint.autoscalers import autoscalers_of
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.world.events.editing import apply, exists
 from kubespread.world.events.world import World

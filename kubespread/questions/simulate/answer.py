@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.companions import with_companions
-from kubespread.candidate.input.sources import PodGiven, read_once
+from kubespread.candidate.sources import PodGiven, read_once
 from kubespread.candidate.replicas import replica_names
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
@@ -22,7 +22,7 @@ from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.text import STDIN
-from kubespread.node_groups.cluster import groups_of_cluster
+from kubespread.node_groups.groups import groups_of_cluster
 from kubespread.node_groups.file import read_node_groups
 from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups
 from kubespread.questions.autoscaling.autoscale import autoscale

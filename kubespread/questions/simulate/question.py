@@ -28,7 +28,7 @@ from kubespread.questions.registry import part
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
-    from kubespread.candidate.input.sources import Choosing
+    from kubespread.candidate.sources import Choosing
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.simulate.report import SimulateReport

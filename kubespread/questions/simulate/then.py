@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.input.references import Reference
-from kubespread.candidate.input.sources import Choosing, PodGiven, Source, read_sources
-from kubespread.candidate.manifests.workload import from_manifest
+from kubespread.candidate.candidate import Surroundings, from_manifest
 from kubespread.candidate.settings import parse_settings
+from kubespread.candidate.sources import Choosing, PodGiven, Reference, Source, read_sources
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import Named, WorkloadName
 from kubespread.manifest.text import STDIN

@@ -15,7 +15,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from kubespread.candidate.input.references import Reference
+from kubespread.candidate.replicas import autoscalers_of
+from kubespread.candidate.sources import Reference
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, PodDisruptionBudget
@@ -26,7 +27,6 @@ from kubespread.manifest.writer import to_yaml
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.capacity.question import Capacity
-from kubespread.questions.check.lint.autoscalers import autoscalers_of
 from kubespread.questions.commands import Commands
 from kubespread.questions.play.answer import after_steps
 from kubespread.questions.play.question import Play

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Self
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.errors import Fault
-from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.versions import KubeVersion
-from kubespread.questions.check.lint.baseline import fingerprinted
-from kubespread.questions.check.lint.registry import is_silenced
+from kubespread.candidate.sources import ClusterWorkloads
+from kubespread.questions.check.lint.registry import begins, selected
 from kubespread.questions.check.lint.rule import (
     AnyRule,
     Case,
@@ -19,25 +21,20 @@ from kubespread.questions.check.lint.rule import (
     Company,
     FaultRule,
     LastRule,
+    RefusedManifest,
     Rule,
     RuleFinding,
 )
 from kubespread.questions.check.lint.together import with_remedies_together
-from kubespread.questions.check.lint.trial import Refused, Subject, Trial
-from kubespread.questions.check.lint.ways_out import UNSEARCHED, WaysOut
+from kubespread.questions.check.lint.trial import Place, Subject, Trial
+from kubespread.questions.check.lint.ways_out import UNSEARCHED
+from kubespread.questions.check.question import Check
 from kubespread.questions.check.report import Finding, Remedy
+from kubespread.questions.check.subjects import Gathered, gather
+from kubespread.questions.scene import Scene
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.profile.profile import framework
-
-
-class Surroundings(Struct, frozen=True):
-    """What all workloads are checked in."""
-
-    objects: ClusterObjects
-    version: KubeVersion
-    cluster: Cluster | None = None
-    """None: static rules only."""
 
 
 class Checked(Struct):
@@ -53,31 +50,51 @@ class Checked(Struct):
         return any(finding.remedy == UNSEARCHED for finding in self.findings)
 
     def with_way_out(self, remedy: Remedy) -> Checked:
-        """The same with the remedy that was searched for."""
+        """With the remedy that was searched for."""
         findings = (replace(each, remedy=remedy) if each.remedy == UNSEARCHED else each for each in self.findings)
         return replace(self, findings=list(findings))
 
 
 class Checking:
-    """Runs the rules on one workload at a time, beside the others."""
+    """Runs the rules on one workload at a time, by its number, beside the others."""
 
-    def __init__(self, subjects: Sequence[Subject], rules: Sequence[AnyRule], surroundings: Surroundings) -> None:
-        self._subjects, self._rules, self._surroundings = subjects, rules, surroundings
-        self._plugins, self._company = dict[int, Framework](), Company(subjects)
+    def __init__(self, gathered: Gathered, rules: Sequence[AnyRule]) -> None:
+        self.gathered, self._rules = gathered, rules
+        self.assumed: dict[str, None] = {} if gathered.cluster is None else gathered.cluster.assumed
+        self._plugins, self._company = dict[int, Framework](), Company(gathered.subjects)
 
-    def check(self, number: int) -> Checked:
+    @classmethod
+    def of(cls, question: Check, scene: Scene) -> Self:
+        sources = question.pods or (ClusterWorkloads(all_namespaces=question.namespace is None),)
+        gathered = gather(sources, scene.given, scene.scheduler, question.choosing)
+        return cls(gathered, selected(question.select, question.ignore))
+
+    def __call__(self, number: int) -> Checked:
         """What is found in the workload of that number."""
-        subject, surroundings = self._subjects[number], self._surroundings
-        trial = None if surroundings.cluster is None else self._trial(subject, surroundings.cluster)
+        gathered, subject = self.gathered, self.gathered.subjects[number]
+        trial = None if gathered.cluster is None else self._trial(subject, gathered.cluster)
         plugins = self._plugins_of(subject)
-        case = Case(subject, self._company, surroundings.objects, surroundings.version, plugins, trial)
+        case = Case(subject, self._company, gathered.objects, gathered.version, plugins, trial)
         return _kept(_findings(case, self._rules), subject.ignored)
 
-    def way_out(self, number: int, ways_out: WaysOut) -> Remedy:
-        """What gets the replicas of the workload of that number placed, as far as it is searched for."""
-        cluster = self._surroundings.cluster
-        assert cluster is not None, "without one no replica waits"
-        return ways_out.remedy(lambda: self._trial(self._subjects[number], cluster))
+    def searched(self, parts: Iterable[Checked]) -> Iterator[Checked]:
+        """With the remedies that are still to be searched for: by one process, in the order of the workloads, whose
+        searches share one effort.
+        """
+        ways_out, cluster = self.gathered.ways_out, self.gathered.cluster
+        for subject, checked in zip(self.gathered.subjects, parts, strict=False):
+            if ways_out is not None and cluster is not None and checked.is_open:
+                trial = partial(self._trial, subject, cluster)
+                yield checked.with_way_out(ways_out.remedy(trial))
+            else:
+                yield checked
+
+    def together(self, parts: Iterable[Checked]) -> Checked:
+        """All findings, in the order of files and of their content."""
+        refused = [_kept(_faults(refused, self._rules), refused.ignored) for refused in self.gathered.refused]
+        all_parts = [*refused, *parts]
+        findings = sorted((finding for part in all_parts for finding in part.findings), key=_order)
+        return Checked(list(fingerprinted(findings)), sum(part.ignored for part in all_parts))
 
     def _trial(self, subject: Subject, cluster: Cluster) -> Trial:
         return Trial(subject, cluster, self._plugins_of(subject))
@@ -89,22 +106,10 @@ class Checking:
         return made
 
 
-def together(refused: Iterable[Refused], rules: Sequence[AnyRule], checked: Iterable[Checked]) -> Checked:
-    """All findings, in the order of files and of their content."""
-    parts = [*(_kept(_faults(part, rules), part.ignored) for part in refused), *checked]
-    findings = (finding for part in parts for finding in part.findings)
-    return Checked(list(fingerprinted(sorted(findings, key=_order))), sum(part.ignored for part in parts))
-
-
-def not_asked(rules: Iterable[AnyRule], surroundings: Surroundings) -> tuple[str, ...]:
-    """The codes of the rules that need a cluster where there is none."""
-    return tuple(rule.code for rule in rules if rule.needs_cluster and surroundings.cluster is None)
-
-
 def _kept(findings: Iterable[Finding], silenced: Sequence[str]) -> Checked:
     checked = Checked()
     for finding in findings:
-        if is_silenced(finding.code, silenced):
+        if begins(finding.code, silenced):
             checked.ignored += 1
         else:
             checked.findings.append(finding)
@@ -112,73 +117,75 @@ def _kept(findings: Iterable[Finding], silenced: Sequence[str]) -> Checked:
 
 
 def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
-    subject = case.subject
-    for rule, finding in _rule_findings(case, rules):
-        line, column = subject.place(finding.field)
-        yield Finding(
-            code=rule.code,
-            rule=rule.name,
-            severity=finding.severity or rule.severity,
-            workload=subject.name,
-            file=subject.file,
-            line=line,
-            column=column,
-            field=finding.field,
-            message=finding.message,
-            proven=finding.proven,
-            remedy=finding.remedy,
-        )
+    before = list(_found(case, rules))
+    revived = [_with_following(found, case, rules, before) if found.revives else found for _, found in before]
+    after = list(zip((rule for rule, _ in before), with_remedies_together(revived, case.trial), strict=True))
+    reported = [found for rule, found in after if not begins(rule.code, case.subject.ignored)]
+    last = [
+        (rule, found)
+        for rule in rules
+        if isinstance(rule, LastRule) and case.trial is not None
+        for found in rule.check(case, case.trial, reported)
+    ]
+    for rule, found in (*after, *last):
+        yield _reported(rule, found, case.subject, case.subject.place(found.field))
 
 
-def _rule_findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[tuple[AnyRule, RuleFinding]]:
-    before = [(rule, finding) for rule in rules for finding in _check(rule, case)]
-    revived = with_what_shows(
-        [(rule.code, finding) for rule, finding in before],
-        case,
-        lambda then: ((rule.code, finding) for rule in rules for finding in _check(rule, then)),
-    )
-    together = with_remedies_together(revived, case.trial)
-    after = [(rule, finding) for (rule, _), finding in zip(before, together, strict=True)]
-    yield from after
-    reported = [finding for rule, finding in after if not is_silenced(rule.code, case.subject.ignored)]
+def _found(case: Case, rules: Iterable[AnyRule]) -> Iterator[tuple[AnyRule, RuleFinding]]:
+    """What the rules find that run first."""
     for rule in rules:
-        if isinstance(rule, LastRule) and case.trial is not None:
-            yield from ((rule, finding) for finding in rule.check(case, case.trial, reported))
+        found: Iterable[RuleFinding] = ()
+        if isinstance(rule, Rule):
+            found = rule.check(case)
+        elif isinstance(rule, ClusterRule) and case.trial is not None:
+            found = rule.check(case, case.trial)
+        yield from ((rule, finding) for finding in found)
 
 
-def _check(rule: AnyRule, case: Case) -> Iterable[RuleFinding]:
-    if isinstance(rule, Rule):
-        return rule.check(case)
-    if isinstance(rule, ClusterRule) and case.trial is not None:
-        return rule.check(case, case.trial)
-    return ()
+def _with_following(
+    finding: RuleFinding, case: Case, rules: Iterable[AnyRule], before: Sequence[tuple[AnyRule, RuleFinding]]
+) -> RuleFinding:
+    """The finding, whose remedy revives a constraint, saying what is found with it."""
+    subject, trial = case.subject, case.trial
+    if finding.mended is None or trial is None:
+        return finding
+    change, template = finding.mended.change, subject.template
+    changed = replace(subject, pod=change(subject.pod), template=None if template is None else change(template))
+    then = Case(changed, case.company, case.objects, case.version, case.plugins, trial.of(changed))
+    reported = {(rule.code, found.field) for rule, found in before}
+    codes = dict.fromkeys(rule.code for rule, found in _found(then, rules) if (rule.code, found.field) not in reported)
+    if not codes:
+        return finding
+    following = f"{', '.join(codes)} {'are' if len(codes) > 1 else 'is'} found then"
+    outcome = following if finding.remedy.outcome is None else f"{finding.remedy.outcome}; {following}"
+    return replace(finding, remedy=replace(finding.remedy, outcome=outcome))
 
 
-def _faults(refused: Refused, rules: Sequence[AnyRule]) -> Iterator[Finding]:
+def _reported(rule: AnyRule, found: RuleFinding, whose: Subject | RefusedManifest, place: Place) -> Finding:
+    return Finding(
+        code=rule.code,
+        rule=rule.name,
+        severity=found.severity or rule.severity,
+        workload=whose.name,
+        file=whose.file,
+        line=place[0],
+        column=place[1],
+        field=found.field,
+        message=found.message,
+        proven=found.proven or rule.needs_cluster,
+        remedy=found.remedy,
+    )
+
+
+def _faults(refused: RefusedManifest, rules: Sequence[AnyRule]) -> Iterator[Finding]:
     fault_rules = [rule for rule in reversed(rules) if isinstance(rule, FaultRule)]
     for fault in refused.faults:
-        for rule in fault_rules:
-            remedy = rule.remedy(fault, refused)
-            if remedy is not None:
-                yield Finding(
-                    code=rule.code,
-                    rule=rule.name,
-                    severity=rule.severity,
-                    workload=refused.workload,
-                    file=refused.file,
-                    line=fault.line,
-                    column=fault.column,
-                    field=fault.field,
-                    message=_message(fault),
-                    proven=False,
-                    remedy=remedy,
-                )
-                break
-
-
-def _message(fault: Fault) -> str:
-    """The API server's text, which begins with the field where it does not name it otherwise."""
-    return f"{fault.field}: {fault.message}" if fault.field and fault.field not in fault.message else fault.message
+        remedies = ((rule, remedy) for rule in fault_rules if (remedy := rule.check(fault, refused)) is not None)
+        for rule, remedy in islice(remedies, 1):
+            # The API server's text, which begins with the field where it does not name it otherwise.
+            is_unnamed = fault.field and fault.field not in fault.message
+            message = f"{fault.field}: {fault.message}" if is_unnamed else fault.message
+            yield _reported(rule, RuleFinding(fault.field, message, remedy), refused, (fault.line, fault.column))
 
 
 def _order(finding: Finding) -> tuple[object, ...]:
@@ -186,26 +193,15 @@ def _order(finding: Finding) -> tuple[object, ...]:
     return finding.file or "", line, column, finding.workload or "", finding.code, finding.field
 
 
-Asking = Callable[[Case], Iterable[tuple[str, RuleFinding]]]
-"""What every rule finds in a case, each with the rule's code."""
+def fingerprinted(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings with their fingerprints, made from code, workload and field; equal ones are numbered.
 
-
-def with_what_shows(findings: Sequence[tuple[str, RuleFinding]], case: Case, ask: Asking) -> list[RuleFinding]:
-    """The findings of ``case``; those whose remedy revives a constraint say what is found with it."""
-    reported = {(code, finding.field) for code, finding in findings}
-    return [_with_following(finding, case, ask, reported) if finding.revives else finding for _, finding in findings]
-
-
-def _with_following(finding: RuleFinding, case: Case, ask: Asking, reported: set[tuple[str, str]]) -> RuleFinding:
-    subject, trial = case.subject, case.trial
-    if finding.mended is None or trial is None:
-        return finding
-    change, template = finding.mended.change, subject.template
-    changed = replace(subject, pod=change(subject.pod), template=None if template is None else change(template))
-    then = Case(changed, case.company, case.objects, case.version, case.plugins, trial.of(changed))
-    codes = dict.fromkeys(code for code, other in ask(then) if (code, other.field) not in reported)
-    if not codes:
-        return finding
-    following = f"{', '.join(codes)} {'are' if len(codes) > 1 else 'is'} found then"
-    outcome = following if finding.remedy.outcome is None else f"{finding.remedy.outcome}; {following}"
-    return replace(finding, remedy=replace(finding.remedy, outcome=outcome))
+    File names and the numbers in messages are left out, so files may be renamed and clusters may grow. Findings
+    without a workload use their file instead.
+    """
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for finding in findings:
+        key = (finding.code, finding.workload or finding.file or "", finding.field)
+        text = "\0".join((*key, str(seen[key])))
+        seen[key] += 1
+        yield replace(finding, fingerprint=hashlib.sha256(text.encode()).hexdigest()[:32])

@@ -1,23 +1,24 @@
 """A workload tried on the cluster: every number in a rule's message comes from running the engine, once.
 
-What is checked: a workload and where it stands, or what kept a manifest from being one. How evenly placed replicas are
-spread over a constraint's domains, regardless of what else it counts. Which nodes a pod can go to at all, empty or
-full: by its node affinity, its tolerations, and cordons.
+A rollout is rehearsed on a cluster where nothing else happens: the replicas are placed, and then it is rolled out.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import datetime
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
 
-import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
-from kubespread.errors import Fault
+from kubespread.controllers.deployment import TEMPLATE_HASH, limits
 from kubespread.kube.admission.gated_fields import drop_fields
+from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.admission.quota import allowance, charged
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import (
@@ -27,24 +28,24 @@ from kubespread.kube.api.core import (
     NodeSelectorRequirement,
     NodeSelectorTerm,
     Pod,
-    PodSpec,
     ResourceQuota,
     TopologySpreadConstraint,
 )
+from kubespread.kube.api.kinds import WORKLOADS
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.workloads import Deployment
+from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrategy
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.questions.check.lint.rehearsal import rehearse
-from kubespread.questions.queue.queue import Entry, Outcome, place
+from kubespread.questions.queue.queue import Entry, Outcome
+from kubespread.questions.queue.queue import place
 from kubespread.reports.judged_nodes import counted_constraints
 from kubespread.reports.parts import skew_between
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import Mask
-from kubespread.scheduler.evaluation import Evaluation, evaluated
+from kubespread.scheduler.evaluation import Evaluation, evaluate, evaluated
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
@@ -55,32 +56,18 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import (
     SpreadState,
 )
 from kubespread.scheduler.profile.profile import Profile, framework
+from kubespread.world.events.applying import AppliedWorkload, apply_workload
+from kubespread.world.events.rollouts import NewTemplate, rolled_out
+from kubespread.world.events.world import World
 from kubespread.world.store.claims import Replica, Replicas
+from kubespread.world.store.owners import Made
 from kubespread.world.store.pod_book import key_of
+from kubespread.world.store.store import Surroundings
+from kubespread.world.store.waiting import LivingCluster, Scheduled
 
-TAINTED, CORDONED, EXCLUDED = "TaintToleration", "NodeUnschedulable", "NodeAffinity"
-_WORDS = {TAINTED: "tainted", CORDONED: "cordoned", EXCLUDED: "excluded by its node affinity"}
-
-
-def barred(trial: Trial) -> Mapping[str, Mask]:
-    """Per plugin the nodes that it keeps the pod from; nothing where nodes are not judged."""
-    if trial.evaluation is None:
-        return {}
-    verdicts = trial.evaluation.verdicts
-    return {plugin: ~verdicts[plugin].passes for plugin in _WORDS if plugin in verdicts}
-
-
-def reachable(trial: Trial) -> Mask:
-    """Nodes that all of them let the pod use."""
-    open_nodes = np.ones(len(trial.cluster), dtype=np.bool_)
-    for mask in barred(trial).values():
-        open_nodes &= ~mask
-    return open_nodes
-
-
-def words(plugins: Iterable[str]) -> str:
-    """``tainted or cordoned``."""
-    return " or ".join(_WORDS[plugin] for plugin in plugins)
+TAINTED, EXCLUDED = "TaintToleration", "NodeAffinity"
+KEEPING_OFF = {TAINTED: "tainted", "NodeUnschedulable": "cordoned", EXCLUDED: "excluded by its node affinity"}
+"""Plugins that keep a pod off nodes, empty or full, and what these nodes are then."""
 
 
 def domains(hard: HardConstraint) -> Sequence[str]:
@@ -93,19 +80,6 @@ def domains_of(hard: HardConstraint, nodes: Mask) -> Sequence[str]:
     inside = np.zeros(len(hard.column.values), dtype=np.bool_)
     inside[hard.column.codes[nodes & hard.column.present]] = True
     return sorted(value for value, is_in in zip(hard.column.values, inside, strict=True) if is_in)
-
-
-def matching_of(counted: SoftConstraint) -> Mapping[str, int]:
-    """The pods that the constraint counts before the first replica comes, by domains as `own_counts` has them."""
-    matching, column = counted.around(), counted.column
-    nodes = np.flatnonzero(counted.eligible & column.present)
-    counts = dict(zip(column.codes[nodes].tolist(), matching[nodes].tolist(), strict=True))
-    return {value: counts[column.index[value]] for value in column.sorted_values if column.index[value] in counts}
-
-
-def sums(first: Mapping[str, int], second: Mapping[str, int]) -> Mapping[str, int]:
-    """Both together, of the same domains."""
-    return {value: count + second[value] for value, count in first.items()}
 
 
 def own_counts(placed: Sequence[Placed], counted: HardConstraint | SoftConstraint) -> Mapping[str, int]:
@@ -124,16 +98,6 @@ def skew_of(counts: Mapping[str, int]) -> int:
 
 Place = tuple[int | None, int | None]
 """Line and column."""
-
-
-def nowhere(_field: str) -> Place:
-    """Where the fields of an object stand that is in no file."""
-    return None, None
-
-
-def unrevised(_settings: Sequence[str]) -> Pod | None:
-    """Of what cannot be made again."""
-    return None
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -159,11 +123,11 @@ class Subject(Struct, frozen=True, kw_only=True):
     claimants: Replicas | None = None
     """Its replicas, if each has its own claims."""
     file: str | None = None
-    place: Callable[[str], Place] = nowhere
+    place: Callable[[str], Place]
     """The position of the field at a path, or of the nearest field above it."""
     ignored: Sequence[str] = ()
     """Codes of findings that its annotations silence, or beginnings of codes."""
-    revised: Callable[[Sequence[str]], Pod | None] = unrevised
+    revised: Callable[[Sequence[str]], Pod | None]
     """The pod made again with fields set as ``--set`` has them; None where that is refused."""
 
     def field(self, path: str) -> str:
@@ -175,23 +139,13 @@ class Subject(Struct, frozen=True, kw_only=True):
         return self.pod.metadata.labels
 
 
-class Refused(Struct, frozen=True):
-    """A file, or an object in it, that yields no workload."""
-
-    file: str | None
-    workload: str | None
-    """NAMESPACE/Kind/name if known, else the file."""
-    faults: Sequence[Fault]
-    ignored: Sequence[str] = ()
-
-
 _MAX_REHEARSED = 100_000
 """Replicas times nodes of the largest rollout that is rehearsed, which takes less than 0.1 s."""
 
 PodChange = Callable[[Pod], Pod]
 
 
-def _unchanged(pod: Pod) -> Pod:
+def unchanged(pod: Pod) -> Pod:
     return pod
 
 
@@ -200,12 +154,12 @@ class Placed(Struct, frozen=True):
 
     desired: int
     nodes: Sequence[int]
-    """Positions, in the order they were taken."""
+    """Where they go, by position, in order."""
     message: str | None
-    """kube-scheduler's, for the first replica without a node."""
+    """kube-scheduler's, for the first one without a node."""
     cluster: Cluster
     refused: int = 0
-    """How many of them the API server does not let be created."""
+    """How many of the last replicas the API server refuses: for the namespace's quotas, or all for a faulty field."""
     refusal: str = ""
     """What it says to the first of these."""
     unplaced: Evaluation | None = None
@@ -234,6 +188,11 @@ class Placed(Struct, frozen=True):
     def text(self) -> str:
         """``2 of 6 replicas fit``."""
         return f"{self.count} of {self.desired} {'replica fits' if self.desired == 1 else 'replicas fit'}"
+
+    def outcome(self, topology_key: str) -> str:
+        """``6 of 6 replicas fit: a 2 · b 2 · c 2``."""
+        counts = self.by_domain(topology_key)
+        return f"{self.text}: {by_domain(counts)}" if counts else self.text
 
 
 class Mended(Struct, frozen=True):
@@ -288,49 +247,62 @@ class Trial:
         return None if self.prepared is None else evaluated(self.prepared)
 
     @cached_property
+    def barred(self) -> Mapping[str, Mask]:
+        """The nodes that each of `KEEPING_OFF` keeps the pod from; nothing where nodes are not judged."""
+        verdicts = {} if self.evaluation is None else self.evaluation.verdicts
+        return {plugin: ~verdicts[plugin].passes for plugin in KEEPING_OFF if plugin in verdicts}
+
+    @cached_property
+    def reachable(self) -> Mask:
+        """Nodes that all of them let the pod use."""
+        open_nodes = np.ones(len(self.cluster), dtype=np.bool_)
+        for mask in self.barred.values():
+            open_nodes &= ~mask
+        return open_nodes
+
+    @cached_property
     def counted(self) -> Sequence[HardConstraint | SoftConstraint]:
         """The constraints in force with their numbers, in the order they are declared."""
         state = None if self.prepared is None else self.prepared.states.get(PodTopologySpread.name)
         return counted_constraints(state) if isinstance(state, SpreadState) else ()
 
-    def hard(self) -> Iterator[tuple[int, HardConstraint]]:
-        """The hard ones, each with its position among all."""
-        for position, counted in enumerate(self.counted):
-            if isinstance(counted, HardConstraint):
-                yield position, counted
-
     @cached_property
     def placed(self) -> Placed:
         """All replicas, as declared."""
-        return self.placed_with(_unchanged)
+        return self.placed_with(unchanged)
 
-    def placed_after(self, change: Change, pod_change: PodChange = _unchanged) -> Placed:
-        """The same on the cluster once ``change`` is made to it, and ``pod_change`` to each of them."""
-        return self._placed(pod_change, self.cluster.after(change))
+    def placed_with(
+        self, change: PodChange = unchanged, *, replicas: int | None = None, cluster: Cluster | None = None
+    ) -> Placed:
+        """All replicas once ``change`` is made to each of them, or another number of them, or on another cluster."""
+        subject, stored, cluster = self.subject, self._stored(change), cluster or self.cluster
+        desired = subject.replicas if replicas is None else replicas
+        if stored.faults:
+            return Placed(desired, (), None, cluster, desired, stored.faults[0].message)
+        allowed = allowance(stored.pod, cluster.objects.of(ResourceQuota))
+        created = desired if allowed.copies is None else min(desired, allowed.copies)
+        (outcome,) = place(cluster, [self._entry(stored.change, created)], first_in_heap)
+        placed = _placed(outcome, cluster)
+        if subject.is_daemon and allowed.copies is not None:
+            desired, created = placed.desired, min(placed.desired, allowed.copies)
+        if created == desired or allowed.copies is None:
+            return placed
+        kept = placed.nodes[:created]
+        return Placed(desired, kept, placed.message, cluster, desired - created, allowed.refusal, placed.unplaced)
 
-    def placed_among(self, objects: ClusterObjects) -> Placed:
-        """The same with other objects beside nodes and pods."""
-        return self._placed(_unchanged, self.cluster.with_objects(objects))
-
-    def placed_with(self, change: PodChange, replicas: int | None = None) -> Placed:
-        """The same once ``change`` is made to each of them, or another number of them is asked for."""
-        return self._placed(change, self.cluster, replicas)
-
-    def placed_behind(self, others: Sequence[Trial], change: PodChange = _unchanged) -> Sequence[Placed]:
-        """The replicas of ``others``, one workload after another, and then its own; none of them runs by then.
-
-        ``change`` is made to its own.
+    def placed_behind(self, others: Sequence[Trial], change: PodChange = unchanged) -> Sequence[Placed]:
+        """The replicas of ``others``, one workload after another, and then its own, to which ``change`` is made; none
+        of them runs by then.
         """
         cluster = _without_running(self._whole, [self.subject, *(other.subject for other in others)])
         entries = [
-            *(other._entry(_unchanged, other.subject.replicas) for other in others),
+            *(other._entry(unchanged, other.subject.replicas) for other in others),
             self._entry(self._stored(change).change, self.subject.replicas),
         ]
-        outcomes = place(cluster, entries, first_in_heap)
-        return [_of(outcome, cluster) for outcome in outcomes]
+        return [_placed(outcome, cluster) for outcome in place(cluster, entries, first_in_heap)]
 
     def on(self, cluster: Cluster, subject: Subject) -> Trial:
-        """The same workload with the pods it has on another cluster, among the same objects."""
+        """The workload with the pods it has on another cluster, among the objects of this one."""
         return Trial(subject, cluster.with_objects(self._whole.objects), self.plugins)
 
     def of(self, subject: Subject) -> Trial:
@@ -338,25 +310,9 @@ class Trial:
         is_alike = subject.profile is self.subject.profile
         return Trial(subject, self._whole, self.plugins if is_alike else framework(subject.profile))
 
-    def _placed(self, change: PodChange, cluster: Cluster, replicas: int | None = None) -> Placed:
-        stored = self._stored(change)
-        desired = self.subject.replicas if replicas is None else replicas
-        if stored.faults:
-            return Placed(desired, (), None, cluster, desired, stored.faults[0].message)
-        allowed = allowance(stored.pod, cluster.objects.of(ResourceQuota))
-        created = desired if allowed.copies is None else min(desired, allowed.copies)
-        (outcome,) = place(cluster, [self._entry(stored.change, created)], first_in_heap)
-        placed = _of(outcome, cluster)
-        if self.subject.is_daemon and allowed.copies is not None:
-            desired, created = placed.desired, min(placed.desired, allowed.copies)
-        if created == desired or allowed.copies is None:
-            return placed
-        kept = placed.nodes[:created]
-        return Placed(desired, kept, placed.message, cluster, desired - created, allowed.refusal, placed.unplaced)
-
     def _stored(self, change: PodChange) -> _Stored:
         """The changed pod as the API server of the release stores it."""
-        if change is _unchanged:
+        if change is unchanged:
             return _Stored(self.subject.pod, change)
         version = self.subject.profile.version
 
@@ -375,7 +331,7 @@ class Trial:
 
         def claiming() -> Iterator[Replica]:
             assert claimants is not None
-            return (msgspec.structs.replace(claimant, pod=change(claimant.pod)) for claimant in claimants())
+            return (replace(claimant, pod=change(claimant.pod)) for claimant in claimants())
 
         return Entry(
             change(subject.pod),
@@ -394,18 +350,35 @@ class Trial:
             return None
         return self.rollout_of(deployment)
 
-    def rollout_of(self, deployment: Deployment, change: PodChange = _unchanged) -> RolloutReport:
-        """The same of the Deployment with another strategy, or with ``change`` made to its pods."""
-        return rehearse(self.cluster, deployment, change(self.subject.pod), (self.subject.profile, self.plugins))
+    def rollout_of(self, deployment: Deployment, change: PodChange = unchanged, **strategy: int) -> RolloutReport:
+        """A restart of the Deployment with ``change`` made to its pods, or with these limits of its rolling update."""
+        if strategy:
+            rolling = UpdateStrategy(type="RollingUpdate", rolling_update=RollingUpdate(**strategy))
+            deployment = replace(deployment, spec=replace(deployment.spec, strategy=rolling))
+        return _rehearsed(self.cluster, deployment, change(self.subject.pod), (self.subject.profile, self.plugins))
+
+    def stall_at_once(self, deployment: Deployment) -> tuple[int, str] | None:
+        """Where the first pass of a restart is its last, and no old pod may go, its maxSurge, and why the first new pod
+        is not created, in the API server's words, or finds no node, in kube-scheduler's. That costs placing one pod.
+        """
+        surge, unavailable = limits(deployment)
+        if not surge or unavailable:
+            return None
+        old, new = (_pod_of(self.subject.pod, revision) for revision in (_OLD, _NEW))
+        allowed = allowance(new, self.cluster.objects.of(ResourceQuota))
+        if allowed.copies is not None and allowed.copies <= self.placed.count:
+            return surge, allowed.refusal
+        beside = self.cluster.after(Change(come=[(old, node) for node in self.placed.nodes]))
+        try:
+            message = evaluate(self.plugins, beside, new).message
+        except SchedulingError:
+            return None
+        return None if message is None else (surge, message)
 
     def mended(self, change: PodChange) -> Mended:
         """The change, tried."""
         stored = self._stored(change)
         return Mended(change, self.placed_with(change), is_taken=not stored.dropped and not stored.faults)
-
-    def mended_where(self, position: int, **fields: object) -> Mended:
-        """``fields`` of one of the pod's own constraints set, and tried."""
-        return self.mended(lambda pod: with_constraint(pod, position, **fields))
 
 
 def _without_running(cluster: Cluster, subjects: Sequence[Subject]) -> Cluster:
@@ -421,7 +394,7 @@ def _without_running(cluster: Cluster, subjects: Sequence[Subject]) -> Cluster:
     return without
 
 
-def _of(outcome: Outcome, cluster: Cluster) -> Placed:
+def _placed(outcome: Outcome, cluster: Cluster) -> Placed:
     nodes = [choice.node for choice in outcome.choices]
     return Placed(outcome.wanted or 0, nodes, outcome.stopped, cluster, unplaced=outcome.unplaced)
 
@@ -429,7 +402,7 @@ def _of(outcome: Outcome, cluster: Cluster) -> Placed:
 def with_constraint(pod: Pod, position: int, **fields: object) -> Pod:
     """The pod with ``fields`` of one of its own constraints set."""
     constraints = list(pod.spec.topology_spread_constraints)
-    constraints[position] = msgspec.structs.replace(constraints[position], **fields)
+    constraints[position] = replace(constraints[position], **fields)
     return _with_constraints(pod, constraints)
 
 
@@ -439,9 +412,9 @@ def with_only(pod: Pod, positions: Sequence[int]) -> Pod:
     return _with_constraints(pod, [constraints[position] for position in positions])
 
 
-def with_more(pod: Pod, constraints: Sequence[TopologySpreadConstraint]) -> Pod:
-    """The pod with further constraints after its own."""
-    return _with_constraints(pod, [*pod.spec.topology_spread_constraints, *constraints])
+def with_another(pod: Pod, constraint: TopologySpreadConstraint) -> Pod:
+    """The pod with a further constraint after its own."""
+    return _with_constraints(pod, [*pod.spec.topology_spread_constraints, constraint])
 
 
 def with_node_requirement(pod: Pod, key: str, operator: str, values: Sequence[str]) -> Pod:
@@ -451,17 +424,13 @@ def with_node_requirement(pod: Pod, key: str, operator: str, values: Sequence[st
     node_affinity = affinity.node_affinity or NodeAffinity()
     selector = node_affinity.required_during_scheduling_ignored_during_execution
     terms = [NodeSelectorTerm()] if selector is None else selector.node_selector_terms
-    narrowed = NodeSelector(
-        [msgspec.structs.replace(term, match_expressions=[*term.match_expressions, requirement]) for term in terms]
-    )
-    required = msgspec.structs.replace(node_affinity, required_during_scheduling_ignored_during_execution=narrowed)
-    spec = msgspec.structs.replace(pod.spec, affinity=msgspec.structs.replace(affinity, node_affinity=required))
-    return msgspec.structs.replace(pod, spec=spec)
+    narrowed = NodeSelector([replace(term, match_expressions=[*term.match_expressions, requirement]) for term in terms])
+    required = replace(node_affinity, required_during_scheduling_ignored_during_execution=narrowed)
+    return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, node_affinity=required)))
 
 
 def _with_constraints(pod: Pod, constraints: list[TopologySpreadConstraint]) -> Pod:
-    spec: PodSpec = msgspec.structs.replace(pod.spec, topology_spread_constraints=constraints)
-    return msgspec.structs.replace(pod, spec=spec)
+    return replace(pod, spec=replace(pod.spec, topology_spread_constraints=constraints))
 
 
 def without_usage(quotas: tuple[ResourceQuota, ...], subject: Subject) -> tuple[ResourceQuota, ...]:
@@ -473,3 +442,100 @@ def without_usage(quotas: tuple[ResourceQuota, ...], subject: Subject) -> tuple[
         if pod.status.phase not in ENDED_PHASES:
             quotas = charged(quotas, pod, -1)
     return quotas
+
+
+_BEGINNING = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
+_OLD, _NEW = "old", "new"
+
+
+def _rehearsed(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Scheduled) -> RolloutReport:
+    """The rollout to a template that does not differ in anything that scheduling reads, as with ``kubectl rollout
+    restart``.
+
+    ``cluster`` holds none of the Deployment's pods: the first replicas are placed there before the rollout begins.
+    ``pod`` is its next pod, admitted. Other pods stay where they are: nothing is preempted. Quotas count what they
+    count in ``cluster``.
+    """
+    # Only its own ReplicaSets are read, and it makes them itself.
+    by_type = {cls: objects for cls, objects in cluster.objects.by_type.items() if cls not in WORKLOADS}
+    objects = dataclasses.replace(cluster.objects, by_type=by_type)
+    surroundings = Surroundings(
+        lambda _: scheduled,
+        _making_none,
+        _BEGINNING,
+        scheduled[0].version,
+        preempts=False,
+        admission=AdmissionPlugins(),
+    )
+    world = World((), (), objects, surroundings)
+    world.living = LivingCluster(cluster.with_objects(objects))
+    name = WorkloadName("Deployment", pod.metadata.namespace, deployment.metadata.name)
+    own = replace(deployment, metadata=replace(deployment.metadata, namespace=name.namespace))
+    old, new = (_revision(own, revision) for revision in (_OLD, _NEW))
+    apply_workload(world, AppliedWorkload(_pod_of(pod, _OLD), name, old, own.spec.replicas))
+    world.next_step()
+    running = world.rollouts[name].deployment
+    restarted = replace(running, spec=replace(new.spec, replicas=running.spec.replicas))
+    return rolled_out(world, name, NewTemplate(restarted, _pod_of(pod, _NEW), _NEW))
+
+
+def _revision(deployment: Deployment, revision: str) -> Deployment:
+    template = deployment.spec.template
+    assert template is not None
+    annotated = replace(template.metadata, annotations={**template.metadata.annotations, TEMPLATE_HASH: revision})
+    revised = replace(template, metadata=annotated)
+    return replace(deployment, spec=replace(deployment.spec, template=revised, paused=False))
+
+
+def _pod_of(pod: Pod, revision: str) -> Pod:
+    """The pod with the hash of ``revision`` for its own, which the API server may have merged into its selectors."""
+    metadata = replace(pod.metadata, labels={**pod.metadata.labels, TEMPLATE_HASH: revision})
+    constraints = [_counting(constraint, revision) for constraint in pod.spec.topology_spread_constraints]
+    return _with_constraints(replace(pod, metadata=metadata), constraints)
+
+
+def _counting(constraint: TopologySpreadConstraint, revision: str) -> TopologySpreadConstraint:
+    selector = constraint.label_selector
+    if TEMPLATE_HASH not in constraint.match_label_keys or selector is None:
+        return constraint
+    merged = [
+        replace(expression, values=[revision]) if expression.key == TEMPLATE_HASH else expression
+        for expression in selector.match_expressions
+    ]
+    return replace(constraint, label_selector=replace(selector, match_expressions=merged))
+
+
+def _making_none(name: WorkloadName, _objects: ClusterObjects) -> Made:
+    raise AssertionError(f"{name} has its template")  # a ReplicaSet made here has what its Deployment gives it
+
+
+_FEW = 4
+_EMPTY = '""'
+
+
+def counted(number: int, what: str) -> str:
+    """``1 replica``, ``2 replicas``."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names, the first few of very many."""
+    names = [name or _EMPTY for name in names]
+    more = len(names) - _FEW
+    return ", ".join(names) if more <= 1 else f"{', '.join(names[:_FEW])} and {more} more"
+
+
+def by_domain(counts: Mapping[str, int]) -> str:
+    """``a 2 · b 2 · c 0``; of many domains the extremes."""
+    if len(counts) <= _FEW + 2:
+        return " · ".join(f"{domain or _EMPTY} {count}" for domain, count in counts.items())
+    most, least = max(counts.values()), min(counts.values())
+    at_most = [domain for domain, count in counts.items() if count == most]
+    at_least = [domain for domain, count in counts.items() if count == least]
+    if most == least:
+        return f"{most} in each of {len(counts)} domains"
+    return f"{most} in {listed(at_most)}, {least} in {_few_of(at_least)}"
+
+
+def _few_of(domains: Sequence[str]) -> str:
+    return listed(domains) if len(domains) <= _FEW else f"{len(domains)} domains"

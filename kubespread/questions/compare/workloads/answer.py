@@ -16,11 +16,10 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from kubespread.candidate.candidate import Candidate, Surroundings
-from kubespread.candidate.cluster import from_cluster
+from kubespread.candidate.candidate import Candidate, Surroundings, from_cluster
 from kubespread.candidate.companions import with_companions, with_manifest_objects
-from kubespread.candidate.input.references import ClusterWorkloads
 from kubespread.candidate.settings import parse_settings
+from kubespread.candidate.sources import ClusterWorkloads
 from kubespread.errors import ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted

@@ -35,19 +35,15 @@ def check(case: Case) -> Iterator[RuleFinding]:
     Source: pkg/registry/core/pod/strategy.go, applyMatchLabelKeys
     """
     for declared in case.own:
+        selector = declared.constraint.selector
+        counted = "no pod" if selector.nothing or selector.is_empty else f"every pod with {selector}"
         for position, key in enumerate(declared.written.match_label_keys):
             if key not in case.subject.labels:
-                yield RuleFinding(
-                    field=f"{declared.path}.matchLabelKeys[{position}]",
-                    message=f"pods of {case.subject.name.kind}/{case.subject.name.name} have no label {key}: the key "
-                    f"is dropped, and the constraint counts {_counted(declared)}",
-                    remedy=_remedy(key, declared, case),
+                message = (
+                    f"pods of {case.subject.name.kind}/{case.subject.name.name} have no label {key}: the key is "
+                    f"dropped, and the constraint counts {counted}"
                 )
-
-
-def _counted(declared: Declared) -> str:
-    selector = declared.constraint.selector
-    return "no pod" if selector.nothing or selector.is_empty else f"every pod with {selector}"
+                yield RuleFinding(f"{declared.path}.matchLabelKeys[{position}]", message, _remedy(key, declared, case))
 
 
 def _remedy(key: str, declared: Declared, case: Case) -> Remedy:
@@ -57,7 +53,7 @@ def _remedy(key: str, declared: Declared, case: Case) -> Remedy:
     if not meant:
         return Remedy(text=f"remove {key}, or give the pods that label")
     keys = dict.fromkeys(meant if other == key else other for other in declared.written.match_label_keys)
-    return Remedy(text=f"matchLabelKeys: [{meant}]", fields={f"{declared.path}.matchLabelKeys": [*keys]})
+    return Remedy(text=f"matchLabelKeys: [{meant}]", fields=declared.with_fields(matchLabelKeys=[*keys]).fields)
 
 
 RULE = Rule("KS403", "absent-match-label-key", Severity.WARNING, check)

@@ -32,22 +32,18 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.core import Affinity, Pod, PodAffinityTerm, PodAntiAffinity
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
-from kubespread.questions.check.lint.phrases import outcome
 from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, with_only
+from kubespread.questions.check.lint.trial import with_only
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.wording import short_key
 
 _FIELD = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def check(case: Case) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, satisfyPodAntiAffinity"""
-    if case.subject.is_daemon:
-        return
-    for position, term in enumerate(_required(case.subject.pod)):
+    for position, term in enumerate(() if case.subject.is_daemon else _required(case.subject.pod)):
         selector = _against_itself(case, term)
-        over = next((declared for declared in case.own if declared.constraint.topology_key == term.topology_key), None)
+        over = next((declared for declared in case.own if declared.key == term.topology_key), None)
         if selector is not None and over is not None:
             yield from _finding(case, over, position, selector)
 
@@ -71,44 +67,33 @@ def _against_itself(case: Case, term: PodAffinityTerm) -> Selector | None:
 
 
 def _finding(case: Case, over: Declared, position: int, selector: Selector) -> Iterator[RuleFinding]:
-    name, field = short_key(over.constraint.topology_key), case.subject.field(f"{_FIELD}[{position}]")
     trial = case.trial
     if trial is not None and not trial.placed.is_complete:
         free = trial.mended(lambda pod: _without(pod, position))
         if free.placed.count > trial.placed.count:
+            text, outcome = "remove the anti-affinity, or make it preferred", free.placed.outcome(over.key)
             yield RuleFinding(
-                field=field,
-                message=f"it allows one replica a {name}, and the constraint would allow more: {trial.placed.text}",
-                remedy=Remedy(
-                    text="remove the anti-affinity, or make it preferred",
-                    outcome=outcome(free.placed, over.constraint.topology_key),
-                ),
+                case.subject.field(f"{_FIELD}[{position}]"),
+                f"it allows one replica a {over.name}, and the constraint would allow more: {trial.placed.text}",
+                Remedy(text=text, outcome=outcome),
                 mended=free,
-                proven=True,
                 severity=Severity.ERROR,
+                proven=True,
             )
             return
     # What the constraint counts, the anti-affinity keeps away as well.
     if set(selector.requirements) <= set(over.constraint.selector.requirements) and over.constraint.counts_pods:
-        yield RuleFinding(
-            field=over.path,
-            message=f"the required podAntiAffinity allows one replica a {name} already: 0 + 1 − 0 = 1 never exceeds "
-            f"maxSkew {over.constraint.max_skew}, so the constraint rejects no node{_as_many(over, trial)}",
-            remedy=Remedy(text=f"remove one of the two over {name}"),
-            proven=trial is not None,
+        as_many = ""
+        if trial is not None:
+            others = [own.position for own in case.own if own is not over]
+            without = trial.placed_with(lambda pod: with_only(pod, others))
+            as_many = f": {trial.placed.text} with it and {without.count} without"
+        message = (
+            f"the required podAntiAffinity allows one replica a {over.name} already: 0 + 1 − 0 = 1 never exceeds "
+            f"maxSkew {over.constraint.max_skew}, so the constraint rejects no node{as_many}"
         )
-
-
-def _as_many(over: Declared, trial: Trial | None) -> str:
-    if trial is None:
-        return ""
-    others = [
-        position
-        for position in range(len(trial.subject.pod.spec.topology_spread_constraints))
-        if position != over.position
-    ]
-    without = trial.placed_with(lambda pod: with_only(pod, others))
-    return f": {trial.placed.text} with it and {without.count} without"
+        remedy = Remedy(text=f"remove one of the two over {over.name}")
+        yield RuleFinding(over.path, message, remedy, proven=trial is not None)
 
 
 def _without(pod: Pod, position: int) -> Pod:

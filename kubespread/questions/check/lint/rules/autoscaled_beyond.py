@@ -21,10 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.questions.check.lint.autoscalers import Autoscaler, autoscalers_of
-from kubespread.questions.check.lint.phrases import counted
+from kubespread.candidate.replicas import autoscalers_of
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
-from kubespread.questions.check.lint.trial import Placed, Trial
+from kubespread.questions.check.lint.trial import Placed, Trial, counted
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.wording import count_of
 
@@ -35,14 +34,12 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     for autoscaler in () if subject.is_daemon else autoscalers_of(subject.name, case.objects):
         if autoscaler.most <= subject.replicas or not trial.placed.is_complete:
             continue
-        most = trial.placed_with(lambda pod: pod, autoscaler.most)
+        most = trial.placed_with(replicas=autoscaler.most)
         if not most.is_complete:
-            yield RuleFinding(
-                field="spec.replicas",
-                message=f"{autoscaler.text} may ask for {count_of(autoscaler.most, 'replica')}: {_why(most)}",
-                remedy=_remedy(autoscaler, most, trial),
-                proven=True,
-            )
+            message = f"{autoscaler.text} may ask for {count_of(autoscaler.most, 'replica')}: {_why(most)}"
+            outcome = trial.placed_with(replicas=most.count).text
+            remedy = Remedy(text=f"{autoscaler.most_field}: {most.count}", outcome=outcome)
+            yield RuleFinding("spec.replicas", message, remedy)
 
 
 def _why(most: Placed) -> str:
@@ -51,11 +48,6 @@ def _why(most: Placed) -> str:
     quota = f"the namespace's quotas allow only {created} of them: {most.refusal}" if most.refused else ""
     fitting = f"{most.count} of {counted(created, 'replica')} fit: {most.message}" if most.pending else ""
     return "; ".join(filter(None, (quota, fitting)))
-
-
-def _remedy(autoscaler: Autoscaler, most: Placed, trial: Trial) -> Remedy:
-    placed = trial.placed_with(lambda pod: pod, most.count)
-    return Remedy(text=f"{autoscaler.most_field}: {most.count}", outcome=placed.text)
 
 
 RULE = ClusterRule("KS304", "autoscaled-beyond", Severity.WARNING, check)

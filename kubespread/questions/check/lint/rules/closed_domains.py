@@ -24,41 +24,21 @@ have it by default, node affinity that excludes the domain. A cordon counts as s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from kubespread.kube.api.core import Pod
 from kubespread.kube.taint import uncordoned
-from kubespread.questions.check.lint.phrases import counted, listed, outcome
-from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
-from kubespread.questions.check.lint.trial import (
-    EXCLUDED,
-    TAINTED,
-    Mended,
-    Placed,
-    PodChange,
-    Trial,
-    barred,
-    domains,
-    domains_of,
-    reachable,
-    with_constraint,
-    with_node_requirement,
-    words,
-)
+from kubespread.questions.check.lint import trial as trials
+from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, FieldChange, RuleFinding
+from kubespread.questions.check.lint.trial import Mended, Placed, PodChange, Trial, counted, listed
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.cluster import Change
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint
-from kubespread.wording import short_key
 
-_POLICIES = {TAINTED: "nodeTaintsPolicy", EXCLUDED: "nodeAffinityPolicy"}
-_ATTRIBUTES = {
-    "nodeTaintsPolicy": "node_taints_policy",
-    "nodeAffinityPolicy": "node_affinity_policy",
-    "minDomains": "min_domains",
-}
+_POLICIES = {trials.TAINTED: "nodeTaintsPolicy", trials.EXCLUDED: "nodeAffinityPolicy"}
 
 
 class _Closed(Struct, frozen=True):
@@ -72,17 +52,16 @@ class _Closed(Struct, frozen=True):
     """The fewest matching pods in one of them."""
     reasons: Sequence[str]
     """The plugins that keep the pod from their nodes."""
-
     open: int
     """How many domains it counts that the pod can go to."""
 
     @property
-    def policies(self) -> list[str]:
-        """Those that would leave these nodes out."""
-        return [_POLICIES[reason] for reason in self.reasons if reason in _POLICIES]
+    def honoring(self) -> dict[str, Any]:
+        """The policies that would leave these nodes out."""
+        return {_POLICIES[reason]: "Honor" for reason in self.reasons if reason in _POLICIES}
 
     @property
-    def too_many(self) -> dict[str, object]:
+    def too_many(self) -> dict[str, Any]:
         """A minDomains that what is left reaches, where it asks for more than that."""
         return {"minDomains": self.open} if (self.declared.constraint.min_domains or 1) > self.open else {}
 
@@ -97,111 +76,79 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
 
 
 def _closed(declared: Declared, hard: HardConstraint, trial: Trial) -> _Closed | None:
-    is_open = set(domains_of(hard, hard.eligible & reachable(trial)))
-    closed = [domain for domain in domains(hard) if domain not in is_open]
+    is_open = set(trials.domains_of(hard, hard.eligible & trial.reachable))
+    closed = [domain for domain in trials.domains(hard) if domain not in is_open]
     # Where all are closed the pod has other worries.
     if not closed or not is_open:
         return None
     codes = [hard.column.index[value] for value in closed]
     nodes = hard.eligible & np.isin(hard.column.codes, codes)
-    reasons = [plugin for plugin, mask in barred(trial).items() if (mask & nodes).any()]
+    reasons = [plugin for plugin, mask in trial.barred.items() if (mask & nodes).any()]
     least = min(int(hard.counts[code]) for code in codes)
     return _Closed(declared, closed, np.flatnonzero(nodes).tolist(), least, reasons, len(is_open))
 
 
 def _finding(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> RuleFinding:
-    key, placed = closed.declared.constraint.topology_key, trial.placed
-    mended, remedy = _leaving_out(closed, others, trial) if closed.policies else _uncordoning(closed, trial)
-    better = mended.placed if isinstance(mended, Mended) else mended
+    mended, better, remedy = (_leaving_out if closed.honoring else _uncordoning)(closed, others, trial)
     are = "count as domains" if len(closed.domains) > 1 else "counts as a domain"
-    return RuleFinding(
-        field=closed.declared.path,
-        message=f"{short_key(key)} {listed(closed.domains)} {are} with {counted(closed.least, 'matching pod')}, though "
-        f"{_all_of(len(closed.nodes))} {words(closed.reasons)}: {placed.text}",
-        remedy=remedy,
-        mended=mended if isinstance(mended, Mended) else None,
-        proven=True,
-        severity=Severity.ERROR if placed.count < better.count else None,
+    nodes = len(closed.nodes)
+    all_are = {1: "its node is", 2: "both nodes are"}.get(nodes, f"all {nodes} nodes are")
+    kept_off = " or ".join(trials.KEEPING_OFF[plugin] for plugin in closed.reasons)
+    message = (
+        f"{closed.declared.name} {listed(closed.domains)} {are} with {counted(closed.least, 'matching pod')}, though "
+        f"{all_are} {kept_off}: {trial.placed.text}"
     )
+    severity = Severity.ERROR if trial.placed.count < better.count else None
+    return RuleFinding(closed.declared.path, message, remedy, mended, severity)
 
 
-def _all_of(nodes: int) -> str:
-    return {1: "its node is", 2: "both nodes are"}.get(nodes, f"all {nodes} nodes are")
-
-
-def _leaving_out(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> tuple[Mended, Remedy]:
+def _leaving_out(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> tuple[Mended | None, Placed, Remedy]:
     """The least that leaves the nodes out and gets all replicas placed, else what gets most of them placed."""
     tried = []
     for text, change, settings in _ways(closed, others):
         mended = trial.mended(change)
-        result = outcome(mended.placed, closed.declared.constraint.topology_key)
-        tried.append((mended, Remedy(text=text, settings=settings, outcome=result)))
+        outcome = mended.placed.outcome(closed.declared.key)
+        tried.append((mended, mended.placed, Remedy(text=text, settings=settings, outcome=outcome)))
         if mended.is_taken and mended.placed.is_complete:
             break
-    return max(tried, key=lambda attempt: (attempt[0].is_taken, attempt[0].placed.count))
+    return max(tried, key=lambda attempt: (attempt[0].is_taken, attempt[1].count))
 
 
 def _ways(closed: _Closed, others: Sequence[_Closed]) -> Iterator[tuple[str, PodChange, tuple[str, ...]]]:
     """Several constraints may count the nodes, each of which holds the pod back, and with fewer domains minDomains may
     ask for too many. A release without the policies takes node affinity, which leaves nodes out in every release.
     """
-    honorable = [other for other in others if other.policies]
+    honorable = [other for other in others if other.honoring]
     for honored, lowers in (([closed], False), (honorable, False), (honorable, True)):
-        changed = {
-            shut.declared: {**dict.fromkeys(shut.policies, "Honor"), **(shut.too_many if lowers else {})}
-            for shut in honored
-        }
-        yield _fields_text(changed), _changing(changed), _settings(changed)
-    key = closed.declared.constraint.topology_key
+        changed = FieldChange(
+            {shut.declared: {**shut.honoring, **(shut.too_many if lowers else {})} for shut in honored}
+        )
+        yield _text(changed), changed, changed.settings
+    key = closed.declared.key
     affinity = f"node affinity that requires {key} NotIn [{listed(closed.domains)}]"
-    lowered = {other.declared: other.too_many for other in others if other.too_many}
-    yield affinity, _staying_away(key, closed.domains, {}), ()
-    if lowered:
+    lowered = FieldChange({other.declared: other.too_many for other in others if other.too_many})
+    yield affinity, lambda pod: trials.with_node_requirement(pod, key, "NotIn", closed.domains), ()
+    if lowered.values:
         yield (
-            f"{affinity}, and {_fields_text(lowered)}",
-            _staying_away(key, closed.domains, lowered),
-            _settings(lowered),
+            f"{affinity}, and {_text(lowered)}",
+            lambda pod: trials.with_node_requirement(lowered(pod), key, "NotIn", closed.domains),
+            lowered.settings,
         )
 
 
-def _staying_away(key: str, domains: Sequence[str], changed: Mapping[Declared, Mapping[str, object]]) -> PodChange:
-    change = _changing(changed)
-    return lambda pod: with_node_requirement(change(pod), key, "NotIn", domains)
+def _text(changed: FieldChange) -> str:
+    where = "this constraint" if len(changed.values) == 1 else "the hard constraints that count these nodes"
+    return f"{changed.text} on {where}"
 
 
-def _settings(changed: Mapping[Declared, Mapping[str, object]]) -> tuple[str, ...]:
-    return tuple(
-        constraint.setting(name, value) for constraint, fields in changed.items() for name, value in fields.items()
-    )
-
-
-def _changing(changed: Mapping[Declared, Mapping[str, object]]) -> PodChange:
-    def change(pod: Pod) -> Pod:
-        for declared, fields in changed.items():
-            attributes = {_ATTRIBUTES[name]: value for name, value in fields.items()}
-            pod = with_constraint(pod, declared.position, **attributes)
-        return pod
-
-    return change
-
-
-def _fields_text(changed: Mapping[Declared, Mapping[str, object]]) -> str:
-    fields = dict.fromkeys(f"{name}: {value}" for values in changed.values() for name, value in values.items())
-    where = "this constraint" if len(changed) == 1 else "the hard constraints that count these nodes"
-    return f"{' and '.join(fields)} on {where}"
-
-
-def _uncordoning(closed: _Closed, trial: Trial) -> tuple[Placed, Remedy]:
+def _uncordoning(closed: _Closed, _others: Sequence[_Closed], trial: Trial) -> tuple[None, Placed, Remedy]:
     """What remains for nodes that are cordoned and carry no taint."""
-    nodes = [trial.cluster.nodes.objects[node] for node in closed.nodes]
-    placed = trial.placed_after(
-        Change(replaced={position: uncordoned(node) for position, node in zip(closed.nodes, nodes, strict=True)})
-    )
-    return placed, Remedy(
-        text=f"uncordon {listed([node.metadata.name for node in nodes])}",
-        edits=tuple(f"uncordon {node.metadata.name}" for node in nodes),
-        outcome=outcome(placed, closed.declared.constraint.topology_key),
-    )
+    nodes = {position: trial.cluster.nodes.objects[position] for position in closed.nodes}
+    change = Change(replaced={position: uncordoned(node) for position, node in nodes.items()})
+    placed = trial.placed_with(cluster=trial.cluster.after(change))
+    names = [node.metadata.name for node in nodes.values()]
+    edits, outcome = tuple(f"uncordon {name}" for name in names), placed.outcome(closed.declared.key)
+    return None, placed, Remedy(text=f"uncordon {listed(names)}", edits=edits, outcome=outcome)
 
 
 RULE = ClusterRule("KS203", "closed-domains", Severity.WARNING, check)

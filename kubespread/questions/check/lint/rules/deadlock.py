@@ -31,7 +31,6 @@ from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, Ru
 from kubespread.questions.check.lint.trial import Mended, Placed, Trial, with_only
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.queue.look_ahead import look_ahead
-from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
@@ -40,16 +39,13 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     if len(hard) < 2 or trial.placed.is_complete:
         return
     if all(_alone(declared, case, trial).is_complete for declared in hard):
-        names = [f"{short_key(declared.constraint.topology_key)} ≤ {declared.constraint.max_skew}" for declared in hard]
-        mended, remedy = _remedy(hard, trial)
-        yield RuleFinding(
-            field=case.subject.field("spec.topologySpreadConstraints"),
-            message=f"{' and '.join(names)} deadlock: {trial.placed.text}, and each constraint alone places all "
-            f"{trial.placed.desired}{_other_order(trial)}",
-            remedy=remedy,
-            mended=mended,
-            proven=True,
+        names = [f"{declared.name} ≤ {declared.constraint.max_skew}" for declared in hard]
+        message = (
+            f"{' and '.join(names)} deadlock: {trial.placed.text}, and each constraint alone places all "
+            f"{trial.placed.desired}{_other_order(trial)}"
         )
+        mended, remedy = _remedy(hard, trial)
+        yield RuleFinding(case.subject.field("spec.topologySpreadConstraints"), message, remedy, mended)
 
 
 def _alone(declared: Declared, case: Case, trial: Trial) -> Placed:
@@ -70,25 +66,20 @@ def _other_order(trial: Trial) -> str:
 
 def _remedy(hard: Sequence[Declared], trial: Trial) -> tuple[Mended | None, Remedy]:
     """The least that gives way and places all, the last constraints first."""
-    for declared in reversed(hard):
-        above = declared.constraint.max_skew + 1
-        mended = trial.mended_where(declared.position, max_skew=above)
+    wider = [declared.with_fields(maxSkew=declared.constraint.max_skew + 1) for declared in reversed(hard)]
+    # minDomains is for hard constraints alone.
+    softer = [
+        declared.with_fields(whenUnsatisfiable=SCHEDULE_ANYWAY)
+        for declared in reversed(hard)
+        if declared.constraint.min_domains is None
+    ]
+    for change in (*wider, *softer):
+        mended = trial.mended(change)
         if mended.placed.is_complete:
-            return mended, _giving_way(declared, "maxSkew", above, mended.placed)
-    for declared in reversed(hard):
-        mended = trial.mended_where(declared.position, when_unsatisfiable=SCHEDULE_ANYWAY, min_domains=None)
-        if mended.placed.is_complete and declared.constraint.min_domains is None:
-            return mended, _giving_way(declared, "whenUnsatisfiable", SCHEDULE_ANYWAY, mended.placed)
+            (declared,) = change.values
+            text = f"{change.text} on the constraint over {declared.key}"
+            return mended, Remedy(text=text, settings=change.settings, outcome=mended.placed.text)
     return None, Remedy(text="relax one of the constraints")
-
-
-def _giving_way(declared: Declared, field: str, value: object, placed: Placed) -> Remedy:
-    key = declared.constraint.topology_key
-    return Remedy(
-        text=f"{field}: {value} on the constraint over {key}",
-        settings=(declared.setting(field, value),),
-        outcome=placed.text,
-    )
 
 
 RULE = ClusterRule("KS207", "deadlock", Severity.ERROR, check)

@@ -27,10 +27,9 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import TopologySpreadConstraint
-from kubespread.questions.check.lint.own_selector import own_selector
-from kubespread.questions.check.lint.phrases import counted
+from kubespread.kube.api.meta import LabelSelector
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
-from kubespread.questions.check.lint.trial import Placed, Trial, with_more
+from kubespread.questions.check.lint.trial import Placed, Trial, counted, with_another
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.plugins.podtopologyspread.constraints import default_selector
 from kubespread.wording import short_key
@@ -39,12 +38,11 @@ from kubespread.wording import short_key
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/plugin.go, getConstraints, systemDefaultConstraints"""
     subject = case.subject
-    selector = own_selector(case)
-    if not case.own or subject.is_daemon or subject.replicas < 2 or not selector.match_labels:
+    if not case.own or subject.is_daemon or subject.replicas < 2 or not case.own_labels:
         return
     if default_selector(subject.pod, trial.cluster.objects).is_empty:
         return
-    declared = {own.constraint.topology_key for own in case.own}
+    declared, selector = {own.key for own in case.own}, LabelSelector(match_labels=case.own_labels)
     for default in case.spread.defaults.constraints:
         if default.topology_key not in declared:
             yield from _missed(case, trial, replace(default, label_selector=selector))
@@ -52,23 +50,20 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
 
 def _missed(case: Case, trial: Trial, default: TopologySpreadConstraint) -> Iterator[RuleFinding]:
     key, placed = default.topology_key, trial.placed
-    domains = len(placed.by_domain(key))
+    most, domains = _most(placed, key), len(placed.by_domain(key))
     # Below its maxSkew, and where they stand as evenly as can be, the default has nothing to say.
-    if domains < 2 or _most(placed, key) <= max(default.max_skew, -(-placed.count // domains)):
+    if domains < 2 or most <= max(default.max_skew, -(-placed.count // domains)):
         return
-    mended = trial.placed_with(lambda pod: with_more(pod, [default]))
-    if mended.count < placed.count or _most(mended, key) >= _most(placed, key):
+    mended = trial.placed_with(lambda pod: with_another(pod, default))
+    if mended.count < placed.count or _most(mended, key) >= most:
         return
     name = short_key(key)
+    text = f"declare {name} maxSkew {default.max_skew} {default.when_unsatisfiable} too"
     yield RuleFinding(
-        field=case.subject.field("spec.topologySpreadConstraints"),
-        message=f"its own constraints replace the default one over {name}: a single {name} takes "
-        f"{_most(placed, key)} of {counted(placed.count, 'replica')}",
-        remedy=Remedy(
-            text=f"declare {name} maxSkew {default.max_skew} {default.when_unsatisfiable} too",
-            outcome=f"a single {name} takes {_most(mended, key)}",
-        ),
-        proven=True,
+        case.subject.field("spec.topologySpreadConstraints"),
+        f"its own constraints replace the default one over {name}: a single {name} takes {most} of "
+        f"{counted(placed.count, 'replica')}",
+        Remedy(text=text, outcome=f"a single {name} takes {_most(mended, key)}"),
     )
 
 

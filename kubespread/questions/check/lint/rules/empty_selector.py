@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.questions.check.lint.own_selector import counting_nothing
 from kubespread.questions.check.lint.rule import Case, Rule, RuleFinding
 from kubespread.questions.check.report import Severity
 
@@ -31,11 +30,10 @@ def check(case: Case) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector"""
     for declared in case.own:
         constraint = declared.constraint
-        if not constraint.selector.is_empty or constraint.counts_pods:
-            continue
-        never = f", so maxSkew {constraint.max_skew} never rejects a node" if constraint.is_hard else ""
-        why = f"labelSelector {{}} counts no pods, the skew is 0 + 1 − 0 = 1 everywhere{never}"
-        yield counting_nothing(case, declared, f"{declared.path}.labelSelector", why)
+        if constraint.selector.is_empty and not constraint.counts_pods:
+            never = f", so maxSkew {constraint.max_skew} never rejects a node" if constraint.is_hard else ""
+            why = f"labelSelector {{}} counts no pods, the skew is 0 + 1 − 0 = 1 everywhere{never}"
+            yield case.counting_nothing(declared, f"{declared.path}.labelSelector", why)
 
 
 RULE = Rule("KS103", "empty-selector", Severity.ERROR, check)

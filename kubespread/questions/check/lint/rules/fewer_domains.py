@@ -24,40 +24,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.well_known import HOSTNAME
-from kubespread.questions.check.lint.phrases import by_domain, landing, listed
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
-from kubespread.questions.check.lint.trial import EXCLUDED, Trial, barred, domains, domains_of
+from kubespread.questions.check.lint.trial import EXCLUDED, Trial, by_domain, counted, domains, domains_of, listed
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeInclusionPolicies"""
-    excluded = barred(trial).get(EXCLUDED)
+    excluded, count = trial.barred.get(EXCLUDED), trial.placed.count
     if excluded is None:
         return
     for declared, hard in case.hard(trial):
-        key = declared.constraint.topology_key
         # Every affinity leaves nodes out.
-        if key == HOSTNAME or not declared.constraint.honors_affinity:
+        if declared.key == HOSTNAME or not declared.constraint.honors_affinity:
             continue
         eligible = domains(hard)
         left_out = [domain for domain in domains_of(hard, excluded) if domain not in eligible]
         # A single domain is a finding of its own.
         if len(eligible) < 2 or not left_out:
             continue
-        landed = trial.placed.by_domain(key)
-        yield RuleFinding(
-            field=declared.path,
-            message=f"the pod's node affinity leaves {len(eligible)} of {len(eligible) + len(left_out)} domains (not "
-            f"{listed(left_out)}): {landing(trial.placed.count)} "
-            f"{by_domain({domain: landed[domain] for domain in eligible})}",
-            remedy=Remedy(
-                text=f"nothing, if that is intended; otherwise add nodes that its affinity allows in {short_key(key)} "
-                f"{listed(left_out)}"
-            ),
-            proven=True,
+        landed = trial.placed.by_domain(declared.key)
+        message = (
+            f"the pod's node affinity leaves {len(eligible)} of {len(eligible) + len(left_out)} domains (not "
+            f"{listed(left_out)}): {counted(count, 'replica')} land{'s' if count == 1 else ''} "
+            f"{by_domain({domain: landed[domain] for domain in eligible})}"
         )
+        add = f"add nodes that its affinity allows in {declared.name} {listed(left_out)}"
+        yield RuleFinding(declared.path, message, Remedy(text=f"nothing, if that is intended; otherwise {add}"))
 
 
 RULE = ClusterRule("KS206", "fewer-domains", Severity.INFO, check)

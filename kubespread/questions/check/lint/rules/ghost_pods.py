@@ -27,20 +27,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubespread.candidate.replicas import autoscalers_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Workload
 from kubespread.kube.selector import Selector, from_label_selector
-from kubespread.questions.check.lint.autoscalers import autoscalers_of
-from kubespread.questions.check.lint.own_selector import counting_nothing
 from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding
 from kubespread.questions.check.report import Severity
 
 
 def check(case: Case) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, Filter, updateWithPod"""
-    if case.subject.is_daemon:
-        return
-    for declared in case.own:
+    for declared in () if case.subject.is_daemon else case.own:
         constraint = declared.constraint
         if constraint.self_match or constraint.selector.nothing:
             continue
@@ -49,13 +46,13 @@ def check(case: Case) -> Iterator[RuleFinding]:
             continue
         why = f"the selector {selector} misses the pod's own labels ({_missed(case, selector)})"
         severity = Severity.ERROR if _can_be_several(case) else Severity.WARNING
-        yield counting_nothing(case, declared, f"{declared.path}.labelSelector", why, severity)
+        yield case.counting_nothing(declared, f"{declared.path}.labelSelector", why, severity)
 
 
 def _is_meant(case: Case, declared: Declared, selector: Selector) -> bool:
     """Whether it counts pods of others, and was not just copied from them."""
     others = list(_counted(case, selector))
-    if any(declared.constraint.self_match and declared.constraint.counts_pods for declared in case.own):
+    if any(declared.counts_itself for declared in case.own):
         return bool(others)
     return bool(others) and all(declared.written not in pod.spec.topology_spread_constraints for pod in others)
 

@@ -25,19 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.questions.check.lint.phrases import by_domain, counted
-from kubespread.questions.check.lint.rule import (
-    Case,
-    Declared,
-    Rule,
-    RuleFinding,
-    counted_together,
-    declares_alike,
-    over_the_same,
-)
-from kubespread.questions.check.lint.trial import Subject, Trial, own_counts, skew_of
+from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding
+from kubespread.questions.check.lint.trial import Subject, by_domain, counted, own_counts, skew_of
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.wording import short_key
 
 _MOST = 3
 """Of how many others a constraint says how they differ."""
@@ -45,45 +35,33 @@ _MOST = 3
 
 def check(case: Case) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector"""
-    for declared, selected in counted_together(case):
-        others = [other for other in selected if not declares_alike(other, declared)]
+    for declared, selected in case.counted_together():
+        others = [other for other in selected if not declared.is_on(other)]
         for other in others[:_MOST]:
             yield from _finding(case, declared, other)
 
 
 def _finding(case: Case, declared: Declared, other: Subject) -> Iterator[RuleFinding]:
-    name, theirs = short_key(declared.constraint.topology_key), over_the_same(other, declared)
-    has = "has no such constraint" if theirs is None else f"has {_terms(theirs.max_skew, theirs.when_unsatisfiable)}"
+    constraints = other.pod.spec.topology_spread_constraints
+    theirs = next((constraint for constraint in constraints if constraint.topology_key == declared.key), None)
+    has = "no such constraint" if theirs is None else f"maxSkew {theirs.max_skew} {theirs.when_unsatisfiable}"
     message = (
-        f"{name} counts the pods of {other.name.kind}/{other.name.name} too ({counted(other.replicas, 'replica')}), "
-        f"which {has}"
+        f"{declared.name} counts the pods of {other.name.kind}/{other.name.name} too "
+        f"({counted(other.replicas, 'replica')}), which has {has}"
     )
     remedy = Remedy(
-        text=f"give {other.name.name} the same constraint over {name}, "
+        text=f"give {other.name.name} the same constraint over {declared.name}, "
         f"or select a label that only {case.subject.name.name} has"
     )
-    if case.trial is None or not case.trial.counted or other.is_daemon:
-        yield RuleFinding(field=declared.path, message=message, remedy=remedy, severity=Severity.INFO)
-    else:
-        yield from _proven(case.trial, declared, other, message, remedy)
-
-
-def _proven(trial: Trial, declared: Declared, other: Subject, message: str, remedy: Remedy) -> Iterator[RuleFinding]:
-    """Nothing where both stand evenly together."""
+    trial, most = case.trial, declared.constraint.max_skew
+    if trial is None or not trial.counted or other.is_daemon:
+        yield RuleFinding(declared.path, message, remedy, severity=Severity.INFO)
+        return
     both = trial.of(other).placed_behind([trial])
-    counts, most = own_counts(both, trial.counted[declared.position]), declared.constraint.max_skew
-    skew = skew_of(counts)
-    if skew > most:
-        yield RuleFinding(
-            field=declared.path,
-            message=f"{message}: once both are placed, their pods are {by_domain(counts)}, skew {skew} > {most}",
-            remedy=remedy,
-            proven=True,
-        )
-
-
-def _terms(max_skew: int, when_unsatisfiable: str) -> str:
-    return f"maxSkew {max_skew} {when_unsatisfiable}"
+    counts = own_counts(both, trial.counted[declared.position])
+    if (skew := skew_of(counts)) > most:
+        together = f"once both are placed, their pods are {by_domain(counts)}, skew {skew} > {most}"
+        yield RuleFinding(declared.path, f"{message}: {together}", remedy, proven=True)
 
 
 RULE = Rule("KS504", "inconsistent-group", Severity.WARNING, check)

@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.questions.causes.bars import near_key
-from kubespread.questions.check.lint.phrases import outcome
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
 from kubespread.questions.check.lint.trial import Mended, Trial
 from kubespread.questions.check.report import Remedy, Severity
@@ -31,33 +30,22 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, nodeLabelsMatchSpreadConstraints"""
     nodes = trial.cluster.nodes
     for declared in case.own if len(nodes) else ():
-        constraint = declared.constraint
-        if nodes.label(constraint.topology_key).present.any():
-            continue
-        is_hard = constraint.is_hard
-        happens = trial.placed.text if is_hard else "the constraint prefers no node"
-        mended, remedy = _remedy(declared, trial)
-        yield RuleFinding(
-            field=f"{declared.path}.topologyKey",
-            message=f"no node has the label {constraint.topology_key}: {happens}",
-            remedy=remedy,
-            mended=mended,
-            proven=True,
-            severity=None if is_hard else Severity.WARNING,
-        )
+        if not nodes.label(declared.key).present.any():
+            is_hard = declared.constraint.is_hard
+            happens = trial.placed.text if is_hard else "the constraint prefers no node"
+            message = f"no node has the label {declared.key}: {happens}"
+            mended, remedy = _remedy(declared, trial)
+            severity = None if is_hard else Severity.WARNING
+            yield RuleFinding(f"{declared.path}.topologyKey", message, remedy, mended, severity)
 
 
 def _remedy(declared: Declared, trial: Trial) -> tuple[Mended | None, Remedy]:
-    key = declared.constraint.topology_key
-    near = near_key(key, trial.cluster.nodes)
+    near = near_key(declared.key, trial.cluster.nodes)
     if not near:
-        return None, Remedy(text=f"label every node: kubectl label node NAME {key}=DOMAIN")
-    mended = trial.mended_where(declared.position, topology_key=near)
-    return mended, Remedy(
-        text=f"topologyKey: {near}, which nodes have",
-        fields={f"{declared.path}.topologyKey": near},
-        outcome=outcome(mended.placed, near),
-    )
+        return None, Remedy(text=f"label every node: kubectl label node NAME {declared.key}=DOMAIN")
+    change = declared.with_fields(topologyKey=near)
+    mended, text = trial.mended(change), f"topologyKey: {near}, which nodes have"
+    return mended, Remedy(text=text, fields=change.fields, outcome=mended.placed.outcome(near))
 
 
 RULE = ClusterRule("KS201", "key-on-no-node", Severity.ERROR, check)

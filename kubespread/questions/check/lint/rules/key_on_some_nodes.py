@@ -23,9 +23,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kubespread.questions.check.lint.phrases import counted, listed
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, reachable
+from kubespread.questions.check.lint.trial import Trial, counted, listed
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.plugins.podtopologyspread.constraints import counted_kinds
@@ -35,35 +34,28 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, nodeLabelsMatchSpreadConstraints
     Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go, initPreScoreState
     """
-    if trial.evaluation is None:
-        return
-    within_reach = reachable(trial)
-    for declared in case.own:
-        column = trial.cluster.nodes.label(declared.constraint.topology_key)
-        lacking = within_reach & column.absent
+    for declared in () if trial.evaluation is None else case.own:
+        column = trial.cluster.nodes.label(declared.key)
+        lacking = trial.reachable & column.absent
         if lacking.any() and column.present.any():
-            yield _finding(case, declared, trial, within_reach, lacking)
+            yield _finding(case, declared, trial, lacking)
 
 
-def _finding(case: Case, declared: Declared, trial: Trial, within_reach: Mask, lacking: Mask) -> RuleFinding:
+def _finding(case: Case, declared: Declared, trial: Trial, lacking: Mask) -> RuleFinding:
     names = sorted(trial.cluster.nodes.names[node] for node in np.flatnonzero(lacking))
-    of = int(np.count_nonzero(within_reach))
-    key = declared.constraint.topology_key
-    one = len(names) == 1
+    of, one = int(np.count_nonzero(trial.reachable)), len(names) == 1
     happens = "it takes no replica" if one else "they take no replica"
     if not declared.constraint.is_hard:
         happens = "it scores 0 and fills last" if one else "they score 0 and fill last"
     uncounted = _matching(case, declared, trial, lacking)
     if uncounted:
         happens += f", and {counted(uncounted, 'matching pod')} there {'counts' if uncounted == 1 else 'count'} nowhere"
-    lack = "lacks" if one else "lack"
-    return RuleFinding(
-        field=f"{declared.path}.topologyKey",
-        message=f"{len(names)} of {counted(of, 'node')} that the pod could go to {lack} the label {key} "
-        f"({listed(names)}): {happens}",
-        remedy=Remedy(text=f"label {'it' if one else 'them'}: kubectl label node {names[0]} {key}=DOMAIN"),
-        proven=True,
+    message = (
+        f"{len(names)} of {counted(of, 'node')} that the pod could go to {'lacks' if one else 'lack'} the label "
+        f"{declared.key} ({listed(names)}): {happens}"
     )
+    remedy = Remedy(text=f"label {'it' if one else 'them'}: kubectl label node {names[0]} {declared.key}=DOMAIN")
+    return RuleFinding(f"{declared.path}.topologyKey", message, remedy)
 
 
 def _matching(case: Case, declared: Declared, trial: Trial, nodes: Mask) -> int:

@@ -19,14 +19,13 @@ Remedy: take the key out of the selector.
 from __future__ import annotations
 
 from kubespread.errors import Fault
-from kubespread.questions.check.lint.rule import FaultRule
-from kubespread.questions.check.lint.trial import Refused
+from kubespread.questions.check.lint.rule import FaultRule, RefusedManifest
 from kubespread.questions.check.report import Remedy, Severity
 
 _SAID = "exists in both matchLabelKeys and labelSelector"
 
 
-def remedy(fault: Fault, _refused: Refused) -> Remedy | None:
+def check(fault: Fault, _refused: RefusedManifest) -> Remedy | None:
     """Source: pkg/registry/core/pod/strategy.go, applyLabelKeysToLabelSelector
     Source: pkg/apis/core/validation/validation.go, ValidateMatchLabelKeysInTopologySpread
     """
@@ -35,4 +34,4 @@ def remedy(fault: Fault, _refused: Refused) -> Remedy | None:
     return Remedy(text="take the key out of the labelSelector: matchLabelKeys adds it")
 
 
-RULE = FaultRule("KS107", "merged-twice", Severity.ERROR, remedy)
+RULE = FaultRule("KS107", "merged-twice", Severity.ERROR, check)

@@ -24,10 +24,9 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Service, TopologySpreadConstraint
-from kubespread.questions.check.lint.own_selector import own_selector
-from kubespread.questions.check.lint.phrases import by_domain, counted
+from kubespread.kube.api.meta import LabelSelector
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, skew_of, with_more
+from kubespread.questions.check.lint.trial import Trial, by_domain, counted, skew_of, with_another
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.plugins.podtopologyspread.constraints import default_selector
 from kubespread.wording import short_key
@@ -40,9 +39,9 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     subject, objects = case.subject, trial.cluster.objects
     if case.own or subject.is_daemon or subject.replicas < 2 or not objects.knows(Service):
         return
-    selector = own_selector(case)
-    if not default_selector(subject.pod, objects).is_empty or not selector.match_labels:
+    if not default_selector(subject.pod, objects).is_empty or not case.own_labels:
         return
+    selector = LabelSelector(match_labels=case.own_labels)
     # The built-in ones go from nodes to zones: the widest that matters is said.
     for default in reversed(case.spread.defaults.constraints):
         finding = _left_alone(case, trial, replace(default, label_selector=selector))
@@ -56,19 +55,17 @@ def _left_alone(case: Case, trial: Trial, constraint: TopologySpreadConstraint) 
     landed = placed.by_domain(key)
     if skew_of(landed) <= 1:
         return None
-    mended = trial.placed_with(lambda pod: with_more(pod, [constraint]))
-    if mended.count < placed.count or skew_of(mended.by_domain(key)) >= skew_of(landed):
+    mended = trial.placed_with(lambda pod: with_another(pod, constraint))
+    better = mended.by_domain(key)
+    if mended.count < placed.count or skew_of(better) >= skew_of(landed):
         return None
     name = short_key(key)
+    text = f"a constraint of its own over {name}: maxSkew {constraint.max_skew} {constraint.when_unsatisfiable}"
     return RuleFinding(
-        field=subject.field("spec"),
-        message=f"no default constraint over {name} applies: no Service selects the pods of a {subject.name.kind}, and "
+        subject.field("spec"),
+        f"no default constraint over {name} applies: no Service selects the pods of a {subject.name.kind}, and "
         f"nothing else does; {counted(placed.count, 'replica')} land {by_domain(landed)}",
-        remedy=Remedy(
-            text=f"a constraint of its own over {name}: maxSkew {constraint.max_skew} {constraint.when_unsatisfiable}",
-            outcome=f"{mended.text}: {by_domain(mended.by_domain(key))}",
-        ),
-        proven=True,
+        Remedy(text=text, outcome=f"{mended.text}: {by_domain(better)}"),
     )
 
 

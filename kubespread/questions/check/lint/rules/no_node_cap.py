@@ -23,37 +23,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.well_known import HOSTNAME
-from kubespread.questions.check.lint.phrases import counted
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, domains
+from kubespread.questions.check.lint.trial import Trial, counted, domains
 from kubespread.questions.check.report import Remedy, Severity
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, Filter, minMatchNum"""
     for declared, hard in case.hard(trial):
-        constraint = declared.constraint
-        if constraint.topology_key != HOSTNAME or not constraint.self_match:
-            continue
-        landed = trial.placed.by_domain(HOSTNAME)
+        max_skew, landed = declared.constraint.max_skew, trial.placed.by_domain(HOSTNAME)
         most = max(landed.values(), default=0)
-        if most <= constraint.max_skew:
+        if declared.key != HOSTNAME or not declared.constraint.self_match or most <= max_skew:
             continue
         nodes = sum(count == most for count in landed.values())
-        above = len(domains(hard)) + 1
-        capped = trial.mended_where(declared.position, min_domains=above).placed
-        yield RuleFinding(
-            field=f"{declared.path}.maxSkew",
-            message=f"maxSkew {constraint.max_skew} is no limit per node: of {trial.placed.count} replicas "
-            f"{f'a node gets {most}' if nodes == 1 else f'{nodes} nodes get {most} each'}",
-            remedy=Remedy(
-                text=f"for at most {counted(constraint.max_skew, 'replica')} per node, minDomains above the "
-                f"number of nodes; the others wait",
-                settings=(declared.setting("minDomains", above),),
-                outcome=capped.text,
-            ),
-            proven=True,
+        message = (
+            f"maxSkew {max_skew} is no limit per node: of {trial.placed.count} replicas "
+            f"{f'a node gets {most}' if nodes == 1 else f'{nodes} nodes get {most} each'}"
         )
+        capped = declared.with_fields(minDomains=len(domains(hard)) + 1)
+        remedy = Remedy(
+            text=f"for at most {counted(max_skew, 'replica')} per node, minDomains above the number of nodes; the "
+            "others wait",
+            settings=capped.settings,
+            outcome=trial.placed_with(capped).text,
+        )
+        yield RuleFinding(f"{declared.path}.maxSkew", message, remedy)
 
 
 RULE = ClusterRule("KS106", "no-node-cap", Severity.INFO, check)

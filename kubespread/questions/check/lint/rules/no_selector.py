@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.questions.check.lint.own_selector import counting_nothing
 from kubespread.questions.check.lint.rule import Case, Rule, RuleFinding
 from kubespread.questions.check.report import Severity
 
@@ -30,7 +29,7 @@ def check(case: Case) -> Iterator[RuleFinding]:
     for declared in case.own:
         if declared.written.label_selector is None:
             why = "without a labelSelector the constraint counts no pods"
-            yield counting_nothing(case, declared, declared.path, why)
+            yield case.counting_nothing(declared, declared.path, why)
 
 
 RULE = Rule("KS102", "no-selector", Severity.ERROR, check)

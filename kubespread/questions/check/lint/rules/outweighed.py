@@ -33,14 +33,12 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
-from kubespread.questions.check.lint.phrases import outcome
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
-from kubespread.questions.check.lint.trial import Placed, Trial, matching_of, own_counts, skew_of, sums
+from kubespread.questions.check.lint.trial import Placed, Trial, own_counts, skew_of
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.cluster import Change
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SoftConstraint
-from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
@@ -48,29 +46,44 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/runtime/framework.go, RunScorePlugins
     Source: pkg/scheduler/apis/config/v1/default_plugins.go, getDefaultPlugins
     """
-    if case.subject.is_daemon or case.subject.claimants is not None or not case.own:
+    if case.subject.is_daemon or case.subject.claimants is not None:
         return
     for declared, counted in zip(case.own, trial.counted, strict=False):
-        if isinstance(counted, SoftConstraint) and declared.constraint.self_match and declared.constraint.counts_pods:
+        if isinstance(counted, SoftConstraint) and declared.counts_itself:
             yield from _outweighed(declared, counted, trial)
 
 
 def _outweighed(declared: Declared, counted: SoftConstraint, trial: Trial) -> Iterator[RuleFinding]:
     placed, most = trial.placed, declared.constraint.max_skew
-    before = matching_of(counted)
-    skew = skew_of(sums(before, own_counts([placed], counted)))
+    before, own = _matching(counted), own_counts([placed], counted)
+    skew = skew_of({value: count + own[value] for value, count in before.items()})
     if skew <= most:
         return
-    hard = trial.mended_where(declared.position, when_unsatisfiable=DO_NOT_SCHEDULE).placed
-    index = _too_far(placed, before, counted, most)
-    if index is None or hard.count < placed.count:
+    hard = declared.with_fields(whenUnsatisfiable=DO_NOT_SCHEDULE)
+    even, index = trial.placed_with(hard), _too_far(placed, before, counted, most)
+    if index is None or even.count < placed.count:
         return
     copies = [(trial.subject.pod, node) for node in placed.nodes[:index]]
     evaluation = evaluate(trial.plugins, trial.cluster.after(Change(come=copies)), trial.subject.pod)
-    scores = _scores(evaluation, placed.nodes[index])
-    if scores:
-        severity = Severity.INFO if skew == most + 1 else None
-        yield _finding(declared, f"replica {index + 1} {scores}", trial, hard, severity)
+    if scores := _scores(evaluation, placed.nodes[index]):
+        yield RuleFinding(
+            declared.path,
+            f"{declared.name} ≤ {most} is outweighed: replica {index + 1} {scores}; {placed.outcome(declared.key)}",
+            Remedy(
+                text="whenUnsatisfiable: DoNotSchedule, or a weaker preference",
+                settings=hard.settings,
+                outcome=even.outcome(declared.key),
+            ),
+            severity=Severity.INFO if skew == most + 1 else None,
+        )
+
+
+def _matching(counted: SoftConstraint) -> Mapping[str, int]:
+    """The pods that the constraint counts before the first replica comes, by domains as `own_counts` has them."""
+    matching, column = counted.around(), counted.column
+    nodes = np.flatnonzero(counted.eligible & column.present)
+    counts = dict(zip(column.codes[nodes].tolist(), matching[nodes].tolist(), strict=True))
+    return {value: counts[column.index[value]] for value in column.sorted_values if column.index[value] in counts}
 
 
 def _too_far(placed: Placed, before: Mapping[str, int], counted: SoftConstraint, most: int) -> int | None:
@@ -103,22 +116,6 @@ def _scores(evaluation: Evaluation, node: int) -> str:
     other_plugins = " and ".join(f"{name} {by} more" for by, name in gained[:2])
     return (
         f"goes to {names[node]}, where PodTopologySpread gives {lost} less than on {names[other]}, but {other_plugins}"
-    )
-
-
-def _finding(declared: Declared, scores: str, trial: Trial, hard: Placed, severity: Severity | None) -> RuleFinding:
-    key = declared.constraint.topology_key
-    return RuleFinding(
-        field=declared.path,
-        message=f"{short_key(key)} ≤ {declared.constraint.max_skew} is outweighed: {scores}; "
-        f"{outcome(trial.placed, key)}",
-        remedy=Remedy(
-            text="whenUnsatisfiable: DoNotSchedule, or a weaker preference",
-            settings=(declared.setting("whenUnsatisfiable", DO_NOT_SCHEDULE),),
-            outcome=outcome(hard, key),
-        ),
-        proven=True,
-        severity=severity,
     )
 
 

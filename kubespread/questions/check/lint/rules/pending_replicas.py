@@ -24,11 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.questions.check.lint.autoscalers import Possible, without_nodes
-from kubespread.questions.check.lint.phrases import counted, listed
+from kubespread.questions.check.lint.possible_domains import Possible, without_nodes
 from kubespread.questions.check.lint.rule import Case, LastRule, RuleFinding
 from kubespread.questions.check.lint.together import explains_pending
-from kubespread.questions.check.lint.trial import Placed, Trial, domains
+from kubespread.questions.check.lint.trial import Placed, Trial, counted, domains, listed
 from kubespread.questions.check.lint.ways_out import UNSEARCHED
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.cluster import Change
@@ -40,15 +39,11 @@ def check(case: Case, trial: Trial, others: Sequence[RuleFinding]) -> Iterator[R
         return
     waits, field = _waiting(trial.placed), case.subject.field("spec")
     if groups := _meant_for(case, trial):
-        yield RuleFinding(
-            field=field,
-            message=f"{waits} until {listed(groups)} adds one, because of minDomains",
-            remedy=Remedy(text="nothing, if that is intended; otherwise lower minDomains, or add nodes there"),
-            proven=True,
-            severity=Severity.INFO,
-        )
+        intended = Remedy(text="nothing, if that is intended; otherwise lower minDomains, or add nodes there")
+        message = f"{waits} until {listed(groups)} adds one, because of minDomains"
+        yield RuleFinding(field, message, intended, severity=Severity.INFO)
     else:
-        yield RuleFinding(field=field, message=f"{waits}: {trial.placed.message}", remedy=UNSEARCHED, proven=True)
+        yield RuleFinding(field, f"{waits}: {trial.placed.message}", UNSEARCHED)
 
 
 def _meant_for(case: Case, trial: Trial) -> Sequence[str]:
@@ -56,10 +51,10 @@ def _meant_for(case: Case, trial: Trial) -> Sequence[str]:
     made: dict[str, Possible] = {}
     for declared, hard in case.hard(trial):
         if hard.lacks_domains:
-            key, present = declared.constraint.topology_key, frozenset(domains(hard))
-            made |= without_nodes(key, case.subject.pod, present, case.objects, trial.cluster.nodes)
+            made |= without_nodes(declared.key, domains(hard), case, trial)
     open_to = [domain for domain in made.values() if domain.taint is None]
-    if not open_to or trial.placed_after(Change(added=[domain.node for domain in open_to])).pending:
+    grown = Change(added=[domain.node for domain in open_to])
+    if not open_to or trial.placed_with(cluster=trial.cluster.after(grown)).pending:
         return ()
     return list(dict.fromkeys(domain.group for domain in open_to))
 

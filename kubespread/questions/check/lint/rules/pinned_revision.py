@@ -23,9 +23,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.selector import from_label_selector
-from kubespread.questions.check.lint.own_selector import own_selector
-from kubespread.questions.check.lint.phrases import counted, selector_text
-from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding, selector_text
+from kubespread.questions.check.lint.trial import counted
 from kubespread.questions.check.report import Remedy, Severity
 
 _HASHES = ("pod-template-hash", "controller-revision-hash")
@@ -34,9 +33,7 @@ _HASHES = ("pod-template-hash", "controller-revision-hash")
 def check(case: Case) -> Iterator[RuleFinding]:
     # A pod by itself, or the template of one that a controller made, is of one revision.
     """Source: pkg/registry/core/pod/strategy.go, applyLabelKeysToLabelSelector"""
-    if case.subject.object is None:
-        return
-    for declared in case.own:
+    for declared in () if case.subject.object is None else case.own:
         selector = declared.written.label_selector
         for requirement in () if declared.constraint.selector.nothing else from_label_selector(selector).requirements:
             if requirement.key in _HASHES and requirement.operator == "In":
@@ -44,20 +41,14 @@ def check(case: Case) -> Iterator[RuleFinding]:
 
 
 def _finding(case: Case, declared: Declared, key: str, value: str) -> RuleFinding:
-    own = case.subject.labels.get(key)
-    replicas = counted(case.subject.replicas, "replica")
-    now = f"the {replicas} of this template" if own is None else f"the {replicas} of this template, {own},"
+    own, labels = case.subject.labels.get(key), case.own_labels
+    now = f"the {counted(case.subject.replicas, 'replica')} of this template{'' if own is None else f', {own},'}"
     fate = "stop counting themselves with the next template" if declared.constraint.self_match else "count nowhere"
-    selector = own_selector(case)
-    fields = {
-        f"{declared.path}.labelSelector": {"matchLabels": selector.match_labels},
-        f"{declared.path}.matchLabelKeys": [*declared.written.match_label_keys, key],
-    }
-    return RuleFinding(
-        field=f"{declared.path}.labelSelector",
-        message=f"the selector asks for {key} {value}, the hash of one revision: {now} {fate}",
-        remedy=Remedy(text=f"{selector_text(selector)}, matchLabelKeys: [{key}]", fields=fields),
-    )
+    message = f"the selector asks for {key} {value}, the hash of one revision: {now} {fate}"
+    keys = [*declared.written.match_label_keys, key]
+    fields = declared.with_fields(labelSelector={"matchLabels": labels}, matchLabelKeys=keys).fields
+    remedy = Remedy(text=f"{selector_text(labels)}, matchLabelKeys: [{key}]", fields=fields)
+    return RuleFinding(f"{declared.path}.labelSelector", message, remedy)
 
 
 RULE = Rule("KS405", "pinned-revision", Severity.ERROR, check)

@@ -26,9 +26,8 @@ from kubespread.kube.admission.quota import allowance, needed
 from kubespread.kube.api.core import Container, LimitRange, Pod, ResourceQuota
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.quantity import IntOrStringError
-from kubespread.questions.check.lint.phrases import counted, listed
 from kubespread.questions.check.lint.rule import Case, Rule, RuleFinding
-from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.lint.trial import Trial, counted, listed
 from kubespread.questions.check.report import Remedy, Severity
 
 
@@ -36,20 +35,12 @@ def check(case: Case) -> Iterator[RuleFinding]:
     """Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go, CheckRequest
     Source: plugin/pkg/admission/limitranger/admission.go, defaultContainerResourceRequirements
     """
-    yield from _by_quota(case)
-    if case.trial is not None:
-        yield from _by_limit_range(case, case.trial)
-
-
-def _by_quota(case: Case) -> Iterator[RuleFinding]:
     replicas, refused, refusal = _refused(case)
     if refused:
-        yield RuleFinding(
-            field="spec.replicas",
-            message=f"the namespace's quotas allow {replicas - refused} of {counted(replicas, 'replica')}: {refusal}",
-            remedy=_raising(case, replicas),
-            proven=case.trial is not None,
-        )
+        message = f"the namespace's quotas allow {replicas - refused} of {counted(replicas, 'replica')}: {refusal}"
+        yield RuleFinding("spec.replicas", message, _raising(case, replicas), proven=case.trial is not None)
+    if case.trial is not None:
+        yield from _by_limit_range(case, case.trial)
 
 
 def _refused(case: Case) -> tuple[int, int, str]:
@@ -72,22 +63,21 @@ def _raising(case: Case, replicas: int) -> Remedy:
     more = needed(objects.of(ResourceQuota), case.subject.pod, replicas + surge)
     if not more:
         return Remedy(text="set the requests or limits that the quota requires of containers")
-    amounts = "; ".join(f"{_fields(hard)} in ResourceQuota {name}" for name, hard in more.items())
+    amounts = "; ".join(
+        f"{', '.join(f'{name}: {amount}' for name, amount in hard.items())} in ResourceQuota {quota}"
+        for quota, hard in more.items()
+    )
     beside = f" and {counted(surge, 'pod')} more in a rollout" if surge else ""
-    namespace = case.subject.name.namespace
-    quotas = tuple(
-        _with_hard(quota, more.get(quota.metadata.name, {})) if quota.metadata.namespace == namespace else quota
-        for quota in objects.of(ResourceQuota)
-    )
-    placed = None if trial is None else trial.placed_among(objects.with_all(ResourceQuota, quotas))
-    return Remedy(
-        text=f"{amounts}: enough for {counted(replicas, 'replica')}{beside}",
-        outcome=None if placed is None else placed.text,
-    )
-
-
-def _fields(hard: Mapping[str, str]) -> str:
-    return ", ".join(f"{name}: {amount}" for name, amount in hard.items())
+    text, outcome = f"{amounts}: enough for {counted(replicas, 'replica')}{beside}", None
+    if trial is not None:
+        namespace = case.subject.name.namespace
+        quotas = tuple(
+            _with_hard(quota, more.get(quota.metadata.name, {})) if quota.metadata.namespace == namespace else quota
+            for quota in objects.of(ResourceQuota)
+        )
+        raised = trial.cluster.with_objects(objects.with_all(ResourceQuota, quotas))
+        outcome = trial.placed_with(cluster=raised).text
+    return Remedy(text=text, outcome=outcome)
 
 
 def _with_hard(quota: ResourceQuota, hard: Mapping[str, str]) -> ResourceQuota:
@@ -105,21 +95,17 @@ def _surge(case: Case) -> int:
 
 def _by_limit_range(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     subject, template = case.subject, case.subject.template
-    namespace = subject.name.namespace
-    ranges = [
-        limit_range.metadata.name
-        for limit_range in case.objects.of(LimitRange)
-        if limit_range.metadata.namespace == namespace
-    ]
+    all_ranges = (limit_range.metadata for limit_range in case.objects.of(LimitRange))
+    ranges = [meta.name for meta in all_ranges if meta.namespace == subject.name.namespace]
     if not ranges or template is None or trial.placed.count:
         return
     mended = trial.mended(lambda pod: _as_written(pod, template))
     if mended.placed.count:
         yield RuleFinding(
-            field=subject.field("spec.containers"),
-            message=f"LimitRange {listed(ranges)} gives its containers requests that no node can satisfy: "
+            subject.field("spec.containers"),
+            f"LimitRange {listed(ranges)} gives its containers requests that no node can satisfy: "
             f"{trial.placed.text}: {trial.placed.message}",
-            remedy=Remedy(
+            Remedy(
                 text="give the containers requests of their own, or the LimitRange a lower default",
                 outcome=f"with what the template asks for {mended.placed.text}",
             ),

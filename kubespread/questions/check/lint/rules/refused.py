@@ -24,8 +24,7 @@ from __future__ import annotations
 import re
 
 from kubespread.errors import Fault
-from kubespread.questions.check.lint.rule import FaultRule
-from kubespread.questions.check.lint.trial import Refused
+from kubespread.questions.check.lint.rule import FaultRule, RefusedManifest
 from kubespread.questions.check.report import Remedy, Severity
 
 _WAYS = (
@@ -39,11 +38,11 @@ _WAYS = (
 """What there is to do, by the API server's words."""
 
 
-def remedy(fault: Fault, refused: Refused) -> Remedy | None:
+def check(fault: Fault, refused: RefusedManifest) -> Remedy | None:
     """Source: pkg/registry/core/pod/strategy.go, Validate
     Source: pkg/apis/core/validation/validation.go, ValidatePodSpec
     """
-    if not refused.workload:
+    if not refused.name:
         return None
     if not fault.field:
         return Remedy(text="change what is refused")
@@ -53,4 +52,4 @@ def remedy(fault: Fault, refused: Refused) -> Remedy | None:
     return Remedy(text=f"change {fault.field}")
 
 
-RULE = FaultRule("KS002", "refused", Severity.ERROR, remedy)
+RULE = FaultRule("KS002", "refused", Severity.ERROR, check)

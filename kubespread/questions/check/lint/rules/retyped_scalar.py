@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from kubespread.errors import Fault
 from kubespread.kube.quantity import BAD_FORMAT, BAD_SUFFIX
-from kubespread.questions.check.lint.rule import FaultRule
-from kubespread.questions.check.lint.trial import Refused
+from kubespread.questions.check.lint.rule import FaultRule, RefusedManifest
 from kubespread.questions.check.report import Remedy, Severity
 
 _WAYS = (
@@ -30,7 +29,7 @@ _WAYS = (
 """What there is to do, by the API server's words."""
 
 
-def remedy(fault: Fault, _refused: Refused) -> Remedy | None:
+def check(fault: Fault, _refused: RefusedManifest) -> Remedy | None:
     """Source: vendor/sigs.k8s.io/json/internal/golang/encoding/json/decode.go, UnmarshalTypeError"""
     if not fault.is_undecodable:
         return None
@@ -38,4 +37,4 @@ def remedy(fault: Fault, _refused: Refused) -> Remedy | None:
     return Remedy(text=way.format(field=fault.field))
 
 
-RULE = FaultRule("KS003", "retyped-scalar", Severity.ERROR, remedy)
+RULE = FaultRule("KS003", "retyped-scalar", Severity.ERROR, check)

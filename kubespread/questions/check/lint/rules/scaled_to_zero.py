@@ -27,14 +27,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kubespread.kube.api.cluster_objects import MachineDeployment, NodePool
-from kubespread.kube.api.core import Taint
-from kubespread.questions.check.lint.autoscalers import Possible, without_nodes
-from kubespread.questions.check.lint.phrases import by_domain, listed, outcome
+from kubespread.questions.check.lint.possible_domains import Possible, without_nodes
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, domains, with_constraint
+from kubespread.questions.check.lint.trial import Trial, by_domain, domains, listed
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.cluster import Change
-from kubespread.wording import short_key
 
 _GATE = "MinDomainsInPodTopologySpread"
 
@@ -48,18 +45,22 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
         # Whoever says how many domains there have to be has thought of it.
         if not eligible or constraint.min_domains is not None or not constraint.self_match:
             continue
-        possible = without_nodes(
-            constraint.topology_key, case.subject.pod, frozenset(eligible), case.objects, trial.cluster.nodes
-        )
+        possible = without_nodes(declared.key, eligible, case, trial)
         open_to = {value: domain for value, domain in possible.items() if domain.taint is None}
-        remedy = (
-            _waiting(declared, len(eligible), open_to, case, trial)
-            if open_to
-            else _tolerating(declared, len(eligible), possible, trial)
-        )
+        if open_to:
+            remedy = _waiting(declared, len(eligible), open_to, case, trial)
+        else:
+            remedy = _tolerating(declared, len(eligible), possible, trial)
         if remedy is not None:
-            severity = None if open_to else Severity.INFO
-            yield _finding(declared, open_to or possible, remedy, severity, trial)
+            message = f"{_no_domains(declared, open_to or possible)}: {trial.placed.text}: "
+            message += by_domain(trial.placed.by_domain(declared.key))
+            yield RuleFinding(declared.path, message, remedy, severity=None if open_to else Severity.INFO)
+
+
+def _no_domains(declared: Declared, possible: Mapping[str, Possible]) -> str:
+    groups = listed(list(dict.fromkeys(domain.group for domain in possible.values())))
+    none = "is not a domain while it has no node" if len(possible) == 1 else "are not domains while they have no nodes"
+    return f"{declared.name} {listed(list(possible))} of {groups} {none}"
 
 
 def _waiting(
@@ -69,55 +70,33 @@ def _waiting(
 
     On a release without the field, a node in each of them.
     """
-    key, number = declared.constraint.topology_key, eligible + len(possible)
-    added = Change(added=[domain.node for domain in possible.values()])
+    key, number, names = declared.key, eligible + len(possible), listed(list(possible))
+    grown = trial.cluster.after(Change(added=[domain.node for domain in possible.values()]))
     if not case.version.has(_GATE):
-        spread = trial.placed_after(added)
+        spread = trial.placed_with(cluster=grown)
         if not spread.is_complete or not all(spread.by_domain(key)[value] for value in possible):
             return None
-        return Remedy(
-            text=f"keep a node in {short_key(key)} {listed(list(possible))}", outcome=f"then {outcome(spread, key)}"
-        )
-    now = trial.mended_where(declared.position, min_domains=number).placed
-    then = trial.placed_after(added, lambda pod: with_constraint(pod, declared.position, min_domains=number))
+        return Remedy(text=f"keep a node in {declared.name} {names}", outcome=f"then {spread.outcome(key)}")
+    change = declared.with_fields(minDomains=number)
+    now, then = trial.placed_with(change), trial.placed_with(change, cluster=grown)
     if now.is_complete or not then.is_complete:
         return None
     return Remedy(
         text=f"minDomains: {number}, so that replicas wait for the others",
-        settings=(declared.setting("minDomains", number),),
-        outcome=f"{outcome(now, key)}; with a node in {listed(list(possible))} {outcome(then, key)}",
+        settings=change.settings,
+        outcome=f"{now.outcome(key)}; with a node in {names} {then.outcome(key)}",
     )
 
 
 def _tolerating(declared: Declared, eligible: int, possible: Mapping[str, Possible], trial: Trial) -> Remedy | None:
     """What comes before minDomains where taints keep the pod off all of them."""
-    number = eligible + len(possible)
-    if not possible or trial.mended_where(declared.position, min_domains=number).placed.is_complete:
+    change = declared.with_fields(minDomains=eligible + len(possible))
+    if not possible or trial.placed_with(change).is_complete:
         return None
     first = next(iter(possible.values()))
     assert first.taint is not None
-    keeps = f"{first.group}'s taint {_text(first.taint)} keeps this pod off"
-    return Remedy(text=f"{keeps}: tolerate it before raising minDomains")
-
-
-def _text(taint: Taint) -> str:
-    return f"{taint.key}={taint.value}" if taint.value else taint.key
-
-
-def _finding(
-    declared: Declared, possible: Mapping[str, Possible], remedy: Remedy, severity: Severity | None, trial: Trial
-) -> RuleFinding:
-    key = declared.constraint.topology_key
-    groups = listed(list(dict.fromkeys(domain.group for domain in possible.values())))
-    none = "is not a domain while it has no node" if len(possible) == 1 else "are not domains while they have no nodes"
-    return RuleFinding(
-        field=declared.path,
-        message=f"{short_key(key)} {listed(list(possible))} of {groups} {none}: {trial.placed.text}: "
-        f"{by_domain(trial.placed.by_domain(key))}",
-        remedy=remedy,
-        proven=True,
-        severity=severity,
-    )
+    taint = f"{first.taint.key}={first.taint.value}" if first.taint.value else first.taint.key
+    return Remedy(text=f"{first.group}'s taint {taint} keeps this pod off: tolerate it before raising minDomains")
 
 
 RULE = ClusterRule("KS208", "scaled-to-zero", Severity.WARNING, check)

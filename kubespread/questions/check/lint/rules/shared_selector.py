@@ -24,17 +24,24 @@ Remedy: select a label that only this workload has, or `matchLabelKeys: [pod-tem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import LabelSelector
-from kubespread.questions.check.lint.phrases import by_domain, counted, listed
-from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding, counted_together, declares_alike
-from kubespread.questions.check.lint.trial import Subject, Trial, own_counts, skew_of, with_constraint
+from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding
+from kubespread.questions.check.lint.trial import (
+    PodChange,
+    Subject,
+    by_domain,
+    counted,
+    listed,
+    own_counts,
+    skew_of,
+    unchanged,
+)
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.wording import short_key
 
 _HASH = "pod-template-hash"
 _OWN = "kubespread.dev/own"
@@ -44,51 +51,37 @@ _MOST = 3
 def check(case: Case) -> Iterator[RuleFinding]:
     # A single replica is never uneven.
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector"""
-    for declared, selected in counted_together(case) if case.subject.replicas > 1 else ():
-        others = [other for other in selected if declares_alike(other, declared)]
+    for declared, selected in case.counted_together() if case.subject.replicas > 1 else ():
+        others = [other for other in selected if declared.is_on(other)]
         if others:
             yield from _finding(case, declared, others)
 
 
 def _finding(case: Case, declared: Declared, others: Sequence[Subject]) -> Iterator[RuleFinding]:
-    constraint, trial = declared.constraint, case.trial
+    trial, most, field = case.trial, declared.constraint.max_skew, f"{declared.path}.labelSelector"
     names = listed([f"{other.name.kind}/{other.name.name}" for other in others])
     replicas = counted(sum(other.replicas for other in others), "replica")
-    message = f"{short_key(constraint.topology_key)} counts the pods of {names} too ({replicas})"
-    field = f"{declared.path}.labelSelector"
+    message = f"{declared.name} counts the pods of {names} too ({replicas})"
     if trial is None or not trial.counted or len(others) > _MOST:
-        yield RuleFinding(field=field, message=message, remedy=_remedy(case), severity=Severity.INFO)
+        yield RuleFinding(field, message, _remedy(case), severity=Severity.INFO)
         return
-    before = [trial.of(other) for other in others]
-    together, apart = _placed(trial, before, declared, _unchanged), _placed(trial, before, declared, _counting_itself)
+    before, constraint = [trial.of(other) for other in others], trial.counted[declared.position]
+
+    def counting_itself(pod: Pod) -> Pod:
+        """The pod with a label that no other has, and the constraint counting by it."""
+        labeled = replace(pod, metadata=replace(pod.metadata, labels={**pod.metadata.labels, _OWN: "true"}))
+        return declared.with_fields(labelSelector=LabelSelector(match_labels={_OWN: "true"}))(labeled)
+
+    def placed(change: PodChange) -> Mapping[str, int]:
+        """Where its own replicas are once those of the others are placed, in each domain."""
+        return own_counts(trial.placed_behind(before, change)[-1:], constraint)
+
+    together, apart = placed(unchanged), placed(counting_itself)
     # Where they are even all the same, or uneven by themselves as well, it is not what they count.
-    if skew_of(together) > constraint.max_skew >= skew_of(apart):
-        yield RuleFinding(
-            field=field,
-            message=f"{message}: placed after them its own {case.subject.replicas} are {by_domain(together)}, "
-            f"skew {skew_of(together)} > {constraint.max_skew}",
-            remedy=_remedy(case, f"its own are {by_domain(apart)}"),
-            proven=True,
-        )
-
-
-def _unchanged(pod: Pod, _position: int) -> Pod:
-    return pod
-
-
-def _counting_itself(pod: Pod, position: int) -> Pod:
-    """The pod with a label that no other has, and the constraint counting by it."""
-    labels = {**pod.metadata.labels, _OWN: "true"}
-    labeled = replace(pod, metadata=replace(pod.metadata, labels=labels))
-    return with_constraint(labeled, position, label_selector=LabelSelector(match_labels={_OWN: "true"}))
-
-
-def _placed(
-    trial: Trial, before: Sequence[Trial], declared: Declared, change: Callable[[Pod, int], Pod]
-) -> Mapping[str, int]:
-    """Where its own replicas are once those of ``before`` are placed, in each domain."""
-    placed = trial.placed_behind(before, lambda pod: change(pod, declared.position))
-    return own_counts(placed[-1:], trial.counted[declared.position])
+    if skew_of(together) > most >= skew_of(apart):
+        placed_after = f"placed after them its own {case.subject.replicas} are {by_domain(together)}"
+        message += f": {placed_after}, skew {skew_of(together)} > {most}"
+        yield RuleFinding(field, message, _remedy(case, f"its own are {by_domain(apart)}"), proven=True)
 
 
 def _remedy(case: Case, outcome: str | None = None) -> Remedy:

@@ -23,51 +23,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.questions.check.lint.phrases import listed
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
-from kubespread.questions.check.lint.trial import EXCLUDED, TAINTED, Trial, barred, domains, domains_of
+from kubespread.questions.check.lint.trial import EXCLUDED, TAINTED, Trial, domains, domains_of, listed
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint
-from kubespread.wording import short_key
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, minMatchNum"""
-    if case.subject.replicas < 2:
-        return
-    for declared, hard in case.hard(trial):
+    for declared, hard in case.hard(trial) if case.subject.replicas > 1 else ():
         eligible, constraint = domains(hard), declared.constraint
-        if len(eligible) == 1 and (constraint.min_domains or 1) == 1 and constraint.self_match:
-            yield _finding(declared, hard, eligible[0], trial)
-
-
-def _finding(declared: Declared, hard: HardConstraint, domain: str, trial: Trial) -> RuleFinding:
-    constraint, placed = declared.constraint, trial.placed
-    name = short_key(constraint.topology_key)
-    others = [other for other in domains_of(hard, hard.column.present) if other != domain]
-    why = _why(declared, hard, others, trial)
-    return RuleFinding(
-        field=declared.path,
-        message=f"{name} {domain} is the only domain{why}, so the skew is always 1 and no node is ever rejected: "
-        f"{placed.by_domain(constraint.topology_key)[domain]} of {placed.desired} replicas land there",
-        remedy=Remedy(
-            text=f"let the pod onto nodes of {listed(others)}"
-            if others
-            else f"add nodes in another {name}, or drop the constraint"
-        ),
-        proven=True,
-    )
+        if len(eligible) != 1 or (constraint.min_domains or 1) != 1 or not constraint.self_match:
+            continue
+        others = [other for other in domains_of(hard, hard.column.present) if other != eligible[0]]
+        message = (
+            f"{declared.name} {eligible[0]} is the only domain{_why(declared, hard, others, trial)}, so the skew is "
+            f"always 1 and no node is ever rejected: {trial.placed.by_domain(declared.key)[eligible[0]]} of "
+            f"{trial.placed.desired} replicas land there"
+        )
+        onto = f"let the pod onto nodes of {listed(others)}"
+        remedy = Remedy(text=onto if others else f"add nodes in another {declared.name}, or drop the constraint")
+        yield RuleFinding(declared.path, message, remedy)
 
 
 def _why(declared: Declared, hard: HardConstraint, others: Sequence[str], trial: Trial) -> str:
     """What leaves the other domains out."""
     if not others:
         return " of the cluster"
-    barring = barred(trial)
-    outside = hard.column.present & ~hard.eligible
-    if declared.constraint.honors_affinity and EXCLUDED in barring and (barring[EXCLUDED] & outside).any():
+    barred, outside = trial.barred, hard.column.present & ~hard.eligible
+    if declared.constraint.honors_affinity and EXCLUDED in barred and (barred[EXCLUDED] & outside).any():
         return f" that its node affinity leaves (not {listed(others)})"
-    if declared.constraint.honors_taints and TAINTED in barring and (barring[TAINTED] & outside).any():
+    if declared.constraint.honors_taints and TAINTED in barred and (barred[TAINTED] & outside).any():
         return f" without taints (not {listed(others)})"
     return f" whose nodes have all topology labels (not {listed(others)})"
 

@@ -21,16 +21,15 @@ from __future__ import annotations
 
 from kubespread.errors import Fault
 from kubespread.kube.validation.pods import MIN_DOMAINS_IF_HARD
-from kubespread.questions.check.lint.rule import FaultRule
-from kubespread.questions.check.lint.trial import Refused
+from kubespread.questions.check.lint.rule import FaultRule, RefusedManifest
 from kubespread.questions.check.report import Remedy, Severity
 
 
-def remedy(fault: Fault, _refused: Refused) -> Remedy | None:
+def check(fault: Fault, _refused: RefusedManifest) -> Remedy | None:
     """Source: pkg/apis/core/validation/validation.go, validateMinDomains"""
     if not fault.field.endswith(".minDomains") or MIN_DOMAINS_IF_HARD not in fault.message:
         return None
     return Remedy(text="remove minDomains, or set whenUnsatisfiable: DoNotSchedule", fields={fault.field: None})
 
 
-RULE = FaultRule("KS104", "soft-min-domains", Severity.ERROR, remedy)
+RULE = FaultRule("KS104", "soft-min-domains", Severity.ERROR, check)

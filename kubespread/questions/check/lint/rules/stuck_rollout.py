@@ -29,42 +29,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
-from kubespread.kube.api.workloads import Deployment, RollingUpdate, UpdateStrategy
-from kubespread.questions.check.lint.phrases import counted
-from kubespread.questions.check.lint.rehearsal import stall_at_once
+from kubespread.kube.api.workloads import Deployment
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
-from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.lint.trial import Trial, counted
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.reports.rollout import RolloutReport
-from kubespread.scheduler.plugin import SchedulingError
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     """Source: pkg/controller/deployment/rolling.go, reconcileNewReplicaSet, reconcileOldReplicaSets"""
-    deployment, rollout = case.subject.object, trial.rollout
-    if not isinstance(deployment, Deployment) or not trial.placed.is_complete or not trial.placed.count:
+    deployment, rollout, count = case.subject.object, trial.rollout, trial.placed.count
+    if not isinstance(deployment, Deployment) or not trial.placed.is_complete or not count:
         return
-    if rollout is None:
-        yield from _at_once(deployment, trial)
-    elif not rollout.complete:
-        yield _finding(deployment, rollout, trial)
-
-
-def _at_once(deployment: Deployment, trial: Trial) -> Iterator[RuleFinding]:
-    """The first pass alone, of a rollout that takes too long to rehearse."""
-    try:
-        stall = stall_at_once(trial.cluster, deployment, trial.subject.pod, trial.placed.nodes, trial.plugins)
-    except SchedulingError:
-        return
-    if stall is not None:
-        yield RuleFinding(
-            field="spec.strategy",
-            message=_message(stall.max_surge, 0, 0, trial.placed.count, stall.message),
-            remedy=Remedy(text="make room for another pod, or maxUnavailable: 1"),
-            proven=True,
-        )
+    if rollout is not None and not rollout.complete:
+        new = rollout.passes[-1].running.new if rollout.passes else 0
+        surge, unavailable = rollout.max_surge, rollout.max_unavailable
+        message = _message(surge, unavailable, new, rollout.replicas, rollout.wedged_on)
+        yield RuleFinding("spec.strategy", message, _remedy(deployment, rollout, trial))
+    # Of a rollout that takes too long to rehearse, the first pass alone.
+    elif rollout is None and (stall := trial.stall_at_once(deployment)) is not None:
+        remedy = Remedy(text="make room for another pod, or maxUnavailable: 1")
+        yield RuleFinding("spec.strategy", _message(stall[0], 0, 0, count, stall[1]), remedy)
 
 
 def _message(surge: int, unavailable: int, new: int, replicas: int, why: str | None) -> str:
@@ -74,26 +59,10 @@ def _message(surge: int, unavailable: int, new: int, replicas: int, why: str | N
     )
 
 
-def _finding(deployment: Deployment, rollout: RolloutReport, trial: Trial) -> RuleFinding:
-    surge, unavailable = rollout.max_surge, rollout.max_unavailable
-    return RuleFinding(
-        field="spec.strategy",
-        message=_message(surge, unavailable, _new_pods(rollout), rollout.replicas, rollout.wedged_on),
-        remedy=_remedy(deployment, rollout, trial),
-        proven=True,
-    )
-
-
-def _new_pods(rollout: RolloutReport) -> int:
-    return rollout.passes[-1].running.new if rollout.passes else 0
-
-
 def _remedy(deployment: Deployment, rollout: RolloutReport, trial: Trial) -> Remedy:
     """The least maxUnavailable that is more, where that is enough."""
     above = rollout.max_unavailable + 1
-    rolling = RollingUpdate(max_surge=rollout.max_surge, max_unavailable=above)
-    strategy = UpdateStrategy(type="RollingUpdate", rolling_update=rolling)
-    again = trial.rollout_of(replace(deployment, spec=replace(deployment.spec, strategy=strategy)))
+    again = trial.rollout_of(deployment, max_surge=rollout.max_surge, max_unavailable=above)
     if again.complete:
         fewest = again.fewest_ready
         ready = f"at least {counted(fewest, 'pod')} ready throughout" if fewest else "with no pod ready for a while"

@@ -37,27 +37,22 @@ def check(case: Case) -> Iterator[RuleFinding]:
     Source: pkg/controller/job/indexed_job_utils.go, addCompletionIndexLabel
     """
     replicas = case.subject.replicas
-    if replicas < 2:
-        return
-    for declared in case.own:
+    for declared in case.own if replicas > 1 else ():
         for position, key in enumerate(declared.written.match_label_keys):
             if key in _UNIQUE and key in case.subject.labels:
-                yield RuleFinding(
-                    field=f"{declared.path}.matchLabelKeys[{position}]",
-                    message=f"each of the {replicas} replicas has its own {key} and counts itself alone: "
-                    "0 + 1 − 0 = 1 on every node, which never exceeds maxSkew",
-                    remedy=_remedy(case, declared, key),
+                message = (
+                    f"each of the {replicas} replicas has its own {key} and counts itself alone: 0 + 1 − 0 = 1 on "
+                    "every node, which never exceeds maxSkew"
                 )
+                yield RuleFinding(f"{declared.path}.matchLabelKeys[{position}]", message, _remedy(case, declared, key))
 
 
 def _remedy(case: Case, declared: Declared, key: str) -> Remedy:
     is_stateful = isinstance(case.subject.object, StatefulSet)
     keys = [other for other in declared.written.match_label_keys if other not in (key, _REVISION)]
     keys += [_REVISION] if is_stateful else []
-    return Remedy(
-        text=f"matchLabelKeys: [{_REVISION}]" if is_stateful else f"remove {key}",
-        fields={f"{declared.path}.matchLabelKeys": keys or None},
-    )
+    text = f"matchLabelKeys: [{_REVISION}]" if is_stateful else f"remove {key}"
+    return Remedy(text=text, fields=declared.with_fields(matchLabelKeys=keys or None).fields)
 
 
 RULE = Rule("KS404", "unique-match-label-key", Severity.ERROR, check)

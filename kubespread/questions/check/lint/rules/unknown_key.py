@@ -57,32 +57,24 @@ def check(case: Case) -> Iterator[RuleFinding]:
     if case.trial is not None:
         return
     for declared in case.own:
-        key = declared.constraint.topology_key
+        key = declared.key
         if key in _REPLACED:
-            yield _finding(
-                declared, f"{key} was replaced by {_REPLACED[key]} in 1.17", _REPLACED[key], Severity.WARNING
-            )
+            yield _finding(declared, f"{key} was replaced by {_REPLACED[key]} in 1.17", _REPLACED[key])
         elif key not in _COMMON:
-            meant = meant_key(key, _conceivable(key))
-            problem = f"{key} is not a label that nodes commonly have"
-            yield _finding(declared, problem, meant, Severity.WARNING if meant else Severity.INFO)
+            # What nodes of every cluster have, and what a provider puts there that the key names.
+            prefix = key.rpartition("/")[0]
+            near = [common for common in _COMMON if common in _EVERYWHERE or common.rpartition("/")[0] == prefix]
+            yield _finding(declared, f"{key} is not a label that nodes commonly have", meant_key(key, near))
 
 
-def _conceivable(key: str) -> list[str]:
-    """What nodes of every cluster have, and what a provider puts there that ``key`` names."""
-    prefix = key.rpartition("/")[0]
-    return [common for common in _COMMON if common in _EVERYWHERE or common.rpartition("/")[0] == prefix]
-
-
-def _finding(declared: Declared, problem: str, meant: str, severity: Severity) -> RuleFinding:
+def _finding(declared: Declared, problem: str, meant: str) -> RuleFinding:
     happens = "no replica fits on nodes without it" if declared.constraint.is_hard else "nodes without it score 0"
-    remedy = f"topologyKey: {meant}" if meant else "make sure that every node has this label, or check with a cluster"
-    return RuleFinding(
-        field=f"{declared.path}.topologyKey",
-        message=f"{problem}: {happens}",
-        remedy=Remedy(text=remedy, fields={f"{declared.path}.topologyKey": meant} if meant else {}),
-        severity=severity,
-    )
+    remedy = Remedy(text="make sure that every node has this label, or check with a cluster")
+    if meant:
+        change = declared.with_fields(topologyKey=meant)
+        remedy = Remedy(text=change.text, fields=change.fields)
+    severity = None if meant else Severity.INFO
+    return RuleFinding(f"{declared.path}.topologyKey", f"{problem}: {happens}", remedy, severity=severity)
 
 
 RULE = Rule("KS105", "unknown-key", Severity.WARNING, check)

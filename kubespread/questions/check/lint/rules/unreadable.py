@@ -15,13 +15,12 @@ Remedy: mend the line that is named. A chart or a kustomization has to be render
 from __future__ import annotations
 
 from kubespread.errors import Fault
-from kubespread.questions.check.lint.rule import FaultRule
-from kubespread.questions.check.lint.trial import Refused
+from kubespread.questions.check.lint.rule import FaultRule, RefusedManifest
 from kubespread.questions.check.report import Remedy, Severity
 
 
-def remedy(_fault: Fault, refused: Refused) -> Remedy | None:
-    return None if refused.workload else Remedy(text="correct the file: nothing in it was checked")
+def check(_fault: Fault, refused: RefusedManifest) -> Remedy | None:
+    return None if refused.name else Remedy(text="correct the file: nothing in it was checked")
 
 
-RULE = FaultRule("KS001", "unreadable", Severity.ERROR, remedy)
+RULE = FaultRule("KS001", "unreadable", Severity.ERROR, check)

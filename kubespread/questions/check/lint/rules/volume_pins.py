@@ -29,11 +29,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
-from kubespread.questions.check.lint.phrases import by_domain, listed
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, own_counts, skew_of
+from kubespread.questions.check.lint.trial import Trial, by_domain, listed, own_counts, skew_of
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.wording import short_key
 
 _PLUGINS = ("VolumeBinding", "VolumeZone")
 _REMEDY = Remedy(
@@ -43,27 +41,23 @@ _REMEDY = Remedy(
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, checkBoundClaims"""
-    subject = case.subject
+    subject, held = case.subject, trial.placed
     if subject.is_daemon or not case.own or not (subject.pod.spec.has_scheduled_volumes or subject.claimants):
         return
     mended = trial.mended(_without_volumes)
     free = mended.placed
-    for declared, counted in zip(case.own, trial.counted, strict=False):
-        if not declared.constraint.self_match or not declared.constraint.counts_pods:
+    for declared, constraint in zip(case.own, trial.counted, strict=False):
+        if not declared.counts_itself:
             continue
-        counts = own_counts([trial.placed], counted)
-        is_uneven = skew_of(counts) > declared.constraint.max_skew >= skew_of(own_counts([free], counted))
-        is_short = declared.constraint.is_hard and trial.placed.count < free.count
-        if is_short or is_uneven:
-            yield RuleFinding(
-                field=declared.path,
-                message=f"its volumes hold {_where(declared, trial)}: {trial.placed.text}, {by_domain(counts)}; "
-                f"without them {free.text}, {by_domain(own_counts([free], counted))}",
-                remedy=_REMEDY,
-                mended=mended if is_short else None,
-                proven=True,
-                severity=None if is_short else Severity.WARNING,
+        counts, freely = (own_counts([placed], constraint) for placed in (held, free))
+        is_short = declared.constraint.is_hard and held.count < free.count
+        if is_short or skew_of(counts) > declared.constraint.max_skew >= skew_of(freely):
+            message = (
+                f"its volumes hold {_where(declared, trial)}: {held.text}, {by_domain(counts)}; without them "
+                f"{free.text}, {by_domain(freely)}"
             )
+            severity = None if is_short else Severity.WARNING
+            yield RuleFinding(declared.path, message, _REMEDY, mended if is_short else None, severity)
 
 
 def _without_volumes(pod: Pod) -> Pod:
@@ -72,7 +66,6 @@ def _without_volumes(pod: Pod) -> Pod:
 
 def _where(declared: Declared, trial: Trial) -> str:
     """The domains that the volumes of the first replica leave it; those of others may stand elsewhere."""
-    name = short_key(declared.constraint.topology_key)
     evaluation = trial.evaluation
     if trial.subject.claimants is not None or evaluation is None:
         return "each replica where its claims are"
@@ -80,10 +73,10 @@ def _where(declared: Declared, trial: Trial) -> str:
     for plugin in _PLUGINS:
         if plugin in evaluation.verdicts:
             allowed &= evaluation.verdicts[plugin].passes
-    column = trial.cluster.nodes.label(declared.constraint.topology_key)
+    column = trial.cluster.nodes.label(declared.key)
     codes = np.unique(column.codes[allowed & column.present]).tolist()
     values: Sequence[str] = sorted(column.values[code] for code in codes)
-    return f"the replicas to {name} {listed(values)}" if values else "the replicas to no node"
+    return f"the replicas to {declared.name} {listed(values)}" if values else "the replicas to no node"
 
 
 RULE = ClusterRule("KS301", "volume-pins", Severity.ERROR, check)

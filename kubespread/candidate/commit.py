@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
-from kubespread.candidate.input.sources import SUFFIXES
+from kubespread.candidate.sources import SUFFIXES
 from kubespread.errors import UsageError
 
 _TIMEOUT = 60.0
@@ -21,7 +21,7 @@ _FILES = ("100644", "100755")
 """The modes of regular files in a tree: what links lead to may lie anywhere."""
 
 
-class Earlier(Struct, frozen=True):
+class EarlierManifests(Struct, frozen=True):
     """Files of a commit, written where nothing else is."""
 
     commit: str
@@ -42,7 +42,7 @@ class Earlier(Struct, frozen=True):
 
 
 @contextmanager
-def as_of(revision: str, paths: Sequence[str]) -> Iterator[Earlier]:
+def as_of(revision: str, paths: Sequence[str]) -> Iterator[EarlierManifests]:
     """The manifests at ``paths``, directories among them, as they were where HEAD left ``revision``.
 
     Nothing is fetched, and nothing that the repository configures is run. Raises UsageError.
@@ -73,7 +73,7 @@ def as_of(revision: str, paths: Sequence[str]) -> Iterator[Earlier]:
             file.write_bytes(content)
         asked = {str(Path(directory) / path): given for path, given in zip(within, paths, strict=True)}
         there = tuple(path for path in asked if Path(path).is_file() or any(Path(path).glob("*")))
-        yield Earlier(common or tip, bool(common), there, directory, asked)
+        yield EarlierManifests(common or tip, bool(common), there, directory, asked)
 
 
 def _blobs(listed: bytes, named: Sequence[str]) -> Iterator[tuple[str, str]]:

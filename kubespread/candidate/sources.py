@@ -1,21 +1,21 @@
-"""What a question is about: manifests from files and directories, and workloads of the cluster by name or kind.
-
-Errors for a namespace, or workloads, that the cluster does not have.
+"""What names a candidate: manifests from files and directories, and workloads of the cluster by name (``deploy/web``)
+or kind; and what can be said of it before the cluster is read, as a running one takes seconds, a mistyped name none.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path, PurePath
 from typing import Any
 
 from msgspec import Struct, field
 
-from kubespread.candidate.input.kustomization import FILES as KUSTOMIZATION_FILES
-from kubespread.candidate.input.kustomization import Kustomization
-from kubespread.candidate.input.references import ClusterWorkloads, Reference, reference
-from kubespread.candidate.manifests.file import (
+from kubespread.candidate.kustomization import FILES as KUSTOMIZATION_FILES
+from kubespread.candidate.kustomization import Kustomization
+from kubespread.candidate.manifest import (
     Manifest,
     listed_labels,
     manifest_from_text,
@@ -23,16 +23,105 @@ from kubespread.candidate.manifests.file import (
     read_manifest,
     workloads_named,
 )
+from kubespread.candidate.settings import parse_settings
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.api.core import Namespace
-from kubespread.kube.api.kinds import POD_CREATORS, READ
+from kubespread.kube.api.core import Namespace, Pod
+from kubespread.kube.api.kinds import POD_CREATORS, READ, REFERABLE, Kind, kind_called
+from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import alternatives
+from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.gotext import quote
+from kubespread.kube.owners import controller_of, is_active, static_notes
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
+from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
 from kubespread.manifest.text import STDIN, FieldLines
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import some_of
+from kubespread.wording import count_of, some_of
+
+_REFERENCE = re.compile(r"(?P<kind>[A-Za-z]+(?:\.[a-z0-9.]+)?)/(?P<name>[a-z0-9][a-z0-9.-]*)")
+# Whether a Job or a bare pod will run again is not known; a CronJob's pods are those of its Jobs.
+_LASTING = tuple(
+    POD_CREATORS[kind] for kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController")
+)
+
+
+class Reference(Struct, frozen=True):
+    """One object of the cluster; without a namespace it is in that of the question."""
+
+    kind: Kind
+    name: str
+    namespace: str | None = None
+
+
+class ClusterWorkloads(Struct, frozen=True):
+    """Every workload of the cluster."""
+
+    kinds: tuple[Kind, ...] = ()
+    """Of these kinds; by default of those that run until they are deleted."""
+    all_namespaces: bool = False
+
+    def references(self, snapshot: Snapshot, namespace: str, selector: Selector) -> Iterator[Reference]:
+        """Those that ``selector`` selects, by kind, namespace and name; unless kinds are named without what another
+        workload of the snapshot controls.
+        """
+        present = {_key(row, obj) for row in REFERABLE for obj in snapshot.of_kind(row)}
+        for row in self.kinds or _LASTING:
+            for obj in sorted(snapshot.of_kind(row), key=lambda obj: _key(row, obj)):
+                meta = obj.metadata
+                is_asked = self.all_namespaces or meta.namespace == namespace
+                if is_asked and selector.matches(meta.labels) and (self.kinds or not _is_part(obj, present)):
+                    yield Reference(row, meta.name, meta.namespace)
+
+    def with_lone_pods(self, snapshot: Snapshot, namespace: str, selector: Selector) -> Iterator[Reference]:
+        """All `references` and, unless kinds are named, pods that none of them makes: of those that share a controller
+        (a Job) the first that waits for a node, else the first.
+        """
+        yield from self.references(snapshot, namespace, selector)
+        if self.kinds:
+            return
+        makers = {_key(row, obj) for row in _LASTING for obj in snapshot.of_kind(row)}
+        lone: dict[tuple[str, str, str], Pod] = {}
+        for pod in sorted(snapshot.pods, key=lambda pod: (bool(pod.spec.node_name), pod.metadata.name)):
+            owner, meta = controller_of(pod), pod.metadata
+            maker = ("Pod", meta.namespace, meta.name) if owner is None else (owner.kind, meta.namespace, owner.name)
+            is_asked = self.all_namespaces or meta.namespace == namespace
+            if is_asked and maker not in makers and is_active(pod) and not any(static_notes(pod)):
+                lone.setdefault(maker, pod)
+        pods = (pod.metadata for pod in lone.values() if selector.matches(pod.metadata.labels))
+        yield from (Reference(POD_CREATORS["Pod"], meta.name, meta.namespace) for meta in pods)
+
+    def gaps(self, snapshot: Snapshot) -> Iterator[str]:
+        """Why some of them are not known."""
+        for row in self.kinds or _LASTING:
+            if reason := snapshot.origin.unread.get(row.kind):
+                yield f"{reason}: none of them is among the workloads"
+
+
+def reference(text: str) -> Reference | None:
+    """KIND/NAME of a kind that creates pods, as kubectl would take it; None for anything else."""
+    match = _REFERENCE.fullmatch(text)
+    row = kind_called(match["kind"]) if match is not None else None
+    return None if match is None or row is None else Reference(row, match["name"])
+
+
+def reference_kinds() -> str:
+    """The kinds of `reference`, as short as kubectl takes them."""
+    return ", ".join(kind.short for kind in REFERABLE)
+
+
+def _is_part(obj: ApiObject, present: Set[tuple[str, str, str]]) -> bool:
+    """Whether another workload speaks for it, or it is a former revision of a Deployment that was not listed."""
+    owner = next((owner for owner in obj.metadata.owner_references if owner.controller), None)
+    if owner is None:
+        return False
+    is_past = isinstance(obj, ReplicaSet) and obj.spec.replicas == 0
+    return is_past or (owner.kind, obj.metadata.namespace, owner.name) in present
+
+
+def _key(row: Kind, obj: ApiObject) -> tuple[str, str, str]:
+    return row.kind, obj.metadata.namespace, obj.metadata.name
+
 
 _ALWAYS_THERE = "default"
 _MAX_NAMED = 3
@@ -48,18 +137,14 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
         return UsageError(f"{subject} the cluster")
     if missing := missing_namespace(snapshot, namespace):
         return UsageError(missing)
-    namespaces = _namespace_names(snapshot)
-    hint = (
-        alternatives(namespace, namespaces) if namespace not in namespaces else "" if labels else _elsewhere(snapshot)
-    )
+    hint = ""
+    if namespace not in (namespaces := _namespaces(snapshot)):
+        hint = alternatives(namespace, namespaces)
+    elif not labels:
+        made = (obj.metadata.namespace for row in POD_CREATORS.values() for obj in snapshot.objects.of(row.cls))
+        if elsewhere := sorted({*made, *(pod.metadata.namespace for pod in snapshot.pods)}):
+            hint = f"; there are some in {some_of(elsewhere, _MAX_NAMED)}: -A asks about all"
     return UsageError(f"{subject} namespace {namespace}{hint}")
-
-
-def _elsewhere(snapshot: Snapshot) -> str:
-    """That other namespaces have workloads, if they do."""
-    made = (obj.metadata.namespace for row in POD_CREATORS.values() for obj in snapshot.objects.of(row.cls))
-    namespaces = sorted({*made, *(pod.metadata.namespace for pod in snapshot.pods)})
-    return f"; there are some in {some_of(namespaces, _MAX_NAMED)}: -A asks about all" if namespaces else ""
 
 
 def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
@@ -73,24 +158,20 @@ def missing_namespace(snapshot: Snapshot, namespace: str) -> str:
     objects = snapshot.objects
     if not objects.knows(Namespace) or objects.named(Namespace, namespace) is not None:
         return ""
-    # Few are asked about that are no objects; then all that the cluster has is looked through.
-    namespaces = _namespace_names(snapshot)
+    # Few names are not of objects; for them all that the cluster has is looked through.
+    namespaces = _namespaces(snapshot)
     if namespace in namespaces:
         return ""
     return f"namespaces {quote(namespace)} not found{alternatives(namespace, namespaces)}"
 
 
-def _namespace_names(snapshot: Snapshot) -> set[str]:
-    return {_ALWAYS_THERE, *_namespaces(snapshot)}
-
-
-def _namespaces(snapshot: Snapshot) -> Iterator[str]:
-    """Those that objects are in, and those that are objects themselves."""
-    objects = snapshot.objects
-    yield from (namespace.metadata.name for namespace in objects.of(Namespace))
-    yield from (pod.metadata.namespace for pod in snapshot.pods)
-    for group in objects.by_type.values():
-        yield from (obj.metadata.namespace for obj in group if obj.metadata.namespace)
+def _namespaces(snapshot: Snapshot) -> set[str]:
+    """Those that objects are in, those that are objects themselves, and the one that is always there."""
+    names = {_ALWAYS_THERE, *(namespace.metadata.name for namespace in snapshot.objects.of(Namespace))}
+    names.update(pod.metadata.namespace for pod in snapshot.pods)
+    for group in snapshot.objects.by_type.values():
+        names.update(obj.metadata.namespace for obj in group if obj.metadata.namespace)
+    return names
 
 
 PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads | Kustomization | Manifest | Reference
@@ -138,10 +219,8 @@ class Sources(Struct):
     def notes(self) -> tuple[str, ...]:
         if not self.skipped:
             return ()
-        files = "file" if len(self.skipped) == 1 else "files"
-        more = f" and {len(self.skipped) - _NAMES_SHOWN} more" if len(self.skipped) > _NAMES_SHOWN else ""
-        names = ", ".join(self.skipped[:_NAMES_SHOWN])
-        return (f"skipped {len(self.skipped)} {files} without a workload: {names}{more}",)
+        files = count_of(len(self.skipped), "file")
+        return (f"skipped {files} without a workload: {some_of(self.skipped, _NAMES_SHOWN)}",)
 
     def chosen(self, choosing: Choosing, default_namespace: str) -> list[Source]:
         """The bearing ones that are meant, each with one workload. Raises ManifestError and UsageError."""
@@ -194,8 +273,10 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
         elif Path(pod).is_dir():
             for file in manifest_files(str(pod), recursive=choosing.recursive):
                 _take_one_of_many(read, file, choosing)
+        elif (named := _named(str(pod))) is not None:
+            read.bearing.append(named)
         else:
-            _take_path(read, str(pod), choosing)
+            _take(read, read_manifest(str(pod), choosing.template_path), choosing)
     _drop_those_without_workload(read, choosing)
     return read
 
@@ -235,7 +316,7 @@ def _label(named: Reference) -> str:
 
 
 def read_once(pod: PodGiven, template_path: str = "") -> PodGiven:
-    """The same for several questions: files, of which a pipe can be read only once, and kustomizations are read.
+    """``pod`` for several questions: files, of which a pipe can be read only once, and kustomizations are read.
 
     Raises ManifestError.
     """
@@ -273,14 +354,6 @@ def _named(path: str) -> Reference | None:
     return None if Path(path).exists() else reference(path)
 
 
-def _take_path(read: Sources, path: str, choosing: Choosing) -> None:
-    named = _named(path)
-    if named is not None:
-        read.bearing.append(named)
-    else:
-        _take(read, read_manifest(path, choosing.template_path), choosing)
-
-
 def _take(read: Sources, manifest: Manifest, choosing: Choosing) -> None:
     if choosing.name is None and manifest.workloads and (fault := _mistaken_cluster(manifest)):
         raise ManifestError(manifest.file, [fault])
@@ -303,7 +376,11 @@ def _drop_those_without_workload(read: Sources, choosing: Choosing) -> None:
     empty = [manifest for manifest in read.manifests if not manifest.workloads]
     of_others = [source for source in read.bearing if not (isinstance(source, Manifest) and source in empty)]
     if of_others:
-        read.skipped += [manifest.file for manifest in empty if not any(_is_read(manifest))]
+        read.skipped += [
+            manifest.file
+            for manifest in empty
+            if not any((item.api_version, item.kind) in READ for item in manifest.items)
+        ]
         # The others report what they hold that is not known together with the pod made from them.
         read.gaps += [gap for manifest in empty for gap in manifest.gaps]
         read.bearing = of_others
@@ -311,10 +388,6 @@ def _drop_those_without_workload(read: Sources, choosing: Choosing) -> None:
         raise ManifestError(empty[0].file, [fault])
     elif len(empty) + len(read.skipped) > 1 and not read.errors and not choosing.none_will_do:
         raise UsageError(f"none of {len(empty) + len(read.skipped)} files holds a Pod or a workload")
-
-
-def _is_read(manifest: Manifest) -> Iterator[bool]:
-    return ((item.api_version, item.kind) in READ for item in manifest.items)
 
 
 def _listed(sources: Sequence[Source], default_namespace: str) -> str:
@@ -366,3 +439,112 @@ def _runs(item: KubernetesObject) -> bool:
 
 def _line(manifest: Manifest, item: KubernetesObject) -> int | None:
     return FieldLines(manifest.text).line(item.document, item.path) if manifest.text is not None else None
+
+
+_CHOOSING = Choosing()
+
+
+def pods_named(
+    words: Sequence[str], *, every: bool = False, all_namespaces: bool = False
+) -> list[str | ClusterWorkloads]:
+    """The pods that words of a command line name: paths and KIND/NAME unchanged, ``deploy web`` as ``deploy/web``.
+
+    With ``every``: all workloads of the cluster, only of the named kinds if there are any (``deploy,sts``).
+    Raises UsageError.
+    """
+    kinds = kinds_named(words[0]) if words else ()
+    if every:
+        if len(words) > bool(kinds):
+            raise UsageError(f"--all, -l and -A ask for workloads of the cluster: {words[-1]!r} is not a kind of them")
+        return [ClusterWorkloads(kinds, all_namespaces=all_namespaces)]
+    if not kinds:
+        return [*words]
+    if len(words) == 1:
+        raise UsageError(f"no name given: expected {words[0]}/NAME or {words[0]} NAME")
+    if len(kinds) > 1:
+        raise UsageError(f"{words[0]!r}: expected one kind before a name")
+    for name in words[1:]:
+        if "/" in name:
+            raise UsageError(f"{name!r} names its kind itself: leave out {words[0]!r}")
+    return [f"{kinds[0].kind.lower()}/{name}" for name in words[1:]]
+
+
+def kinds_named(word: str) -> tuple[Kind, ...]:
+    """The kinds of workloads that ``word`` names (``deploy,sts``); none where it is a file or anything else."""
+    kinds = [kind_called(name) for name in word.split(",")]
+    recognized = tuple(kind for kind in kinds if kind is not None)
+    return recognized if len(recognized) == len(kinds) and not Path(word).exists() else ()
+
+
+def check_inputs(
+    pods: Sequence[str | ClusterWorkloads | Kustomization],
+    scheduler_config: str | None,
+    kube_version: str | None,
+    feature_gates: str | None,
+    *,
+    choosing: Choosing = _CHOOSING,
+    settings: Sequence[str] = (),
+) -> None:
+    """Find missing files, directories without files, options that have no effect on these inputs, and releases, feature
+    gates and fields that do not exist.
+
+    Nothing is opened: a pipe can be read only once. Raises ManifestError and UsageError.
+    """
+    parse_settings(settings)
+    if kube_version is not None:
+        KubeVersion.parse(kube_version).with_gates(feature_gates or "")
+    for pod in pods:
+        if isinstance(pod, Kustomization):
+            pod.command()
+        elif isinstance(pod, str) and pod != STDIN:
+            _check_pod(pod, recursive=choosing.recursive)
+    check_choosing(pods, choosing)
+    if choosing.recursive and not any(isinstance(pod, str) and Path(pod).is_dir() for pod in pods):
+        raise UsageError(f"-R/--recursive reads directories with those below them: {_as_named(pods)} is none")
+    if choosing.template_path and not any(map(_is_manifest, pods)):
+        raise UsageError(f"--template-path is for manifests: {_as_named(pods)} is none")
+    if scheduler_config is not None and scheduler_config != STDIN and not _is_text(scheduler_config):
+        _check_file(scheduler_config)
+
+
+def is_reference(path: str) -> bool:
+    """Whether ``path`` is KIND/NAME in the cluster; a file of that name comes first."""
+    return _named(path) is not None
+
+
+def _is_text(scheduler_config: str) -> bool:
+    """A path, unless the text has what no path has: a line break, or a brace to begin with."""
+    return "\n" in scheduler_config or scheduler_config.lstrip().startswith("{")
+
+
+def _is_manifest(pod: str | ClusterWorkloads | Kustomization) -> bool:
+    return isinstance(pod, Kustomization) or (isinstance(pod, str) and not is_reference(pod))
+
+
+def _as_named(pods: Sequence[str | ClusterWorkloads | Kustomization]) -> str:
+    """What was named, in the words of the command line."""
+    directories = (f"-k {pod.directory}" for pod in pods if isinstance(pod, Kustomization))
+    return ", ".join([*(pod for pod in pods if isinstance(pod, str)), *directories]) or "what the cluster has"
+
+
+def _check_pod(path: str, *, recursive: bool) -> None:
+    if is_reference(path):
+        return
+    if path.count("/") == 1 and not Path(path).parent.exists():
+        kinds = f"no such file; of KIND/NAME in the cluster, KIND is one of {reference_kinds()}"
+        raise ManifestError(path, [Fault(kinds)])
+    if Path(path).is_dir():
+        manifest_files(path, recursive=recursive)
+    else:
+        _check_file(path)
+
+
+def _check_file(path: str) -> None:
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError) as error:
+        raise ManifestError(path, [Fault(getattr(error, "strerror", None) or str(error))]) from error
+    if stat.S_ISDIR(mode):
+        raise ManifestError(path, [Fault("Is a directory")])
+    if not os.access(path, os.R_OK):
+        raise ManifestError(path, [Fault("Permission denied")])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from itertools import count
@@ -24,6 +25,8 @@ from kubespread.kube.api.kinds import (
     READ,
     REVISION_FIELDS,
     TEMPLATE_PATH,
+    UNKNOWN,
+    Kind,
     TemplateAt,
     custom_notes,
     full_kind,
@@ -70,15 +73,14 @@ def decodable(data: Any, cls: type[KubeObject]) -> tuple[Any, list[DecodingError
 
 def hint(error: DecodingError, data: Any) -> str:
     """What the author of ``data`` probably meant, appended to the API server's text; else empty."""
-    value = value_at(data, error.path)
-    message = str(error)
+    value, message = value_at(data, error.path), str(error)
     if message.endswith("of type string") and isinstance(value, bool | int | float):
         return "; quote it"
     if message.endswith(("of type int32", "of type int64")) and isinstance(value, str) and value.isdigit():
         return f"; write {value} without quotes"
     if message in (BAD_FORMAT, BAD_SUFFIX) and isinstance(value, str):
-        meant = _meant_quantities(value.strip())
-        return f", did you mean {' or '.join(map(_quoted, meant))}?" if meant else ""
+        meant = " or ".join(f'"{amount}"' for amount in _meant_quantities(value.strip()))
+        return f", did you mean {meant}?" if meant else ""
     return ""
 
 
@@ -102,10 +104,6 @@ def _meant_quantities(text: str) -> list[str]:
         number, prefix = match["number"], match["prefix"].upper()
         return [f"{number}{'k' if prefix == 'K' else prefix}", f"{number}{prefix}i"]
     return []
-
-
-def _quoted(text: str) -> str:
-    return f'"{text}"'
 
 
 def _child(data: Any, step: re.Match[str]) -> Any:
@@ -255,6 +253,14 @@ class Place(Struct, frozen=True):
         faults = self.placed([FieldFault(error.path, message)])
         return ManifestError(self.file, [replace(fault, is_undecodable=True) for fault in faults])
 
+    @contextmanager
+    def decoding(self) -> Iterator[None]:
+        """Raises ManifestError for the DecodingError of what is done in it."""
+        try:
+            yield
+        except DecodingError as error:
+            raise self.undecodable(error) from error
+
     def placed(self, faults: Iterable[FieldFault]) -> list[Fault]:
         """The faults with their lines."""
         lines = FieldLines(self.text) if self.text is not None else None
@@ -291,7 +297,8 @@ class Manifest(Struct, frozen=True):
         twice = [Fault(f"{label} is given {times} times") for label, times in counts.items() if times > 1]
         if twice:
             raise ManifestError(self.file, twice)
-        return [structs.replace(self, chosen=item) for item in self.workloads if selector.matches(_labels_on(item))]
+        selected = (item for item in self.workloads if selector.matches(texts_at(item, "metadata.labels")))
+        return [structs.replace(self, chosen=item) for item in selected]
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -311,6 +318,11 @@ class Manifest(Struct, frozen=True):
     @property
     def _others(self) -> list[KubernetesObject]:
         return [item for item in self.items if not is_workload(item)]
+
+
+def kind_of(item: KubernetesObject) -> Kind:
+    """The kind as one that creates pods, by its own row or as any with a pod template."""
+    return pod_creator(item.api_version, item.kind) or UNKNOWN
 
 
 def is_workload(item: KubernetesObject) -> bool:
@@ -346,7 +358,7 @@ def read_manifest(path: str, template_path: str = "") -> Manifest:
 
 
 def manifest_from_text(file: str, text: bytes, template_path: str = "") -> Manifest:
-    """The same for text already read from ``file``. Raises ManifestError."""
+    """The manifest in text that was read from ``file`` already. Raises ManifestError."""
     try:
         return Manifest(file, with_templates_moved(_decoded(read_objects(iter([text]))), template_path), text)
     except MalformedError as error:
@@ -359,7 +371,7 @@ def _decoded(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:
 
 
 def manifest_of(data: Mapping[str, Any], template_path: str = "") -> Manifest:
-    """The same for an object passed as a value: a Pod, a workload, or a List. Raises ManifestError."""
+    """The manifest of an object passed as a value: a Pod, a workload, or a List. Raises ManifestError."""
     try:
         return Manifest(OBJECT_NAME, with_templates_moved(_decoded(objects_in(data)), template_path))
     except MalformedError as error:
@@ -409,7 +421,7 @@ def _label(item: KubernetesObject, namespace: str) -> str:
     return f"{namespace}/{item.kind}/{item.name or field_at(item.data, 'metadata.generateName') or ''}"
 
 
-def _labels_on(item: KubernetesObject) -> dict[str, str]:
-    """Its labels that are text; others are refused when it is decoded."""
-    labels = field_at(item.data, "metadata.labels")
-    return {key: value for key, value in labels.items() if isinstance(value, str)} if isinstance(labels, dict) else {}
+def texts_at(item: KubernetesObject, path: str) -> dict[str, str]:
+    """Its labels or annotations at ``path`` whose values are text; others are refused when it is decoded."""
+    values = field_at(item.data, path)
+    return {key: value for key, value in values.items() if isinstance(value, str)} if isinstance(values, dict) else {}

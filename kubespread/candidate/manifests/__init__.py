@@ -1,1 +1,0 @@
-"""What a manifest holds, and the pod it yields."""
