@@ -16,9 +16,9 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from kubespread.candidate.sources import read_once
 from kubespread.candidate.manifest import Manifest, choose
 from kubespread.candidate.settings import Operation, operations, text_diff
+from kubespread.candidate.sources import read_once
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
@@ -416,11 +416,13 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
     report, stuck = judged.report, judged.stuck
     if stuck is not None:
         evaluation = stuck.evaluation
+        # First the search: what each part assumes of the cluster is a gap, in this order.
+        advised = with_patches(*advice(stuck, FAMILIES, judged.goal), resolved, question.settings, question.named)
         report = msgspec.structs.replace(
             report,
             constraints=tuple(constraint_reports(evaluation.states, evaluation.feasible)),
             conclusion=bars(evaluation),
-            advice=with_patches(*advice(stuck, FAMILIES, judged.goal), resolved, question.settings, question.named),
+            advice=advised,
         )
     return msgspec.structs.replace(
         report,

@@ -14,17 +14,16 @@ from msgspec import Struct, structs
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.companions import with_companions
-from kubespread.candidate.sources import PodGiven, read_once
 from kubespread.candidate.replicas import replica_names
+from kubespread.candidate.sources import PodGiven, read_once
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.text import STDIN
-from kubespread.node_groups.groups import groups_of_cluster
 from kubespread.node_groups.file import read_node_groups
-from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups
+from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups, groups_of_cluster
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.costs import price_gaps, total_cost
 from kubespread.questions.queue.manner import MAX_RUNS, check_deals
