@@ -413,20 +413,14 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
         judged = judge_replicas(
             resolved, Replicas(placing, replicas, scene.snapshot, scheduler, assumed, candidate.workload)
         )
-    report, stuck = judged.report, judged.stuck
+    report, stuck, advised = judged.report, judged.stuck, None
     if stuck is not None:
-        evaluation = stuck.evaluation
-        # First the search: what each part assumes of the cluster is a gap, in this order.
         advised = with_patches(*advice(stuck, FAMILIES, judged.goal), resolved, question.settings, question.named)
-        report = msgspec.structs.replace(
-            report,
-            constraints=tuple(constraint_reports(evaluation.states, evaluation.feasible)),
-            conclusion=bars(evaluation),
-            advice=advised,
-        )
-    return msgspec.structs.replace(
-        report,
-        cluster=scene.source,
-        not_modelled=(*judged.not_modelled(), *(() if stuck is None else Advise.never_modelled)),
-        gaps=resolved.gaps_of(candidate),
-    )
+    # After the search: what each part assumes of the cluster is a gap, in this order.
+    unknown = judged.not_modelled()
+    if stuck is not None:
+        states, feasible = stuck.evaluation.states, stuck.evaluation.feasible
+        constraints, conclusion = tuple(constraint_reports(states, feasible)), bars(stuck.evaluation)
+        report = msgspec.structs.replace(report, constraints=constraints, conclusion=conclusion, advice=advised)
+        unknown = (*unknown, *Advise.never_modelled)
+    return msgspec.structs.replace(report, cluster=scene.source, not_modelled=unknown, gaps=resolved.gaps_of(candidate))
