@@ -8,8 +8,7 @@ import kubespread
 from bench.clusters import PODS_PER_NODE, cluster, deployments
 from bench.measuring import against, seconds
 from kubespread.candidate.candidate import Surroundings, from_object
-from kubespread.questions.queue.entries import Entry
-from kubespread.questions.queue.queue import run
+from kubespread.questions.queue.queue import Entry, run
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.profile.profile import default_profile, framework

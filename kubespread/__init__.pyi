@@ -30,7 +30,7 @@ from kubespread.questions.removable.report import RemovableReport as RemovableRe
 from kubespread.questions.report.report import Scorecard as Scorecard
 from kubespread.questions.scene import OnProgress, OnRefused, ask as ask
 from kubespread.questions.scheduler import Scheduler as Scheduler
-from kubespread.questions.simulate.autoscaling import GroupsGiven
+from kubespread.questions.simulate.answer import GroupsGiven
 from kubespread.questions.simulate.report import SimulateReport as SimulateReport
 from kubespread.questions.simulate.then import simulate_then as simulate_then
 from kubespread.questions.survive.report import SurviveReport as SurviveReport

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kubespread.node_groups.groups import Autoscaler, NodeGroup
 from kubespread.questions.autoscaling.autoscale import autoscale
-from kubespread.questions.autoscaling.scaling_up import scale_up
+from kubespread.questions.autoscaling.growing import scale_up
 from kubespread.questions.autoscaling.templates import zone_groups
 from tests.builders import Data, hard, soft
 from tests.questions.autoscaling.clusters import HOSTNAME, ZONE, group, machine, running, waiting, world

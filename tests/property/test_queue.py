@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from kubespread.candidate.candidate import Surroundings, from_object
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import priority_of
-from kubespread.questions.queue.entries import Entry
-from kubespread.questions.queue.queue import run
+from kubespread.questions.queue.queue import Entry, run
 from kubespread.scheduler.cluster.nodes import SearchResult
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework

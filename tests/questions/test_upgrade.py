@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread import Scheduler, Snapshot, UpgradeReport, UsageError
+from kubespread.errors import UsageError
 from kubespread.kube.quantity import parse
 from kubespread.kube.taint import DrainFlags
-from kubespread.questions.upgrade.replacing import replace_nodes
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.upgrade.answer import replace_nodes
+from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.questions.worlds import world_of
+from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.reporting.difference import Baseline, Trial
 from tests.builders import Data, hard, hosts, node, pod
 from tests.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set

@@ -6,7 +6,9 @@ One pod in its cluster, and the effect of changes to the pod or the cluster.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,7 +18,7 @@ from msgspec import Struct
 
 from kubespread.candidate.manifest import Manifest, choose
 from kubespread.candidate.settings import Operation, operations, text_diff
-from kubespread.candidate.sources import Reference, read_once
+from kubespread.candidate.sources import read_once
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
@@ -31,21 +33,18 @@ from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.editing import edited
 from kubespread.questions.patches import commands, named, patch_command, reference
-from kubespread.questions.queue.entries import Outcome
-from kubespread.questions.remedies.advice import advice
-from kubespread.questions.remedies.candidates import FAMILIES
-from kubespread.questions.remedies.change import Answer, Asker, Change, Revise
-from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds
-from kubespread.questions.remedies.families.evictions import WAIT
-from kubespread.questions.remedies.stuck import Stuck
+from kubespread.questions.queue.queue import Outcome
+from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
+from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds, PlayedGoal
+from kubespread.questions.remedies.families import FAMILIES, WAIT, Stuck
+from kubespread.questions.remedies.search import advice
 from kubespread.questions.resolving import Resolved, resolve, reviser
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.answer import Posed, pose
-from kubespread.questions.simulate.placing import outcomes
+from kubespread.questions.simulate.demand import Demand
+from kubespread.questions.simulate.placing import Posed, Queue, pose
 from kubespread.questions.simulate.question import Simulate
-from kubespread.questions.simulate.reporting import Question
 from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.reports.advise import Advice, PatchOperation, Suggestion
 from kubespread.reports.judged_nodes import constraint_reports
@@ -53,7 +52,7 @@ from kubespread.reports.parts import PodReference
 from kubespread.scheduler.cluster.cluster import Change as ClusterChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import scheduler_amounts
-from kubespread.scheduler.evaluation import Evaluation, evaluate, has_lower
+from kubespread.scheduler.evaluation import evaluate, has_lower
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
@@ -68,24 +67,29 @@ from kubespread.world.store.waiting import Waiting
 _PER_EVALUATION, _NODES_PER_MILLISECOND = 2, 400
 
 
-class Judged(Struct, frozen=True, kw_only=True):
+class Judged(Struct, frozen=True):
     """A pod, or all replicas of a workload, as judged without any change."""
 
-    pod: Pod
-    """One of the replicas."""
-    cluster: Cluster
-    profile: Profile
-    asker: Asker
-    workload: str | None
-    replicas: int | None = None
-    placed: int | None = None
-    fitting: int = 0
-    message: str | None = None
-    victims: tuple[NamespacedName, ...] = ()
+    report: AdviseReport
+    not_modelled: Callable[[], tuple[str, ...]]
+    """Called last: what it assumes of the cluster is said after what changes assume."""
+    goal: Goal
+    """What is asked again after each change."""
     stuck: Stuck | None = None
     """What could be changed; None where nothing has to be, or nothing tells what."""
-    notes: Sequence[str]
-    admission: Sequence[str]
+
+
+def _judged(
+    pod: Pod, cluster: Cluster, profile: Profile, goal: Goal, stuck: Stuck | None = None, **fields: Any
+) -> Judged:
+    report = AdviseReport(
+        kube_version=str(profile.version),
+        scheduler_name=profile.scheduler_name,
+        pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
+        nodes=len(cluster),
+        **fields,
+    )
+    return Judged(report, partial(not_modelled, pod, framework(profile), cluster, profile), goal, stuck)
 
 
 def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Judged:
@@ -96,17 +100,11 @@ def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Ju
         lambda: world_of(resolved.snapshot, scheduler, preempts=preempts, assumed=cluster.assumed),
         pod.metadata.namespace,
     )
-    asker = OnePod(pod, cluster, plugins, reviser(resolved), worlds, preempts)
+    goal = OnePod(pod, cluster, plugins, reviser(resolved), worlds, preempts)
     judged = partial(
-        Judged,
-        pod=pod,
-        cluster=cluster,
-        profile=profile,
-        asker=asker,
+        _judged, pod, cluster, profile, goal, notes=tuple(candidate.notes), admission=tuple(candidate.admission),
         workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
-        notes=candidate.notes,
-        admission=candidate.admission,
-    )
+    )  # fmt: skip
     try:
         evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError as error:
@@ -115,12 +113,13 @@ def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Ju
     fitting = int(evaluation.feasible.sum())
     if fitting and evaluation.error is None:
         return judged(fitting=fitting)
-    if evaluation.error is None and (placed := asker.by_preemption(pod)) is not None:
+    if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:
         return judged(message=evaluation.message, victims=placed.victims)
-    return judged(message=evaluation.message, stuck=Stuck(evaluation, profile.version))
+    return judged(Stuck(evaluation, profile.version), message=evaluation.message)
 
 
-class OnePod(Struct, dict=True):
+@dataclass
+class OnePod(PlayedGoal):
     """A pod that needs a node; edits are played in a world, as for ``--uncordon`` and the like."""
 
     pod: Pod
@@ -130,24 +129,13 @@ class OnePod(Struct, dict=True):
     worlds: EditedWorlds
     preempts: bool = True
     """Whether pods of lower priority are evicted for it, as kube-scheduler does."""
-    _evaluated: int = 0
 
-    def ask(self, change: Change) -> Answer | None:
-        return self._ask(change, self.worlds)
-
-    def ask_alone(self, change: Change) -> Answer | None:
-        return None if self._alone is None else self._ask(change, self._alone)
-
-    @cached_property
-    def _alone(self) -> EditedWorlds | None:
-        return self.worlds.if_alone(self._is_own)
-
-    def _ask(self, change: Change, worlds: EditedWorlds) -> Answer | None:
+    def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
         revised = self.revise(change.settings)
         edited = worlds.after(change.edits) if change.edits else None
         if revised is None or (change.edits and edited is None):
             return None
-        self._evaluated += 1
+        self.spent += _PER_EVALUATION + len(self.cluster) / _NODES_PER_MILLISECOND
         cluster = self.cluster if edited is None else _without(edited.world, key_of(self.pod))
         try:
             evaluation = evaluate(self.plugins, revised.dressed(cluster), revised.pod)
@@ -156,9 +144,7 @@ class OnePod(Struct, dict=True):
         fitting = 0 if evaluation.error is not None else int(evaluation.feasible.sum())
         if not fitting and (placed := self.by_preemption(revised.pod, change.edits, worlds)) is not None:
             fitting, edited = 1, placed
-        if edited is None:
-            return Answer(fitting)
-        return Answer(fitting, 1, worlds.consequences(edited), worlds.harm(edited, self._is_own))
+        return self.answered(worlds, edited, fitting)
 
     def by_preemption(
         self, pod: Pod, edits: tuple[Edit, ...] = (), worlds: EditedWorlds | None = None
@@ -183,13 +169,8 @@ class OnePod(Struct, dict=True):
         world.queue.waiting.update(others)
         return edited.then(world)
 
-    def _is_own(self, pod: Pod) -> bool:
+    def is_own(self, pod: Pod) -> bool:
         return key_of(pod) == key_of(self.pod)
-
-    @property
-    def effort(self) -> float:
-        spent = self.worlds.effort + (self._alone.effort if self._alone is not None else 0)
-        return spent + self._evaluated * (_PER_EVALUATION + len(self.cluster) / _NODES_PER_MILLISECOND)
 
 
 def _without(world: World, own: PodKey) -> Cluster:
@@ -221,7 +202,8 @@ class Placed(Struct, frozen=True):
     """NAMESPACE/name of the pods that are preempted for them."""
 
 
-class Replicas(Struct, dict=True):
+@dataclass
+class Replicas(PlayedGoal):
     """A number of replicas that are all to find a node, as `simulate` places them."""
 
     question: Simulate
@@ -233,75 +215,52 @@ class Replicas(Struct, dict=True):
     workload: WorkloadName | None = None
     victims: tuple[NamespacedName, ...] = ()
     """The pods preempted for them without any change."""
-    _spent: float = 0
-    """Effort spent outside of worlds, in milliseconds."""
 
-    def ask(self, change: Change) -> Answer | None:
-        return self._ask(change, self._worlds)
+    def __post_init__(self) -> None:
+        question, assumed = self.question, self.assumed
+        self.worlds = EditedWorlds(
+            lambda: world_of(self._snapshot, self.scheduler, preempts=question.preemption, assumed=assumed),
+            question.namespace or self.snapshot.origin.namespace or DEFAULT_NAMESPACE,
+        )
 
-    def ask_alone(self, change: Change) -> Answer | None:
-        return None if self._alone is None else self._ask(change, self._alone)
-
-    def _ask(self, change: Change, worlds: EditedWorlds) -> Answer | None:
+    def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
         after = worlds.after(change.edits) if change.edits else None
         if change.edits and after is None:
             return None
-        self._spent += _PER_QUESTION + _PER_POD * len(self._snapshot.pods)
+        self.spent += _PER_QUESTION + _PER_POD * len(self._snapshot.pods)
         snapshot = self._snapshot if after is None else as_snapshot(after.world, self._snapshot)
         revised = msgspec.structs.replace(self.question, settings=(*self.question.settings, *change.settings))
         try:
             posed = pose(revised, snapshot, self.scheduler)
-            question = posed.questions[0]
-            may_preempt = revised.preemption and has_lower(posed.cluster, question.pod)
-            if not may_preempt and (most := _most_running(posed.cluster, question)) < self.replicas:
+            (demand,) = posed.demands
+            may_preempt = revised.preemption and has_lower(posed.cluster, demand.pod)
+            if not may_preempt and (most := _most_running(posed.cluster, demand)) < self.replicas:
                 return Answer(most, self.replicas)
             placed = self.placed(posed)
         except (KubespreadError, SchedulingError):
             return None
-        self._spent += placed.count * (_PER_COPY + _PER_COPY_AND_NODE * len(posed.cluster))
-        victims = [victim for victim in placed.victims if victim not in self.victims]
-        harm = [f"preempting {victim}" for victim in victims]
-        if after is None:
-            return Answer(placed.count, self.replicas, harm=tuple(harm))
-        return Answer(
-            placed.count, self.replicas, worlds.consequences(after), (*harm, *worlds.harm(after, self._is_own))
-        )
+        self.spent += placed.count * (_PER_COPY + _PER_COPY_AND_NODE * len(posed.cluster))
+        harm = [f"preempting {victim}" for victim in placed.victims if victim not in self.victims]
+        return self.answered(worlds, after, placed.count, self.replicas, harm)
 
-    def _is_own(self, pod: Pod) -> bool:
-        return workload_of(self._worlds.unchanged.world, pod) == self.workload
+    def is_own(self, pod: Pod) -> bool:
+        return workload_of(self.worlds.unchanged.world, pod) == self.workload
 
     def placed(self, posed: Posed) -> Placed:
-        (question,) = posed.questions
-        make_world = partial(world_of, posed.resolved.snapshot, self.scheduler, assumed=self.assumed)
-        (outcome,) = outcomes(posed.cluster, posed.questions, posed.manner, make_world)
+        (demand,) = posed.demands
+        queue = Queue(posed, partial(world_of, posed.resolved.snapshot, self.scheduler, assumed=self.assumed))
+        (outcome,), _ = queue.placed(posed.manner.ways(len(posed.cluster))[0])
         self.assumed.update(dict.fromkeys((*posed.resolved.lacking, *posed.cluster.assumed)))
-        if question.played is not None:
-            rollout, preempted = question.played.rollout, question.played.preempted
-            count = self.replicas - rollout.pending - rollout.not_created
-            return Placed(count, outcome, tuple(victim.pod for victim in preempted))
-        count = len(question.present) - len(outcome.lost) + len(outcome.choices)
+        if (played := demand.change.played) is not None:
+            count = self.replicas - played.report.pending - played.report.not_created
+            return Placed(count, outcome, tuple(victim.pod for victim in played.preempted))
+        count = len(demand.present) - len(outcome.lost) + len(outcome.choices)
         return Placed(count, outcome, tuple(NamespacedName.of(victim.pod) for _, victim in outcome.preempted))
-
-    @property
-    def effort(self) -> float:
-        return self._spent + self._worlds.effort + (self._alone.effort if self._alone is not None else 0)
 
     @cached_property
     def _snapshot(self) -> Snapshot:
         """The cluster after the question's own edits."""
         return edited(self.snapshot, self.scheduler, self.question.namespace, preempts=self.question.preemption)[0]
-
-    @cached_property
-    def _worlds(self) -> EditedWorlds:
-        namespace = self.question.namespace or self.snapshot.origin.namespace or DEFAULT_NAMESPACE
-        preempts, assumed = self.question.preemption, self.assumed
-        return EditedWorlds(
-            lambda: world_of(self._snapshot, self.scheduler, preempts=preempts, assumed=assumed), namespace
-        )
-
-    @cached_property
-    def _alone(self) -> EditedWorlds | None:
-        return self._worlds.if_alone(self._is_own)
 
 
 def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
@@ -309,52 +268,40 @@ def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
     if resolved.candidates[0].is_daemon:
         raise UsageError("a DaemonSet has no replicas: ask about one of its pods, without --replicas")
     posed = pose(replicas.question, replicas.snapshot, replicas.scheduler)
-    (question,) = posed.questions
+    (demand,) = posed.demands
     as_it_is = replicas.placed(posed)
     placed, outcome, replicas.victims = as_it_is.count, as_it_is.outcome, as_it_is.victims
     judged = partial(
-        Judged,
-        pod=question.pod,
-        cluster=posed.cluster,
-        profile=question.profile,
-        asker=replicas,
-        workload=question.workload,
-        replicas=replicas.replicas,
-        placed=placed,
-        notes=question.notes,
-        admission=question.admission,
-    )
+        _judged, demand.pod, posed.cluster, demand.profile, replicas, workload=demand.workload,
+        replicas=replicas.replicas, placed=placed, notes=demand.notes, admission=tuple(demand.candidate.admission),
+    )  # fmt: skip
     if placed >= replicas.replicas:
         return judged(victims=replicas.victims)
-    evaluation = outcome.unplaced or _evaluation(posed, question)
-    stopped = outcome.stopped or question.refusal
-    if evaluation is None or not question.replicas:
-        return judged(message=stopped)
-    in_free_room = None if placed or question.played is not None else replicas.replicas
-    stuck = Stuck(evaluation, question.profile.version, replicas.replicas - placed, placed, in_free_room)
-    return judged(message=stopped, stuck=stuck)
+    evaluation = outcome.unplaced
+    if evaluation is None:
+        # Where nothing else tells what could be changed, one more replica does.
+        with suppress(SchedulingError):
+            evaluation = evaluate(framework(demand.profile), posed.cluster, demand.pod)
+    message = outcome.stopped or demand.growth.created.refusal
+    if evaluation is None or not demand.growth.further:
+        return judged(message=message)
+    in_free_room = None if placed or demand.change.played is not None else replicas.replicas
+    stuck = Stuck(evaluation, demand.profile.version, replicas.replicas - placed, placed, in_free_room)
+    return judged(stuck, message=message)
 
 
-def _evaluation(posed: Posed, question: Question) -> Evaluation | None:
-    """The evaluation of one more replica, where nothing else tells what could be changed."""
-    try:
-        return evaluate(framework(question.profile), posed.cluster, question.pod)
-    except SchedulingError:
-        return None
-
-
-def _most_running(cluster: Cluster, question: Question) -> int:
+def _most_running(cluster: Cluster, demand: Demand) -> int:
     """An upper bound on the replicas with a node, whatever else keeps them off: those running, and as many more as cpu,
     memory and the number of pods leave room for.
     """
-    if question.played is not None or NodeResourcesFit.name not in question.profile.filters:
+    if demand.change.played is not None or NodeResourcesFit.name not in demand.profile.filters:
         return sys.maxsize
-    requests = scheduler_amounts(pod_requests(question.pod))
+    requests = scheduler_amounts(pod_requests(demand.pod))
     room = free(cluster, PODS)
     for resource in ("cpu", "memory"):
         if requested := requests.get(resource, 0):
             room = np.minimum(room, free(cluster, resource) // requested)
-    return len(question.present) + int(room.sum())
+    return len(demand.present) + int(room.sum())
 
 
 _ANOTHER_TEMPLATE = "its workload's template has no such field by now: the pod is of another revision"
@@ -426,19 +373,13 @@ def _patched(resolved: Resolved, name: str | None) -> _Patched | None:
     if isinstance(source, Manifest):
         item = source.chosen or choose(source, name, snapshot.origin.namespace or DEFAULT_NAMESPACE)
         return _Patched(item.data, pod_creator(item.api_version, item.kind) or UNKNOWN, manifest=source, item=item)
-    created = _object(source, resolved)
-    if created is None:
+    namespace = source.namespace or resolved.candidates[0].pod.metadata.namespace
+    obj, row = named(source.kind, namespace, source.name, snapshot), source.kind
+    if obj is None:
         return None
-    row, obj = created
     while (above := _controller(obj, snapshot)) is not None:
         row, obj = above
     return _Patched(msgspec.to_builtins(obj), row, reference(row, obj))
-
-
-def _object(source: Reference, resolved: Resolved) -> tuple[Kind, ApiObject] | None:
-    namespace = source.namespace or resolved.candidates[0].pod.metadata.namespace
-    obj = named(source.kind, namespace, source.name, resolved.snapshot)
-    return None if obj is None else (source.kind, obj)
 
 
 def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | None:
@@ -451,7 +392,7 @@ def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | 
 
 
 def answer(question: Advise, scene: Scene) -> AdviseReport:
-    """Of one pod, or of as many replicas as are asked about."""
+    """For one pod, or for all replicas of its workload."""
     scheduler, preempts = scene.scheduler, question.preemption
     pods = [read_once(pod, question.template_path) for pod in question.pods]
     resolved = resolve(
@@ -472,29 +413,14 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
         judged = judge_replicas(
             resolved, Replicas(placing, replicas, scene.snapshot, scheduler, assumed, candidate.workload)
         )
-    stuck, pod, profile = judged.stuck, judged.pod, judged.profile
-    advised = None
+    report, stuck, advised = judged.report, judged.stuck, None
     if stuck is not None:
-        advised = with_patches(*advice(stuck, FAMILIES, judged.asker), resolved, question.settings, question.named)
-    evaluation = None if stuck is None else stuck.evaluation
-    unknown = not_modelled(pod, framework(profile), judged.cluster, profile)
-    return AdviseReport(
-        kube_version=str(profile.version),
-        cluster=scene.source,
-        scheduler_name=profile.scheduler_name,
-        pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
-        workload=judged.workload,
-        replicas=judged.replicas,
-        placed=judged.placed,
-        nodes=len(judged.cluster),
-        fitting=judged.fitting,
-        message=judged.message,
-        victims=judged.victims,
-        constraints=() if evaluation is None else tuple(constraint_reports(evaluation.states, evaluation.feasible)),
-        conclusion=None if evaluation is None else bars(evaluation),
-        advice=advised,
-        admission=tuple(judged.admission),
-        not_modelled=(*unknown, *(() if stuck is None else Advise.never_modelled)),
-        notes=tuple(judged.notes),
-        gaps=resolved.gaps_of(candidate),
-    )
+        advised = with_patches(*advice(stuck, FAMILIES, judged.goal), resolved, question.settings, question.named)
+    # After the search: what each part assumes of the cluster is a gap, in this order.
+    unknown = judged.not_modelled()
+    if stuck is not None:
+        states, feasible = stuck.evaluation.states, stuck.evaluation.feasible
+        constraints, conclusion = tuple(constraint_reports(states, feasible)), bars(stuck.evaluation)
+        report = msgspec.structs.replace(report, constraints=constraints, conclusion=conclusion, advice=advised)
+        unknown = (*unknown, *Advise.never_modelled)
+    return msgspec.structs.replace(report, cluster=scene.source, not_modelled=unknown, gaps=resolved.gaps_of(candidate))

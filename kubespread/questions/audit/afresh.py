@@ -16,8 +16,7 @@ from kubespread.controllers.statefulset import REVISION_LABEL
 from kubespread.kube.api.core import Node, Pod, ResourceRequirements
 from kubespread.kube.owners import controller_of
 from kubespread.questions.audit.report import AuditedConstraint, DomainPods
-from kubespread.questions.queue.entries import Entry
-from kubespread.questions.queue.queue import run
+from kubespread.questions.queue.queue import Entry, run
 from kubespread.reports.judged_nodes import counted_constraints, in_domains
 from kubespread.reports.parts import skew_between
 from kubespread.scheduler.cluster.cluster import Change, Cluster

@@ -13,8 +13,14 @@ from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.node_groups.groups import DEFAULT_EXPANDERS, Autoscaler, Expander, InstanceType, NodeGroup
 from kubespread.questions.autoscaling import cluster_autoscaler, karpenter
-from kubespread.questions.autoscaling.growing import GrowingCluster, PodGroup, pod_groups, verdicts_on
-from kubespread.questions.autoscaling.scaling_up import is_daemons, scale_up
+from kubespread.questions.autoscaling.growing import (
+    Alike,
+    GrowingCluster,
+    is_daemons,
+    pod_groups,
+    scale_up,
+    verdicts_on,
+)
 from kubespread.questions.autoscaling.templates import ZoneGroup, zone_groups
 from kubespread.reports.autoscaling import (
     AutoscalingReport,
@@ -47,7 +53,7 @@ Counts = tuple[int, ...]
 """How many nodes of each group."""
 
 
-class Played(Struct, frozen=True):
+class PlayedNodes(Struct, frozen=True):
     """The outcome of adding these nodes."""
 
     waiting: int
@@ -73,13 +79,13 @@ class Room(Struct, frozen=True):
         return self.existing + new >= self.pods
 
 
-class Search:
+class FewestNodes:
     """Plays on copies of a world in which pods wait; each number of nodes once."""
 
     def __init__(self, world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> None:
         self._world, self._groups, self._daemons = world, groups, daemons
         self._pending = pod_groups(world)
-        self._known: dict[Counts, Played] = {}
+        self._known: dict[Counts, PlayedNodes] = {}
         size = len(world.cluster) + len(world.cluster.running)
         self._budget = max(_MIN_PLAYS, min(_MAX_PLAYS, _WORK // max(1, size)))
         most = sum(map(len, self._pending))
@@ -116,18 +122,18 @@ class Search:
                 return self._least_nodes(counts, proven=True)
         return None if best is None else self._least_nodes(best, proven=True)
 
-    def play(self, counts: Counts) -> Played:
+    def play(self, counts: Counts) -> PlayedNodes:
         """Play with these nodes of each group, all added at once."""
         if counts not in self._known:
             self._known[counts] = self._played(counts)
         return self._known[counts]
 
-    def _played(self, counts: Counts) -> Played:
+    def _played(self, counts: Counts) -> PlayedNodes:
         world, groups = self._world.fork(), [group.fork() for group in self._groups]
         added = scale_up(world, [(group, group.machines * count) for group, count in zip(groups, counts, strict=True)])
         pending = pod_groups(world)
         used = {pod.spec.node_name for pod in world.happenings.placed if not is_daemons(world, pod)}
-        return Played(
+        return PlayedNodes(
             sum(map(len, pending)),
             any(name not in used for group in added for name in group.nodes),
             world.message(pending[0].waiting[0]) if pending else "",
@@ -153,7 +159,7 @@ class Search:
                 upper = middle
         return GroupLeast(group=group.name, total=upper, why=None)
 
-    def _play_alone(self, position: int, count: int) -> Played:
+    def _play_alone(self, position: int, count: int) -> PlayedNodes:
         return self.play(tuple(count if place == position else 0 for place in range(len(self._groups))))
 
     def _ascending(self, most: int) -> Iterator[Counts]:
@@ -184,7 +190,7 @@ class Search:
         return LeastNodes(groups=self.play(counts).added, total=sum(counts), proven=proven)
 
 
-def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: Sequence[PodGroup]) -> str | None:
+def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: Sequence[Alike]) -> str | None:
     """Why no node of ``group`` can take any of the pods; None where one may."""
     if group.template is None:
         return "no instance type of the file is for it" if group.has_types else "nothing tells what its nodes are like"
@@ -250,7 +256,7 @@ def autoscale(
         prices=prices,
     )
     searches = searches and bool(pending) and not any(group.has_types for group in zones)
-    search = Search(world.fork(), [group.fork() for group in zones], daemons) if searches else None
+    search = FewestNodes(world.fork(), [group.fork() for group in zones], daemons) if searches else None
     picked = [
         group
         for group in zones
@@ -288,7 +294,7 @@ def autoscale(
     )
 
 
-def _keys(pending: Sequence[PodGroup]) -> set[str]:
+def _keys(pending: Sequence[Alike]) -> set[str]:
     """The topology keys that waiting pods are spread or gathered over, other than those of zones and hosts."""
     keys = set[str]()
     for pods in pending:
@@ -356,18 +362,12 @@ def _state(group: ZoneGroup) -> NodeGroupState:
     )
 
 
-def _may_take(group: ZoneGroup, pods: PodGroup) -> bool:
+def _may_take(group: ZoneGroup, pods: Alike) -> bool:
     """Whether some machine of a group may take the pods, by the taints and labels that all its nodes have."""
     spec, zone = pods.pod.spec, {} if group.zone is None else {ZONE: group.zone}
     labels = {**zone, **group.group.labels}
     is_tolerated = not untolerated(group.group.taints or (), spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)
     return is_tolerated and all(labels.get(key, value) == value for key, value in spec.node_selector.items())
-
-
-def _of_pool(group: ZoneGroup, pods: PodGroup) -> str | None:
-    """The reason against a group when no other is known."""
-    is_closed = group.template is None and not _may_take(group, pods)
-    return "all its nodes have a taint, a label or a zone that keeps the pod off" if is_closed else None
 
 
 def _unknown(group: ZoneGroup) -> str:
@@ -379,28 +379,25 @@ def _unknown(group: ZoneGroup) -> str:
 
 def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[UnhelpedPods]:
     limited = karpenter.at_their_limits(groups, world.cluster.nodes.objects)
+
+    def reason(group: ZoneGroup, pods: Alike) -> str:
+        """Why a group does not help."""
+        if group.name in limited:
+            return _LIMITED
+        if group.template is None and not _may_take(group, pods):
+            return "all its nodes have a taint, a label or a zone that keeps the pod off"
+        return unfit(world.cluster, daemons, group, [pods]) or "a pod would fit on an empty node of it"
+
     for pods in pod_groups(world):
-        reasons = (
-            (
-                group,
-                _LIMITED
-                if group.name in limited
-                else _of_pool(group, pods) or unfit(world.cluster, daemons, group, [pods]),
-            )
-            for group in groups
-        )
         yield UnhelpedPods(
             workload=workload_of(world, pods.waiting[0].pod),
             pods=tuple(NamespacedName.of(waiting.pod) for waiting in pods.waiting),
             message=world.message(pods.waiting[0]),
-            groups=tuple(
-                GroupVerdict(group=group.name, reason=reason or "a pod would fit on an empty node of it")
-                for group, reason in reasons
-            ),
+            groups=tuple(GroupVerdict(group=group.name, reason=reason(group, pods)) for group in groups),
         )
 
 
-def _notes(groups: Sequence[ZoneGroup], pending: Sequence[PodGroup]) -> Iterator[str]:
+def _notes(groups: Sequence[ZoneGroup], pending: Sequence[Alike]) -> Iterator[str]:
     keys = dict.fromkeys(
         constraint.topology_key
         for pods in pending

@@ -19,9 +19,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_requests import amounts
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.node_groups.groups import Expander
-from kubespread.questions.autoscaling import scaling_up
-from kubespread.questions.autoscaling.growing import GrowingCluster, PodGroup, helps, largest_first
-from kubespread.questions.autoscaling.scaling_up import Decision
+from kubespread.questions.autoscaling.growing import Alike, Decision, GrowingCluster, grown_by, helps, largest_first
 from kubespread.questions.autoscaling.templates import ZoneGroup
 from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -106,7 +104,7 @@ MAX_NODES = 1000
 """What one estimate adds at most: cluster-autoscaler's default."""
 
 
-def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped: Sequence[PodGroup]) -> Option | None:
+def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped: Sequence[Alike]) -> Option | None:
     """The scale-up of ``group`` for the pods it helps; None when no pod finds room in the simulation."""
     trial = group.trial()
     packing = _Packing(GrowingCluster(cluster, daemons), group)
@@ -131,9 +129,7 @@ class _Packing:
 
     def __init__(self, growing: GrowingCluster, group: ZoneGroup) -> None:
         self._growing, self._group = growing, group
-        room = group.room
-        self._most = MAX_NODES if room is None else min(room, MAX_NODES)
-        self._bound_by_max = room is not None and room <= MAX_NODES
+        self._most = MAX_NODES if group.room is None else min(group.room, MAX_NODES)
         self._added: list[int] = []
         self._used: set[int] = set()
         """Nodes with a pod on them that was pending."""
@@ -148,29 +144,24 @@ class _Packing:
         room = self._group.room
         return len(self._used) if room is None else min(len(self._used), room)
 
-    def pack(self, pods: PodGroup) -> None:
+    def pack(self, pods: Alike) -> None:
         """Place identical pods until one finds no room on another node either."""
         unplaced = len(pods)
-        while unplaced and (node := self._first(pods)) is not None:
-            self._place(pods, node)
-            unplaced -= 1
-        while unplaced and (node := self._next(pods)) is not None:
-            self._place(pods, node)
-            unplaced -= 1
+        for find in (self._first, self._next):
+            while unplaced and (node := find(pods)) is not None:
+                self._growing.place(pods.pod, pods.plugins, node)
+                self.placed.append(pods.pod)
+                self._used.add(node)
+                unplaced -= 1
 
-    def _place(self, pods: PodGroup, node: int) -> None:
-        self._growing.place(pods.pod, pods.plugins, node)
-        self.placed.append(pods.pod)
-        self._used.add(node)
-
-    def _first(self, pods: PodGroup) -> int | None:
+    def _first(self, pods: Alike) -> int | None:
         """The first of the nodes added so far that fits."""
         if not self._added:
             return None
         fitting = self._growing.fitting(pods.pod, pods.plugins)
         return next((node for node in self._added if fitting[node]), None)
 
-    def _next(self, pods: PodGroup) -> int | None:
+    def _next(self, pods: Alike) -> int | None:
         """The last node, else with a constraint on host names any other one, else a new one."""
         if self._added:
             last = self._added[-1]
@@ -178,7 +169,10 @@ class _Packing:
             if fitting[last]:
                 return last
             status = self._growing.verdict(pods.pod, pods.plugins, last)
-            if status.reasons == CONSTRAINTS_NOT_MATCHED.reasons and _spreads_over_hosts(pods.pod) and fitting.any():
+            # isPodUsingHostNameTopologyKey does not ask whether a constraint is a hard one.
+            constraints = pods.pod.spec.topology_spread_constraints
+            is_over_hosts = any(constraint.topology_key == HOSTNAME for constraint in constraints)
+            if status.reasons == CONSTRAINTS_NOT_MATCHED.reasons and is_over_hosts and fitting.any():
                 return int(np.flatnonzero(fitting)[0])
             if last not in self._used:
                 self.why = self.why or _stopped(status)
@@ -194,18 +188,13 @@ class _Packing:
         return None
 
     def _limit(self) -> str:
-        if self._bound_by_max:
+        if self._group.room is not None and self._group.room <= MAX_NODES:
             return f"{self._group.name} may have {count_of(self._group.group.maximum or 0, 'node')}"
         return f"one estimate ends at {MAX_NODES} nodes"
 
 
 def _stopped(status: Status) -> str:
     return f"on another node of it: {', '.join(status.reasons)}"
-
-
-def _spreads_over_hosts(pod: Pod) -> bool:
-    """Whether any constraint is on host names: isPodUsingHostNameTopologyKey does not ask whether it is a hard one."""
-    return any(constraint.topology_key == HOSTNAME for constraint in pod.spec.topology_spread_constraints)
 
 
 NOT_MODELLED = (
@@ -219,7 +208,7 @@ def loops(
 ) -> Iterator[ScalingLoop]:
     """Let the world grow until no pod waits, no group helps, or new nodes helped no pod."""
 
-    def decide(pending: Sequence[PodGroup]) -> Decision | None:
+    def decide(pending: Sequence[Alike]) -> Decision | None:
         options = best(_options(world, groups, daemons, pending), expanders)
         if not options:
             return None
@@ -231,11 +220,11 @@ def loops(
             tied=tuple(option.group.name for option in others),
         )
 
-    return scaling_up.loops(world, decide)
+    return grown_by(world, decide)
 
 
 def _options(
-    world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod], pending: Sequence[PodGroup]
+    world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod], pending: Sequence[Alike]
 ) -> list[Option]:
     options = []
     for group in groups:

@@ -5,7 +5,7 @@ Pods that wait for a node, grouped as autoscalers do: identical ones together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -14,17 +14,21 @@ from msgspec import Struct, field
 from kubespread.controllers.daemonset import pinned_to, should_run
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import WorkloadName
+from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
+from kubespread.reports.autoscaling import GroupNodes, ScalingLoop
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import Counts, Mask, allocatable, requested
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice
 from kubespread.scheduler.plugin import SUCCESS, Code, SchedulingError, Status
+from kubespread.snapshot.edits.verb import NodeChange
+from kubespread.world.events.controllers import follow
 from kubespread.world.events.world import World
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Applicant, LivingCluster, Waiting
 
 
-class PodGroup(Struct, frozen=True):
+class Alike(Struct, frozen=True):
     """Pods of one controller with the same labels and spec: what is true of one is true of all."""
 
     plugins: Framework
@@ -39,9 +43,9 @@ class PodGroup(Struct, frozen=True):
         return len(self.waiting)
 
 
-def pod_groups(world: World) -> list[PodGroup]:
+def pod_groups(world: World) -> list[Alike]:
     """Those that an autoscaler looks at, in the order they came: kube-scheduler found no node for them."""
-    groups: dict[tuple[WorkloadName | PodKey, bytes], PodGroup] = {}
+    groups: dict[tuple[WorkloadName | PodKey, bytes], Alike] = {}
     specs: dict[int, bytes] = {}
     for waiting in world.waiting:
         scheduled = world.surroundings.scheduler_of(waiting.pod)
@@ -51,15 +55,15 @@ def pod_groups(world: World) -> list[PodGroup]:
         if template not in specs:
             specs[template] = msgspec.json.encode((waiting.pod.metadata.labels, waiting.pod.spec))
         key = world.book.owner_of(waiting.pod) or key_of(waiting.pod), specs[template]
-        groups.setdefault(key, PodGroup(scheduled[1])).waiting.append(waiting)
+        groups.setdefault(key, Alike(scheduled[1])).waiting.append(waiting)
     return list(groups.values())
 
 
-def largest_first(groups: Iterable[PodGroup], node: Node) -> list[PodGroup]:
+def largest_first(groups: Iterable[Alike], node: Node) -> list[Alike]:
     """By the share of ``node`` that a pod takes, cpu and memory together."""
     offered = allocatable(node)
 
-    def share(group: PodGroup) -> float:
+    def share(group: Alike) -> float:
         requests, _ = requested(group.pod)
         return sum(requests.get(name, 0) / offered[name] for name in ("cpu", "memory") if offered.get(name))
 
@@ -130,7 +134,7 @@ class GrowingCluster:
 
 
 def verdicts_on(
-    cluster: Cluster, daemons: Sequence[Pod], nodes: Sequence[Node], groups: Sequence[PodGroup]
+    cluster: Cluster, daemons: Sequence[Pod], nodes: Sequence[Node], groups: Sequence[Alike]
 ) -> list[Status]:
     """The verdicts on a pod of each of ``groups`` on each of ``nodes``, which are in the same domains, if they were
     added with only their DaemonSets' pods: all of the first group first.
@@ -140,8 +144,80 @@ def verdicts_on(
     return [growing.verdict(group.pod, group.plugins, position) for group in groups for position in positions]
 
 
-def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence[PodGroup]) -> list[PodGroup]:
+def helps(cluster: Cluster, daemons: Sequence[Pod], node: Node, groups: Sequence[Alike]) -> list[Alike]:
     """The ``groups`` whose pods pass all filters on ``node``, if it were added."""
-    growing = GrowingCluster(cluster, daemons)
-    position = growing.add(node)
-    return [group for group in groups if growing.verdict(group.pod, group.plugins, position) == SUCCESS]
+    verdicts = verdicts_on(cluster, daemons, [node], groups)
+    return [group for group, verdict in zip(groups, verdicts, strict=True) if verdict == SUCCESS]
+
+
+Additions = Sequence[tuple[ZoneGroup, Sequence[Machine]]]
+"""Which nodes of which groups."""
+
+
+class Decision(Struct, frozen=True):
+    """What an autoscaler does about pods that wait."""
+
+    additions: Additions
+    expected: int
+    """For how many of the pods it finds room there."""
+    why: str | None
+    tied: tuple[str, ...] = ()
+    """Groups that might have been taken as well."""
+
+
+def grown_by(world: World, decide: Callable[[Sequence[Alike]], Decision | None]) -> Iterator[ScalingLoop]:
+    """Let the world grow until nothing waits, ``decide`` finds nothing that helps, or nodes that came helped nobody."""
+    number = 0
+    while pending := pod_groups(world):
+        decision = decide(pending)
+        if decision is None:
+            return
+        number += 1
+        before, mark = sum(map(len, pending)), len(world.happenings.placed)
+        added = scale_up(world, decision.additions)
+        still_pending = sum(map(len, pod_groups(world)))
+        yield ScalingLoop(
+            number=number,
+            added=tuple(added),
+            pending=before,
+            expected=decision.expected,
+            placed=_placed_since(world, mark),
+            left=still_pending,
+            why=decision.why,
+            tied=decision.tied,
+        )
+        if still_pending >= before:
+            return
+
+
+def scale_up(world: World, additions: Additions) -> list[GroupNodes]:
+    """Add the nodes, create the pods of their DaemonSets, and let everyone work until nothing changes."""
+    taken = set(world.cluster.nodes.names)
+    came: list[GroupNodes] = []
+    arrived: list[Node] = []
+    for group, machines in additions:
+        if not machines:
+            continue
+        nodes = group.new_nodes(machines, taken)
+        names = tuple(node.metadata.name for node in nodes)
+        taken.update(names)
+        group.added += names
+        group.launched += machines
+        arrived += nodes
+        types = tuple(machine.type for machine in machines if machine.type is not None)
+        came.append(GroupNodes(group=group.name, zone=group.zone, nodes=names, types=types))
+    change = NodeChange(added=tuple(arrived))
+    world.change_nodes(change)
+    follow(world, change, {})
+    world.settle()
+    return came
+
+
+def _placed_since(world: World, mark: int) -> int:
+    """How many pods were placed since there were ``mark`` of them, without those of DaemonSets."""
+    return sum(not is_daemons(world, pod) for pod in world.happenings.placed[mark:])
+
+
+def is_daemons(world: World, pod: Pod) -> bool:
+    owner = world.book.owner_of(pod)
+    return owner is not None and owner.kind == "DaemonSet"

@@ -12,13 +12,15 @@ Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/nodeclaim.go, C
 Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/topology.go, NewTopology
 Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/topologygroup.go, Get, nextDomainTopologySpread,
     domainMinCount
+Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/preferences.go, Relax
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from typing import TypeVar
 
 import numpy as np
 from msgspec import Struct, field
@@ -26,23 +28,33 @@ from msgspec.structs import replace
 
 from kubespread.controllers.daemonset import should_run
 from kubespread.errors import SnapshotError
-from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.core import (
+    Affinity,
+    Node,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorTerm,
+    Pod,
+    PodAffinity,
+    PodAntiAffinity,
+    PodSpec,
+    PreferredSchedulingTerm,
+    Toleration,
+    WeightedPodAffinityTerm,
+)
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import Requirement, from_map, parse_term, required_node_selector
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
-from kubespread.kube.well_known import HOSTNAME
-from kubespread.questions.autoscaling import scaling_up
-from kubespread.questions.autoscaling.growing import GrowingCluster, PodGroup
-from kubespread.questions.autoscaling.preferences import Stage, stages
-from kubespread.questions.autoscaling.scaling_up import Decision
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
+from kubespread.questions.autoscaling.growing import Alike, Decision, GrowingCluster, grown_by
 from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
 from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import ABSENT, Mask, allocatable, allowed_pods, requested
 from kubespread.scheduler.cluster.nodes import Nodes, matches_required_node_affinity
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.plugins.node_affinity import NodeAffinity
+from kubespread.scheduler.plugins.node_affinity import NodeAffinity as NodeAffinityPlugin
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     Constraint,
@@ -55,6 +67,147 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpr
 from kubespread.snapshot.edits.verb import nodes_with
 from kubespread.world.events.world import World
 from kubespread.world.store.waiting import Waiting
+
+_TOLERATES_PREFERENCES = Toleration(operator="Exists", effect=PREFER_NO_SCHEDULE)
+
+Weighted = PreferredSchedulingTerm | WeightedPodAffinityTerm
+Relaxation = Callable[[PodSpec], PodSpec | None]
+"""The spec with one preference dropped, None where it has none of the kind."""
+
+
+class Stage(Struct, frozen=True):
+    """What a pod asks for, some of its preferences dropped."""
+
+    pod: Pod
+    """With its remaining preferences as requirements."""
+    strict: Pod
+    """Without preferred nodes, which do not limit the domains it is spread over (NewStrictPodRequirements)."""
+
+
+def stages(pod: Pod) -> Iterator[Stage]:
+    """The pod with all preferences required, then with one fewer each time."""
+    spec: PodSpec | None = pod.spec
+    while spec is not None:
+        strict = _without_preferred_nodes(spec)
+        yield Stage(replace(pod, spec=_required(spec)), replace(pod, spec=_required(strict)))
+        spec = next((relaxed for relax in _RELAXATIONS if (relaxed := relax(spec)) is not None), None)
+
+
+def _without_preferred_nodes(spec: PodSpec) -> PodSpec:
+    if spec.affinity is None or spec.affinity.node_affinity is None:
+        return spec
+    return _with_affinity(spec, "node_affinity", preferred_during_scheduling_ignored_during_execution=[])
+
+
+def _with_affinity(spec: PodSpec, kind: str, **terms: object) -> PodSpec:
+    """The spec with other terms in one kind of its affinity."""
+    affinity = spec.affinity or Affinity()
+    return replace(spec, affinity=replace(affinity, **{kind: replace(getattr(affinity, kind), **terms)}))
+
+
+def _required(spec: PodSpec) -> PodSpec:
+    constraints = [
+        replace(constraint, when_unsatisfiable=DO_NOT_SCHEDULE) for constraint in spec.topology_spread_constraints
+    ]
+    affinity = spec.affinity
+    if affinity is None:
+        return replace(spec, topology_spread_constraints=constraints)
+    hardened = Affinity(
+        node_affinity=_required_of_nodes(affinity.node_affinity),
+        pod_affinity=_required_of_pods(affinity.pod_affinity),
+        pod_anti_affinity=_required_of_pods(affinity.pod_anti_affinity),
+    )
+    return replace(spec, topology_spread_constraints=constraints, affinity=hardened)
+
+
+def _required_of_nodes(affinity: NodeAffinity | None) -> NodeAffinity | None:
+    """The first of the required terms, and what is preferred most."""
+    if affinity is None:
+        return None
+    terms = _terms(affinity)[:1] or [NodeSelectorTerm()]
+    if preferred := affinity.preferred_during_scheduling_ignored_during_execution:
+        wish, term = preferred[_heaviest(preferred)].preference, terms[0]
+        terms = [
+            NodeSelectorTerm(
+                match_expressions=[*term.match_expressions, *wish.match_expressions],
+                match_fields=[*term.match_fields, *wish.match_fields],
+            )
+        ]
+    if terms == [NodeSelectorTerm()]:
+        return None
+    return NodeAffinity(required_during_scheduling_ignored_during_execution=NodeSelector(node_selector_terms=terms))
+
+
+Kind = TypeVar("Kind", PodAffinity, PodAntiAffinity)
+
+
+def _required_of_pods(affinity: Kind | None) -> Kind | None:
+    if affinity is None:
+        return None
+    return replace(
+        affinity,
+        required_during_scheduling_ignored_during_execution=affinity.terms,
+        preferred_during_scheduling_ignored_during_execution=[],
+    )
+
+
+def _terms(affinity: NodeAffinity) -> list[NodeSelectorTerm]:
+    required = affinity.required_during_scheduling_ignored_during_execution
+    return [] if required is None else required.node_selector_terms
+
+
+def _heaviest(terms: Sequence[Weighted]) -> int:
+    return max(range(len(terms)), key=lambda place: terms[place].weight)
+
+
+def _fewer_required_terms(spec: PodSpec) -> PodSpec | None:
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    if affinity is None or len(terms := _terms(affinity)) < 2:
+        return None
+    rest = NodeSelector(node_selector_terms=terms[1:])
+    return _with_affinity(spec, "node_affinity", required_during_scheduling_ignored_during_execution=rest)
+
+
+def _fewer_preferred(kind: str) -> Relaxation:
+    def relax(spec: PodSpec) -> PodSpec | None:
+        affinity: NodeAffinity | PodAffinity | PodAntiAffinity | None = getattr(spec.affinity, kind, None)
+        preferred: Sequence[Weighted] = (
+            [] if affinity is None else affinity.preferred_during_scheduling_ignored_during_execution
+        )
+        if not preferred:
+            return None
+        heaviest = _heaviest(preferred)
+        rest = [term for place, term in enumerate(preferred) if place != heaviest]
+        return _with_affinity(spec, kind, preferred_during_scheduling_ignored_during_execution=rest)
+
+    return relax
+
+
+def _fewer_soft_constraints(spec: PodSpec) -> PodSpec | None:
+    constraints = spec.topology_spread_constraints
+    soft = next((constraint for constraint in constraints if constraint.when_unsatisfiable != DO_NOT_SCHEDULE), None)
+    if soft is None:
+        return None
+    return replace(
+        spec, topology_spread_constraints=[constraint for constraint in constraints if constraint is not soft]
+    )
+
+
+def _tolerating_preferences(spec: PodSpec) -> PodSpec | None:
+    if _TOLERATES_PREFERENCES in spec.tolerations:
+        return None
+    return replace(spec, tolerations=[*spec.tolerations, _TOLERATES_PREFERENCES])
+
+
+_RELAXATIONS: tuple[Relaxation, ...] = (
+    _fewer_required_terms,
+    _fewer_preferred("pod_affinity"),
+    _fewer_preferred("pod_anti_affinity"),
+    _fewer_preferred("node_affinity"),
+    _fewer_soft_constraints,
+    _tolerating_preferences,
+)
+
 
 NO_DEFAULTS = DefaultConstraints("system", ())
 
@@ -154,7 +307,7 @@ NOT_MODELLED_OF_TYPES = (f"karpenter: prices that differ by zone or capacity typ
 def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[ScalingLoop]:
     """Let the world grow until no pod waits, no pool helps, or new nodes helped no pod."""
 
-    def decide(pending: Sequence[PodGroup]) -> Decision | None:
+    def decide(pending: Sequence[Alike]) -> Decision | None:
         round_ = _Round(GrowingCluster(world.cluster, daemons), groups, daemons)
         round_.place(pending)
         if not round_.claims:
@@ -162,7 +315,7 @@ def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> 
         launched = [(group, [cheapest(claim.machines) for claim in round_.claims_of(group)]) for group in groups]
         return Decision(launched, round_.placed, round_.why)
 
-    return scaling_up.loops(world, decide)
+    return grown_by(world, decide)
 
 
 def cheapest(machines: Iterable[Machine]) -> Machine:
@@ -181,7 +334,7 @@ def cheapest(machines: Iterable[Machine]) -> Machine:
 class _PodKind(Struct, frozen=True):
     """Identical pods, with their preferences in stages, and the filters that judge them here."""
 
-    group: PodGroup
+    group: Alike
     plugins: Framework
     """Those for existing nodes."""
     planning: Framework
@@ -224,7 +377,7 @@ class _Round:
     def claims_of(self, group: ZoneGroup) -> list[_Claim]:
         return [claim for claim in self.claims if claim.group is group]
 
-    def place(self, pending: Sequence[PodGroup]) -> None:
+    def place(self, pending: Sequence[Alike]) -> None:
         """Place all pods that find room; the others are tried again after them, until no more are placed."""
         waiting = _in_order([(_kind_of(group), pod) for group in pending for pod in group.waiting])
         while waiting:
@@ -412,13 +565,13 @@ def _amount(node: Node, resource: str) -> int:
     return parse(1 if resource == _NODES else _sizes(node).get(resource, 0)).nano
 
 
-def _kind_of(group: PodGroup) -> _PodKind:
+def _kind_of(group: Alike) -> _PodKind:
     """Karpenter's own rules judge spreading, the profile's filters everything else."""
     plugins = _without(group.plugins, PodTopologySpread.name)
     return _PodKind(
         group=group,
         plugins=plugins,
-        planning=_without(plugins, NodeAffinity.name, NodeResourcesFit.name),
+        planning=_without(plugins, NodeAffinityPlugin.name, NodeResourcesFit.name),
         stages=tuple(stages(group.pod)),
         requests={**requested(group.pod)[0], _PODS: 1},
     )

@@ -111,7 +111,7 @@ class ZoneGroup(Struct):
         return replace(node, metadata=replace(meta, labels={**meta.labels, TEMPLATE_LABEL: "true"}))
 
     def fork(self) -> ZoneGroup:
-        """The same group, to grow apart from this one."""
+        """A copy that grows apart from this one."""
         return replace(self, added=[*self.added], launched=[*self.launched])
 
 

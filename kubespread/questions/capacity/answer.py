@@ -2,66 +2,272 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from kubespread.candidate.sources import Choosing
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.quota import allowance, with_usage
-from kubespread.kube.api.core import LimitRange, Node, Pod, ResourceQuota, ResourceRequirements
+from kubespread.kube.api.core import LimitRange, Node, Pod, ResourceQuota, ResourceRequirements, Taint, Toleration
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.name_rules import allows_overcommit, label_key_faults, label_value_faults
 from kubespread.kube.pod_requests import amounts, pod_requests
 from kubespread.kube.quantity import QuantityError, parse
-from kubespread.kube.taint import COMPARISON_GATE, TaintError, parse_toleration
+from kubespread.kube.taint import (
+    COMPARISON_GATE,
+    DO_NOT_SCHEDULE_EFFECTS,
+    TaintError,
+    parse_toleration,
+    taint_text,
+    untolerated,
+)
 from kubespread.kube.validation.resources import resource_faults
 from kubespread.kube.well_known import ZONE
-from kubespread.questions.capacity.fitting import (
-    Copies,
-    Filled,
-    Obstacle,
-    exhausted,
-    filled,
-    if_tolerated,
-    obstacles,
-    stranded,
-)
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.capacity.report import (
     CapacityReport,
     DomainCapacity,
+    IfTolerated,
     LargestPod,
     NodeCapacity,
     QuotaAllowance,
     ResourceAmounts,
     ResourceCapacity,
+    Stranded,
+    StrandedBy,
 )
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled_of
 from kubespread.questions.costs import cost_of, price_gaps, total_cost
+from kubespread.questions.queue.queue import MAX_REPLICAS, Entry, run
 from kubespread.questions.resolving import claimants_of, resolve
-from kubespread.questions.room import ALWAYS, allocatable, asking_for, free, requested, resource_names
+from kubespread.questions.room import ALWAYS, PODS, allocatable, asking_for, free, requested, resource_names
 from kubespread.questions.scene import Scene
 from kubespread.reports.parts import PodReference
 from kubespread.scenario.prices import Prices, read_prices
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.causes import Causes, CordonDetail, PodCountDetail, ResourceDetail, TaintDetail
+from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import ABSENT, Counts, Mask, canonical, scheduler_amounts
-from kubespread.scheduler.evaluation import evaluate
+from kubespread.scheduler.evaluation import Evaluation, evaluate, evaluated
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.plugin import SchedulingError
+from kubespread.scheduler.placing import Placing, first_in_heap
+from kubespread.scheduler.plugin import SchedulingError, Status
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
 from kubespread.scheduler.profile.profile import Profile, framework
+from kubespread.snapshot.edits.new_nodes import is_state_taint
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, label_keys, near_keys
 from kubespread.wording import short_key
-from kubespread.world.store.claims import Replicas
+from kubespread.world.store.claims import Replica, Replicas
+
+_RESOURCES = (PodCountDetail, ResourceDetail)
+_SHARED = ("cpu", "memory")
+"""What every running process needs some of."""
+
+
+class Obstacle(Struct, frozen=True):
+    """What holds a pod off a node."""
+
+    cause: StrandedBy
+    """``resource`` where the node has too little of something, pods included."""
+    detail: str = ""
+    resources: tuple[str, ...] = ()
+    """What is short."""
+    closed: str = ""
+    """What else keeps pods off a node that is short of something."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """In words; each resource by itself."""
+        if self.resources:
+            return (*self.resources, self.closed) if self.closed else self.resources
+        return (f"taint {self.detail}" if self.cause == "tainted" else self.detail or self.cause,)
+
+
+def obstacles(evaluation: Evaluation) -> Mapping[int, Obstacle]:
+    """The obstacle on each node where the pod does not fit: the first filter's in profile order, but a shortage comes
+    before all others, since opening the node would not help then.
+    """
+    if evaluation.rejection is not None or evaluation.error is not None:
+        # This is about the pod, not about a node.
+        return dict.fromkeys(range(len(evaluation.cluster)), Obstacle("rejected", evaluation.message or ""))
+    details = evaluation.causes()
+    by_node: dict[int, Obstacle] = {}
+    for node in np.flatnonzero(~evaluation.feasible).tolist():
+        status = evaluation.verdict(node)
+        obstacle = _obstacle(status, details.get(status.plugin, {}).get(node, ()))
+        if not obstacle.resources and (short := _short(details.get(NodeResourcesFit.name, {}).get(node, ()))):
+            obstacle = Obstacle("resource", resources=short, closed=obstacle.texts[0])
+        by_node[node] = obstacle
+    return by_node
+
+
+def _obstacle(status: Status, details: Causes) -> Obstacle:
+    match details:
+        case [CordonDetail(), *_]:
+            return Obstacle("cordoned")
+        case [TaintDetail() as taint, *_]:
+            return Obstacle("tainted", taint.taint)
+        case [PodCountDetail() | ResourceDetail(), *_]:
+            return Obstacle("resource", resources=_short(details))
+        case _:
+            return Obstacle("rejected", ", ".join(status.reasons))
+
+
+def _short(details: Causes) -> tuple[str, ...]:
+    return tuple(
+        PODS if isinstance(detail, PodCountDetail) else detail.resource
+        for detail in details
+        if isinstance(detail, _RESOURCES)
+    )
+
+
+def exhausted(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[int, Obstacle]:
+    """The nodes with no cpu or no memory left, for pods that request some, besides ``nodes``, which have worse
+    obstacles.
+    """
+    by_node = dict(nodes)
+    for name in _SHARED:
+        for node in np.flatnonzero(free(cluster, name) == 0).tolist():
+            obstacle = by_node.get(node)
+            if obstacle is None:
+                by_node[node] = Obstacle("resource", resources=(name,))
+            elif obstacle.cause == "resource" and obstacle.resources == _SHARED[:1]:
+                by_node[node] = Obstacle("resource", resources=_SHARED)
+    return by_node
+
+
+def stranded(cluster: Cluster, resource: str, nodes: Mapping[int, Obstacle]) -> tuple[Stranded, ...]:
+    """What is free of a resource on ``nodes``, by the reason no pod can use it; the largest amount first."""
+    available = free(cluster, resource)
+    amounts: dict[tuple[StrandedBy, str], list[int]] = {}
+    for node, obstacle in nodes.items():
+        if amount := available.item(node):
+            amounts.setdefault(_cause(resource, obstacle), []).append(amount)
+    return tuple(
+        Stranded(cause=cause, detail=detail, nodes=len(parts), amount=canonical(resource, sum(parts)))
+        for (cause, detail), parts in sorted(amounts.items(), key=lambda item: (-sum(item[1]), item[0]))
+    )
+
+
+def _cause(resource: str, obstacle: Obstacle) -> tuple[StrandedBy, str]:
+    """The reason on a node: of several short resources, the first other than this one; where this one is short itself,
+    no other need be.
+    """
+    if obstacle.cause != "resource":
+        return obstacle.cause, obstacle.detail
+    if resource in obstacle.resources:
+        return "remainder", ""
+    first = obstacle.resources[0]
+    return ("pods", "") if first == PODS else ("resource", first)
+
+
+class Copies(Struct, frozen=True):
+    """The pods that are counted."""
+
+    plugins: Framework
+    pod: Pod
+    claimants: Replicas | None = None
+    """The copies, where each has claims of its own."""
+    binds: bool = False
+    """Whether the claims that they wait with are bound once they have a node."""
+
+    def tolerating(self, taints: Iterable[Taint]) -> Copies:
+        """The pods with tolerations of ``taints``."""
+        more = [Toleration(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect) for taint in taints]
+
+        def tolerating(pod: Pod) -> Pod:
+            return replace(pod, spec=replace(pod.spec, tolerations=[*pod.spec.tolerations, *more]))
+
+        def each_tolerating(claimants: Replicas) -> Iterator[Replica]:
+            return (Replica(tolerating(claimant.pod), claimant.claims) for claimant in claimants())
+
+        claimants = None if self.claimants is None else partial(each_tolerating, self.claimants)
+        return replace(self, pod=tolerating(self.pod), claimants=claimants)
+
+
+def filled(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:
+    """``cluster`` filled with copies of a pod until no more fit, and the copies per node. Raises SchedulingError when a
+    PreFilter fails.
+
+    Where every node is judged by itself, order does not matter and all nodes are filled at once. Otherwise copies are
+    placed one after another, as kube-scheduler would.
+    """
+    copies = _each_by_itself(cluster, pods)
+    if copies is None:
+        return _one_by_one(cluster, pods)
+    come = [(pods.pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
+    return cluster.after(Change(come=come)), copies
+
+
+def _one_by_one(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:
+    entry = Entry(pods.pod, pods.plugins, None, replicas=pods.claimants, binds=pods.binds)
+    (outcome,), full = run(cluster, [entry], first_in_heap)
+    nodes = np.array([choice.node for choice in outcome.choices], dtype=np.intp)
+    return full, np.bincount(nodes, minlength=len(cluster))
+
+
+def _each_by_itself(cluster: Cluster, pods: Copies) -> Counts | None:
+    """How many fit on each node; None where copies affect other nodes, or an error may occur."""
+    if pods.claimants is not None or pods.binds:
+        return None
+    prepared = pods.plugins.prepare(cluster, pods.pod)
+    if prepared.rejection is not None or prepared.nominated or evaluated(prepared).error is not None:
+        return None
+    placing = Placing(prepared)
+    if placing.order_matters:
+        return None
+    copies = placing.room(MAX_REPLICAS)
+    return None if placing.answers.may_fail or placing.answers.out_of_range else copies
+
+
+def if_tolerated(cluster: Cluster, pods: Copies, fits: Counts, *, compares: bool) -> IfTolerated | None:
+    """What tolerations would add to the copies that ``fits`` counts on each node, None where they add nothing.
+
+    Taints that say what state a node is in remain: nothing should tolerate them to find room. The number is of copies
+    that tolerate exactly the taints named. ``compares``: as of `kube.taint.tolerates`.
+    """
+    lists = _unwelcome(cluster, pods, compares=compares)
+    every = {text: taint for taints in lists.values() for text, taint in taints.items()}
+    then = _copies(cluster, pods, every)
+    if then is None or then.sum() <= fits.sum():
+        return None
+    used = {text: every[text] for node in np.flatnonzero(then).tolist() for text in lists.get(node, ())}
+    if len(used) < len(every):
+        then = _copies(cluster, pods, used)
+        if then is None or then.sum() <= fits.sum():
+            return None
+    return IfTolerated(fits=int(then.sum()), nodes=int((then > fits).sum()), taints=tuple(used))
+
+
+def _copies(cluster: Cluster, pods: Copies, taints: Mapping[str, Taint]) -> Counts | None:
+    """The copies per node once ``taints`` are tolerated; None where there are none, or a PreFilter fails."""
+    try:
+        tolerating = pods.tolerating(taints.values())
+        copies = _each_by_itself(cluster, tolerating) if taints else None
+        return _one_by_one(cluster, tolerating)[1] if taints and copies is None else copies
+    except SchedulingError:
+        return None
+
+
+def _unwelcome(cluster: Cluster, pods: Copies, *, compares: bool) -> dict[int, dict[str, Taint]]:
+    """The taints that keep the pods off each node, by their text, of nodes where all of them can be tolerated."""
+    tolerations, repelling = pods.pod.spec.tolerations, {}
+    for node, obj in enumerate(cluster.nodes.objects):
+        taints = untolerated(obj.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
+        if taints and not any(map(is_state_taint, taints)):
+            repelling[node] = {taint_text(taint): taint for taint in taints}
+    return repelling
+
 
 _NAME = "kubespread-capacity"
 
@@ -83,7 +289,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
         pod if pod is not None else _manifest(requests or {}, question.namespace, snapshot, question.tolerate, labels)
     )
     resolved = resolve(
-        replace(snapshot, objects=objects), [source], scene.scheduler,
+        dataclasses.replace(snapshot, objects=objects), [source], scene.scheduler,
         Choosing(question.named, question.namespace, one_only=True), counts_quotas=False,
     )  # fmt: skip
     (candidate,), (profile,) = resolved.candidates, resolved.profiles
@@ -100,16 +306,15 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     keys = label_keys(nodes)
     if unknown := [key for key in labels if key not in keys]:
         raise UsageError(*(f"no node has the label {key!r}{near_keys(key, keys)}" for key in unknown))
-    report = _counted(_Subject(
-        cluster, profile, candidate.pod, requests, _topology_key(question.by, nodes),
-        claimants_of(candidate, (), cluster), binds=candidate.workload is not None and cluster.has_claims,
-    ))  # fmt: skip
     meta, prices = candidate.pod.metadata, None if question.prices is None else read_prices(question.prices)
+    binds = candidate.workload is not None and cluster.has_claims
+    copies = Copies(framework(profile), candidate.pod, claimants_of(candidate, (), cluster), binds)
+    report = _counted(cluster, profile, copies, requests, _topology_key(question.by, nodes), prices)
     # A pod made for the question needs no admission.
     lacking = (*resolved.lacking, *cluster.assumed) if pod is None else resolved.gaps_of(candidate)
     if prices is not None:
-        report, lacking = _priced(report, nodes, prices), (*lacking, *price_gaps(nodes, prices))
-    return msgspec.structs.replace(
+        lacking = (*lacking, *price_gaps(nodes, prices))
+    return replace(
         report,
         cluster=scene.source,
         quota=None if pod is None or not scene.scheduler.admission else _quota(candidate.pod, resolved.snapshot),
@@ -127,15 +332,6 @@ def _quota(pod: Pod, snapshot: Snapshot) -> QuotaAllowance | None:
     if allowed.copies is None:
         return None
     return QuotaAllowance(namespace=pod.metadata.namespace, copies=allowed.copies, refusal=allowed.refusal)
-
-
-def _priced(report: CapacityReport, nodes: Sequence[Node], prices: Prices) -> CapacityReport:
-    """The same answer, with what ``nodes`` cost."""
-    by_domain: dict[str | None, list[Node]] = {}
-    for node in nodes if report.topology_key is not None else ():
-        by_domain.setdefault(node.metadata.labels.get(report.topology_key or ""), []).append(node)
-    domains = (msgspec.structs.replace(row, cost=cost_of(by_domain[row.domain], prices)) for row in report.domains)
-    return msgspec.structs.replace(report, cost=total_cost(nodes, prices), domains=tuple(domains))
 
 
 def _manifest(
@@ -231,23 +427,6 @@ def _meant(name: str, resources: set[str]) -> str:
     return behind[0] if behind else near_miss(name, resources)
 
 
-class _Subject(Struct, frozen=True):
-    """A pod whose copies are counted, and the cluster."""
-
-    cluster: Cluster
-    profile: Profile
-    pod: Pod
-    """The pod whose copies are counted, as the API server admits it."""
-    request: Mapping[str, int] | None
-    """What it asks for, as kube-scheduler counts it; None where only totals are asked about."""
-    topology_key: str | None
-    """The topology key of the domains."""
-    claimants: Replicas | None = None
-    """The copies, where each has claims of its own."""
-    binds: bool = False
-    """Whether the claims that they wait with are bound once they have a node."""
-
-
 class _Totals(Struct, frozen=True):
     """The nodes' amounts as columns."""
 
@@ -256,11 +435,10 @@ class _Totals(Struct, frozen=True):
 
     def of(self, nodes: Mask) -> tuple[ResourceAmounts, ...]:
         """Added up over some nodes."""
-        return tuple(self._of(name, nodes) for name in self.names)
-
-    def _of(self, name: str, nodes: Mask) -> ResourceAmounts:
-        total, taken = (int(column(self.cluster, name)[nodes].sum()) for column in (allocatable, requested))
-        return _amounts(name, total, taken, int(free(self.cluster, name)[nodes].sum()))
+        columns = (allocatable, requested, free)
+        return tuple(
+            _amounts(name, *(int(column(self.cluster, name)[nodes].sum()) for column in columns)) for name in self.names
+        )
 
     def by_node(self) -> Iterator[tuple[ResourceAmounts, ...]]:
         """Of each node by itself."""
@@ -283,52 +461,63 @@ def _amounts(name: str, total: int, taken: int, unused: int) -> ResourceAmounts:
     )
 
 
-def _counted(subject: _Subject) -> CapacityReport:
-    """The report, without its cluster."""
-    cluster, profile = subject.cluster, subject.profile
-    plugins = framework(profile)
+def _counted(
+    cluster: Cluster,
+    profile: Profile,
+    copies: Copies,
+    request: Mapping[str, int] | None,
+    key: str | None,
+    prices: Prices | None,
+) -> CapacityReport:
+    """The report, without its cluster. ``request`` is what each copy asks for, as kube-scheduler counts it; None where
+    only totals are of interest. ``key`` is the topology key of the domains.
+    """
     names = resource_names(cluster)
-    names += [name for name in subject.request or () if name not in names]
-    unasking = asking_for(subject.pod, {})
-    bare = obstacles(evaluate(plugins, cluster, unasking))
-    full, notes, tolerated = Filled(cluster, np.zeros(len(cluster), dtype=np.int64)), list[str](), None
-    conclusion = None
-    if subject.request is None:
+    names += [name for name in request or () if name not in names]
+    unasking = asking_for(copies.pod, {})
+    bare = obstacles(evaluate(copies.plugins, cluster, unasking))
+    full, placed, notes, tolerated, conclusion = (
+        cluster,
+        np.zeros(len(cluster), dtype=np.int64),
+        list[str](),
+        None,
+        None,
+    )
+    if request is None:
         held_off = exhausted(cluster, bare)
     else:
-        copied = Copies(plugins, subject.pod, subject.claimants, subject.binds)
         try:
-            full = filled(cluster, copied)
-            evaluation = evaluate(plugins, full.cluster, subject.pod)
+            full, placed = filled(cluster, copies)
+            evaluation = evaluate(copies.plugins, full, copies.pod)
             held_off = obstacles(evaluation)
-            conclusion = None if full.copies.any() else bars(evaluation)
-            tolerated = if_tolerated(cluster, copied, full.copies, compares=profile.version.has(COMPARISON_GATE))
+            conclusion = None if placed.any() else bars(evaluation)
+            tolerated = if_tolerated(cluster, copies, placed, compares=profile.version.has(COMPARISON_GATE))
         except SchedulingError as error:
             held_off = dict.fromkeys(range(len(cluster)), Obstacle("rejected", str(error)))
             notes.append(str(error))
-    asks = [name for name in subject.request or () if name not in ("cpu", "memory")]
+    asks = [name for name in request or () if name not in ("cpu", "memory")]
     takes_pods = np.ones(len(cluster), dtype=np.bool_)
     takes_pods[list(bare)] = False
-    totals = _Totals(cluster, names)
-    copies = full.copies if subject.request is not None else None
+    totals, fits = _Totals(cluster, names), None if request is None else placed
+    requested, most = None, None
+    if request is not None:
+        requested = {name: canonical(name, amount) for name, amount in request.items()}
+        most = {name: canonical(name, int(free(cluster, name).max(initial=0))) for name in request}
     return CapacityReport(
         kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
-        request=None
-        if subject.request is None
-        else {name: canonical(name, amount) for name, amount in subject.request.items()},
-        topology_key=subject.topology_key,
+        request=requested,
+        topology_key=key,
         nodes=len(cluster),
-        fits=None if copies is None else int(copies.sum()),
+        fits=None if fits is None else int(fits.sum()),
         if_tolerated=tolerated,
         conclusion=conclusion,
-        most_on_one_node=None
-        if subject.request is None
-        else {name: canonical(name, int(free(cluster, name).max(initial=0))) for name in subject.request},
-        resources=tuple(_resources(totals, full.cluster, held_off)),
-        domains=tuple(_domains(totals, subject.topology_key, copies)),
-        node_rows=tuple(_nodes(totals, subject.topology_key, copies, held_off)),
-        largest=tuple(_largest(plugins, cluster, unasking, ["cpu", "memory", *asks], takes_pods)),
+        most_on_one_node=most,
+        resources=tuple(_resources(totals, full, held_off)),
+        domains=tuple(_domains(totals, key, fits, prices)),
+        node_rows=tuple(_nodes(totals, key, fits, held_off)),
+        largest=tuple(_largest(copies.plugins, cluster, unasking, ["cpu", "memory", *asks], takes_pods)),
+        cost=None if prices is None else total_cost(cluster.nodes.objects, prices),
         not_modelled=(*Capacity.never_modelled, *not_modelled_of(profile)),
         notes=tuple(notes),
     )
@@ -342,18 +531,12 @@ def _resources(totals: _Totals, full: Cluster, held_off: Mapping[int, Obstacle])
     for total in totals.of(everywhere):
         name = total.resource
         usable = int(free(totals.cluster, name).sum()) - int(free(full, name)[off].sum())
-        yield ResourceCapacity(
-            resource=name,
-            allocatable=total.allocatable,
-            requested=total.requested,
-            utilization=total.utilization,
-            free=total.free,
-            usable=canonical(name, usable),
-            stranded=stranded(full, name, held_off),
-        )
+        yield ResourceCapacity(**asdict(total), usable=canonical(name, usable), stranded=stranded(full, name, held_off))
 
 
-def _domains(totals: _Totals, key: str | None, copies: Counts | None) -> Iterator[DomainCapacity]:
+def _domains(
+    totals: _Totals, key: str | None, copies: Counts | None, prices: Prices | None
+) -> Iterator[DomainCapacity]:
     if key is None:
         return
     column = totals.cluster.nodes.label(key)
@@ -362,7 +545,14 @@ def _domains(totals: _Totals, key: str | None, copies: Counts | None) -> Iterato
         nodes = column.codes == code
         if nodes.any():
             fits = None if copies is None else int(copies[nodes].sum())
-            yield DomainCapacity(domain=value, nodes=int(nodes.sum()), fits=fits, resources=totals.of(nodes))
+            objects = (totals.cluster.nodes.objects[node] for node in np.flatnonzero(nodes).tolist())
+            yield DomainCapacity(
+                domain=value,
+                nodes=int(nodes.sum()),
+                fits=fits,
+                resources=totals.of(nodes),
+                cost=None if prices is None else cost_of(objects, prices),
+            )
 
 
 def _nodes(

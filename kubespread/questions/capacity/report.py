@@ -251,6 +251,4 @@ def largest_text(pod: LargestPod) -> str:
 
 def extremes(largest: Sequence[LargestPod]) -> list[LargestPod]:
     """The one with the most of each resource, of those that are the largest in some way; they come sorted by cpu."""
-    if len(largest) <= 2:
-        return list(largest)
-    return [largest[0], largest[-1]]
+    return list(largest) if len(largest) <= 2 else [largest[0], largest[-1]]

@@ -3,25 +3,28 @@
 One thing bars the pod when it rejects every node, or when it is a constraint without which some node would fit: then
 the domains it leaves, and what is wrong with their nodes, are the whole answer. The label that a topology key was meant
 to be: one that names the same thing, not one merely spelled alike. What keeps a pod off certain nodes, in words that
-name them: its node selection, and what is wrong with each.
+name them: its node selection, and what is wrong with each. And the remedy for a closed domain that still sets the
+minimum of a hard constraint: nodeTaintsPolicy Honor.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.kube.api.core import Node, Pod, Taint
+from kubespread.kube.api.core import Pod, Taint
 from kubespread.kube.api.unknown_fields import did_you_mean
-from kubespread.kube.selector import Requirement, Selector, from_map, parse_term, required_node_selector
+from kubespread.kube.selector import Selector, from_map, parse_term, required_node_selector
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
-from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
+from kubespread.kube.versions import KubeVersion
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, DO_NOT_SCHEDULE, HOSTNAME, REGION, ZONE
 from kubespread.reports.parts import letter
 from kubespread.reports.reason_words import ReasonWords, words_of
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Mask, distinct
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.evaluation import Evaluation, evaluate
@@ -54,21 +57,15 @@ def selected_nowhere(evaluation: Evaluation) -> str:
     """``no node has disk=ssd (nodeSelector)``: the first label that no node has, else the labels that none has
     together.
     """
-    pod, nodes = evaluation.pod, evaluation.cluster.nodes.objects
-    for requirement in from_map(pod.spec.node_selector).requirements:
-        if not _any_meets(requirement, nodes):
-            return f"no node has {Selector((requirement,))} (nodeSelector)"
-    required = required_node_selector(pod)
-    terms = [parse_term(term) for term in required.node_selector_terms] if required is not None else []
-    if len(terms) == 1 and not terms[0].fields:
-        for requirement in terms[0].labels:
-            if not _any_meets(requirement, nodes):
-                return f"no node has {Selector((requirement,))} (node affinity)"
+    pod, nodes, required = evaluation.pod, evaluation.cluster.nodes.objects, required_node_selector(evaluation.pod)
+    terms = [] if required is None else [parse_term(term) for term in required.node_selector_terms]
+    only = terms[0].labels if len(terms) == 1 and not terms[0].fields else ()
+    own = from_map(pod.spec.node_selector).requirements
+    for requirements, where in ((own, "nodeSelector"), (only, "node affinity")):
+        for requirement in requirements:
+            if not any(requirement.matches(node.metadata.labels) for node in nodes):
+                return f"no node has {Selector((requirement,))} ({where})"
     return f"no node meets {selection(pod)}"
-
-
-def _any_meets(requirement: Requirement, nodes: Sequence[Node]) -> bool:
-    return any(requirement.matches(node.metadata.labels) for node in nodes)
 
 
 def named(evaluation: Evaluation, nodes: Mask) -> str | None:
@@ -76,8 +73,7 @@ def named(evaluation: Evaluation, nodes: Mask) -> str | None:
     positions = np.flatnonzero(nodes).tolist()
     if not positions or len(positions) > _MAX_NAMED:
         return None
-    *first, last = sorted(evaluation.cluster.nodes.names[node] for node in positions)
-    return f"{', '.join(first)} and {last}" if first else last
+    return listed(sorted(evaluation.cluster.nodes.names[node] for node in positions))
 
 
 def complaint(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
@@ -101,7 +97,7 @@ def taints_of(evaluation: Evaluation, node: int) -> list[Taint]:
 
 
 def in_brief(evaluation: Evaluation, words: ReasonWords, node: int) -> str:
-    """The same in a word or two: ``cordoned``, ``tainted gpu``."""
+    """What is wrong with one node in a word or two: ``cordoned``, ``tainted gpu``."""
     if words is TAINT:
         keys = dict.fromkeys(taint.key for taint in taints_of(evaluation, node))
         return f"tainted {', '.join(map(short_key, keys))}"
@@ -132,8 +128,8 @@ def meant_key(key: str, keys: Iterable[str]) -> str:
     Kubernetes' own keys come before others. Empty when no key is close.
     """
     usual_first = sorted(keys, key=lambda candidate: (candidate not in _USUAL, candidate))
-    last_parts = {candidate: _last_part(candidate) for candidate in usual_first}
-    written = _last_part(key)
+    last_parts = {candidate: short_key(candidate).lower() for candidate in usual_first}
+    written = short_key(key).lower()
     for is_meant in (_is_same, _is_slip):
         for full, last_part in last_parts.items():
             if is_meant(written, last_part):
@@ -142,10 +138,6 @@ def meant_key(key: str, keys: Iterable[str]) -> str:
             if full in last_parts and is_meant(written, name):
                 return full
     return ""
-
-
-def _last_part(key: str) -> str:
-    return short_key(key).lower()
 
 
 def _is_same(written: str, existing: str) -> bool:
@@ -230,8 +222,8 @@ def bars(evaluation: Evaluation) -> str | None:
         return _everywhere(evaluation, everywhere, reasons)
     confined = _confined(evaluation, constraints, reasons)
     selecting = selection_of(reasons)
-    if selecting is None or (confined is not None and confined.nodes < _left(selecting)):
-        return None if confined is None else confined.sentence
+    if selecting is None or (confined is not None and confined[1] < _left(selecting)):
+        return None if confined is None else confined[0]
     return left_by_selection(evaluation, reasons, selecting)
 
 
@@ -323,18 +315,11 @@ def _of_cordon(evaluation: Evaluation) -> Mask | None:
     return is_alone & ~cordoned.passes
 
 
-class _Confined(Struct, frozen=True):
-    """Where a constraint lets the pod, and what is wrong there."""
-
-    sentence: str
-    nodes: int
-    """How many nodes."""
-
-
 def _confined(
     evaluation: Evaluation, constraints: Sequence[Barring], reasons: Sequence[BarringReason]
-) -> _Confined | None:
-    """The constraint without which most nodes would fit, where it lets the pod, and what is wrong there.
+) -> tuple[str, int] | None:
+    """The constraint without which most nodes would fit, where it lets the pod, and what is wrong there; and how many
+    nodes that are.
 
     If no constraint is such, one whose remaining nodes are all rejected for one same reason, some for that alone.
     """
@@ -353,15 +338,18 @@ def _confined(
     sentence = (
         f"{confining.letter} lets it only into {_domains(confining.counted, allowed)}; there {_wrong(reasons, allowed)}"
     )
-    return _Confined(sentence, _left(confining))
+    return sentence, _left(confining)
 
 
 def _wrong(reasons: Sequence[BarringReason], allowed: Mask) -> str:
-    """What is wrong with nodes; a fault that all of them share is told alone."""
+    """What is wrong with nodes, most of them first; a fault that all of them share is told alone."""
     wrong = [(reason, nodes) for reason in reasons if (nodes := reason.rejected & allowed).any()]
     of_all = [(reason, nodes) for reason, nodes in wrong if (nodes == allowed).all()]
     return _listed(
-        [reason.said_of(*_nodes(nodes, everywhere=bool(of_all))) for reason, nodes in sorted(of_all or wrong, key=_few)]
+        [
+            reason.said_of(*_nodes(nodes, everywhere=bool(of_all)))
+            for reason, nodes in sorted(of_all or wrong, key=lambda pair: -np.count_nonzero(pair[1]))
+        ]
     )
 
 
@@ -401,11 +389,6 @@ def _leaves_one_thing(reasons: Sequence[BarringReason], confining: Barring) -> b
     )
 
 
-def _few(wrong: tuple[BarringReason, Mask]) -> int:
-    """The reason with the most nodes comes first."""
-    return -int(np.count_nonzero(wrong[1]))
-
-
 def _nodes(rejected: Mask, *, everywhere: bool) -> tuple[int, str]:
     """How many nodes, and the words for them."""
     count = int(np.count_nonzero(rejected))
@@ -425,8 +408,7 @@ def _domains(counted: HardConstraint, allowed: Mask) -> str:
     names = sorted({column.values[code] or '""' for code in distinct(column.codes[allowed])})
     if len(names) > _MAX_DOMAINS:
         return f"{len(names)} of {len(column.values)} domains"
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    return listed(names)
 
 
 def _nowhere(barring: Barring, nodes: Nodes) -> str:
@@ -442,3 +424,68 @@ def _nowhere(barring: Barring, nodes: Nodes) -> str:
             "minimum is 0"
         )
     return f"{barring.letter} lets it in nowhere"
+
+
+def taints_policy_hints(evaluation: Evaluation, cluster: Cluster, pod: Pod, version: KubeVersion) -> Iterator[str]:
+    """A hint for each constraint with a closed minimum, in the ``evaluation`` of a pod that fits nowhere, that would
+    let ``pod`` on some node of ``cluster`` if it honored taints.
+
+    Found by asking again: about each constraint alone, and about all together if none helps alone.
+    """
+    closed = _closed_minimums(evaluation)
+    if not version.has("NodeInclusionPolicyInPodTopologySpread"):
+        return
+
+    def fitting(keys: Collection[str]) -> int:
+        """How many nodes fit with the policy set on the hard constraints over ``keys``; at most one per key."""
+        constraints = [
+            replace(constraint, node_taints_policy="Honor")
+            if constraint.topology_key in keys and constraint.when_unsatisfiable == DO_NOT_SCHEDULE
+            else constraint
+            for constraint in pod.spec.topology_spread_constraints
+        ]
+        honoring = replace(pod, spec=replace(pod.spec, topology_spread_constraints=constraints))
+        try:
+            return int(np.count_nonzero(evaluate(evaluation.prepared.framework, cluster, honoring).feasible))
+        except SchedulingError:
+            return 0
+
+    alone = [((key,), fits) for key in closed if (fits := fitting([key]))]
+    together = () if alone or len(closed) < 2 else [(tuple(closed), fitting(closed))]
+    for keys, fits in (*alone, *together):
+        if fits:
+            minimums = " and that ".join(f"over {key} is set by {', '.join(closed[key])}" for key in keys)
+            where = "that constraint" if len(keys) == 1 else "these constraints"
+            yield (
+                f"the minimum {minimums}, where every node is tainted or cordoned: "
+                f"with nodeTaintsPolicy: Honor on {where} {fits} of {len(cluster)} nodes would fit"
+            )
+
+
+def _closed_minimums(evaluation: Evaluation) -> Mapping[str, list[str]]:
+    """For a pod that fits nowhere, by topology key the domains with the fewest matching pods whose nodes are all
+    tainted or cordoned for it.
+
+    Only the pod's own constraints count, and only those that do not honor taints already.
+    """
+    state = evaluation.states.get(PodTopologySpread.name)
+    if not isinstance(state, SpreadState) or evaluation.feasible.any():
+        return {}
+    barred = np.zeros(len(evaluation.cluster), dtype=np.bool_)
+    for name in (TaintToleration.name, NodeUnschedulable.name):
+        if name in evaluation.verdicts:
+            barred |= ~evaluation.verdicts[name].passes
+    own = [
+        counted for counted in state.hard if counted.constraint.source == "pod" and not counted.constraint.honors_taints
+    ]
+    closed = {counted.constraint.topology_key: _closed(counted, barred) for counted in own}
+    return {key: domains for key, domains in closed.items() if domains}
+
+
+def _closed(counted: HardConstraint, barred: Mask) -> list[str]:
+    if not counted.is_domain.any():
+        return []
+    is_open = np.zeros(len(counted.is_domain), dtype=np.bool_)
+    is_open[counted.column.codes[counted.eligible & ~barred]] = True
+    emptiest = counted.is_domain & (counted.counts == counted.counts[counted.is_domain].min())
+    return sorted(counted.column.values[code] for code in np.flatnonzero(emptiest & ~is_open))

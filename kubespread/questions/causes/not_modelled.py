@@ -107,27 +107,17 @@ def other_admission(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     if namespace is not None:
         yield from _of_namespace(pod, namespace)
     webhooks = [
-        (
-            type(configuration).__name__,
-            f"{configuration.metadata.name} ({webhook.name})",
-            webhook.rules,
-            webhook.namespace_selector,
-        )
+        (configuration, f" ({webhook.name})", webhook.rules, webhook.namespace_selector)
         for configuration in (*objects.of(MutatingWebhookConfiguration), *objects.of(ValidatingWebhookConfiguration))
         for webhook in configuration.webhooks
     ]
     policies = [
-        (
-            type(policy).__name__,
-            policy.metadata.name,
-            policy.spec.match_constraints.resource_rules,
-            policy.spec.match_constraints.namespace_selector,
-        )
+        (policy, "", policy.spec.match_constraints.resource_rules, policy.spec.match_constraints.namespace_selector)
         for policy in (*objects.of(MutatingAdmissionPolicy), *objects.of(ValidatingAdmissionPolicy))
     ]
-    for kind, name, rules, selector in (*webhooks, *policies):
+    for judge, part, rules, selector in (*webhooks, *policies):
         if _concerns(rules, selector, namespace):
-            yield f"{kind} {name}: what it would change or refuse"
+            yield f"{type(judge).__name__} {judge.metadata.name}{part}: what it would change or refuse"
 
 
 def _of_namespace(pod: Pod, namespace: Namespace) -> Iterator[str]:

@@ -10,15 +10,13 @@ from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
-from kubespread.questions.causes.bars import bars
+from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import NODE_ORDERS, ExplainReport
-from kubespread.questions.remedies.advice import advice
-from kubespread.questions.remedies.candidates import OF_CONSTRAINTS
-from kubespread.questions.remedies.change import Answer, Change, Revise
-from kubespread.questions.remedies.stuck import Stuck
-from kubespread.questions.remedies.taints_policy import closed_minimums, taints_policy_hints
+from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
+from kubespread.questions.remedies.families import FAMILIES, Stuck
+from kubespread.questions.remedies.search import advice
 from kubespread.questions.resolving import Resolved, resolve, reviser
 from kubespread.questions.scene import Scene
 from kubespread.reports.advise import Advice
@@ -46,8 +44,8 @@ from kubespread.scheduler.profile.profile import Profile, framework, post_filter
 # What `explain` says of a pod that fits nowhere: which of its own constraints, changed alone, lets it in.
 
 
-class _SamePlace:
-    """Asks about the pod with other constraints in the same cluster."""
+class _SamePlace(Goal):
+    """The pod with other constraints in the same cluster: a few evaluations, whose effort is negligible."""
 
     def __init__(self, evaluation: Evaluation, revise: Revise) -> None:
         self._evaluation, self._revise = evaluation, revise
@@ -63,15 +61,6 @@ class _SamePlace:
             return Answer(0)
         return Answer(0 if evaluation.error is not None else int(evaluation.feasible.sum()))
 
-    def ask_alone(self, change: Change) -> Answer | None:
-        """Never: other pods are not considered."""
-        return None
-
-    @property
-    def effort(self) -> float:
-        """Negligible: a few evaluations."""
-        return 0
-
 
 def advice_on_constraints(evaluation: Evaluation, version: KubeVersion, revise: Revise) -> Advice | None:
     """Advice for a pod that fits nowhere; None where it has no hard constraint of its own.
@@ -83,7 +72,8 @@ def advice_on_constraints(evaluation: Evaluation, version: KubeVersion, revise: 
     stuck = Stuck(evaluation, version)
     if not stuck.own_constraints:
         return None
-    result, _ = advice(stuck, OF_CONSTRAINTS, _SamePlace(evaluation, revise), combines=False)
+    families = [family for family in FAMILIES if family.of == "constraint"]
+    result, _ = advice(stuck, families, _SamePlace(evaluation, revise), combines=False)
     return result
 
 
@@ -157,7 +147,7 @@ def explained(
         return report(message=str(error), notes=tuple(notes), gaps=gaps())
     rows, details = _constraint_rows(evaluation, pods=pods), evaluation.causes()
     schedulable = evaluation.message is None
-    hints = taints_policy_hints(plugins, cluster, pod, closed_minimums(evaluation), version)
+    hints = taints_policy_hints(evaluation, cluster, pod, version)
     nodes = (
         _node_report(evaluation, rows, details, node, scores=version.since(SCORES_SINCE))
         for node in range(len(cluster))

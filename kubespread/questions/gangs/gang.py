@@ -16,23 +16,30 @@ Source: pkg/scheduler/schedule_one_podgroup.go, podGroupSchedulingDefaultAlgorit
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.questions.queue.entries import Entry, Outcome
-from kubespread.questions.queue.queue import run
-from kubespread.reports.gang import GangDomain
+from kubespread.kube.owners import priority_of
+from kubespread.questions.causes.bars import bars
+from kubespread.questions.queue.look_ahead import MAX_STEPS, Search, look_ahead
+from kubespread.questions.queue.queue import MAX_REPLICAS, Entry, Outcome, run
+from kubespread.reports.gang import BlockedMember, GangDomain, GangReport, GangSearch
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import Counts, LabelColumn
 from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Prepared
 from kubespread.scheduler.placing import Placing, Tiebreaker
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, SchedulingError
+from kubespread.scheduler.plugins.dynamicresources.plugin import DynamicResourcesState
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit, scored_requests
 from kubespread.scheduler.plugins.noderesources.scoring import allocation_of_domains
+from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread, SpreadState
+from kubespread.world.store import claims
+from kubespread.world.store.claims import Replica, Replicas
 
 NO_PLACEMENTS = "no feasible placements found"
 
@@ -48,14 +55,8 @@ class Choosing(Struct, frozen=True):
 
 def attempt(cluster: Cluster, entries: Sequence[Entry], gang: Gang, choosing: Choosing) -> Attempt:
     """Try to place the ``entries`` as one gang; ``cluster`` is as it was."""
-    return (
-        _in_one_domain(cluster, entries, gang, choosing)
-        if gang.topology_key
-        else _anywhere(cluster, entries, gang, choosing)
-    )
-
-
-def _anywhere(cluster: Cluster, entries: Sequence[Entry], gang: Gang, choosing: Choosing) -> Attempt:
+    if gang.topology_key:
+        return _in_one_domain(cluster, entries, gang, choosing)
     outcomes, after = run(cluster, entries, choosing.break_tie, again=False)
     fits = sum(len(outcome.choices) for outcome in outcomes) >= gang.needed
     if fits and len(entries) > 1:
@@ -262,13 +263,6 @@ class Gang(Struct, frozen=True, eq=False):
         return max(0, self.size - self.scheduled)
 
 
-class Asked(Struct, frozen=True):
-    """One workload to be placed, as part of a gang or not."""
-
-    entry: Entry
-    gang: Gang | None = None
-
-
 class Attempt(Struct, frozen=True):
     """The result of trying all members of one gang once."""
 
@@ -285,3 +279,410 @@ class Attempt(Struct, frozen=True):
     def fitted(self) -> int:
         """How many members found a node."""
         return sum(len(outcome.choices) for outcome in self.outcomes)
+
+
+# Whether a stuck gang would fit if its members took other nodes, or another topology domain.
+#
+# kube-scheduler tries the members once, each on the node it prefers, and takes none back. Another choice is shown, or
+# ruled out, only where it is certain: a found one was placed step by step, and an impossible one has too little room or
+# was tried in every way.
+
+
+def search(cluster: Cluster, members: Sequence[Entry], gang: Gang) -> GangSearch | None:
+    """Another choice for the needed members, or what rules one out; None where placing ends in an error."""
+    if len(members) > 1:
+        return _not_searched("its members are of several workloads")
+    (entry,) = members
+    if entry.replicas is not None or claims.unbound_claims(cluster, entry.pod):
+        return _not_searched("its members bind claims")
+    try:
+        prepared = entry.plugins.prepare(cluster, entry.pod)
+        start = Placing(prepared)
+        room = start.room(gang.needed) if prepared.rejection is None else np.zeros(len(cluster), dtype=np.int64)
+        if gang.topology_key:
+            return _by_domain(cluster, gang, prepared, start, room)
+        return _search_anywhere(cluster, entry, gang, start, bound(start, room))
+    except SchedulingError:
+        return None
+
+
+def _not_searched(reason: str) -> GangSearch:
+    return GangSearch(nodes=None, domain=None, impossible=False, room=None, steps=0, reason=reason)
+
+
+def _too_small(most: Bound) -> GangSearch:
+    blocking = (most.constraint,) if most.constraint else ()
+    return GangSearch(nodes=None, domain=None, impossible=True, room=most.members, steps=0, blocking=blocking)
+
+
+def _search_anywhere(cluster: Cluster, entry: Entry, gang: Gang, start: Placing, most: Bound) -> GangSearch | None:
+    if most.members < gang.needed:
+        return _too_small(most)
+    outlook = look_ahead(entry.plugins, cluster, entry.pod, gang.needed)
+    if outlook is None:
+        return None
+    return GangSearch(
+        nodes=outlook.nodes,
+        domain=None,
+        impossible=outlook.exhausted and not _takes_devices(start),
+        room=None,
+        steps=outlook.steps,
+        blocking=outlook.blocking,
+    )
+
+
+def _by_domain(cluster: Cluster, gang: Gang, prepared: Prepared, start: Placing, room: Counts) -> GangSearch:
+    """Domain by domain, the roomiest first, within one limit on steps."""
+    column, names = cluster.nodes.label(gang.topology_key), cluster.nodes.names
+    bounds = {
+        code: bound(start, np.where(column.codes == code, room, 0))
+        for code in column.sorted_codes.tolist()
+        if gang.domain in (None, column.values[code])
+    }
+    roomiest = max(bounds.values(), key=lambda most: most.members, default=Bound(0))
+    if roomiest.members < gang.needed:
+        return _too_small(roomiest)
+    steps, is_open = 0, False
+    for code, most in sorted(bounds.items(), key=lambda pair: -pair[1].members):
+        if most.members < gang.needed:
+            break
+        confined = Placing(prepared.fork(), start.answers.fork(), column.codes == code)
+        tried = Search(gang.needed, MAX_STEPS - steps)
+        order = tried.order_from(confined)
+        steps += tried.steps
+        if order is not None:
+            nodes = tuple(names[node] for node in order)
+            return GangSearch(nodes=nodes, domain=column.values[code], impossible=False, room=None, steps=steps)
+        is_open |= not tried.exhausted
+    impossible = not is_open and not _takes_devices(start)
+    return GangSearch(nodes=None, domain=None, impossible=impossible, room=None, steps=steps)
+
+
+def _takes_devices(start: Placing) -> bool:
+    """Whether members take devices: not every choice of these is tried."""
+    return any(isinstance(state, DynamicResourcesState) for state in start.states.values())
+
+
+class Bound(Struct, frozen=True):
+    """An upper bound on members, possibly not reachable."""
+
+    members: int
+    constraint: str = ""
+    """``zone maxSkew 1``, where that is what keeps it so low."""
+
+
+def bound(start: Placing, room: Counts) -> Bound:
+    """``room`` is how many members each node has room for if topology domains did not matter."""
+    state = start.states.get(PodTopologySpread.name)
+    least = Bound(int(room.sum()))
+    for counted in state.hard if isinstance(state, SpreadState) else ():
+        members = _spread(counted, room)
+        if members < least.members:
+            least = Bound(members, f"{counted.constraint.topology_key} maxSkew {counted.constraint.max_skew}")
+    return least
+
+
+def _spread(counted: HardConstraint, room: Counts) -> int:
+    constraint, column = counted.constraint, counted.column
+    if not constraint.self_match or not counted.is_domain.any():
+        return int(room.sum())
+    room_there = sums_by_domain(column, np.where(counted.counts_on, room, 0))
+    full = counted.fork()
+    full.counts = counted.counts + room_there
+    most = constraint.max_skew + full.global_minimum - counted.counts
+    uncounted = int(room[column.present & ~counted.counts_on].sum())
+    return int(np.minimum(room_there, np.maximum(most, 0)).sum()) + uncounted
+
+
+class Unit:
+    """Workloads that are placed together."""
+
+    def __init__(self, positions: Sequence[int], entries: Sequence[Entry]) -> None:
+        """``positions`` are those of the entries in the queue."""
+        self.positions, self.entries = positions, entries
+        self.outcomes = [Outcome(entry.count) for entry in entries]
+        """What is bound, per entry."""
+
+    @property
+    def priority(self) -> int:
+        return max(priority_of(entry.pod) for entry in self.entries)
+
+    @property
+    def count(self) -> int:
+        """How many pods are placed so far."""
+        return sum(len(outcome.choices) for outcome in self.outcomes)
+
+    @property
+    def lacks_some(self) -> bool:
+        """Whether some pod has no node yet."""
+        pairs = zip(self.entries, self.outcomes, strict=True)
+        return any(entry.count is not None and len(outcome.choices) < entry.count for entry, outcome in pairs)
+
+    def place(self, cluster: Cluster, choosing: Choosing) -> Cluster:
+        """The cluster with what can be bound now."""
+        raise NotImplementedError
+
+    def tell(self, place: int) -> None:
+        """Complete the outcome of the entry at ``place``: why some pods are pending, and the result of its gang."""
+        raise NotImplementedError
+
+    def _rest(self) -> list[Entry]:
+        """What is not placed yet, per entry."""
+        return [_further(entry, outcome) for entry, outcome in zip(self.entries, self.outcomes, strict=True)]
+
+    def _bind(self, outcomes: Sequence[Outcome]) -> None:
+        for bound, outcome in zip(self.outcomes, outcomes, strict=True):
+            bound.choices += outcome.choices
+            bound.before = outcome.before if bound.before is None else bound.before
+
+
+class SingleWorkload(Unit):
+    """Pods placed one at a time."""
+
+    _last: Outcome
+
+    def place(self, cluster: Cluster, choosing: Choosing) -> Cluster:
+        outcomes, cluster = run(cluster, self._rest(), choosing.break_tie)
+        self._bind(outcomes)
+        (self._last,) = outcomes
+        return cluster
+
+    def tell(self, place: int) -> None:
+        bound, last = self.outcomes[place], self._last
+        bound.stopped, bound.stuck, bound.unplaced = last.stopped, last.stuck, last.unplaced
+        if self.entries[place].per_node:
+            bound.wanted = last.wanted if last.wanted is None else last.wanted + len(bound.choices) - len(last.choices)
+
+
+class _Gang(Unit):
+    """Workloads whose pods are bound together or not at all."""
+
+    def __init__(self, positions: Sequence[int], entries: Sequence[Entry], gang: Gang) -> None:
+        super().__init__(positions, entries)
+        self.gang = gang
+        self._placed: list[Attempt] = []
+        """The gangs that are placed."""
+        self._stuck: Tried | None = None
+        """The one that does not fit."""
+
+    def _attempt(self, cluster: Cluster, members: Sequence[Entry], gang: Gang, choosing: Choosing) -> Cluster | None:
+        """The cluster with the gang on it, None when it does not fit."""
+        tried = attempt(cluster, members, gang, choosing)
+        if not tried.fits:
+            self._stuck = Tried(cluster, members, gang, tried)
+            return None
+        self._stuck = None
+        self._placed.append(tried)
+        self._bind(tried.outcomes)
+        return tried.cluster
+
+    def tell(self, place: int) -> None:
+        bound = self.outcomes[place]
+        if self._stuck is not None:
+            last = self._stuck.attempt.outcomes[place]
+            others = (outcome.stopped for outcome in self._stuck.attempt.outcomes if outcome.stopped is not None)
+            bound.stuck = True
+            bound.stopped = last.stopped or self.gang.permit or next(others, None)
+            bound.unplaced = None if self.gang.topology_key else last.unplaced
+        elif self._refused:
+            bound.stuck, bound.stopped = True, self._refused
+        elif self._placed and self._placed[-1].outcomes[place].stopped is not None:
+            # More members than have to be scheduled.
+            last = self._placed[-1].outcomes[place]
+            bound.stuck, bound.stopped, bound.unplaced = last.stuck, last.stopped, last.unplaced
+        bound.gang = gang_report(self.gang, self.entries, self._placed, self._stuck, place)
+
+    @property
+    def _refused(self) -> str:
+        """The message for pods that are not tried."""
+        return self.gang.fault
+
+
+class WhatIfGangs(_Gang):
+    """One workload as gangs of one size, one after another."""
+
+    def place(self, cluster: Cluster, choosing: Choosing) -> Cluster:
+        while not self.gang.fault and (members := self._next()):
+            after = self._attempt(cluster, members, self._as_it_stands, choosing)
+            if after is None:
+                break
+            cluster = after
+        return cluster
+
+    @property
+    def _as_it_stands(self) -> Gang:
+        """Replicas that run are members of the first."""
+        return replace(self.gang, scheduled=0, domain=None) if self._placed else self.gang
+
+    def _next(self) -> Sequence[Entry]:
+        """The members of the next gang; none where too few are left."""
+        (entry,), needed = self._rest(), self._as_it_stands.needed
+        remaining = MAX_REPLICAS if entry.count is None else entry.count
+        return [replace(entry, count=needed)] if 0 < needed <= remaining else []
+
+    @property
+    def _refused(self) -> str:
+        return self.gang.fault or (self.gang.refusal if self.lacks_some else "")
+
+
+class PodGroupMembers(_Gang):
+    """All workloads whose pods are in one PodGroup. Once enough are scheduled, the others follow as they can."""
+
+    def place(self, cluster: Cluster, choosing: Choosing) -> Cluster:
+        if self.gang.fault or (self._placed and not self.lacks_some):
+            return cluster
+        chosen = self._placed[-1].chosen if self._placed else self.gang.domain
+        gang = replace(self.gang, scheduled=self.gang.scheduled + self.count, domain=chosen)
+        after = self._attempt(cluster, self._rest(), gang, choosing)
+        return cluster if after is None else after
+
+
+def _further(entry: Entry, outcome: Outcome) -> Entry:
+    """The copies after those that are placed."""
+    done = len(outcome.choices)
+    if not done:
+        return entry
+    return replace(
+        entry,
+        count=None if entry.count is None else entry.count - done,
+        replicas=None if entry.replicas is None else _after(entry.replicas, done),
+        running_on=entry.running_on | {choice.node for choice in outcome.choices},
+    )
+
+
+def _after(replicas: Replicas, done: int) -> Replicas:
+    def further() -> Iterator[Replica]:
+        return islice(replicas(), done, None)
+
+    return further
+
+
+class Tried(Struct, frozen=True):
+    """A gang that does not fit, and what it was tried on."""
+
+    cluster: Cluster
+    members: Sequence[Entry]
+    gang: Gang
+    attempt: Attempt
+
+
+def gang_report(
+    gang: Gang, entries: Sequence[Entry], placed: Sequence[Attempt], stuck: Tried | None, place: int
+) -> GangReport:
+    """The report for the workload at ``place`` of a gang: the result for all, and what stops its own members.
+
+    The caller fills in the name of the stuck member.
+    """
+    last = stuck.attempt if stuck is not None else placed[-1] if placed else None
+    requested = _requested_gangs(gang, entries)
+    return GangReport(
+        pod_group=gang.pod_group,
+        size=gang.size,
+        scheduled=gang.scheduled,
+        members=_members(gang, entries, stuck) or (0 if last is None else last.fitted),
+        gangs=requested,
+        placed=_whole(gang, placed),
+        fits=not gang.fault and _whole(gang, placed) >= (1 if requested is None else requested),
+        fitted=0 if last is None else last.fitted,
+        blocked=None if stuck is None else _blocked(stuck, place),
+        waiting=gang.fault or (gang.permit if stuck is not None and stuck.attempt.fitted else "") or None,
+        topology_key=gang.topology_key or None,
+        domains=tuple(last.domains) if last is not None else (),
+        chosen=tuple(attempt.chosen for attempt in placed if attempt.chosen is not None),
+        ties=placed[-1].ties if placed else 0,
+        search=None if stuck is None else search(stuck.cluster, stuck.members, stuck.gang),
+    )
+
+
+def _requested_gangs(gang: Gang, entries: Sequence[Entry]) -> int | None:
+    """How many gangs; replicas that run are part of the first, or all of it."""
+    count = entries[0].count
+    if gang.pod_group is not None or count is None:
+        return None if gang.pod_group is None else 1
+    return -(-(count + gang.scheduled) // gang.size) if count else 0
+
+
+def _whole(gang: Gang, placed: Sequence[Attempt]) -> int:
+    """A PodGroup is one gang, however often its pods were tried."""
+    return min(1, len(placed)) if gang.pod_group is not None else len(placed)
+
+
+def _members(gang: Gang, entries: Sequence[Entry], stuck: Tried | None) -> int:
+    """Members to place, of several gangs in one; 0 for as many as fit."""
+    if stuck is not None:
+        return sum(entry.count or 0 for entry in stuck.members)
+    if gang.pod_group is not None:
+        return sum(entry.count or 0 for entry in entries)
+    return gang.needed if _requested_gangs(gang, entries) == 1 else gang.size
+
+
+def _blocked(stuck: Tried, place: int) -> BlockedMember | None:
+    outcome = stuck.attempt.outcomes[place]
+    if outcome.stopped is None:
+        return None
+    unplaced = None if stuck.gang.topology_key else outcome.unplaced
+    return BlockedMember(
+        member=len(outcome.choices) + 1,
+        pod="",
+        stopped=outcome.stopped,
+        conclusion=None if unplaced is None else bars(unplaced),
+    )
+
+
+def run_with_gangs(
+    cluster: Cluster,
+    entries: Sequence[Entry],
+    gangs: Sequence[Gang | None],
+    break_tie: Tiebreaker,
+    *,
+    seed: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> tuple[list[Outcome], Cluster]:
+    """Place every entry's copies on ``cluster`` in one queue, those of one of ``gangs`` all or none, by priority, then
+    in the order given. Returns each entry's outcome, in the order given, and the resulting cluster.
+
+    ``seed`` chooses among domains of equal scores; None takes the first by name.
+    """
+    choosing = Choosing(break_tie, None if seed is None else random.Random(seed))
+    units = list(_units(entries, gangs))
+    waiting, placed = sorted(units, key=lambda unit: (-unit.priority, unit.positions[0])), 0
+    while waiting:
+        newly_placed = []
+        for unit in waiting:
+            before = unit.count
+            cluster = unit.place(cluster, choosing)
+            newly_placed.append(unit.count - before)
+            placed += newly_placed[-1]
+            if on_progress is not None:
+                on_progress(placed)
+        # What fits nowhere is tried again if others were placed after it.
+        waiting = [unit for place, unit in enumerate(waiting) if unit.lacks_some and any(newly_placed[place + 1 :])]
+    outcomes: dict[int, Outcome] = {}
+    for unit in units:
+        outcomes.update(zip(unit.positions, _concluded(unit, cluster, break_tie), strict=True))
+    return [outcomes[position] for position in range(len(entries))], cluster
+
+
+def _units(entries: Sequence[Entry], gangs: Sequence[Gang | None]) -> Iterator[Unit]:
+    """The workloads that are placed together."""
+    members: dict[Gang, list[int]] = {}
+    for position, (entry, gang) in enumerate(zip(entries, gangs, strict=True)):
+        if gang is None:
+            yield SingleWorkload([position], [entry])
+        elif gang.pod_group is None:
+            yield WhatIfGangs([position], [entry], gang)
+        else:
+            members.setdefault(gang, []).append(position)
+    for gang, positions in members.items():
+        yield PodGroupMembers(positions, [entries[position] for position in positions], gang)
+
+
+def _concluded(unit: Unit, cluster: Cluster, break_tie: Tiebreaker) -> Iterator[Outcome]:
+    """The outcomes of its workloads, with the constraints as they are once the queue is done."""
+    idle = [replace(entry, count=0, per_node=False) for entry in unit.entries]
+    now, _ = run(cluster, idle, break_tie)
+    for place, (outcome, after) in enumerate(zip(unit.outcomes, now, strict=True)):
+        unit.tell(place)
+        outcome.before = after.before if outcome.before is None else outcome.before
+        outcome.after = after.after
+        yield outcome

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from shlex import quote
 
-from msgspec import Struct, field
+import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Surroundings, from_stored_pod
@@ -16,30 +18,236 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.kube.quantity import rounded
 from kubespread.kube.versions import KubeVersion
+from kubespread.questions.causes.bars import (
+    SELECTION,
+    TAINT,
+    Barring,
+    BarringReason,
+    Failing,
+    barring_constraints,
+    failings,
+    fitting_without,
+    in_brief,
+    left_by_selection,
+    listed,
+    rejected_only_by,
+    selected_nowhere,
+    selection_of,
+)
 from kubespread.questions.commands import Commands
 from kubespread.questions.patches import commands_for
-from kubespread.questions.pending.causes import Waits, cause_of
 from kubespread.questions.pending.question import Pending
-from kubespread.questions.pending.report import PendingReport, StuckGroup
-from kubespread.questions.remedies.advice import options
-from kubespread.questions.remedies.candidates import FAMILIES
+from kubespread.questions.pending.report import PendingFor, PendingReport, StuckGroup
 from kubespread.questions.remedies.change import Answer, Change
-from kubespread.questions.remedies.edited_worlds import EditedWorlds
-from kubespread.questions.remedies.search import MOST_EFFORT, Found, Trials, combined, search_least
-from kubespread.questions.remedies.stuck import Stuck
+from kubespread.questions.remedies.edited_worlds import EditedWorlds, PlayedGoal
+from kubespread.questions.remedies.families import FAMILIES, Stuck
+from kubespread.questions.remedies.search import MOST_EFFORT, Found, Trials, least_change, options
+from kubespread.questions.room import free
 from kubespread.questions.scene import Scene
 from kubespread.reports.advise import Suggestion
 from kubespread.reports.happened import UnmadePods
-from kubespread.snapshot.edits.verb import Edit
+from kubespread.scheduler.cluster.columns import Mask, canonical, requested
+from kubespread.scheduler.evaluation import Evaluation, evaluate
+from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import some_of
+from kubespread.wording import count_of, short_key, some_of
 from kubespread.world.events.world import World, unmade
 from kubespread.world.reporting.difference import judged_as_it_stands
 from kubespread.world.reporting.happenings import unmade_pods, workload_of
 from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
+
+_MAX_DOMAINS, _MAX_WRONG, _MAX_NODES, _MAX_REASONS = 2, 2, 2, 4
+_INSUFFICIENT = "Insufficient "
+_GATED = "Scheduling is blocked due to non-empty scheduling gates"
+"""The message of the condition PodScheduled of a pod with gates, as the API server writes it."""
+
+
+class Waits(Struct, frozen=True):
+    """What a pod waits for."""
+
+    cause: PendingFor
+    why: str
+    """``zone ≤ 1: min 0 in zone c (2 tainted)``."""
+    message: str = ""
+    """kube-scheduler's, where it says something."""
+    evaluation: Evaluation | None = None
+    """Where nodes were judged and none fits."""
+    victims: tuple[NamespacedName, ...] = ()
+    """The pods preempted for it."""
+
+
+def cause_of(world: World, waiting: Waiting) -> Waits:
+    """The cause in the cluster as it is, with nothing placed since."""
+    pod = waiting.pod
+    if pod.spec.scheduling_gates:
+        names = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
+        return Waits("gated", f"scheduling gate {names}", _GATED)
+    scheduled = world.surroundings.scheduler_of(pod)
+    if scheduled is None:
+        return Waits("otherScheduler", f'scheduler "{pod.spec.scheduler_name}", which is not modeled')
+    try:
+        evaluation = evaluate(scheduled[1], world.cluster, waiting.template)
+    except SchedulingError as error:
+        return Waits("refused", str(error), str(error))
+    message = evaluation.message or ""
+    if not message:
+        fitting = int(evaluation.feasible.sum())
+        return Waits("fits", f"fits {count_of(fitting, 'node')}, not tried yet")
+    if pod.status.nominated_node_name:
+        return Waits("nominated", f"nominated to {pod.status.nominated_node_name}, waits for room there", message)
+    if evaluation.rejection is not None:
+        return Waits("refused", ", ".join(evaluation.rejection.reasons), message)
+    if evaluation.error is not None or not len(evaluation.cluster):
+        return Waits("refused", message, message)
+    return Waits("filtered", _decisive(evaluation), message, evaluation)
+
+
+def _decisive(evaluation: Evaluation) -> str:
+    """What rules out all nodes; else what alone rules out most, and what is wrong with the others."""
+    reasons: list[BarringReason] = [*barring_constraints(evaluation), *failings(evaluation)]
+    if everywhere := [reason for reason in reasons if reason.rejected.all()]:
+        return _everywhere(evaluation, everywhere, reasons)
+    selecting = selection_of(reasons)
+    alone = [int(np.count_nonzero(fitting_without(evaluation, reasons, reason))) for reason in reasons]
+    most = [int(np.count_nonzero(reason.rejected)) for reason in reasons]
+    place = max(range(len(reasons)), key=lambda place: (alone[place], most[place], -place))
+    decisive = reasons[place]
+    if selecting is not None and (decisive is selecting or not alone[place]):
+        return left_by_selection(evaluation, reasons, selecting)
+    if not alone[place]:
+        every_node = np.ones(len(evaluation.cluster), dtype=np.bool_)
+        return f"each node for several reasons: {_wrong(every_node, reasons, _MAX_REASONS)}"
+    others = [reason for reason in reasons if reason is not decisive]
+    if isinstance(decisive, Barring):
+        return _of_constraint(decisive, others)
+    return _of_nodes(decisive, others, evaluation)
+
+
+def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], reasons: Sequence[BarringReason]) -> str:
+    """All of the reasons that hold everywhere, since none alone is the cause."""
+    parts = [_of_constraint(reason, []) for reason in everywhere if isinstance(reason, Barring)]
+    failing = [reason for reason in everywhere if isinstance(reason, Failing)]
+    if any(reason.words is SELECTION for reason in failing):
+        parts.append(selected_nowhere(evaluation))
+    others = [reason for reason in reasons if reason not in everywhere]
+    resources = [reason for reason in failing if _is_resource(reason, evaluation)]
+    parts += (_of_resource(resource.words.short, others, evaluation) for resource in resources)
+    rest = [reason for reason in failing if reason.words is not SELECTION and reason not in resources]
+    if rest:
+        count = len(evaluation.cluster)
+        parts.append(f"{_all_nodes(count)} {listed([_adjective(reason, count) for reason in rest])}")
+    every_node = np.ones(len(evaluation.cluster), dtype=np.bool_)
+    if not rejected_only_by(reasons, everywhere).any():
+        parts.append(_wrong(every_node, others, _MAX_REASONS))
+    return "; ".join(parts)
+
+
+def _all_nodes(count: int) -> str:
+    return {1: "the only node", 2: "both nodes"}.get(count, f"all {count:,} nodes")
+
+
+def _of_constraint(barring: Barring, others: Sequence[BarringReason]) -> str:
+    """``zone ≤ 1: min 0 in zone c (2 tainted)``."""
+    counted = barring.counted
+    constraint, column = counted.constraint, counted.column
+    key, limit = short_key(constraint.topology_key), barring.limit
+    if not column.present.any():
+        return f"{limit}: no node has the label {constraint.topology_key}"
+    domains = int(np.count_nonzero(counted.is_domain))
+    if constraint.min_domains is not None and domains < constraint.min_domains:
+        return f"{limit}: {count_of(domains, key)}, minDomains {constraint.min_domains}"
+    if not domains:
+        return f"{limit}: no {key} counts"
+    minimum = counted.global_minimum
+    emptiest = counted.is_domain & (counted.counts == minimum)
+    names = sorted(column.values[code] or '""' for code in np.flatnonzero(emptiest))
+    where = f"{key} {', '.join(names)}" if len(names) <= _MAX_DOMAINS else f"{len(names)} {key}s"
+    emptiest_nodes: Mask = column.present & np.isin(column.codes, np.flatnonzero(emptiest))
+    wrong = _wrong(emptiest_nodes, others)
+    return f"{limit}: min {minimum} in {where}{f' ({wrong})' if wrong else ''}"
+
+
+def _wrong(among: Mask, others: Sequence[BarringReason], most: int = _MAX_WRONG) -> str:
+    """What is wrong with nodes, most of them first."""
+    counts = [(int(np.count_nonzero(nodes & among)), words) for other in others for nodes, words in _adjectives(other)]
+    listed = [f"{count} {words(count)}" for count, words in sorted(counts, key=lambda pair: -pair[0]) if count]
+    return ", ".join(listed[:most])
+
+
+def _adjectives(reason: BarringReason) -> Iterator[tuple[Mask, Callable[[int], str]]]:
+    """The rejected nodes, by the adjective for them."""
+    if isinstance(reason, Failing):
+        yield reason.rejected, partial(_adjective, reason)
+        return
+    present = reason.counted.column.present
+    yield reason.rejected & present, lambda _: f"over {reason.limit}"
+    yield reason.rejected & ~present, lambda _: f"without a {short_key(reason.counted.constraint.topology_key)} label"
+
+
+def _adjective(failing: Failing, count: int) -> str:
+    return "tainted" if failing.words is TAINT else failing.words.brief_of(count)
+
+
+def _of_nodes(failing: Failing, others: Sequence[BarringReason], evaluation: Evaluation) -> str:
+    """``memory: largest open hole 3.1Gi < 4Gi``; for any other reason how many nodes it rules out."""
+    if _is_resource(failing, evaluation):
+        return _of_resource(failing.words.short, others, evaluation)
+    count, total = int(np.count_nonzero(failing.rejected)), len(evaluation.cluster)
+    sentence = f"{count:,} of {total:,} nodes {_adjective(failing, count)}"
+    wrong = _wrong(~failing.rejected, others)
+    return f"{sentence}; {wrong}" if wrong else sentence
+
+
+def _is_resource(failing: Failing, evaluation: Evaluation) -> bool:
+    return f"{_INSUFFICIENT}{failing.words.short}" in _reasons(evaluation)
+
+
+def _reasons(evaluation: Evaluation) -> set[str]:
+    return {reason for judged in evaluation.verdicts.values() for status in judged.table for reason in status.reasons}
+
+
+def _of_resource(resource: str, others: Sequence[BarringReason], evaluation: Evaluation) -> str:
+    """``cpu: largest open hole 1 < 2; 16 free on c1 (cordoned)``: the most room on a node that nothing else rejects,
+    and where there would be enough; or the most on any node, where something else rejects all.
+    """
+    is_open = ~np.logical_or.reduce(
+        [np.zeros(len(evaluation.cluster), dtype=np.bool_), *(other.rejected for other in others)]
+    )
+    available, request = free(evaluation.cluster, resource), requested(evaluation.pod)[0].get(resource, 0)
+    needs = rounded(canonical(resource, request), up=True)
+    hole = rounded(canonical(resource, int((available[is_open] if is_open.any() else available).max())))
+    if not is_open.any():
+        return f"{resource}: at most {hole} free on a node, {needs} asked"
+    sentence, elsewhere = f"{resource}: largest open hole {hole} < {needs}", ~is_open & (available >= request)
+    if not elsewhere.any():
+        return sentence
+    most = rounded(canonical(resource, int(available[elsewhere].max())))
+    return f"{sentence}; {most} free on {_where(evaluation, elsewhere, others)}"
+
+
+def _where(evaluation: Evaluation, nodes: Mask, others: Sequence[BarringReason]) -> str:
+    """``c1 (cordoned) and g1 (tainted gpu)``, or how many nodes and what is wrong with them."""
+    names = evaluation.cluster.nodes.names
+    positions = sorted(np.flatnonzero(nodes).tolist(), key=names.__getitem__)
+    if len(positions) > _MAX_NODES:
+        return f"{len(positions):,} nodes ({_wrong(nodes, others)})"
+    by_state: dict[str, list[str]] = {}
+    for node in positions:
+        by_state.setdefault(_state(evaluation, node, others), []).append(names[node])
+    return listed([f"{listed(alike)} ({state})" for state, alike in by_state.items()])
+
+
+def _state(evaluation: Evaluation, node: int, others: Sequence[BarringReason]) -> str:
+    return ", ".join(
+        other.complaint(node) if isinstance(other, Barring) else in_brief(evaluation, other.words, node)
+        for other in others
+        if other.rejected[node]
+    )
+
 
 # The smallest change that frees pods with the same cause: found and proven by placing all of them.
 
@@ -54,7 +262,7 @@ _OF_A_FAMILY = 4
 """Changes per family that are tried on large clusters."""
 
 
-class Kind(Struct, frozen=True):
+class AlikePods(Struct, frozen=True):
     """Identical waiting pods: what is true of one is true of all."""
 
     waiting: Sequence[Waiting]
@@ -67,18 +275,19 @@ class Kind(Struct, frozen=True):
         return len(self.waiting)
 
 
-class Group(Struct, dict=True):
-    """Kinds of pods asked about together.
+@dataclass
+class AllFreed(PlayedGoal):
+    """Kinds of pods that are all to find a node.
 
     Edits are made in a cluster with all waiting pods, as they would be in practice; changes of the pods themselves
     apply to these alone.
     """
 
     worlds: EditedWorlds
-    kinds: Sequence[Kind]
+    kinds: Sequence[AlikePods]
     revise: RevisePod
-    _freed: dict[tuple[tuple[str, ...], tuple[Edit, ...]], frozenset[PodKey]] = field(default_factory=dict)
-    _spent: float = 0
+    _freed: dict[Hashable, frozenset[PodKey]] = field(default_factory=dict)
+    alone = None
 
     def __len__(self) -> int:
         return sum(map(len, self.kinds))
@@ -87,35 +296,24 @@ class Group(Struct, dict=True):
     def keys(self) -> frozenset[PodKey]:
         return frozenset(key_of(waiting.pod) for kind in self.kinds for waiting in kind.waiting)
 
-    def ask(self, change: Change) -> Answer | None:
-        edited = self.worlds.after(change.edits)
+    def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
+        edited = worlds.after(change.edits)
         if edited is None:
             return None
-        self._spent += _PER_QUESTION
+        self.spent += _PER_QUESTION
         if not change.edits or change.settings:
             placed = self._placed(edited.world, change.settings)
             if placed is None:
                 return None
             edited = edited.then(placed)
-        freed = self._freed[change.settings, change.edits] = self.keys - edited.world.queue.waiting.keys()
-        if not freed:
-            return Answer(0, len(self))
-        harm = self.worlds.harm(edited, self._is_own)
-        return Answer(len(freed), len(self), self.worlds.consequences(edited), harm)
+        freed = self._freed[change.key] = self.keys - edited.world.queue.waiting.keys()
+        return self.answered(worlds, edited, len(freed), len(self)) if freed else Answer(0, len(self))
 
     def freed(self, change: Change) -> frozenset[PodKey]:
         """The pods that have a node after a change that was tried."""
-        return self._freed[change.settings, change.edits]
+        return self._freed[change.key]
 
-    def ask_alone(self, change: Change) -> Answer | None:
-        """Never: only what frees them among all the others counts."""
-        return None
-
-    @property
-    def effort(self) -> float:
-        return self.worlds.effort + self._spent
-
-    def _is_own(self, pod: Pod) -> bool:
+    def is_own(self, pod: Pod) -> bool:
         return key_of(pod) in self.keys
 
     def _placed(self, edited: World, settings: Sequence[str]) -> World | None:
@@ -128,8 +326,8 @@ class Group(Struct, dict=True):
         if settings and not self._set(world, settings):
             return None
         cluster = world.cluster
-        self._spent += _PER_POD * len(self) + _PER_POD_THERE * len(cluster.running)
-        self._spent += _PER_KIND_AND_NODE * len(self.kinds) * len(cluster)
+        self.spent += _PER_POD * len(self) + _PER_POD_THERE * len(cluster.running)
+        self.spent += _PER_KIND_AND_NODE * len(self.kinds) * len(cluster)
         world.settle()
         world.queue.waiting.update(others)
         return world
@@ -142,27 +340,12 @@ class Group(Struct, dict=True):
             if template is None:
                 continue
             any_taken = True
-            for key in map(_key, kind.waiting):
-                if (waiting := world.queue.waiting.get(key)) is not None:
+            for stuck in kind.waiting:
+                if (waiting := world.queue.waiting.get(key_of(stuck.pod))) is not None:
                     pod = Pod(metadata=waiting.pod.metadata, spec=template.spec, status=waiting.pod.status)
                     world.book.replace(waiting.pod, pod)
                     world.queue.add(pod, template)
         return any_taken
-
-
-def _key(waiting: Waiting) -> PodKey:
-    return key_of(waiting.pod)
-
-
-def least_change(stuck: Stuck, trials: Trials) -> Found | None:
-    """The search for one pod, extended to a group: the cheapest change that frees all of it, else the cheapest of those
-    that free most of it.
-    """
-    alone = search_least(stuck, FAMILIES, trials, _OF_A_FAMILY)
-    if alone is not None:
-        return alone
-    together = combined(stuck, FAMILIES, trials, enough=1).found
-    return together[0] if together else trials.best_of_those_that_help(stuck.fitting)
 
 
 _MOST_VICTIMS = 2
@@ -172,7 +355,7 @@ _FIT = "fits once the others run"
 class _Stuck(Struct, frozen=True):
     """Identical pods, and what they wait for."""
 
-    kind: Kind
+    kind: AlikePods
     waits: Waits
     fitting: int = 0
     """How many of them find a node without any change, after those of their workload that come before them."""
@@ -205,7 +388,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
 def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Commands) -> list[StuckGroup]:
     """The largest first. After each cause, progress reports the number of pods whose remedy is known."""
     world = scene.world
-    by_workload: dict[WorkloadName, list[Kind]] = {}
+    by_workload: dict[WorkloadName, list[AlikePods]] = {}
     for kind in _kinds(world, is_asked):
         by_workload.setdefault(workload_of(world, kind.waiting[0].pod), []).append(kind)
     by_cause: dict[tuple[str, str], list[_Stuck]] = {}
@@ -224,24 +407,20 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Co
 def _not_made(world: World, groups: Iterable[StuckGroup]) -> Iterator[UnmadePods]:
     """Pods of the stuck workloads that do not even exist."""
     stuck = {workload for group in groups for workload in group.workloads}
-    return (
-        (unmade_pod for unmade_pod in unmade_pods(world, unmade(world)) if unmade_pod.workload in stuck)
-        if stuck
-        else iter(())
-    )
+    return (row for row in (unmade_pods(world, unmade(world)) if stuck else ()) if row.workload in stuck)
 
 
-def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[Kind]:
+def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[AlikePods]:
     """The waiting pods in question, in kube-scheduler's order; those with gates come last."""
     kinds: dict[int, list[Waiting]] = {}
     ordered = {key_of(waiting.pod): waiting for waiting in (*world.queue.in_order(), *world.waiting)}
     for waiting in ordered.values():
         if is_asked(workload_of(world, waiting.pod)):
             kinds.setdefault(id(waiting.template), []).append(waiting)
-    return [Kind(waiting) for waiting in kinds.values()]
+    return [AlikePods(waiting) for waiting in kinds.values()]
 
 
-def _together(world: World, kinds: Sequence[Kind]) -> Iterator[_Stuck]:
+def _together(world: World, kinds: Sequence[AlikePods]) -> Iterator[_Stuck]:
     """What the pods of a workload wait for. Where one fits, or makes room for itself, all are placed one after another:
     later ones may no longer find a node, or find one only now.
     """
@@ -269,14 +448,14 @@ def _together(world: World, kinds: Sequence[Kind]) -> Iterator[_Stuck]:
             yield _Stuck(kind, replace(then, why=f"{fitting:,} of {len(kind):,} fit; {then.why}"), fitting)
 
 
-def _preempts(world: World, kind: Kind, waits: Waits) -> bool:
+def _preempts(world: World, kind: AlikePods, waits: Waits) -> bool:
     if waits.cause != "filtered":
         return False
     budgets = world.budgets.current(world.time) if world.surroundings.preempts else ()
     return world.queue.victims(kind.waiting[0], world.living, lambda: budgets) is not None
 
 
-def _waiting(kinds: Iterable[Kind]) -> dict[PodKey, Waiting]:
+def _waiting(kinds: Iterable[AlikePods]) -> dict[PodKey, Waiting]:
     return {key_of(waiting.pod): waiting for kind in kinds for waiting in kind.waiting}
 
 
@@ -304,17 +483,18 @@ class _Freeing(Struct, dict=True):
             yield self._group(alike, None, 0)
             return
         ranked = sorted(alike, key=lambda stuck: -len(stuck.kind))
-        group = Group(self._worlds, [stuck.kind for stuck in ranked], self._revise)
+        goal = AllFreed(self._worlds, [stuck.kind for stuck in ranked], self._revise)
         evaluation = ranked[0].waits.evaluation
         assert evaluation is not None
-        several = len(group) if len(group) > 1 else None
+        several = len(goal) if len(goal) > 1 else None
         fitting = sum(stuck.fitting for stuck in alike)
-        trials = Trials(group, evaluation.pod, group.effort + self.left / 2)
-        before = group.effort
-        in_free_room = None if fitting else several
-        best = least_change(Stuck(evaluation, self.version, several, fitting, in_free_room), trials)
-        self.left -= group.effort - before
-        free = group.freed(best.change) if best is not None else frozenset()
+        stuck_there = Stuck(evaluation, self.version, several, fitting, None if fitting else several)
+        before = goal.effort
+        trials = Trials.of(goal, stuck_there, before + self.left / 2)
+        # The cheapest change that frees all of them, else the cheapest of those that free most of them.
+        best = least_change(stuck_there, trials, FAMILIES, _OF_A_FAMILY) or trials.best_of_those_that_help()
+        self.left -= goal.effort - before
+        free = goal.freed(best.change) if best is not None else frozenset()
         whole = [stuck for stuck in alike if _waiting([stuck.kind]).keys() <= free]
         if whole and len(whole) < len(alike):
             yield from self.groups(whole)

@@ -21,7 +21,7 @@ from kubespread.questions.play.steps import Autoscale, Changes, Manifests, Playi
 from kubespread.questions.queue.manner import check_deals, deals_worth, dealt_anew
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.autoscaling import groups_of, types_of
+from kubespread.questions.simulate.answer import groups_of, types_of
 from kubespread.questions.tasks import ALONE
 from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.reading import ScenarioGiven, read_scenario

@@ -31,7 +31,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.questions.play.question import Play
 from kubespread.questions.play.report import PlayReport, StepReport
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.upgrade.replacing import replace_nodes
+from kubespread.questions.upgrade.answer import replace_nodes
 from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.questions.worlds import as_snapshot
 from kubespread.reports.autoscaling import AutoscalingReport

@@ -8,18 +8,377 @@ and is tried again when something has changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from msgspec import Struct, field
+
+from kubespread.controllers.daemonset import pinned_to
+from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import priority_of
-from kubespread.questions.queue.entries import Cycles, Entry, Outcome, Preemptions, Waiting, waiting_for
+from kubespread.kube.well_known import DO_NOT_SCHEDULE
+from kubespread.reports.gang import GangReport
+from kubespread.reports.judged_nodes import constraint_reports, domain_counts
+from kubespread.reports.parts import ConstraintReport
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.cluster.nodes import Search
-from kubespread.scheduler.placing import Batch, Tiebreaker, first_in_heap
-from kubespread.world.store.waiting import LivingCluster
+from kubespread.scheduler.cluster.storage_index import StorageChange
+from kubespread.scheduler.evaluation import Evaluation, Preemption, evaluate, has_lower, preempt
+from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.placing import Batch, Choice, Placing, Tiebreaker, first_in_heap
+from kubespread.scheduler.plugin import SchedulingError, Status
+from kubespread.scheduler.profile.profile import Profile, post_filters
+from kubespread.wording import some_of
+from kubespread.world.store.claims import Replicas, to_create
+from kubespread.world.store.pod_book import PodKey, key_of
+from kubespread.world.store.waiting import Applicant, LivingCluster
 
 if TYPE_CHECKING:
     from kubespread.world.events.world import World
+
+
+class Preempted(Struct, frozen=True):
+    """A preempted pod."""
+
+    pod: Pod
+    node: int
+    """Where it ran, by position."""
+    broken_budgets: tuple[str, ...]
+    """The names of the disruption budgets that did not allow it."""
+
+
+class Preemptions:
+    """Preemption in one living cluster, whose disruption budgets are kept current."""
+
+    def __init__(self, living: LivingCluster, make_world: Callable[[], World]) -> None:
+        """``make_world`` makes the world of the cluster on demand: only a world knows budgets."""
+        self._living, self._make_world = living, make_world
+        self._world: World | None = None
+        self.preemption: Preemption | None = None
+        """The last preemption that helped."""
+        self.on_lost: Mapping[PodKey, Callable[[int], None]] = {}
+        """Callbacks by pod, called with the node where it was preempted."""
+
+    def make_room(
+        self, pod: Pod, evaluate: Callable[[], Evaluation], profile: Profile
+    ) -> tuple[int, list[Preempted]] | None:
+        """Preempt what kube-scheduler would for ``pod``, which fits nowhere as ``evaluate`` shows: the node, by
+        position, that is free for it now, and the pods that ran there; None where that does not help.
+        """
+        if not has_lower(self._living.cluster, pod):
+            return None
+        evaluation = evaluate()
+        world = self._world = self._world or self._make_world()
+        budgets = world.budgets
+        preemption = preempt(evaluation, post_filters(profile), budgets=budgets.current(world.time))
+        candidate = preemption.candidate
+        if candidate is None:
+            return None
+        self.preemption = preemption
+        node = self._living.nodes.index[candidate.node]
+        self._living.change(gone=[(pod, node) for pod in candidate.victims])
+        for pod in candidate.victims:
+            budgets.removed(pod)
+            if (on_lost := self.on_lost.get(key_of(pod))) is not None:
+                on_lost(node)
+        victims = zip(candidate.victims, candidate.broken, strict=True)
+        return node, [Preempted(pod, node, broken) for pod, broken in victims]
+
+
+MAX_REPLICAS = 1_000_000
+_MAX_NAMED = 3
+
+
+class Entry(Struct, frozen=True):
+    """One workload in the queue."""
+
+    pod: Pod
+    plugins: Framework
+    count: int | None
+    """How many copies to place; None for as many as fit."""
+    per_node: bool = False
+    """A DaemonSet: one on every node that the pod's affinity and tolerations allow, pinned to it as its controller pins
+    it.
+    """
+    running_on: frozenset[int] = frozenset()
+    """Nodes that already run the DaemonSet's pod."""
+    own: frozenset[PodKey] = frozenset()
+    """Its existing pods: when one is preempted, another is created."""
+    replicas: Replicas | None = None
+    """Its pods, where each has claims of its own; without it all are copies of ``pod``."""
+    binds: bool = True
+    """Whether the claims that a pod waits with are bound once it has a node."""
+    candidates: Mask | None = None
+    """The nodes that may be chosen, None for all of them."""
+    preempts_as: Profile | None = None
+    """The profile by which its pods preempt others, None where they never do."""
+
+
+class Outcome(Struct):
+    """The outcome of one entry."""
+
+    wanted: int | None
+    choices: list[Choice] = field(default_factory=list)
+    before: Sequence[Sequence[int]] | None = None
+    """The matching pods of every domain of each constraint before the first copy was placed."""
+    listed: int = 0
+    """How many nodes PreFilter plugins leave to look at."""
+    after: Sequence[ConstraintReport] = ()
+    """The constraints once the queue is done."""
+    unplaced: Evaluation | None = None
+    """Every plugin's verdict on the stuck copy."""
+    stopped: str | None = None
+    """Why the next copy found no node, None when all are placed."""
+    stuck: bool = False
+    """Whether it found none, as opposed to an error."""
+    gang: GangReport | None = None
+    """Its report as a gang, where it is one."""
+    preempted: list[tuple[int, Preempted]] = field(default_factory=list)
+    """The preempted pods, each with the copy that took its place, from 0."""
+    preemption: Preemption | None = None
+    """The preemption for the first of these copies."""
+    lost: list[int] = field(default_factory=list)
+    """The nodes where existing pods of the entry were preempted, by position."""
+
+
+class Cycles(Struct, frozen=True):
+    """What the scheduling cycles of one queue hand on to later ones."""
+
+    search: Search
+    batch: Batch | None = None
+    """None where ties are not broken as kube-scheduler breaks them."""
+    preemptions: Preemptions | None = None
+    """None where nothing is preempted."""
+
+
+class Waiting:
+    """One entry while it is placed."""
+
+    def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
+        self.entry = entry
+        self.outcome = Outcome(entry.count)
+        self._living, self._search, self._batch = living, cycles.search, cycles.batch
+        self._preemptions = cycles.preemptions
+        self.applicant = self._applicant(entry.pod)
+        self._replicas = entry.replicas() if entry.replicas is not None else iter(())
+        self._come_forward()
+        self.is_waiting = True
+
+    def _come_forward(self) -> None:
+        """Prepare the next pod, where it is not a copy of the last one; its claims are created first."""
+        replica = next(self._replicas, None)
+        if replica is not None:
+            claims = to_create(replica.claims, self._living.cluster.storage)
+            if claims:
+                self._living.change_storage(StorageChange(claims))
+            self.applicant = self._applicant(replica.pod)
+
+    def _applicant(self, pod: Pod) -> Applicant:
+        entry = self.entry
+        return Applicant(self._living, pod, entry.plugins, binds=entry.binds, candidates=entry.candidates)
+
+    def _start(self) -> Placing:
+        """The placing of the next pod; before the first one the constraints are recorded."""
+        placing = self.applicant.placing()
+        if self.outcome.before is None:
+            self.outcome.before = domain_counts(placing.states)
+            self.outcome.listed = 0 if self.entry.per_node else placing.listed
+        return placing
+
+    def place(self, break_tie: Tiebreaker) -> bool:
+        """Whether the next pod found a node."""
+        raise NotImplementedError
+
+    @property
+    def lacks_some(self) -> bool:
+        """Whether some pod of the entry has no node yet."""
+        raise NotImplementedError
+
+    def lose(self, node: int) -> None:
+        """An existing pod of the entry is preempted: another one waits."""
+        self.outcome.lost.append(node)
+
+    def _freed_node(self, evaluate: Callable[[], Evaluation]) -> int | None:
+        """The node where others were preempted for the next pod, which fits nowhere as ``evaluate`` shows; None where
+        nothing was.
+        """
+        if self._preemptions is None or self.entry.preempts_as is None:
+            return None
+        made = self._preemptions.make_room(self.applicant.pod, evaluate, self.entry.preempts_as)
+        if made is None:
+            return None
+        node, victims = made
+        self.outcome.preemption = self.outcome.preemption or self._preemptions.preemption
+        self.outcome.preempted += ((len(self.outcome.choices), victim) for victim in victims)
+        return node
+
+    def resume(self) -> None:
+        """Try again what did not fit. Nothing is preempted for it again: that did not help before."""
+        self.is_waiting, self._preemptions = True, None
+        self.outcome.stopped, self.outcome.stuck = None, False
+
+    def conclude(self) -> None:
+        """Record the outcome once the queue is done."""
+        try:
+            placing = self._start()
+            self.outcome.after = constraint_reports(placing.states, placing.feasible())
+            if self.outcome.stopped is None:
+                self._conclude(placing)
+        except SchedulingError as error:
+            self.outcome.stopped = self.outcome.stopped or str(error)
+        self.applicant.forget()
+
+    def _conclude(self, placing: Placing) -> None:
+        """Record why the next pod found no node, if one is left."""
+        raise NotImplementedError
+
+    def _take(self, choice: Choice) -> None:
+        self.applicant.take(choice)
+        self.outcome.choices.append(choice)
+        self._come_forward()
+
+
+class _Copies(Waiting):
+    def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
+        super().__init__(entry, living, cycles)
+        self._most = MAX_REPLICAS if entry.count is None else entry.count
+        self.is_waiting = self._most > 0
+
+    def place(self, break_tie: Tiebreaker) -> bool:
+        try:
+            placing = self._start()
+            choice = placing.choose(break_tie, self._search, self._batch)
+            if choice is None and (freed := self._freed_node(placing.evaluation)) is not None:
+                choice = self.applicant.placing().choose_on(freed)
+        except SchedulingError as error:
+            self.outcome.stopped, self.is_waiting = str(error), False
+            return False
+        if choice is None:
+            self.outcome.stuck, self.is_waiting = True, False
+            return False
+        self._take(choice)
+        if not self.lacks_some:
+            self.is_waiting = False
+            self.applicant.forget()
+        return True
+
+    @property
+    def lacks_some(self) -> bool:
+        return len(self.outcome.choices) < self._most
+
+    def lose(self, node: int) -> None:
+        super().lose(node)
+        self._most += 1
+        self.is_waiting = True
+
+    def _conclude(self, placing: Placing) -> None:
+        if self.outcome.stuck:
+            unplaced, among = placing.evaluation(), self.entry.candidates
+            self.outcome.unplaced = unplaced
+            self.outcome.stopped = unplaced.message if among is None else unplaced.message_among(among)
+
+
+class _Daemons(Waiting):
+    """A DaemonSet's pods, each for one node only."""
+
+    def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
+        super().__init__(entry, living, cycles)
+        self._failed: dict[int, Status] = {}
+        self._counts_domains = any(
+            constraint.when_unsatisfiable == DO_NOT_SCHEDULE
+            for constraint in entry.pod.spec.topology_spread_constraints
+        )
+        try:
+            self._targets = iter(self._nodes())
+        except SchedulingError as error:
+            self._targets, self.outcome.stopped, self.is_waiting = iter(()), str(error), False
+        self._next = next(self._targets, None)
+        self.is_waiting = self.is_waiting and self._next is not None
+
+    def _nodes(self) -> list[int]:
+        """Where the controller creates pods, by name."""
+        cluster = self._living.cluster
+        verdicts = self._start().evaluation().verdicts
+        allowed = np.ones(len(cluster), dtype=np.bool_)
+        for name in ("NodeAffinity", "TaintToleration"):
+            if name in verdicts:
+                allowed &= verdicts[name].passes
+        targets = np.flatnonzero(allowed)
+        targets = targets[cluster.nodes.name_rank[targets].argsort()]
+        nodes = [node for node in targets.tolist() if node not in self.entry.running_on]
+        self.outcome.wanted = len(nodes)
+        return nodes
+
+    def place(self, break_tie: Tiebreaker) -> bool:
+        node = self._next
+        assert node is not None
+        placing = self.applicant.placing()
+        # Its pin leaves one node to look at, which advances the search for all later pods.
+        self._search.move_on(1, len(placing))
+        choice = self._choice(placing, node) or self._choice_by_force(node)
+        self._next = next(self._targets, None)
+        self.is_waiting = self._next is not None
+        if choice is None:
+            return False
+        self._take(choice)
+        return True
+
+    def _choice(self, placing: Placing, node: int) -> Choice | None:
+        """The pinned pod's own choice: for hard constraints, a pin hides the domains of all other nodes."""
+        try:
+            if self._counts_domains:
+                pinned = self._pinned(node)
+                if pinned.feasible[node]:
+                    return Choice(node, int(pinned.total[node]), 1)
+                self._failed[node] = pinned.verdict(node)
+                return None
+            choice = placing.choose_on(node)
+        except SchedulingError as error:
+            self.outcome.stopped = str(error)
+            return None
+        if choice is None:
+            self._failed[node] = placing.evaluation().verdict(node)
+        return choice
+
+    def _pinned(self, node: int) -> Evaluation:
+        cluster = self._living.cluster
+        return evaluate(self.entry.plugins, cluster, pinned_to(self.applicant.pod, cluster.nodes.names[node]))
+
+    def _choice_by_force(self, node: int) -> Choice | None:
+        """The choice after preempting pods on the node, None where that does not help."""
+        try:
+            if self._freed_node(lambda: self._pinned(node)) is None:
+                return None
+        except SchedulingError:
+            return None
+        choice = self._choice(self.applicant.placing(), node)
+        if choice is not None:
+            self._failed.pop(node, None)
+        return choice
+
+    def resume(self) -> None:
+        super().resume()
+        self._targets, self._failed = iter(list(self._failed)), {}
+        self._next = next(self._targets, None)
+        self.is_waiting = self._next is not None
+
+    @property
+    def lacks_some(self) -> bool:
+        return bool(self._failed)
+
+    def _conclude(self, placing: Placing) -> None:
+        if self._failed:
+            status, names = next(iter(self._failed.values())), self._living.cluster.nodes.names
+            named = some_of([names[node] for node in self._failed], _MAX_NAMED)
+            self.outcome.stopped = f"no room on {named}: {', '.join(status.reasons)}"
+
+
+def waiting_for(living: LivingCluster, entries: Iterable[Entry], cycles: Cycles) -> Sequence[Waiting]:
+    """The waiting state of each of ``entries`` in ``living``, in their order."""
+    return [(_Daemons if entry.per_node else _Copies)(entry, living, cycles) for entry in entries]
+
 
 _NOW_AND_THEN = 200
 
@@ -54,7 +413,7 @@ def run(
 
 
 def place(cluster: Cluster, entries: Sequence[Entry], break_tie: Tiebreaker) -> list[Outcome]:
-    """The same without reports: constraints are not recorded once all copies have a node."""
+    """As `run`, but constraints are not recorded once all copies have a node."""
     waiting = waiting_for(LivingCluster(cluster), entries, Cycles(Search(samples=False)))
     _place_all(waiting, break_tie)
     for unit in waiting:

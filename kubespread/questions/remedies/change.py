@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import NamespacedName
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.snapshot.edits.verb import Edit
-
-_MOST_TOGETHER = 100
 
 
 class Change(Struct, frozen=True):
     """One thing to do, or several together."""
 
     family: str
-    """The kind of change, of `remedies.families`."""
+    """The kind of change, as in `remedies.families`."""
     what: str
     """``maxSkew 2``, ``uncordon node-7``."""
     cost: int
@@ -27,6 +26,8 @@ class Change(Struct, frozen=True):
     """Fields of the pod, as ``--set`` has them."""
     edits: tuple[Edit, ...] = ()
     """What is done to the cluster."""
+    fields: tuple[tuple[str, Any], ...] = ()
+    """Other values of fields of the question, by name."""
     pieces: tuple[Change, ...] = ()
     """The parts of a change to several nodes, one per node; or of several labels for one node, one per label."""
     phrase: str = ""
@@ -44,13 +45,18 @@ class Change(Struct, frozen=True):
         return f"{self.letter} {self.what}" if self.letter else self.what
 
     @property
+    def key(self) -> Hashable:
+        """What it does, however it is called."""
+        return self.settings, self.edits, self.fields
+
+    @property
     def parts(self) -> tuple[Change, ...]:
         """Each by itself."""
         return self.together or (self,)
 
     @classmethod
     def of_pieces(cls, phrase: str, pieces: Sequence[Change]) -> Change:
-        """The same change to several nodes, or to one; several labels for one node, or one."""
+        """One change to several nodes, or to one; several labels for one node, or one."""
         first = pieces[0]
         if len(pieces) == 1:
             return first
@@ -60,7 +66,7 @@ class Change(Struct, frozen=True):
         else:
             what = phrase + "".join(piece.what.removeprefix(phrase) for piece in pieces)
             cost = max(piece.cost for piece in pieces)
-        return cls(first.family, what, cost, (), edits, tuple(pieces), phrase)
+        return cls(first.family, what, cost, edits=edits, pieces=tuple(pieces), phrase=phrase)
 
     def without(self, piece: Change) -> Change:
         """The change without one of its nodes or labels."""
@@ -101,12 +107,9 @@ class Ladder(Struct, frozen=True):
         return cls(change.family, summary, 1, lambda _: change, change.letter)
 
     @classmethod
-    def of_several(cls, phrase: str, changes: Sequence[Change], summary: str) -> Iterator[Ladder]:
-        """The same change to two nodes, to three ...; none for a single node."""
-        most = min(len(changes), _MOST_TOGETHER) - 1
-        if most > 0:
-            family = changes[0].family
-            yield cls(family, summary, most, lambda place: Change.of_pieces(phrase, changes[: place + 2]), of_many=True)
+    def of_sizes(cls, sizes: Sequence[Change]) -> Ladder:
+        """Changes of one kind, each larger than the one before."""
+        return cls(sizes[0].family, sizes[-1].what, len(sizes), sizes.__getitem__)
 
     @property
     def least(self) -> Change:
@@ -123,13 +126,15 @@ class Answer(Struct, frozen=True):
     """The engine's answer after a change."""
 
     count: int
-    """The nodes that fit the pod; for several pods, how many of them find a node."""
+    """The nodes that fit the pod; for several pods, how many of them find a node; 1 for anything else that is done."""
     needed: int = 1
     """How many are needed."""
     consequences: tuple[str, ...] = ()
     """What happens to others: ``preempting shop/api-1``."""
     harm: tuple[str, ...] = ()
     """What others lose: a change that only shifts the problem to another pod solves nothing."""
+    lost: tuple[NamespacedName, ...] = ()
+    """Pods that are lost for good, which is part of the price of what is asked, and no harm."""
 
     @property
     def is_met(self) -> bool:
@@ -141,18 +146,20 @@ class Answer(Struct, frozen=True):
         return self.is_met and not self.harm
 
 
-class Asker(Protocol):
-    """Makes a change and asks the engine again."""
+class Goal(Protocol):
+    """A question that is asked again after a change, and answered yes once the change suffices."""
 
     def ask(self, change: Change) -> Answer | None:
         """The answer after the change; None where the API server or a disruption budget refuses it."""
 
-    def ask_alone(self, change: Change) -> Answer | None:
-        """The same if no other pod waited for a node; None also if none does."""
+    def ask_alone(self, _change: Change) -> Answer | None:
+        """The answer if no other pod waited for a node; None if none does, and where only all together matter."""
+        return None
 
     @property
     def effort(self) -> float:
         """The effort of all questions so far, roughly in milliseconds: derived from the work done, not from a clock."""
+        return 0
 
 
 class Revised(Struct, frozen=True):

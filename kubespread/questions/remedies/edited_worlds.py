@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from msgspec import Struct, field
@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
+from kubespread.questions.remedies.change import Answer, Change, Goal
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.wording import count_of
@@ -58,7 +59,7 @@ class EditedWorlds(Struct, dict=True):
     namespace: str
     """The namespace of names without one."""
     effort: float = 0
-    """The effort so far, as in `Asker.effort`."""
+    """The effort so far, as in `Goal.effort`."""
     _made: dict[tuple[Edit, ...], Edited | None] = field(default_factory=dict)
 
     @cached_property
@@ -74,7 +75,7 @@ class EditedWorlds(Struct, dict=True):
         return self.unchanged.then(world)
 
     def if_alone(self, is_own: Callable[[Pod], bool]) -> EditedWorlds | None:
-        """The same if no other pods waited; None if none do."""
+        """The world in which only its own pods wait; None if no others do."""
         queue = self.unchanged.world.queue.waiting
         if all(is_own(waiting.pod) for waiting in queue.values()):
             return None
@@ -99,7 +100,9 @@ class EditedWorlds(Struct, dict=True):
         return edited
 
     def _edited(self, before: Edited, edit: Edit) -> Edited | None:
-        self._spend(edit)
+        self.effort += _PER_EDIT + _PER_NODE * len(self.unchanged.world.living.nodes.objects)
+        if isinstance(edit, AddNode):
+            self.effort += _PER_NEW_NODE * edit.count
         world = before.world.fork()
         try:
             apply(world, edit, self.namespace)
@@ -142,11 +145,44 @@ class EditedWorlds(Struct, dict=True):
                 pods = f"{count_of(more, 'pod')} of {row.owner.kind}/{row.owner.name}"
                 yield f"{pods} would not be made again: {row.message}"
 
-    def _spend(self, edit: Edit) -> None:
-        nodes = len(self.unchanged.world.living.nodes.objects)
-        self.effort += _PER_EDIT + _PER_NODE * nodes
-        if isinstance(edit, AddNode):
-            self.effort += _PER_NEW_NODE * edit.count
+
+class PlayedGoal(Goal):
+    """A goal for some pods: what else becomes of the cluster is played in a world after a change's edits."""
+
+    worlds: EditedWorlds
+    spent: float = 0
+    """Effort spent outside of worlds, in milliseconds."""
+
+    def is_own(self, pod: Pod) -> bool:
+        """Whether it is one of these pods."""
+        raise NotImplementedError
+
+    def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
+        """The answer after ``change``, its edits made in ``worlds``."""
+        raise NotImplementedError
+
+    def ask(self, change: Change) -> Answer | None:
+        return self.ask_in(self.worlds, change)
+
+    def ask_alone(self, change: Change) -> Answer | None:
+        return None if self.alone is None else self.ask_in(self.alone, change)
+
+    @cached_property
+    def alone(self) -> EditedWorlds | None:
+        """Where no other pods wait; None if none do, and where only what frees them among all others counts."""
+        return self.worlds.if_alone(self.is_own)
+
+    def answered(
+        self, worlds: EditedWorlds, edited: Edited | None, count: int, needed: int = 1, harm: Sequence[str] = ()
+    ) -> Answer:
+        """So many of them find a node, with what becomes of others in ``edited`` (None: nothing is edited)."""
+        if edited is None:
+            return Answer(count, needed, harm=tuple(harm))
+        return Answer(count, needed, worlds.consequences(edited), (*harm, *worlds.harm(edited, self.is_own)))
+
+    @property
+    def effort(self) -> float:
+        return self.spent + self.worlds.effort + (0 if self.alone is None else self.alone.effort)
 
 
 def _others_waiting(world: World, is_own: Callable[[Pod], bool]) -> Counter[WorkloadName]:

@@ -1,10 +1,13 @@
-"""Finds the changes that suffice: each alone at its smallest size; if none does, two and three together."""
+"""Finds the changes that suffice: each alone at its smallest size; if none does, two and three together.
+
+What is asked again after each change is a `Goal`. `advice` reports all that suffice, those of one kind with the same
+effect together; `least_change` gives the cheapest.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import combinations, islice
 from math import comb
 
@@ -13,14 +16,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
-from kubespread.questions.remedies.candidates import Family
-from kubespread.questions.remedies.change import Answer, Asker, Change, Ladder
-from kubespread.questions.remedies.families.constraints import SCHEDULE_ANYWAY
-from kubespread.questions.remedies.stuck import Stuck
+from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
+from kubespread.questions.remedies.families import Family, Stuck, notes_on
+from kubespread.reports.advise import COMBINATION, SCHEDULE_ANYWAY, Advice, Costly, NotEnough, Suggestion
 from kubespread.snapshot.edits.verb import Edit
 
 MOST_EFFORT = 7_500
-"""The most effort an answer may take, as in `Asker.effort`. What is left of it decides what is tried, so one process
+"""The most effort an answer may take, as in `Goal.effort`. What is left of it decides what is tried, so one process
 spends it; several would take as long to get ready.
 """
 WAIT_TOO = "other pending pods would take the room"
@@ -42,14 +44,25 @@ class Found(Struct, frozen=True):
     answer: Answer
 
 
-class Trials(Struct, dict=True):
+def extra_effort(pod: Pod) -> float:
+    """The extra effort per question for a pod larger than anyone writes by hand."""
+    return max(0, len(msgspec.json.encode(pod)) - _LARGE_POD) / _BYTES_PER_MILLISECOND
+
+
+class Trials(Struct):
     """The changes tried so far: none twice, and no more than the effort allows."""
 
-    asker: Asker
-    pod: Pod
-    """The pod in question, or one of several."""
+    goal: Goal
     most_effort: float = MOST_EFFORT
-    tried: dict[tuple[tuple[str, ...], tuple[Edit, ...]], Found | None] = field(default_factory=dict)
+    fitting: int | None = None
+    """How many of several pods fit without any change. None where what does not suffice helps nobody."""
+    extra: float = 0
+    """Effort of each question besides the goal's."""
+    tried: dict[Hashable, Found | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, goal: Goal, stuck: Stuck, most_effort: float = MOST_EFFORT) -> Trials:
+        return cls(goal, most_effort, None if stuck.is_one else stuck.fitting, extra_effort(stuck.pod))
 
     @property
     def count(self) -> int:
@@ -58,19 +71,13 @@ class Trials(Struct, dict=True):
 
     @property
     def is_over(self) -> bool:
-        return self.asker.effort + self.count * self._extra >= self.most_effort
-
-    @cached_property
-    def _extra(self) -> float:
-        """The extra effort per question for a pod larger than anyone writes by hand."""
-        return max(0, len(msgspec.json.encode(self.pod)) - _LARGE_POD) / _BYTES_PER_MILLISECOND
+        return self.goal.effort + self.count * self.extra >= self.most_effort
 
     def ask(self, change: Change) -> Answer | None:
-        key = change.settings, change.edits
-        if key not in self.tried:
-            answer = self.asker.ask(change)
-            self.tried[key] = None if answer is None else Found(change, answer)
-        tried = self.tried[key]
+        if change.key not in self.tried:
+            answer = self.goal.ask(change)
+            self.tried[change.key] = None if answer is None else Found(change, answer)
+        tried = self.tried[change.key]
         return None if tried is None else tried.answer
 
     def if_sufficient(self, change: Change) -> Found | None:
@@ -80,18 +87,18 @@ class Trials(Struct, dict=True):
 
     def if_sufficient_alone(self, change: Change) -> Found | None:
         """The change, if it would suffice with no other pods waiting: these take the room it makes."""
-        answer = self.asker.ask_alone(change) if change.edits else None
+        answer = self.goal.ask_alone(change) if change.edits else None
         if answer is None or not answer.suffices:
             return None
         return Found(change, replace(answer, harm=(WAIT_TOO,)))
 
-    def best_of_those_that_help(self, fitting: int) -> Found | None:
-        """Of the changes with which more than ``fitting`` pods find a node and none loses its own, the one that helps
-        most and costs least.
+    def best_of_those_that_help(self) -> Found | None:
+        """Of the changes with which more pods find a node than without, and none loses its own, the one that helps most
+        and costs least.
         """
         helping = (attempt for attempt in self.tried.values() if attempt is not None and not attempt.answer.harm)
         ranked = sorted(helping, key=lambda attempt: (-attempt.answer.count, attempt.change.cost))
-        return next((attempt for attempt in ranked if attempt.answer.count > fitting), None)
+        return next((attempt for attempt in ranked if attempt.answer.count > (self.fitting or 0)), None)
 
 
 class Searched(Struct):
@@ -107,9 +114,9 @@ class Searched(Struct):
     untried: dict[str, int] = field(default_factory=dict)
     """Per family how many changes were not tried."""
 
-    def add(self, ladder: Ladder, trials: Trials, stuck: Stuck) -> None:
+    def add(self, ladder: Ladder, trials: Trials) -> None:
         """Try a change at its sizes."""
-        smallest_size = smallest(ladder, trials, stuck)
+        smallest_size = smallest(ladder, trials)
         if smallest_size is not None:
             self.found.append(minimal([smallest_size.change], trials))
         elif (costly := _costly(ladder, trials) or trials.if_sufficient_alone(ladder.most)) is not None:
@@ -138,7 +145,7 @@ def search(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int =
             if trials.is_over:
                 searched.leave(ladder)
             else:
-                searched.add(ladder, trials, stuck)
+                searched.add(ladder, trials)
         if len(turn) == _AT_ONCE < more:
             pending.append((ladders, more - _AT_ONCE))
         else:
@@ -161,36 +168,36 @@ def search_least(stuck: Stuck, families: Sequence[Family], trials: Trials, most:
         if least is None or least_cost < least.change.cost:
             turn = list(islice(changes, min(_AT_ONCE, more)))
             for ladder in turn:
-                least = _cheaper(least, ladder, min(ladder.sizes, _ONE_BY_ONE), trials, stuck)
+                least = _cheaper(least, ladder, min(ladder.sizes, _ONE_BY_ONE), trials)
             ladders += turn
             if len(turn) == _AT_ONCE < more:
                 pending.append((least_cost, changes, more - _AT_ONCE))
     for ladder in ladders:
-        least = _cheaper(least, ladder, ladder.sizes, trials, stuck)
+        least = _cheaper(least, ladder, ladder.sizes, trials)
     return None if least is None else minimal([least.change], trials)
 
 
-def _cheaper(least: Found | None, ladder: Ladder, sizes: int, trials: Trials, stuck: Stuck) -> Found | None:
+def _cheaper(least: Found | None, ladder: Ladder, sizes: int, trials: Trials) -> Found | None:
     """A sufficient size of ``ladder`` that is cheaper than ``least``, else ``least``."""
     if least is not None:
         sizes = bisect_left(range(sizes), least.change.cost, key=lambda place: ladder.at(place).cost)
     if not sizes or trials.is_over:
         return least
-    return smallest(replace(ladder, sizes=sizes), trials, stuck) or least
+    return smallest(replace(ladder, sizes=sizes), trials) or least
 
 
 def _costly(ladder: Ladder, trials: Trials) -> Found | None:
     """The smallest tried size that would suffice but harms others."""
     for place in dict.fromkeys((*range(min(ladder.sizes, _ONE_BY_ONE)), ladder.sizes - 1)):
         change = ladder.at(place)
-        earlier = trials.tried.get((change.settings, change.edits))
+        earlier = trials.tried.get(change.key)
         if earlier is not None and earlier.answer.is_met:
             return earlier
     return None
 
 
 def smallest(
-    ladder: Ladder, trials: Trials, stuck: Stuck, before: Sequence[Change] = (), after: Sequence[Change] = ()
+    ladder: Ladder, trials: Trials, before: Sequence[Change] = (), after: Sequence[Change] = ()
 ) -> Found | None:
     """The smallest size that suffices together with the given changes, as a change alone.
 
@@ -207,7 +214,7 @@ def smallest(
     best = ask(ladder.sizes - 1)
     if best is None:
         answer = trials.ask(joined([*before, ladder.most, *after]))
-        if stuck.is_one or answer is None or answer.count <= stuck.fitting:
+        if trials.fitting is None or answer is None or answer.count <= trials.fitting:
             return None
     for place in range(_ONE_BY_ONE):
         if (sufficient := ask(place)) is not None:
@@ -222,27 +229,22 @@ def smallest(
     return best
 
 
-class Combined(Struct):
-    """The results of combined changes."""
-
-    found: list[Found] = field(default_factory=list)
-    """Those that cost least first."""
-    untried: int = 0
-    """Combinations not tried, if too few of those tried suffice."""
-
-
-def combined(stuck: Stuck, families: Sequence[Family], trials: Trials, enough: int = _ENOUGH_COMBINED) -> Combined:
-    """A few sufficient combinations of two changes, else of three, the cheapest first.
+def combined(
+    stuck: Stuck, families: Sequence[Family], trials: Trials, enough: int = _ENOUGH_COMBINED
+) -> tuple[list[Found], int]:
+    """A few sufficient combinations of two changes, else of three, the cheapest first; and how many were not tried, if
+    too few of those tried suffice.
 
     Constraints are fully relaxed to find them, and then tightened as far as possible. What rejects one pod everywhere
     may not after another change, so nothing is ruled out.
     """
     stuck = replace(stuck, lacking=stuck.lacking or 1, in_free_room=None)
+    trials = replace(trials, fitting=trials.fitting or 0)
     ladders = [ladder for family in families for ladder in islice(family.changes(stuck), _COMBINED)]
     strongest = sorted(_strongest(ladders), key=lambda ladder: ladder.most.cost)
-    combined = Combined()
+    untried = 0
     for size, at_most in _MOST_COMBINED.items():
-        sufficient: dict[tuple[tuple[str, ...], tuple[Edit, ...]], Found] = {}
+        sufficient: dict[Hashable, Found] = {}
         tried = 0
         for together in islice(combinations(strongest, size), at_most):
             if trials.is_over or len(sufficient) >= enough:
@@ -250,14 +252,27 @@ def combined(stuck: Stuck, families: Sequence[Family], trials: Trials, enough: i
             tried += 1
             answer = trials.ask(joined([ladder.most for ladder in together]))
             if answer is not None and answer.suffices:
-                refined = _refined(together, ladders, trials, stuck)
-                sufficient[refined.change.settings, refined.change.edits] = refined
+                refined = _refined(together, ladders, trials)
+                sufficient[refined.change.key] = refined
         if len(sufficient) < enough:
-            combined.untried += max(0, comb(len(strongest), size) - tried)
+            untried += max(0, comb(len(strongest), size) - tried)
         if sufficient:
-            combined.found = sorted(sufficient.values(), key=lambda pair: pair.change.cost)
-            break
-    return combined
+            return sorted(sufficient.values(), key=lambda pair: pair.change.cost), untried
+    return [], untried
+
+
+def least_change(
+    stuck: Stuck, trials: Trials, families: Sequence[Family], most: int, combining: Sequence[Sequence[Family]] = ()
+) -> Found | None:
+    """The cheapest change that suffices alone, ``most`` as for `search`, else a combination: of the first of
+    ``combining`` (default: all ``families``) that have one.
+    """
+    if (alone := search_least(stuck, families, trials, most)) is not None:
+        return alone
+    for some in combining or (families,):
+        if found := combined(stuck, some, trials, enough=1)[0]:
+            return found[0]
+    return None
 
 
 def _strongest(ladders: Sequence[Ladder]) -> Iterator[Ladder]:
@@ -266,14 +281,14 @@ def _strongest(ladders: Sequence[Ladder]) -> Iterator[Ladder]:
     return (ladder for ladder in ladders if ladder.family == SCHEDULE_ANYWAY or ladder.letter not in relaxed)
 
 
-def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Trials, stuck: Stuck) -> Found:
+def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Trials) -> Found:
     """The combination with each part as small as the others allow, one after another, and without parts it does not
     need.
     """
     parts = [ladder.most for ladder in together]
     for place, ladder in enumerate(together):
         before, after = parts[:place], parts[place + 1 :]
-        tried = (smallest(weaker, trials, stuck, before, after) for weaker in (*_weaker(ladder, ladders), ladder))
+        tried = (smallest(weaker, trials, before, after) for weaker in (*_weaker(ladder, ladders), ladder))
         sufficient = next(filter(None, tried), None)
         parts[place] = parts[place] if sufficient is None else sufficient.change
     return minimal(parts, trials)
@@ -314,3 +329,93 @@ def joined(changes: Sequence[Change]) -> Change:
     for other in others:
         first = first.joined(other)
     return first
+
+
+def advice(
+    stuck: Stuck, families: Sequence[Family], goal: Goal, *, combines: bool = True
+) -> tuple[Advice, Sequence[Change]]:
+    """The advice: single changes that suffice, else combinations; and the change of each suggestion."""
+    trials = Trials.of(goal, stuck)
+    searched = search(stuck, families, trials)
+    sufficient, untried = searched.found, dict(searched.untried)
+    if not sufficient and combines:
+        sufficient, combinations_untried = combined(stuck, families, trials)
+        if combinations_untried:
+            untried[COMBINATION] = combinations_untried
+    leading = list(_leading(sufficient))
+    report = Advice(
+        families=tuple(dict.fromkeys(searched.families)),
+        enough=tuple(_suggestion(first, alike, stuck) for first, alike in leading),
+        not_enough=tuple(_not_enough(searched.not_enough)),
+        costly=tuple(_by_family(searched.costly)),
+        tried=trials.count,
+        untried=untried,
+    )
+    return report, [first.change for first, _ in leading]
+
+
+def _leading(sufficient: Sequence[Found]) -> Iterator[tuple[Found, Sequence[Found]]]:
+    """The first of the changes with the same effect, with others that are as good."""
+    leading: dict[Hashable, list[Found]] = {}
+    # The smallest change comes first, then the one with the fewest effects on others, then with the most nodes to
+    # choose from.
+    for candidate in sorted(
+        sufficient, key=lambda found: (found.change.cost, len(found.answer.consequences), -found.answer.count)
+    ):
+        change = candidate.change
+        # One node is as good as another; every other change is a suggestion of its own.
+        same = change.key if change.settings or change.together else change.family
+        leading.setdefault(same, []).append(candidate)
+    for first, *others in leading.values():
+        yield first, [other for other in others if other.change.cost == first.change.cost]
+
+
+def _suggestion(first: Found, others: Sequence[Found], stuck: Stuck) -> Suggestion:
+    answer = first.answer
+    return Suggestion(
+        change=first.change.said,
+        family=first.change.family,
+        options=options(first.change),
+        nodes=answer.count if stuck.is_one else None,
+        placed=None if stuck.is_one else answer.count,
+        consequences=answer.consequences,
+        notes=tuple(notes_on(stuck, first.change)),
+        alternatives=tuple(" ".join(options(other.change)) for other in others),
+        constraints=tuple(part.letter for part in first.change.parts if part.letter),
+        brief=first.change.brief or first.change.said,
+    )
+
+
+def options(change: Change) -> tuple[str, ...]:
+    """The options that reproduce it on the command line."""
+    return (*(f"--set {setting}" for setting in change.settings), *map(_option, change.edits))
+
+
+def _option(edit: Edit) -> str:
+    verb, _, rest = str(edit).partition(" ")
+    return f"--{verb} '{rest}'" if " " in rest else f"--{verb} {rest}"
+
+
+def _not_enough(ladders: Sequence[Ladder]) -> Iterator[NotEnough]:
+    for family in dict.fromkeys(ladder.family for ladder in ladders):
+        alike = [ladder for ladder in ladders if ladder.family == family]
+        yield NotEnough(
+            family=family,
+            changes=tuple(ladder.summary for ladder in alike),
+            constraints=tuple(ladder.letter for ladder in alike if ladder.letter),
+            together=tuple(ladder.summary for ladder in alike if ladder.of_many),
+        )
+
+
+def _by_family(costly: Sequence[tuple[Ladder, Found]]) -> Iterator[Costly]:
+    """By family, with the harm that the first of them does to others."""
+    by_family: dict[str, list[tuple[Ladder, Found]]] = {}
+    for pair in costly:
+        by_family.setdefault(pair[0].family, []).append(pair)
+    for family, alike in by_family.items():
+        yield Costly(
+            family=family,
+            changes=tuple(ladder.summary for ladder, _ in alike),
+            harm=alike[0][1].answer.harm,
+            together=tuple(ladder.summary for ladder, _ in alike if ladder.of_many),
+        )

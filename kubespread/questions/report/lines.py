@@ -24,7 +24,7 @@ from kubespread.questions.audit.report import AuditedWorkload, AuditFinding, Aud
 from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.report import PendingReport, StuckGroup
-from kubespread.questions.remedies.stuck import SHORT
+from kubespread.questions.remedies.families import SHORT
 from kubespread.questions.removable.holds import KEEPS, KeptBy, KeptNode, TightBudget, WorkloadOf
 from kubespread.questions.removable.report import RemovableReport
 from kubespread.questions.report.growth import AtMaximum

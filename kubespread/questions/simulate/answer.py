@@ -1,113 +1,169 @@
-"""Replicas of workloads on a cluster: how each grows, shrinks or is rolled out, and the reports of it."""
+"""Replicas of workloads on a cluster: how each grows, shrinks or is rolled out, and the reports of it. Where replicas
+are left pending, an autoscaler adds nodes for them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Self, TypeVar
+from itertools import islice
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.replicas import Desired, Growth, first_missing, growth_gaps, growths, replica_names
+from kubespread.candidate.companions import with_companions
+from kubespread.candidate.replicas import replica_names
 from kubespread.candidate.sources import PodGiven, read_once
-from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.versions import SCORES_SINCE, KubeVersion
+from kubespread.errors import UsageError
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import ApiObject, OwnerReference
+from kubespread.kube.api.workloads import ReplicaSet
+from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.text import STDIN
-from kubespread.node_groups.groups import Autoscaler
-from kubespread.questions.queue.manner import MAX_RUNS, Manner, Way, check_deals
-from kubespread.questions.resolving import Resolved, claimants_of, resolve
+from kubespread.node_groups.file import read_node_groups
+from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups, groups_of_cluster
+from kubespread.questions.autoscaling.autoscale import autoscale
+from kubespread.questions.costs import price_gaps, total_cost
+from kubespread.questions.queue.manner import MAX_RUNS, check_deals
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.autoscaling import Simulated, groups_of, types_of, with_autoscaling, world_with
-from kubespread.questions.simulate.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
-from kubespread.questions.simulate.placing import Queue
+from kubespread.questions.simulate.demand import Demand, pod_group_gaps
+from kubespread.questions.simulate.placing import Posed, Queue
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import Limits, SimulateReport
-from kubespread.questions.simulate.reporting import Question, Ran
-from kubespread.questions.simulate.rollouts import ControlledChange, controlled_changes
 from kubespread.questions.worlds import world_of
+from kubespread.reports.parts import Unfinished
+from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
 from kubespread.scenario.prices import read_prices
-from kubespread.scheduler.cluster.cluster import Change, Cluster
-from kubespread.scheduler.plugins.podtopologyspread.constraints import PodTopologySpreadArgs
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
-from kubespread.world.store.pod_book import key_of
+from kubespread.snapshot.topology_keys import full_topology_key
+from kubespread.world.events.world import World
+from kubespread.world.store.happenings import PREEMPTED
+from kubespread.world.store.pod_book import as_template, copy_of, on_node, running_since
 
-G = TypeVar("G", bound=PodGiven)
-
-MOST_REPLICAS = 50_000
-"""The most replicas to request: as many as finish within seconds on nodes that hold them. A cluster has at most 150,000
-pods.
-"""
+GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
+"""A file, or the groups themselves; None for those that the cluster's own objects define."""
 
 
-class Posed(Struct, frozen=True):
-    """Workloads and the cluster they will be placed in, after their controllers' work."""
+class Simulated(Struct, frozen=True):
+    """One workload, placed as far as possible."""
 
-    resolved: Resolved
-    questions: Sequence[Question]
-    cluster: Cluster
-    manner: Manner
+    demand: Demand
+    report: SimulateReport
+
+    @property
+    def lacking(self) -> int:
+        """How many replicas exist without a node; a DaemonSet's pods are for existing nodes."""
+        if self.demand.candidate.is_daemon:
+            return 0
+        if self.demand.change.played is not None:
+            return self.demand.change.played.report.pending
+        preempted = len(self.demand.present) - self.report.present
+        return max(0, (self.demand.growth.count or 0) + preempted - self.report.placed)
 
 
-def pose(
-    question: Simulate,
-    snapshot: Snapshot,
-    scheduler: Scheduler,
-    on_progress: Callable[[int], None] | None = None,
-    on_refused: Callable[[KubespreadError], None] | None = None,
-    *,
-    counts_quotas: bool = True,
-) -> Posed:
-    """What ``question`` will place, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
-    replicas = question.desired
-    if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
-        raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
-    as_gangs = what_if(question.gang, question.same, replicas, refused=_refused_with_gangs(question))
-    resolved = resolve(
-        snapshot, question.pods, scheduler, question.choosing,
-        settings=question.settings, counts_quotas=False, preempts=question.preemption, on_refused=on_refused,
-    )  # fmt: skip
-    if not resolved.version.since(SCORES_SINCE):
-        reason = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
-        raise UsageError(f"kube-scheduler {resolved.version}: {reason}")
-    nodes = resolved.snapshot.nodes
-    keys = [full_topology_key(key, nodes) for key in (*question.keys, *question.requirements.keys)]
-    if as_gangs is not None and as_gangs.topology_key:
-        as_gangs = msgspec.structs.replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, nodes))
-        check_topology_keys([as_gangs.topology_key], nodes, ())
-    pairs = list(zip(resolved.candidates, resolved.profiles, strict=True))
-    check_topology_keys(keys, nodes, (key for pair in pairs for key in _constraint_keys(*pair)))
-    desired = Desired(
-        as_gangs.size if as_gangs is not None and replicas is None else replicas,
-        question.as_many_as_fit,
-        question.from_scratch,
-        counts_quotas=counts_quotas and scheduler.admission,
-    )
-    manner = Manner(
-        question.ties, question.seed, question.runs, question.deals,
-        preempts=question.preemption, tells_preemption=question.tells_preemption, keys=keys,
-        on_progress=on_progress, sample=question.sample,
-    )  # fmt: skip
-    resolved.cluster.assume(growth_gaps(resolved.candidates, resolved.snapshot))
-    grown = growths(resolved.candidates, desired, resolved.snapshot, resolved.cluster.running.pods)
-    controlled = controlled_changes(resolved, grown, scheduler, manner)
-    index = resolved.cluster.nodes.index
-    leaving = [(pod, index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
-    cluster = controlled.cluster.after(Change(gone=leaving))
-    gangs = gangs_of(as_gangs, resolved, grown, cluster)
-    if any(gangs) and question.sample:
-        raise UsageError("sampling does not go with pods of a PodGroup")
-    questions = [
-        _question(*pair, growth, change, cluster).as_gang(gang, gang_notes(as_gangs, pair[0], resolved.version))
-        for pair, growth, change, gang in zip(pairs, grown, controlled.changes, gangs, strict=True)
+def groups_of(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> NodeGroups:
+    """The groups that may grow. Raises UsageError where nothing tells of any, and ManifestError for a file's faults."""
+    if chosen is None:
+        return NodeGroups(groups_of_cluster(snapshot.objects, kind))
+    if isinstance(chosen, NodeGroups):
+        return chosen
+    return read_node_groups(chosen) if isinstance(chosen, str) else NodeGroups(tuple(chosen))
+
+
+def types_of(kind: Autoscaler, chosen: InstanceTypesGiven | None) -> Sequence[InstanceType]:
+    """What Karpenter may launch; nothing where nobody says. Raises UsageError, and ManifestError for what is wrong."""
+    if chosen is not None and kind is not Autoscaler.KARPENTER:
+        raise UsageError(f"instance types are what karpenter chooses among: to {kind} a node group is of one kind")
+    return () if chosen is None else read_instance_types(chosen)
+
+
+def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Simulated]) -> World:
+    """The cluster without its own waiting pods, but with the placed replicas; the others wait, as do the replacements
+    of preempted pods unless they find a node.
+    """
+    placed = [pod for simulation in simulated for pod in _placed_pods(simulation)]
+    companions = [
+        _owned(companion, simulation.demand.candidate)
+        for simulation in simulated
+        for companion in simulation.demand.candidate.companions
     ]
-    return Posed(resolved, questions, cluster, manner)
+    objects = with_companions(snapshot.objects, companions)
+    world = world_of(replace(snapshot, pods=(*snapshot.pods, *placed), objects=objects), scheduler, preempts=False)
+    preempted = (gone.pod for simulation in simulated for gone in simulation.report.preempted)
+    victims = [key for pod in preempted if (key := (pod.namespace, pod.name)) in world.book]
+    world.remove([world.book[key] for key in victims], PREEMPTED)
+    for simulation in simulated:
+        pod = simulation.demand.candidate.pod
+        template = as_template(pod)
+        names = (name for name in replica_names(pod, ()) if (template.metadata.namespace, name) not in world.book)
+        for name in islice(names, simulation.lacking):
+            world.create(copy_of(template, name, world.timestamp), template)
+    # Controllers should want the requested replicas, whatever their objects say.
+    for simulation in simulated:
+        if (owner := world.book.owner_of(simulation.demand.candidate.pod)) is not None:
+            world.owner(owner).replicas = len(world.book.of(owner))
+    if victims:
+        world.settle()
+    return world
+
+
+def with_autoscaling(
+    question: Simulate, posed: Posed, reports: Sequence[SimulateReport], scheduler: Scheduler, kind: Autoscaler
+) -> tuple[SimulateReport, ...]:
+    """The reports; those with pending replicas get the autoscaler's account.
+
+    All workloads wait together, so each such report has the same account. Raises UsageError.
+    """
+    resolved, cluster = posed.resolved, posed.cluster
+    simulated = list(map(Simulated, posed.demands, reports))
+    world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
+    groups = groups_of(resolved.snapshot, kind, question.node_groups)
+    prices = None if question.prices is None else read_prices(question.prices)
+    types = types_of(kind, question.instance_types)
+    if any(report.replicas is None for report in reports):
+        raise UsageError("an autoscaler is for a number of replicas: as many as fit leaves none pending")
+    if world.waiting:
+        account = autoscale(world, groups.groups, kind, types=types, expanders=groups.expanders, prices=prices)
+        account = account.with_notes(_notes(simulated))
+        if prices is not None and account.added:
+            names = [name for loop in account.loops for group in loop.added for name in group.nodes]
+            nodes = [world.living.nodes.objects[world.living.nodes.index[name]] for name in names]
+            account = structs.replace(account, cost=total_cost(nodes, prices))
+            world.assume(price_gaps(nodes, prices))
+        reports = [
+            structs.replace(simulation.report, autoscaling=account)
+            if simulation.lacking or simulation.report.preempted
+            else simulation.report
+            for simulation in simulated
+        ]
+    cluster.assume(world.assumed)
+    return tuple(reports)
+
+
+def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:
+    """The ReplicaSet that a Deployment would make, with its owner reference."""
+    workload = candidate.workload
+    if workload is None or workload.kind != "Deployment" or not isinstance(companion, ReplicaSet):
+        return companion
+    reference = OwnerReference(api_version="apps/v1", kind=workload.kind, name=workload.name, controller=True)
+    return structs.replace(companion, metadata=structs.replace(companion.metadata, owner_references=[reference]))
+
+
+def _placed_pods(simulation: Simulated) -> Iterator[Pod]:
+    """The placed pods; those of a rollout are in the cluster already."""
+    for placement in simulation.report.placements if simulation.demand.change.played is None else ():
+        pod = copy_of(simulation.demand.candidate.pod, placement.pod, "")
+        yield on_node(pod, placement.node, running_since("", ready=True))
+
+
+def _notes(simulated: Sequence[Simulated]) -> Iterator[str]:
+    if any(simulation.demand.candidate.one_by_one and simulation.lacking for simulation in simulated):
+        yield "a StatefulSet makes its pods one by one; to the autoscaler all wait at once here"
+    if any(simulation.demand.change.played is not None and simulation.lacking for simulation in simulated):
+        yield "a rollout that waits for nodes is not taken up again once they are there"
 
 
 def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
@@ -126,28 +182,24 @@ def _placed(question: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> 
     read = partial(read_once, template_path=question.template_path)
     # Other processes pose the question too, and standard input can be read only once.
     question = _with_pods(question, (read(pod) if pod == STDIN else pod for pod in question.pods))
-    running = _Running(pose(question, scene.snapshot, scheduler, scene.on_progress, scene.on_refused), scheduler)
-    posed = running.posed
-    resolved, cluster = posed.resolved, posed.cluster
+    queue = Queue.posing(question, scene, scene.on_progress, scene.on_refused)
+    posed = queue.posed
+    resolved = posed.resolved
     # Progress is that of the first run's replicas.
     of_runs = msgspec.structs.replace(scene, on_progress=None)
-    reports = running.queue.reports(
-        lambda ways: of_runs.tasks(running, ways, _with_pods(question, map(read, question.pods)))
-    )
+    reports = queue.reports(lambda ways: of_runs.tasks(queue, ways, _with_pods(question, map(read, question.pods))))
     if question.as_many_as_fit and len(reports) == 1:
-        reports = (_limited(reports[0], posed.questions[0].creatable, question, scene),)
+        reports = (_limited(reports[0], posed.demands[0].growth.created.copies, question, scene),)
     if autoscaler is not None:
-        simulated = list(map(Simulated, resolved.candidates, posed.questions, reports))
-        world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
-        groups = groups_of(resolved.snapshot, autoscaler, question.node_groups)
-        prices = None if question.prices is None else read_prices(question.prices)
-        types = types_of(autoscaler, question.instance_types)
-        reports = with_autoscaling(world, simulated, autoscaler, groups, types, prices)
-        cluster.assume(world.assumed)
+        reports = with_autoscaling(question, posed, reports, scheduler, autoscaler)
     return tuple(
-        _with_random_ties(_with_missing_runs(report, scene, question.runs), resolved.version)
-        .about(scene.source)
-        .with_gaps((*resolved.gaps_of(candidate), *pod_group_gaps(resolved)))
+        msgspec.structs.replace(
+            report,
+            cluster=scene.source,
+            gaps=tuple(dict.fromkeys((*resolved.gaps_of(candidate), *pod_group_gaps(resolved), *report.gaps))),
+            not_modelled=(*report.not_modelled, *_random_ties(report, resolved.version)),
+            unfinished=_unfinished(report, scene, question.runs),
+        )
         for report, candidate in zip(reports, resolved.candidates, strict=True)
     )
 
@@ -157,11 +209,8 @@ def _limited(report: SimulateReport, quota: int | None, question: Simulate, scen
     nodes = report.placed
     if quota is not None and nodes >= quota:
         alone = msgspec.structs.replace(question, runs=1)
-        unlimited = _Running(
-            pose(alone, scene.snapshot, scene.scheduler, on_refused=lambda _: None, counts_quotas=False),
-            scene.scheduler,
-        )
-        (free,) = unlimited.queue.reports(lambda ways: map(unlimited, ways))
+        unlimited = Queue.posing(alone, scene, on_refused=lambda _: None, counts_quotas=False)
+        (free,) = unlimited.reports(lambda ways: map(unlimited, ways))
         nodes = free.placed
     return msgspec.structs.replace(report, limits=Limits(nodes=nodes, quota=quota))
 
@@ -170,44 +219,9 @@ def _with_pods(question: Simulate, pods: Iterable[PodGiven]) -> Simulate:
     return msgspec.structs.replace(question, pods=tuple(pods))
 
 
-class _Running:
-    """Runs of one simulation, by their ways."""
-
-    def __init__(self, posed: Posed, scheduler: Scheduler) -> None:
-        self.posed = posed
-        self.queue = Queue(
-            posed.cluster, posed.questions, posed.manner,
-            lambda: world_of(posed.resolved.snapshot, scheduler, assumed=posed.cluster.assumed),
-        )  # fmt: skip
-
-    @classmethod
-    def of(cls, question: Simulate, scene: Scene) -> Self:
-        """In a worker: what was refused was said where the question was asked."""
-        return cls(pose(question, scene.snapshot, scene.scheduler, on_refused=lambda _: None), scene.scheduler)
-
-    @property
-    def assumed(self) -> dict[str, None]:
-        return self.posed.cluster.assumed
-
-    def __call__(self, way: Way) -> list[Ran]:
-        return self.queue.run(way)
-
-
-def _with_missing_runs(report: SimulateReport, scene: Scene, runs: int) -> SimulateReport:
-    if report.runs is None:
-        return report
-    missing = [f"run {number}" for number in range(report.runs.count + 1, runs + 1)]
-    return msgspec.structs.replace(report, unfinished=scene.unfinished("run", runs, missing))
-
-
-def _refused_with_gangs(question: Simulate) -> list[str]:
-    """Requested options that are not modeled for gangs."""
-    asked_for = {
-        "preemption": question.tells_preemption,
-        "an autoscaler": question.autoscaler is not None,
-        "sampling": question.sample,
-    }
-    return [name for name, is_asked in asked_for.items() if is_asked]
+def _unfinished(report: SimulateReport, scene: Scene, runs: int) -> Unfinished | None:
+    missing = () if report.runs is None else range(report.runs.count + 1, runs + 1)
+    return scene.unfinished("run", runs, [f"run {number}" for number in missing])
 
 
 def _autoscaler(question: Simulate) -> Autoscaler | None:
@@ -223,44 +237,8 @@ def _autoscaler(question: Simulate) -> Autoscaler | None:
         raise UsageError(f"unknown autoscaler {name!r}: expected {' or '.join(Autoscaler)}") from None
 
 
-def _with_random_ties(report: SimulateReport, version: KubeVersion) -> SimulateReport:
+def _random_ties(report: SimulateReport, version: KubeVersion) -> Iterator[str]:
     """Up to 1.34 any of the equal nodes may be taken, so a pod's node cannot be foretold."""
     has_ties = any(placement.ties > 1 for placement in report.placements)
-    if version.since(35) or report.seed is not None or not has_ties:
-        return report
-    sentence = f"kube-scheduler {version} takes any of the nodes with equal scores, at random (--seed does, too)"
-    return msgspec.structs.replace(report, not_modelled=(*report.not_modelled, sentence))
-
-
-def _question(
-    candidate: Candidate, profile: Profile, growth: Growth, change: ControlledChange, cluster: Cluster
-) -> Question:
-    deleted = {key_of(pod) for pod in change.deleted}
-    present = [] if growth.is_rollout else [pod for pod in growth.present if key_of(pod) not in deleted]
-    pod = first_missing(candidate, present)
-    return Question(
-        pod=pod,
-        profile=profile,
-        replicas=growth.further,
-        names=iter(change.names) if change.played is not None else replica_names(pod, present),
-        played=change.played,
-        creatable=growth.created.copies,
-        refusal=growth.created.refusal,
-        claimants=claimants_of(msgspec.structs.replace(candidate, pod=pod), present, cluster),
-        waiting=len(growth.waiting),
-        is_daemon=candidate.is_daemon,
-        one_by_one=candidate.one_by_one,
-        deleted=[(pod, cluster.nodes.index[pod.spec.node_name]) for pod in change.deleted],
-        dealt_skews=change.dealt_skews,
-        present={key_of(pod): cluster.nodes.index[pod.spec.node_name] for pod in present},
-        workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
-        notes=(*candidate.notes, *growth.notes, *change.notes),
-        admission=candidate.admission,
-    )
-
-
-def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
-    """The topology keys of the pod's constraints, else of the profile's own defaults."""
-    defaults = profile.args_of(PodTopologySpread.name, PodTopologySpreadArgs).default_constraints
-    constraints = candidate.pod.spec.topology_spread_constraints or defaults
-    return [constraint.topology_key for constraint in constraints]
+    if has_ties and report.seed is None and not version.since(35):
+        yield f"kube-scheduler {version} takes any of the nodes with equal scores, at random (--seed does, too)"

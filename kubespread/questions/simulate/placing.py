@@ -1,232 +1,550 @@
-"""N replicas of pods placed one after another: where they land, what stops them, how evenly they are spread."""
+"""N replicas of workloads placed one after another: how each grows, shrinks or is rolled out, and where they land."""
 
 from __future__ import annotations
 
-import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from itertools import islice, repeat
+from statistics import median_low
+from typing import TYPE_CHECKING, Self
 
+import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.questions.gangs.gang import Asked, Choosing, Gang
-from kubespread.questions.gangs.units import PodGroupMembers, SingleWorkload, Unit, WhatIfGangs
-from kubespread.questions.queue.entries import Entry, Outcome
+from kubespread.candidate.candidate import Candidate
+from kubespread.candidate.replicas import Desired, Growth, growth_gaps, growths
+from kubespread.errors import KubespreadError, UsageError
+from kubespread.kube.owners import NamespacedName, controller_of
+from kubespread.kube.versions import SCORES_SINCE
+from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.questions.causes.bars import bars, taints_policy_hints
+from kubespread.questions.causes.not_modelled import not_modelled
+from kubespread.questions.gangs.gang import run_with_gangs
 from kubespread.questions.queue.look_ahead import look_ahead
 from kubespread.questions.queue.manner import Manner, Way
-from kubespread.questions.queue.queue import run
-from kubespread.questions.simulate.report import SimulateReport
-from kubespread.questions.simulate.reporting import Question, Ran, ran, report_of
-from kubespread.reports.parts import LookAhead
+from kubespread.questions.queue.queue import Entry, Outcome, run
+from kubespread.questions.resolving import Resolved, resolve
+from kubespread.questions.scene import OnProgress, Scene
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.simulate.demand import Demand, controlled_changes, gang_notes, gangs_of, what_if
+from kubespread.questions.simulate.question import Simulate
+from kubespread.questions.simulate.report import (
+    DeletedReplica,
+    DomainRange,
+    Loss,
+    NodeReplicas,
+    Placement,
+    Range,
+    Run,
+    Runs,
+    Sampling,
+    SimulateReport,
+)
+from kubespread.questions.worlds import world_of
+from kubespread.reports.gang import GangReport
+from kubespread.reports.judged_nodes import domain_counts, preemption_report
+from kubespread.reports.parts import (
+    ConstraintReport,
+    Dealt,
+    DomainChange,
+    LookAhead,
+    PodReference,
+    PreemptedPod,
+    PreemptionReport,
+    SkewChange,
+    skew_now,
+    skew_of,
+)
 from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import ABSENT
+from kubespread.scheduler.evaluation import has_lower, preempt
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.placing import Tiebreaker
-from kubespread.scheduler.profile.profile import framework
+from kubespread.scheduler.plugins.podtopologyspread.constraints import PodTopologySpreadArgs
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubespread.scheduler.profile.profile import Profile, framework, post_filters
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.world.store import claims
 
 if TYPE_CHECKING:
     from kubespread.world.events.world import World
 
-# One queue in which some workloads are gangs: each gang is placed whole or not at all, by priority, then in the order
-# given.
+
+class Ran(Struct, frozen=True):
+    """What one run of a workload's replicas comes to."""
+
+    placed: int
+    after: Sequence[ConstraintReport]
+    """The constraints once the queue is done."""
 
 
-def run_with_gangs(
+def report_of(
     cluster: Cluster,
-    workloads: Sequence[Asked],
-    break_tie: Tiebreaker,
-    *,
-    seed: int | None = None,
-    on_progress: Callable[[int], None] | None = None,
-) -> tuple[list[Outcome], Cluster]:
-    """Place every entry's copies on ``cluster``, those of one gang all or none. Returns each entry's outcome, in the
-    order given, and the resulting cluster.
+    demand: Demand,
+    plugins: Framework,
+    manner: Manner,
+    shown: Outcome,
+    runs: Sequence[Ran],
+    full: Cluster,
+    another_order: LookAhead | None,
+) -> SimulateReport:
+    pod, profile, candidate, change = demand.pod, demand.profile, demand.candidate, demand.change
+    names, before = cluster.nodes.names, shown.before or ()
+    deleted = [(gone, cluster.nodes.index[gone.spec.node_name]) for gone in change.deleted]
+    if deleted:
+        before = domain_counts(plugins.prepare(cluster.after(Change(come=deleted)), pod).states)
+    staying = Counter(demand.present.values())
+    staying.subtract(shown.lost)
+    placed, present = [choice.node for choice in shown.choices], list(staying.elements())
+    shared = [demand.gang.topology_key] if demand.gang is not None and demand.gang.topology_key else []
+    keys = (*shared, *(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME, *manner.keys)
+    worst_loss = _worst_losses(cluster, [*placed, *present], keys)
+    desired = shown.wanted if candidate.is_daemon else demand.growth.further
+    existing, refused, missing = _made(demand, shown, desired)
+    placements = tuple(
+        Placement(replica=position, pod=name, node=names[choice.node], total=choice.total, ties=choice.ties)
+        for position, (choice, name) in enumerate(zip(shown.choices, demand.names, strict=False))
+    )
+    ways = manner.ways(len(cluster))
+    # kube-scheduler looks at every node where nothing says how many are enough.
+    enough = plugins.search.enough(shown.listed) if shown.listed else None
+    sampled = None if enough is None else Sampling(nodes=shown.listed, enough=enough, start=ways[0].start)
+    return SimulateReport(
+        kube_version=str(profile.version),
+        scheduler_name=profile.scheduler_name,
+        pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
+        workload=demand.workload,
+        replicas=None if desired is None else desired + len(demand.present),
+        present=len(present),
+        created=None if desired is None else len(present) + existing,
+        not_created=refused,
+        not_made_yet=missing - refused,
+        placed=len(placed),
+        placements=placements,
+        preempts=manner.preempts and demand.growth.further is not None,
+        preempted=tuple(_preempted(cluster, demand, shown, placements)),
+        stopped=shown.stopped or _refusal(demand.growth, len(placed)),
+        conclusion=None if shown.unplaced is None else bars(shown.unplaced),
+        seed=ways[0].seed,
+        ties=manner.ties,
+        constraints=tuple(shown.after),
+        distribution=tuple(_changes(was, now) for was, now in zip(before, shown.after, strict=True)),
+        skew=tuple(map(_skew_change, before, shown.after, change.dealt_skews or repeat(None))),
+        deleted=tuple(DeletedReplica(pod=gone.metadata.name, node=names[node]) for gone, node in deleted),
+        rollout=None if change.played is None else change.played.report,
+        worst_loss=worst_loss,
+        nodes=tuple(_nodes_of_replicas(cluster, placed, present, list(worst_loss))),
+        sampling=sampled,
+        runs=_runs_report(ways, runs) if manner.runs > 1 else None,
+        look_ahead=another_order,
+        gang=shown.gang and _gang_of(demand, shown.gang),
+        preemption=_preemption(demand, shown, manner),
+        not_modelled=(
+            *not_modelled(pod, plugins, cluster, profile, is_grouped=demand.gang is not None),
+            *(demand.gang.not_modelled if demand.gang is not None else ()),
+            *_not_modelled(cluster, demand, shown, manner, sampled),
+        ),
+        admission=tuple(candidate.admission),
+        notes=(
+            *demand.notes,
+            *([_nothing_to_sample(shown.listed)] if manner.sample and sampled is None and shown.listed else ()),
+            *(() if shown.unplaced is None else taints_policy_hints(shown.unplaced, full, pod, profile.version)),
+        ),
+    )
 
-    ``seed`` chooses among domains of equal scores; None takes the first by name.
+
+def _made(demand: Demand, outcome: Outcome, desired: int | None) -> tuple[int, int, int]:
+    """How many of the ``desired`` replicas are created, how many the API server refuses, and how many do not exist."""
+    placed, creatable, one_by_one = len(outcome.choices), demand.growth.created.copies, demand.candidate.one_by_one
+    if demand.change.played is not None:
+        rollout = demand.change.played.report
+        return placed + rollout.pending, rollout.not_created, rollout.not_created
+    if desired is None:
+        return 0, 0, 0
+    desired += len(outcome.lost)
+    if one_by_one and outcome.stuck:
+        made = min(desired, max(placed + 1, len(demand.growth.waiting)))
+        return made, 0, desired - made
+    made = desired if creatable is None else min(desired, creatable + len(outcome.lost))
+    # Pods after a refused one are not even tried where each waits for the one before.
+    return made, min(1, desired - made) if one_by_one else desired - made, desired - made
+
+
+def _refusal(growth: Growth, placed: int) -> str | None:
+    """Admission's message, where it prevents further replicas."""
+    most = growth.created.copies
+    if most is None or placed < most or (growth.further is not None and growth.further <= most):
+        return None
+    return growth.created.refusal
+
+
+def _nothing_to_sample(listed: int) -> str:
+    nodes = "the only node" if listed == 1 else f"all {listed} nodes"
+    return f"sampling: kube-scheduler looks at {nodes}, so there is nothing to sample"
+
+
+def _not_modelled(
+    cluster: Cluster, demand: Demand, outcome: Outcome, manner: Manner, sampled: Sampling | None
+) -> Iterator[str]:
+    """What a simulation leaves out, whatever its pod is."""
+    growth, stuck = demand.growth, outcome.unplaced
+    if outcome.preempted:
+        yield "the pods that controllers make for those that are preempted: they are not placed"
+        if growth.created.copies is not None and growth.created.copies < (growth.further or 0):
+            yield "what quotas allow once pods are preempted: replicas that are refused before stay refused"
+    if demand.gang is not None and stuck is not None and has_lower(stuck.cluster, demand.pod):
+        yield "preemption by pods of a group"
+    if demand.workload is None:
+        yield from claims.of_pods_by_themselves(cluster, demand.pod)
+    else:
+        yield from claims.of_replicas(cluster, demand.pod, has_own=demand.claimants is not None)
+    if demand.claimants is not None and outcome.stuck and len(outcome.choices) + 1 < len(growth.waiting):
+        yield "pods that wait behind one that finds no node: each has claims of its own, so they may find one"
+    if sampled is not None and sampled.start is not None:
+        yield (
+            "sampling: kube-scheduler's parallel workers look at some nodes more than it needs, so that the next "
+            "search begins a little further on"
+        )
+    if manner.sample and demand.change.played is not None:
+        yield "sampling: rollouts are played with all nodes that fit scored"
+
+
+def _preempted(
+    cluster: Cluster, demand: Demand, outcome: Outcome, placements: Sequence[Placement]
+) -> Iterator[PreemptedPod]:
+    if demand.change.played is not None:
+        yield from demand.change.played.preempted
+    for copy, victim in outcome.preempted:
+        owner = controller_of(victim.pod)
+        yield PreemptedPod(
+            pod=NamespacedName.of(victim.pod),
+            node=cluster.nodes.names[victim.node],
+            owner=None if owner is None else f"{owner.kind}/{owner.name}",
+            made_room_for=NamespacedName(demand.pod.metadata.namespace, placements[copy].pod),
+            broken_budgets=victim.broken_budgets,
+        )
+
+
+def _gang_of(demand: Demand, gang: GangReport) -> GangReport:
+    """The gang's report with the name of the stuck member; placed members have used theirs."""
+    if gang.blocked is None:
+        return gang
+    name = next(islice(demand.names, gang.blocked.member - 1, None))
+    return replace(gang, blocked=replace(gang.blocked, pod=name))
+
+
+def _changes(before: Sequence[int], after: ConstraintReport) -> tuple[DomainChange, ...]:
+    values = [domain.value for domain in after.domains]
+    matching = [domain.matching for domain in after.domains]
+    return tuple(map(DomainChange, values, before, matching))
+
+
+def _skew_change(before: Sequence[int], after: ConstraintReport, dealt: Dealt | None) -> SkewChange:
+    matching = [domain.matching for domain in after.domains]
+    return SkewChange(
+        topology_key=after.topology_key,
+        when_unsatisfiable=after.when_unsatisfiable,
+        max_skew=after.max_skew,
+        before=skew_of(before, after),
+        after=skew_of(matching, after),
+        after_dealt=dealt,
+    )
+
+
+def _preemption(demand: Demand, outcome: Outcome, manner: Manner) -> PreemptionReport | None:
+    """What preemption does for the first replica that needs it, in a cluster with those before it.
+
+    Where none happens: what it would do for the replica after as many as fit, or why it does not help.
     """
-    choosing = Choosing(break_tie, None if seed is None else random.Random(seed))
-    units = list(_units(workloads))
-    waiting, placed = sorted(units, key=lambda unit: (-unit.priority, unit.positions[0])), 0
-    while waiting:
-        newly_placed = []
-        for unit in waiting:
-            before = unit.count
-            cluster = unit.place(cluster, choosing)
-            newly_placed.append(unit.count - before)
-            placed += newly_placed[-1]
-            if on_progress is not None:
-                on_progress(placed)
-        # What fits nowhere is tried again if others were placed after it.
-        waiting = [unit for place, unit in enumerate(waiting) if unit.lacks_some and any(newly_placed[place + 1 :])]
-    outcomes: dict[int, Outcome] = {}
-    for unit in units:
-        outcomes.update(zip(unit.positions, _concluded(unit, cluster, break_tie), strict=True))
-    return [outcomes[position] for position in range(len(workloads))], cluster
+    if outcome.preemption is not None:
+        return preemption_report(outcome.preemption, demand.profile.version)
+    stuck = outcome.unplaced
+    is_next = demand.growth.further is None and stuck is not None and has_lower(stuck.cluster, demand.pod)
+    if (
+        not manner.preempts
+        or not (is_next or manner.tells_preemption)
+        or demand.gang is not None
+        or stuck is None
+        or not len(stuck.cluster)
+        or stuck.feasible.any()
+    ):
+        return None
+    return preemption_report(preempt(stuck, post_filters(demand.profile)), demand.profile.version)
 
 
-def _units(workloads: Sequence[Asked]) -> Iterator[Unit]:
-    """The workloads that are placed together."""
-    members: dict[Gang, list[int]] = {}
-    for position, workload in enumerate(workloads):
-        if workload.gang is None:
-            yield SingleWorkload([position], [workload.entry])
-        elif workload.gang.pod_group is None:
-            yield WhatIfGangs([position], [workload.entry], workload.gang)
-        else:
-            members.setdefault(workload.gang, []).append(position)
-    for gang, positions in members.items():
-        yield PodGroupMembers(positions, [workloads[position].entry for position in positions], gang)
+def _worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) -> dict[str, Loss]:
+    """Per topology key that some node has: the domain with most replicas; ``nodes`` are positions, once per replica."""
+    replicas = np.bincount(np.array(nodes, dtype=np.int64), minlength=len(cluster))
+    losses = {}
+    for key in dict.fromkeys(keys):
+        column = cluster.nodes.label(key)
+        has_key = column.codes != ABSENT
+        if not has_key.any():
+            continue
+        weights = np.bincount(column.codes[has_key], weights=replicas[has_key], minlength=len(column.values))
+        held = weights.astype(np.int64)
+        # Ties go to the first value.
+        worst = int(column.sorted_codes[held[column.sorted_codes].argmax()])
+        losses[key] = Loss(
+            domain=column.values[worst],
+            remaining=int(replicas.sum() - held[worst]),
+            domains=int(np.count_nonzero(held)),
+            least=int(held.min()),
+        )
+    return losses
 
 
-def _concluded(unit: Unit, cluster: Cluster, break_tie: Tiebreaker) -> Iterator[Outcome]:
-    """The outcomes of its workloads, with the constraints as they are once the queue is done."""
-    idle = [_placing_nothing(entry) for entry in unit.entries]
-    now, _ = run(cluster, idle, break_tie)
-    for place, (outcome, after) in enumerate(zip(unit.outcomes, now, strict=True)):
-        unit.tell(place)
-        outcome.before = after.before if outcome.before is None else outcome.before
-        outcome.after = after.after
-        yield outcome
+def _nodes_of_replicas(
+    cluster: Cluster, placed: Iterable[int], present: Iterable[int], keys: Iterable[str]
+) -> Iterator[NodeReplicas]:
+    """The nodes, passed as positions once per replica, by name, each with its values of ``keys``."""
+    newly, already = Counter(placed), Counter(present)
+    names = cluster.nodes.names
+    columns = {key: cluster.nodes.label(key) for key in keys}
+    for node in sorted(newly.keys() | already.keys(), key=names.__getitem__):
+        codes = {key: int(column.codes[node]) for key, column in columns.items()}
+        domains = {key: columns[key].values[code] for key, code in codes.items() if code != ABSENT}
+        yield NodeReplicas(name=names[node], domains=domains, present=already[node], placed=newly[node])
 
 
-def _placing_nothing(entry: Entry) -> Entry:
-    return replace(entry, count=0, per_node=False)
+def _runs_report(ways: Sequence[Way], runs: Sequence[Ran]) -> Runs:
+    """Of the first ways, where the time was up before the others."""
+    constraints = list(zip(*(each.after for each in runs), strict=True))
+    skews = [tuple(map(skew_now, each.after)) for each in runs]
+    return Runs(
+        count=len(runs),
+        placed=_range([each.placed for each in runs]),
+        distribution=tuple(
+            tuple(
+                DomainRange(value=domains[0].value, after=_range([domain.matching for domain in domains]))
+                for domains in zip(*(constraint.domains for constraint in of_runs), strict=True)
+            )
+            for of_runs in constraints
+        ),
+        skew=tuple(_range([skew[place] for skew in skews]) for place in range(len(constraints))),
+        each=tuple(
+            Run(
+                seed=way.seed,
+                start=way.start,
+                placed=each.placed,
+                skew=skew,
+                domains=tuple(tuple(domain.matching for domain in constraint.domains) for constraint in each.after),
+            )
+            for way, each, skew in zip(ways, runs, skews, strict=False)
+        ),
+    )
+
+
+def _range(figures: Sequence[int]) -> Range:
+    return Range(minimum=min(figures), median=median_low(figures), maximum=max(figures))
+
+
+MOST_REPLICAS = 50_000
+"""The most replicas to request: as many as finish within seconds on nodes that hold them. A cluster has at most 150,000
+pods.
+"""
+
+
+class Posed(Struct, frozen=True):
+    """Workloads and the cluster they will be placed in, after their controllers' work."""
+
+    resolved: Resolved
+    demands: Sequence[Demand]
+    cluster: Cluster
+    manner: Manner
+
+
+def pose(
+    question: Simulate,
+    snapshot: Snapshot,
+    scheduler: Scheduler,
+    on_progress: Callable[[int], None] | None = None,
+    on_refused: Callable[[KubespreadError], None] | None = None,
+    *,
+    counts_quotas: bool = True,
+) -> Posed:
+    """What ``question`` will place, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
+    replicas = question.desired
+    if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
+        raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
+    as_gangs = what_if(question.gang, question.same, replicas, refused=_refused_with_gangs(question))
+    resolved = resolve(
+        snapshot, question.pods, scheduler, question.choosing,
+        settings=question.settings, counts_quotas=False, preempts=question.preemption, on_refused=on_refused,
+    )  # fmt: skip
+    if not resolved.version.since(SCORES_SINCE):
+        reason = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
+        raise UsageError(f"kube-scheduler {resolved.version}: {reason}")
+    nodes = resolved.snapshot.nodes
+    keys = [full_topology_key(key, nodes) for key in (*question.keys, *question.requirements.keys)]
+    if as_gangs is not None and as_gangs.topology_key:
+        as_gangs = replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, nodes))
+        check_topology_keys([as_gangs.topology_key], nodes, ())
+    pairs = list(zip(resolved.candidates, resolved.profiles, strict=True))
+    check_topology_keys(keys, nodes, (key for pair in pairs for key in _constraint_keys(*pair)))
+    desired = Desired(
+        as_gangs.size if as_gangs is not None and replicas is None else replicas,
+        question.as_many_as_fit,
+        question.from_scratch,
+        counts_quotas=counts_quotas and scheduler.admission,
+    )
+    manner = Manner(
+        question.ties, question.seed, question.runs, question.deals,
+        preempts=question.preemption, tells_preemption=question.tells_preemption, keys=keys,
+        on_progress=on_progress, sample=question.sample,
+    )  # fmt: skip
+    resolved.cluster.assume(growth_gaps(resolved.candidates, resolved.snapshot))
+    grown = growths(resolved.candidates, desired, resolved.snapshot, resolved.cluster.running.pods)
+    changes, cluster = controlled_changes(resolved, grown, scheduler, manner)
+    index = resolved.cluster.nodes.index
+    leaving = [(pod, index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
+    cluster = cluster.after(Change(gone=leaving))
+    gangs = gangs_of(as_gangs, resolved, grown, cluster)
+    if any(gangs) and question.sample:
+        raise UsageError("sampling does not go with pods of a PodGroup")
+    demands = [
+        Demand.of(*pair, growth, change, cluster, gang, gang_notes(as_gangs, pair[0], resolved.version))
+        for pair, growth, change, gang in zip(pairs, grown, changes, gangs, strict=True)
+    ]
+    return Posed(resolved, demands, cluster, manner)
+
+
+def _refused_with_gangs(question: Simulate) -> list[str]:
+    """Requested options that are not modeled for gangs."""
+    asked_for = {
+        "preemption": question.tells_preemption,
+        "an autoscaler": question.autoscaler is not None,
+        "sampling": question.sample,
+    }
+    return [name for name, is_asked in asked_for.items() if is_asked]
+
+
+def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
+    """The topology keys of the pod's constraints, else of the profile's own defaults."""
+    defaults = profile.args_of(PodTopologySpread.name, PodTopologySpreadArgs).default_constraints
+    constraints = candidate.pod.spec.topology_spread_constraints or defaults
+    return [constraint.topology_key for constraint in constraints]
 
 
 class Queue:
-    """Pods of several workloads that are placed in one queue, as kube-scheduler would; ``make_world`` makes the
-    cluster's world, for replicas that preempt others.
+    """The pods of posed workloads placed in one queue, as kube-scheduler would; independent runs of it are work for
+    several processes.
     """
 
-    def __init__(
-        self, cluster: Cluster, questions: Sequence[Question], manner: Manner, make_world: Callable[[], World]
-    ) -> None:
-        if any(question.gang is not None for question in questions):
-            manner = replace(manner, preempts=False)
-        self._cluster, self._questions, self._manner, self._make_world = cluster, questions, manner, make_world
-        self._frameworks = _frameworks(questions)
+    def __init__(self, posed: Posed, make_world: Callable[[], World]) -> None:
+        """``make_world`` makes the cluster's world, for replicas that preempt others."""
+        self.posed, self._make_world = posed, make_world
+        is_with_gangs = any(demand.gang is not None for demand in posed.demands)
+        self._manner = replace(posed.manner, preempts=False) if is_with_gangs else posed.manner
+        # Pods of one framework share what its plugins prepare.
+        made = {id(demand.profile): framework(demand.profile) for demand in posed.demands}
+        self._frameworks = [made[id(demand.profile)] for demand in posed.demands]
+
+    @classmethod
+    def of(cls, question: Simulate, scene: Scene) -> Self:
+        """In a worker: what was refused was said where the question was asked."""
+        return cls.posing(question, scene, on_refused=lambda _: None)
+
+    @classmethod
+    def posing(
+        cls,
+        question: Simulate,
+        scene: Scene,
+        on_progress: OnProgress | None = None,
+        on_refused: Callable[[KubespreadError], None] | None = None,
+        *,
+        counts_quotas: bool = True,
+    ) -> Self:
+        """As for `pose`."""
+        scheduler = scene.scheduler
+        posed = pose(question, scene.snapshot, scheduler, on_progress, on_refused, counts_quotas=counts_quotas)
+        return cls(posed, lambda: world_of(posed.resolved.snapshot, scheduler, assumed=posed.cluster.assumed))
+
+    @property
+    def assumed(self) -> dict[str, None]:
+        return self.posed.cluster.assumed
+
+    def __call__(self, way: Way) -> list[Ran]:
+        """What one run of each workload comes to."""
+        return [Ran(len(outcome.choices), outcome.after) for outcome in self.placed(way)[0]]
 
     def reports(self, run_besides: Callable[[Sequence[Way]], Iterable[Sequence[Ran]]]) -> tuple[SimulateReport, ...]:
         """One for each workload, in the order given: how the first run ends, and beside it what ``run_besides`` gives
         for the ways of the others.
         """
-        first, *others = self._manner.ways(len(self._cluster))
-        shown, full = self._placed(first)
-        runs = [list(map(ran, shown)), *(run_besides(others) if others else ())]
+        cluster, manner = self.posed.cluster, self._manner
+        first, *others = manner.ways(len(cluster))
+        shown, full = self.placed(first)
+        runs = [
+            [Ran(len(outcome.choices), outcome.after) for outcome in shown],
+            *(run_besides(others) if others else ()),
+        ]
         return tuple(
             report_of(
-                self._cluster,
-                question,
-                plugins,
-                self._manner,
-                shown[place],
-                [each[place] for each in runs],
-                full,
-                _look_ahead(self._cluster, self._questions, shown, place, plugins),
+                cluster, demand, plugins, manner, shown[place], [each[place] for each in runs], full,
+                self._look_ahead(shown, place),
             )
-            for place, (question, plugins) in enumerate(zip(self._questions, self._frameworks, strict=True))
-        )
-
-    def run(self, way: Way) -> list[Ran]:
-        """What one run of each workload comes to."""
-        return list(map(ran, self._placed(way)[0]))
-
-    def _placed(self, way: Way) -> tuple[list[Outcome], Cluster]:
-        return _placed(self._cluster, self._questions, self._frameworks, self._manner, way, self._make_world)
-
-
-def outcomes(
-    cluster: Cluster, questions: Sequence[Question], manner: Manner, make_world: Callable[[], World] | None = None
-) -> list[Outcome]:
-    """The outcome of each of ``questions`` in one queue, without reports.
-
-    ``make_world`` makes the world of the cluster; without it nothing is preempted.
-    """
-    (way, *_) = manner.ways(len(cluster))
-    return _placed(cluster, questions, _frameworks(questions), manner, way, make_world)[0]
-
-
-def _placed(
-    cluster: Cluster,
-    questions: Sequence[Question],
-    frameworks: Sequence[Framework],
-    manner: Manner,
-    way: Way,
-    make_world: Callable[[], World] | None = None,
-) -> tuple[list[Outcome], Cluster]:
-    entries = [
-        Entry(
-            question.pod,
-            plugins,
-            question.count,
-            question.is_daemon,
-            frozenset(question.present.values()),
-            frozenset(question.present),
-            question.claimants,
-            # Claims of a single pod are not bound: it is judged in the cluster as it is.
-            binds=question.workload is not None,
-            # As many as fit means as many as fit besides the others.
-            preempts_as=question.profile if manner.preempts and question.replicas is not None else None,
+            for place, (demand, plugins) in enumerate(zip(self.posed.demands, self._frameworks, strict=True))
         )  # fmt: skip
-        for question, plugins in zip(questions, frameworks, strict=True)
-        if question.played is None
-    ]
-    gangs = [question.gang for question in questions if question.played is None]
-    placed, full = _run(cluster, entries, gangs, way, manner, make_world)
-    return _with_played(questions, placed), full
 
+    def placed(self, way: Way) -> tuple[list[Outcome], Cluster]:
+        """The outcome of each workload in one run, and the resulting cluster."""
+        cluster, manner = self.posed.cluster, self._manner
+        gangs = [demand.gang for demand in self.posed.demands if demand.change.played is None]
+        entries = [
+            Entry(
+                demand.pod,
+                plugins,
+                demand.growth.count,
+                demand.candidate.is_daemon,
+                frozenset(demand.present.values()),
+                frozenset(demand.present),
+                demand.claimants,
+                # Claims of a single pod are not bound: it is judged in the cluster as it is.
+                binds=demand.workload is not None,
+                # As many as fit means as many as fit besides the others.
+                preempts_as=demand.profile if manner.preempts and demand.growth.further is not None else None,
+            )
+            for demand, plugins in zip(self.posed.demands, self._frameworks, strict=True)
+            if demand.change.played is None
+        ]
+        break_tie, on_progress = way.tiebreaker(), manner.on_progress
+        if any(gangs):
+            outcomes, full = run_with_gangs(cluster, entries, gangs, break_tie, seed=way.seed, on_progress=on_progress)
+        else:
+            outcomes, full = run(
+                cluster, entries, break_tie, search=way.search(), on_progress=on_progress, make_world=self._make_world
+            )
+        rest = iter(outcomes)
+        # What was played before keeps its position.
+        return [
+            next(rest) if demand.change.played is None else demand.change.played.outcome
+            for demand in self.posed.demands
+        ], full
 
-def _run(
-    cluster: Cluster,
-    entries: Sequence[Entry],
-    gangs: Sequence[Gang | None],
-    way: Way,
-    manner: Manner,
-    make_world: Callable[[], World] | None,
-) -> tuple[list[Outcome], Cluster]:
-    break_tie, on_progress = way.tiebreaker(), manner.on_progress
-    if not any(gangs):
-        return run(cluster, entries, break_tie, search=way.search(), on_progress=on_progress, make_world=make_world)
-    return run_with_gangs(cluster, list(map(Asked, entries, gangs)), break_tie, seed=way.seed, on_progress=on_progress)
-
-
-def _with_played(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """All outcomes, with those played before in their positions."""
-    rest = iter(outcomes)
-    return [next(rest) if question.played is None else question.played.outcome for question in questions]
-
-
-def _frameworks(questions: Sequence[Question]) -> list[Framework]:
-    """One framework per profile: pods of one framework share what its plugins prepare."""
-    made = {id(question.profile): framework(question.profile) for question in questions}
-    return [made[id(question.profile)] for question in questions]
-
-
-def _look_ahead(
-    cluster: Cluster, questions: Sequence[Question], outcomes: Sequence[Outcome], place: int, plugins: Framework
-) -> LookAhead | None:
-    question, outcome = questions[place], outcomes[place]
-    if (
-        question.played is not None
-        or question.is_daemon
-        or question.gang is not None
-        or question.count is None
-        or len(outcome.choices) >= question.count
-        or not outcome.stuck
-        # Each placement would bind claims.
-        or question.claimants is not None
-        or claims.unbound_claims(cluster, question.pod)
-    ):
-        return None
-    return look_ahead(plugins, _beside(cluster, questions, outcomes, place), question.pod, question.count)
-
-
-def _beside(cluster: Cluster, questions: Sequence[Question], outcomes: Sequence[Outcome], place: int) -> Cluster:
-    """The cluster with the placed pods of all workloads except the one at ``place``."""
-    others = [
-        (question.pod, choice.node)
-        for position, (question, outcome) in enumerate(zip(questions, outcomes, strict=True))
-        if position != place
-        for choice in outcome.choices
-    ]
-    gone = [(victim.pod, victim.node) for outcome in outcomes for _, victim in outcome.preempted]
-    return cluster.after(Change(come=others, gone=gone)) if others or gone else cluster
+    def _look_ahead(self, outcomes: Sequence[Outcome], place: int) -> LookAhead | None:
+        """Another order of the replicas at ``place``, where they stay pending though their order could matter."""
+        cluster, demand, outcome = self.posed.cluster, self.posed.demands[place], outcomes[place]
+        count = demand.growth.count
+        if (
+            demand.change.played is not None
+            or demand.candidate.is_daemon
+            or demand.gang is not None
+            or count is None
+            or len(outcome.choices) >= count
+            or not outcome.stuck
+            # Each placement would bind claims.
+            or demand.claimants is not None
+            or claims.unbound_claims(cluster, demand.pod)
+        ):
+            return None
+        others = [
+            (other.pod, choice.node)
+            for position, (other, theirs) in enumerate(zip(self.posed.demands, outcomes, strict=True))
+            if position != place
+            for choice in theirs.choices
+        ]
+        gone = [(victim.pod, victim.node) for theirs in outcomes for _, victim in theirs.preempted]
+        beside = cluster.after(Change(come=others, gone=gone)) if others or gone else cluster
+        return look_ahead(self._frameworks[place], beside, demand.pod, count)

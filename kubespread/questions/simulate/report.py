@@ -12,7 +12,6 @@ from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.reports.autoscaling import AutoscalingReport, added_cost, autoscaler_sentence
 from kubespread.reports.gang import GangReport, gang_outcome, gang_sentences
 from kubespread.reports.parts import (
-    ClusterReference,
     ClusterReport,
     ConstraintReport,
     DomainChange,
@@ -282,10 +281,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     @property
     def per_node(self) -> dict[str, int]:
         """How many replicas each node got, in the order of the first placement there."""
-        counts: dict[str, int] = {}
-        for placement in self.placements:
-            counts[placement.node] = counts.get(placement.node, 0) + 1
-        return counts
+        return Counter(placement.node for placement in self.placements)
 
     def skew_of(self, key: str) -> int:
         """The greatest skew of the constraints over ``key``; without one, that of the replicas themselves."""
@@ -294,18 +290,6 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
             return max(constrained)
         loss = self.worst_loss[key]
         return self.running - loss.remaining - loss.least
-
-    def about(self, cluster: ClusterReference | None) -> SimulateReport:
-        """The same answer, with the cluster it is about."""
-        return msgspec.structs.replace(self, cluster=cluster)
-
-    def with_autoscaling(self, autoscaling: AutoscalingReport) -> SimulateReport:
-        """The same answer, and what an autoscaler would do about it."""
-        return msgspec.structs.replace(self, autoscaling=autoscaling)
-
-    def with_gaps(self, missing: tuple[str, ...]) -> SimulateReport:
-        """The same answer, with what its source lacked named first."""
-        return msgspec.structs.replace(self, gaps=tuple(dict.fromkeys((*missing, *self.gaps))))
 
     def judged(self) -> Judgment:
         if self.unmet or not self._is_enough:

@@ -1,40 +1,51 @@
-"""Replacing a pool as budgets allow, and what gets a failed upgrade through: one option or edit at a time, each proven
-by playing the upgrade again.
+"""Replacing a pool batch by batch, as managed node pools and ``kubectl drain`` do it, within budgets, and what gets a
+failed upgrade through: one option or edit at a time, each proven by playing the upgrade again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from time import monotonic
 from typing import NamedTuple, Self
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
-from kubespread.kube.api.core import Node
+from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.kube.taint import DrainFlags
+from kubespread.kube.taint import DrainFlags, uncordoned
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
+from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
+from kubespread.questions.remedies.search import Trials, smallest
 from kubespread.questions.scene import Scene
 from kubespread.questions.upgrade.question import Upgrade
-from kubespread.questions.upgrade.replacing import replace_nodes
-from kubespread.questions.upgrade.report import UpgradeCost, UpgradeReport
-from kubespread.questions.workloads_asked import WorkloadsAsked
-from kubespread.reports.parts import Unfinished
+from kubespread.questions.upgrade.report import Blocked, UpgradeCost, UpgradeReport, UpgradeStep
 from kubespread.scenario.prices import Prices, read_prices
-from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of, node_called
 from kubespread.snapshot.edits.nodes import Uncordon
 from kubespread.snapshot.edits.pods import Scale
+from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target, parse_target
+from kubespread.world.events.controllers import follow
+from kubespread.world.events.draining import delete_nodes, drain
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline, Difference, Trial
-from kubespread.world.reporting.happenings import desired_replicas
+from kubespread.world.reporting.happenings import (
+    blocked_pods,
+    desired_replicas,
+    gone_pods,
+    pending_pods,
+    unmade_pods,
+    workload_of,
+)
+from kubespread.world.store.happenings import EVICTED, PREEMPTED
+from kubespread.world.store.pod_book import key_of
 
 _MAX_TRIED = 12
 
@@ -46,31 +57,27 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     if question.batch < 1:
         raise UsageError(f"batch must be at least 1, not {question.batch}")
     since = monotonic()
-    trying = _Trying.of(question, scene)
-    took, trial = monotonic() - since, trying.trial()
+    through = _Through.of(question, scene)
+    took, trial = monotonic() - since, through.baseline.trial(through.counts)
     world = trial.world
     whose = question.asked_in(scene.snapshot)
     if whose.names or whose.text or whose.namespace is not None:
-        whose.check_any(trying.baseline.world, scene.now)
-    report = trying.manner.play(trial)
-    remedies = _remedies(trying, report, scene, took) if question.remedies and report.verdict != "yes" else _Remedies()
+        whose.check_any(through.baseline.world, scene.now)
+    report = _played(question, trial)
+    if question.remedies and report.verdict != "yes":
+        report = _with_remedies(report, through, scene, took)
     prices = None if question.prices is None else read_prices(question.prices)
     return replace(
         report,
         cost=None if prices is None else _cost(report, scene.now.nodes, world.living.nodes.objects, prices),
-        **whose.as_reported(trying.baseline.world),
+        **whose.as_reported(through.baseline.world),
         cluster=scene.source,
         preemption=question.preemption,
-        remedies=tuple(remedies.options),
-        remedies_lose={option: lost for option, lost in remedies.options.items() if lost},
-        remedies_tried=remedies.tried,
-        remedies_untried=remedies.untried,
         gaps=(
             *scene.gaps(world.assumed),
             *(() if prices is None else price_gaps(_all_nodes(scene.now.nodes, world.living.nodes.objects), prices)),
         ),
-        notes=(*scene.notes, *trying.notes, *report.notes),
-        unfinished=remedies.unfinished,
+        notes=(*scene.notes, *through.notes, *report.notes),
     )
 
 
@@ -95,93 +102,56 @@ def _cost(report: UpgradeReport, before: Sequence[Node], after: Sequence[Node], 
     )  # fmt: skip
 
 
-class Manner(Struct, frozen=True):
-    """How a pool is upgraded."""
-
-    pool: Target
-    """Its nodes, by name or labels: an added node may be one of them."""
-    surge: int = 0
-    batch: int = 1
-    flags: DrainFlags = DrainFlags()
-    to: str = ""
-    """What new nodes are; empty: copies."""
-
-    def nodes(self, world: World) -> tuple[Node, ...]:
-        """The nodes to replace."""
-        return tuple(nodes_of_target(self.pool, world.living.nodes.objects))
-
-    def play(self, trial: Trial) -> UpgradeReport:
-        names = [node.metadata.name for node in self.nodes(trial.world)]
-        return replace_nodes(trial, names, self.surge, self.batch, self.flags, self.to)
+def _nodes_of(question: Upgrade, world: World) -> list[Node]:
+    """The nodes to replace; an added node may be one of them."""
+    return nodes_of_target(parse_target(question.nodes), world.living.nodes.objects)
 
 
-class _Remedies(Struct, frozen=True):
-    """The result of the search for remedies."""
-
-    options: dict[str, tuple[NamespacedName, ...]] = field(default_factory=dict)
-    """Options that help, each with the pods it loses for good."""
-    tried: int = 0
-    untried: int = 0
-    unfinished: Unfinished | None = None
+def _played(question: Upgrade, trial: Trial) -> UpgradeReport:
+    names = [node.metadata.name for node in _nodes_of(question, trial.world)]
+    return replace_nodes(trial, names, question.surge, question.batch, question.drain_flags, question.to)
 
 
-class _Trial(Struct, frozen=True):
-    """Something to try, and the options for it."""
+class _Through(Goal):
+    """An upgrade that gets through: all nodes are replaced, no budget is broken, and no additional pod is left pending.
 
-    options: tuple[str, ...]
-    manner: Manner
-    edit: Edit | None = None
+    With each change it is played as if asked again with it.
+    """
 
-    def __str__(self) -> str:
-        return " ".join(self.options)
-
-
-class _Trying:
-    """The upgrade of one pool, played with one change or another, each as if asked again with it."""
-
-    def __init__(self, scene: Scene, manner: Manner, whose: WorkloadsAsked) -> None:
-        self.manner = manner
+    def __init__(self, question: Upgrade, scene: Scene) -> None:
+        self.question = question
         self._as_read = scene.world.fork()
         self.baseline, self.notes = scene.settled("any node is replaced")
-        self.counts = whose.those_in(self.baseline.world)
+        self.counts = question.asked_in(scene.snapshot).those_in(self.baseline.world)
         self.assumed = self.baseline.world.assumed
 
     @classmethod
     def of(cls, question: Upgrade, scene: Scene) -> Self:
-        pool = parse_target(question.nodes)
-        nodes_of_target(pool, scene.now.nodes)
-        manner = Manner(pool, question.surge, question.batch, question.drain_flags, question.to)
-        return cls(scene, manner, question.asked_in(scene.snapshot))
+        nodes_of_target(parse_target(question.nodes), scene.now.nodes)
+        return cls(question, scene)
 
-    def trial(self) -> Trial:
-        """A fork to replace nodes in."""
-        return self.baseline.trial(self.counts)
+    def __call__(self, sizes: Sequence[Change]) -> _Tried:
+        """Each changes more than the one before, and is played only where that does not suffice."""
+        trials = Trials(self)
+        found = smallest(Ladder.of_sizes(sizes), trials)
+        return _Tried(trials.count) if found is None else _Tried(trials.count, found.change.what, found.answer.lost)
 
-    def __call__(self, trials: Sequence[_Trial]) -> _Tried:
-        """Each asks for more than the one before, and is played only where that does not suffice."""
-        for played, trial in enumerate(trials, 1):
-            lost = self._lost_with(trial)
-            if lost is not None:
-                return _Tried(played, str(trial), lost)
-        return _Tried(len(trials))
-
-    def _lost_with(self, trial: _Trial) -> tuple[NamespacedName, ...] | None:
-        """The pods that are lost for good; None where nodes are left, a budget is broken or more pods are left pending
-        than before, by the change itself too.
-        """
-        attempt = self.trial()
+    def ask(self, change: Change) -> Answer | None:
+        attempt = self.baseline.trial(self.counts)
         try:
-            if trial.edit is not None:
+            if change.edits:
                 # Edits come first: what waits is placed in the edited cluster, before the upgrade begins.
                 other = self._as_read.fork()
-                apply(other, trial.edit, "")
+                for edit in change.edits:
+                    apply(other, edit, "")
                 attempt = Trial(Baseline.settled(other), other.fork(), self.counts)
-            outcome = trial.manner.play(attempt)
+            report = _played(replace(self.question, **dict(change.fields)), attempt)
         except KubespreadError:
             return None
-        if outcome.verdict != "yes" or Difference(self.baseline, attempt.world, attempt.happened, self.counts).is_worse:
-            return None
-        return tuple(pod for step in outcome.steps for pod in step.lost)
+        # The edit itself may leave pods pending.
+        is_worse = Difference(self.baseline, attempt.world, attempt.happened, self.counts).is_worse
+        lost = tuple(pod for step in report.steps for pod in step.lost)
+        return Answer(int(report.verdict == "yes" and not is_worse), lost=lost)
 
 
 class _Tried(NamedTuple):
@@ -189,91 +159,83 @@ class _Tried(NamedTuple):
     helps: str = ""
     """The options that suffice; empty where none do."""
     lost: tuple[NamespacedName, ...] = ()
+    """The pods that they lose for good."""
 
 
-def _remedies(trying: _Trying, report: UpgradeReport, scene: Scene, took: float) -> _Remedies:
-    """Options with which the upgrade in ``report`` would replace all nodes, break no budget and leave no additional pod
-    pending. To get ready for that took ``took`` seconds.
+def _with_remedies(report: UpgradeReport, through: _Through, scene: Scene, took: float) -> UpgradeReport:
+    """The report with the options that get the upgrade through, each alone. To get ready for that took ``took``
+    seconds.
     """
-    trials = list(_trials(trying.baseline.world, trying.manner, report))
+    trials = list(_trials(through.question, through.baseline.world, report))
     asked = trials[:_MAX_TRIED]
-    done = list(scene.tasks(trying, asked, known=lambda tried: tried.helps and f"helps: {tried.helps}", took=took))
-    return _Remedies(
-        {tried.helps: tried.lost for tried in done if tried.helps},
-        sum(tried.played for tried in done),
-        len(trials) - len(done),
-        scene.unfinished("change", len(asked), [str(first) for first, *_ in asked[len(done) :]]),
+    done = list(scene.tasks(through, asked, known=lambda tried: tried.helps and f"helps: {tried.helps}", took=took))
+    lost = {tried.helps: tried.lost for tried in done if tried.helps}
+    return replace(
+        report,
+        remedies=tuple(lost),
+        remedies_lose={option: pods for option, pods in lost.items() if pods},
+        remedies_tried=sum(tried.played for tried in done),
+        remedies_untried=len(trials) - len(done),
+        unfinished=scene.unfinished("change", len(asked), [first.what for first, *_ in asked[len(done) :]]),
     )
 
 
-def _trials(world: World, manner: Manner, report: UpgradeReport) -> Iterator[tuple[_Trial, ...]]:
-    """Trials for the obstacle: kubectl's own flags where it refuses; else room where pods wait, and replicas where a
-    budget allows no eviction; the cheapest of each kind first.
+def _trials(question: Upgrade, world: World, report: UpgradeReport) -> Iterator[tuple[Change, ...]]:
+    """What to try for the obstacle, each at its sizes: kubectl's own flags where it refuses; else room where pods wait,
+    and replicas where a budget allows no eviction; the cheapest of each kind first.
     """
-    if (
-        report.blocked is not None
-        and report.blocked.refusal is not None
-        and (flags := tuple(_flags(manner, report.blocked.refusal)))
-    ):
+    refusal = None if report.blocked is None else report.blocked.refusal
+    if refusal is not None and (flags := tuple(_flags(question, refusal))):
         yield flags
-    room, replicas = _room(world, manner), _larger(world, manner, report)
+    pool = _nodes_of(question, world)
+    replaced = {node.metadata.name for node in pool}
+    room, replicas = _room(question, pool), _larger(world, report)
     # There may be very many of these.
-    uncordoned = (_with(manner, Uncordon(Target(node.metadata.name))) for node in _cordoned(world, manner))
+    uncordoned = (
+        _edit(Uncordon(Target(node.metadata.name)))
+        for node in world.living.nodes.objects
+        if node.spec.unschedulable and not is_silent(node) and node.metadata.name not in replaced
+    )
     needed = (room, replicas) if report.pending or report.blocked is None else (replicas, room)
-    yield from ((trial,) for trial in chain(*needed, uncordoned))
+    yield from ((change,) for change in chain(*needed, uncordoned))
 
 
-def _flags(manner: Manner, refusal: str) -> Iterator[_Trial]:
+def _edit(edit: Edit) -> Change:
+    return Change(edit.form.verb, f"--{edit}", 0, edits=(edit,))
+
+
+def _flags(question: Upgrade, refusal: str) -> Iterator[Change]:
     """The flags that kubectl's refusal names, and then all: it may refuse other nodes for other reasons."""
-    flags = manner.flags
-    is_set = {
-        "--ignore-daemonsets": flags.ignore_daemonsets,
-        "--delete-emptydir-data": flags.delete_emptydir_data,
-        "--force": flags.force,
+    options = {
+        "--ignore-daemonsets": "ignore_daemonsets",
+        "--delete-emptydir-data": "delete_emptydir_data",
+        "--force": "force",
     }
-    unset = [option for option, is_given in is_set.items() if not is_given]
-    named = [option for option in unset if option in refusal]
-    for options in (named, *([unset] if unset != named else ())):
-        if options:
-            then = replace(
-                flags,
-                ignore_daemonsets=flags.ignore_daemonsets or "--ignore-daemonsets" in options,
-                delete_emptydir_data=flags.delete_emptydir_data or "--delete-emptydir-data" in options,
-                force=flags.force or "--force" in options,
-            )
-            yield _Trial(tuple(options), replace(manner, flags=then))
+    unset = [option for option, field in options.items() if not getattr(question, field)]
+    for flags in dict.fromkeys((tuple(option for option in unset if option in refusal), tuple(unset))):
+        if flags:
+            yield Change("flags", " ".join(flags), 0, fields=tuple((options[option], True) for option in flags))
 
 
-def _room(world: World, manner: Manner) -> Iterator[_Trial]:
-    if manner.batch > 1:
-        yield _Trial(("--batch 1",), replace(manner, batch=1))
-    yield _Trial((f"--surge {manner.surge + 1}",), replace(manner, surge=manner.surge + 1))
+def _room(question: Upgrade, pool: Sequence[Node]) -> Iterator[Change]:
+    if question.batch > 1:
+        yield Change("batch", "--batch 1", 0, fields=(("batch", 1),))
+    surge = question.surge + 1
+    yield Change("surge", f"--surge {surge}", 0, fields=(("surge", surge),))
     # A copy of a failed node would be in the same place.
-    working = (node for node in manner.nodes(world) if not is_silent(node) and not node.spec.unschedulable)
+    working = (node for node in pool if not is_silent(node) and not node.spec.unschedulable)
     if (template := next(working, None)) is not None:
-        yield _with(manner, AddNode(template.metadata.name))
+        yield _edit(AddNode(template.metadata.name))
 
 
-def _with(manner: Manner, edit: Edit) -> _Trial:
-    return _Trial((f"--{edit}",), manner, edit)
-
-
-def _cordoned(world: World, manner: Manner) -> Iterator[Node]:
-    """Nodes outside the pool that answer and are cordoned."""
-    pool = {node.metadata.name for node in manner.nodes(world)}
-    for node in world.living.nodes.objects:
-        if node.spec.unschedulable and not is_silent(node) and node.metadata.name not in pool:
-            yield node
-
-
-def _larger(world: World, manner: Manner, report: UpgradeReport) -> Iterator[_Trial]:
+def _larger(world: World, report: UpgradeReport) -> Iterator[Change]:
     """One more replica of each workload that a budget blocks, unless an autoscaler would remove it again."""
     for workload in () if report.blocked is None else report.blocked.workloads:
         row = POD_CREATORS.get(workload.kind)
         if row is not None and row.has_replicas:
             more = desired_replicas(world, workload) + 1
             if all(more <= most for most in _autoscaled_to(world, workload)):
-                yield _with(manner, Scale(workload.kind, workload.name, more, workload.namespace))
+                yield _edit(Scale(workload.kind, workload.name, more, workload.namespace))
 
 
 def _autoscaled_to(world: World, workload: WorkloadName) -> Iterator[int]:
@@ -281,3 +243,142 @@ def _autoscaled_to(world: World, workload: WorkloadName) -> Iterator[int]:
         target, namespace = autoscaler.spec.scale_target_ref, autoscaler.metadata.namespace
         if WorkloadName(target.kind, namespace, target.name) == workload:
             yield autoscaler.spec.max_replicas
+
+
+def replace_nodes(
+    trial: Trial, nodes: Sequence[str], surge: int, batch: int, flags: DrainFlags, to: str = ""
+) -> UpgradeReport:
+    """Replace nodes by copies with fresh names, or by what ``to`` says, ``batch`` at a time and in the order given.
+
+    The nodes of each batch are cordoned, drained with kubectl's ``flags`` and deleted. Replacements join once the nodes
+    they replace are gone, but ``surge`` of them always join before; the pool is larger by that number meanwhile. Pods
+    without a node do not delay the next batch, unless a budget does. It ends when an eviction is refused for good, and
+    leaves the world as it is then. The report has neither remedies nor the cluster; what waits and what is preempted or
+    lost is told of the workloads that count in ``trial``. Raises UsageError and ManifestError for a ``to`` that says
+    nothing.
+    """
+    pool = _Pool(trial, nodes, surge, flags, to)
+    steps: list[UpgradeStep] = []
+    blocked: Blocked | None = None
+    for start in range(0, len(nodes), batch):
+        names = nodes[start : start + batch]
+        step, blocked = pool.replace(names, start)
+        steps.append(step)
+        if blocked is not None:
+            break
+    difference, world = trial.difference, trial.world
+    is_charged = {key_of(waiting.pod) for waiting in difference.waiting}
+    as_before = (
+        waiting for waiting in world.waiting
+        if key_of(waiting.pod) not in is_charged and trial.counts(workload_of(world, waiting.pod))
+    )  # fmt: skip
+    return UpgradeReport(
+        kube_version=str(world.surroundings.version),
+        nodes=tuple(nodes),
+        to=to,
+        surge=surge,
+        batch=batch,
+        steps=tuple(steps),
+        replaced=sum(len(step.nodes) for step in steps) - (len(blocked.nodes) if blocked is not None else 0),
+        blocked=blocked,
+        pending_before=trial.baseline.pending(trial.counts),
+        pending=tuple(pending_pods(world, difference.waiting)),
+        not_created=tuple(unmade_pods(world, (row for row in difference.unmade if row.is_refused))),
+        not_made_yet=tuple(unmade_pods(world, (row for row in difference.unmade if not row.is_refused))),
+        short=tuple(difference.short),
+        pending_as_before=tuple(pending_pods(world, as_before)),
+        not_modelled=Upgrade.never_modelled,
+        notes=tuple(pool.notes),
+    )
+
+
+@dataclass(slots=True)
+class _Pool:
+    """The nodes to replace, and those that have taken their place."""
+
+    trial: Trial
+    nodes: Sequence[str]
+    surge: int
+    flags: DrainFlags
+    to: str
+    notes: dict[str, None] = field(default_factory=dict)
+    _joining: dict[str, AddNode] = field(init=False)
+    """What comes instead of each."""
+    _made: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        living = self.trial.world.living.nodes
+        nodes = living.objects
+        self._joining = {name: _instead_of(nodes[living.index[name]], self.to, nodes) for name in self.nodes}
+
+    def replace(self, names: Sequence[str], start: int) -> tuple[UpgradeStep, Blocked | None]:
+        """One batch, beginning with the pool's node at ``start``."""
+        world, happenings = self.trial.world, self.trial.world.happenings
+        gone, placed = len(happenings.gone), len(happenings.placed)
+        stuck, refused = len(happenings.blocked), len(happenings.refused)
+        added = self._join(start + self.surge)
+        before, blocked = len(added), None
+        if drain(world, names, self.flags):
+            world.wait()
+            delete_nodes(world, names)
+            world.settle()
+            added += self._join(start + len(names))
+        else:
+            # Pods keep the batch, or kubectl refuses it.
+            blocked = Blocked(
+                nodes=tuple(names),
+                refusal="; ".join(map(str, happenings.refused[refused:])) or None,
+                pods=tuple(blocked_pods(happenings.blocked[stuck:])),
+                workloads=tuple(dict.fromkeys(workload_of(world, kept.pod) for kept in happenings.blocked[stuck:])),
+            )
+        departed, come = happenings.gone[gone:], happenings.placed[placed:]
+        counted = [pod for pod in departed if self.trial.counts(workload_of(world, pod.pod))]
+        step = UpgradeStep(
+            nodes=tuple(names),
+            added=tuple(added),
+            joined_before=before,
+            evicted=sum(pod.why == EVICTED for pod in departed),
+            placed=len(come),
+            daemons=sum(workload_of(world, pod).kind == "DaemonSet" for pod in come),
+            pending=len(self.trial.difference.waiting),
+            preempted=tuple(gone_pods(pod for pod in counted if pod.why == PREEMPTED)),
+            lost=tuple(NamespacedName.of(pod.pod) for pod in counted if pod.is_lost_for_good),
+            is_blocked=blocked is not None,
+            pods=self._held([*(pod.pod for pod in departed), *come]),
+        )
+        return step, blocked
+
+    def _held(self, moved: Iterable[Pod]) -> dict[str, int]:
+        """How many pods the remaining nodes of ``moved`` hold now."""
+        cluster = self.trial.world.cluster
+        counts, index = cluster.running.taken.pod_count, cluster.nodes.index
+        names = {pod.spec.node_name for pod in moved} & index.keys()
+        return {name: int(counts[index[name]]) for name in sorted(names)}
+
+    def _join(self, upto: int) -> list[str]:
+        """Add the replacements of the first ``upto`` nodes that have not joined yet, DaemonSets' pods first."""
+        world, added = self.trial.world, list[str]()
+        if upto > self._made:
+            world.wait()
+        for name in self.nodes[self._made : upto]:
+            change = self._joining[name].change(world.living.nodes.objects)
+            if not (self.to and self.notes):
+                self.notes.update(dict.fromkeys(change.notes))
+            world.change_nodes(change)
+            follow(world, change, {})
+            added += (node.metadata.name for node in change.added)
+        self._made += len(added)
+        world.settle()
+        return added
+
+
+def _instead_of(node: Node, to: str, nodes: Sequence[Node]) -> AddNode:
+    """The new node for ``node``: a copy, or what ``to`` says, made of nodes that may be gone by the time it joins."""
+    if not to:
+        return AddNode(node.metadata.name, manifest=uncordoned(node))
+    by, at, labels = to.partition("@")
+    if ":" in by or (at and not all("=" in pair for pair in labels.split("@"))):
+        raise UsageError(f"invalid --to {to!r}: expected CPUxGI, as in 8x16, or TEMPLATE, with @KEY=VALUE if needed")
+    edit = parse(f"add-node {in_place_of(node, by, at + labels)}")
+    assert isinstance(edit, AddNode)
+    return replace(edit, manifest=edit.manifest or uncordoned(node_called(edit.template, nodes)))

@@ -38,8 +38,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.questions.queue.entries import Entry, Outcome
-from kubespread.questions.queue.queue import place
+from kubespread.questions.queue.queue import Entry, Outcome, place
 from kubespread.reports.judged_nodes import counted_constraints
 from kubespread.reports.parts import skew_between
 from kubespread.reports.rollout import RolloutReport

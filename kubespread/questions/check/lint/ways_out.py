@@ -10,16 +10,10 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Pod
 from kubespread.questions.check.lint.trial import Placed, PodChange, Trial
 from kubespread.questions.check.report import Remedy
-from kubespread.questions.remedies.candidates import FAMILIES
 from kubespread.questions.remedies.change import Answer, Change
-from kubespread.questions.remedies.edited_worlds import EditedWorlds
-from kubespread.questions.remedies.families.cordons import uncordons
-from kubespread.questions.remedies.families.evictions import evictions, waits
-from kubespread.questions.remedies.families.labels import node_labels
-from kubespread.questions.remedies.families.new_nodes import new_nodes
-from kubespread.questions.remedies.families.taints import untaints
-from kubespread.questions.remedies.search import Found, Trials, combined, search_least
-from kubespread.questions.remedies.stuck import Stuck
+from kubespread.questions.remedies.edited_worlds import EditedWorlds, PlayedGoal
+from kubespread.questions.remedies.families import FAMILIES, Stuck
+from kubespread.questions.remedies.search import Found, Trials, least_change
 from kubespread.reports.parts import letter
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.wording import short_key
@@ -27,16 +21,16 @@ from kubespread.world.reporting.happenings import workload_of
 from kubespread.world.store.pod_book import key_of
 
 _MOST_EFFORT, _MOST_OF_ONE = 8_000, 2_000
-"""On all workloads that are checked together, and on one of them, as `Asker.effort` has it."""
+"""On all workloads that are checked together, and on one of them, as `Goal.effort` has it."""
 _MOST_OF_A_FAMILY = 8
 UNSEARCHED = Remedy(text="")
 """Of a finding whose remedy `WaysOut` is to find."""
 _PER_QUESTION, _PER_COPY, _PER_COPY_AND_NODE = 1, 0.1, 0.0004
 """Milliseconds."""
 # Pods that make way for others are made again elsewhere, or are missed: no manifest should be edited for that.
-_TRIED = [family for family in FAMILIES if family.changes not in (waits, evictions)]
-_OF_NODES = (uncordons, node_labels, untaints, new_nodes)
-_OF_THE_POD = [family for family in _TRIED if family.changes not in _OF_NODES]
+_TRIED = [family for family in FAMILIES if family.of != "other pod"]
+_OF_THE_POD = [family for family in _TRIED if family.of != "node"]
+"""Which need no cluster edited."""
 
 
 class WaysOut(Struct):
@@ -56,61 +50,46 @@ class WaysOut(Struct):
         placed, unplaced = trial.placed, trial.placed.unplaced
         if trial.subject.is_daemon or unplaced is None or not len(trial.cluster):
             return Remedy(text="let its pods onto other nodes, or change what keeps them from these")
-        asker = _Asker(trial, self.worlds)
-        trials = Trials(asker, trial.subject.pod, min(_MOST_OF_ONE, _MOST_EFFORT - self._spent))
+        goal = _AllPlaced(trial, self.worlds)
         stuck = Stuck(unplaced, trial.subject.profile.version, placed.pending, placed.count)
-        least = search_least(stuck, _TRIED, trials, _MOST_OF_A_FAMILY) or _together(stuck, trials)
-        self._spent += asker.effort
-        if least is None:
-            return self._of_some_help(trials, placed, stuck, asker)
-        return asker.remedy(least, stuck)
-
-    def _of_some_help(self, trials: Trials, placed: Placed, stuck: Stuck, asker: _Asker) -> Remedy:
+        trials = Trials.of(goal, stuck, min(_MOST_OF_ONE, _MOST_EFFORT - self._spent))
+        least = least_change(stuck, trials, _TRIED, _MOST_OF_A_FAMILY, (_OF_THE_POD, _TRIED))
+        self._spent += goal.effort
+        if least is not None:
+            return goal.remedy(least, stuck)
         if not trials.count:
             return Remedy(text="none of the changes that kubespread advise tries applies here")
-        tried = (
+        none = (
             "the one change that was tried does not get all of them placed"
             if trials.count == 1
             else f"none of {trials.count} changes that were tried gets all of them placed"
         )
-        best = trials.best_of_those_that_help(placed.count)
+        best = trials.best_of_those_that_help()
         if best is None:
-            return Remedy(text=tried)
-        remedy = asker.remedy(best, stuck)
-        return replace(remedy, text=f"{tried}; most does {remedy.text}")
+            return Remedy(text=none)
+        remedy = goal.remedy(best, stuck)
+        return replace(remedy, text=f"{none}; most does {remedy.text}")
 
 
-def _together(stuck: Stuck, trials: Trials) -> Found | None:
-    """Two or three changes: of the pod alone where that is enough, which needs no cluster edited."""
-    for families in (_OF_THE_POD, _TRIED):
-        if least := combined(stuck, families, trials, 1).found:
-            return least[0]
-    return None
+class _AllPlaced(PlayedGoal):
+    """All replicas of a workload. Changes are as printed: ``--set`` makes the pod again from its manifest, edits play
+    in a world.
+    """
 
-
-class _Asker:
-    """Changes as printed: ``--set`` makes the pod again from its manifest, edits play in a world."""
+    alone = None
 
     def __init__(self, trial: Trial, worlds: EditedWorlds) -> None:
-        self._trial, self._worlds = trial, worlds
-        self._spent = -worlds.effort
+        self._trial, self.worlds = trial, worlds
+        self.spent = -worlds.effort
 
-    @property
-    def effort(self) -> float:
-        return self._spent + self._worlds.effort
-
-    def ask(self, change: Change) -> Answer | None:
+    def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
         placed = self.placed(change)
         if placed is None:
             return None
-        self._spent += _PER_QUESTION + placed.count * (_PER_COPY + _PER_COPY_AND_NODE * len(placed.cluster))
-        edited = self._worlds.after(change.edits) if change.edits else None
-        harm = () if edited is None else self._worlds.harm(edited, self._is_own)
+        self.spent += _PER_QUESTION + placed.count * (_PER_COPY + _PER_COPY_AND_NODE * len(placed.cluster))
+        edited = worlds.after(change.edits) if change.edits else None
         # What quotas refuse is no matter of nodes.
-        return Answer(placed.count, placed.desired - placed.refused, harm=harm)
-
-    def ask_alone(self, _change: Change) -> Answer | None:
-        return None
+        return self.answered(worlds, edited, placed.count, placed.desired - placed.refused)
 
     def placed(self, change: Change) -> Placed | None:
         """None where an edit or a field is refused."""
@@ -129,15 +108,15 @@ class _Asker:
         return lambda pod: Pod(metadata=pod.metadata, spec=replace(spec, volumes=pod.spec.volumes), status=pod.status)
 
     def _edited(self, edits: tuple[Edit, ...]) -> Trial | None:
-        edited = self._worlds.after(edits)
+        edited = self.worlds.after(edits)
         if edited is None:
             return None
         book, subject = edited.world.book, self._trial.subject
         running = [book[key_of(pod)] for pod in subject.running if key_of(pod) in book]
         return self._trial.on(edited.world.cluster, replace(subject, running=running))
 
-    def _is_own(self, pod: Pod) -> bool:
-        return workload_of(self._worlds.unchanged.world, pod) == self._trial.subject.name
+    def is_own(self, pod: Pod) -> bool:
+        return workload_of(self.worlds.unchanged.world, pod) == self._trial.subject.name
 
     def remedy(self, least: Found, stuck: Stuck) -> Remedy:
         placed = self.placed(least.change)

@@ -48,8 +48,7 @@ from kubespread.kube.well_known import HOSTNAME, SCHEDULE_ANYWAY
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, FieldChange, RuleFinding
 from kubespread.questions.check.lint.trial import Placed, PodChange, Trial, counted, listed, unchanged
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.questions.queue.entries import Entry
-from kubespread.questions.queue.queue import place
+from kubespread.questions.queue.queue import Entry, place
 from kubespread.scheduler.cluster.cluster import Change
 from kubespread.scheduler.cluster.kinds import KindJudgment
 from kubespread.scheduler.evaluation import budget_gaps

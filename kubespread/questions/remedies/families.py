@@ -1,0 +1,592 @@
+"""A pod that fits nowhere, and what could be changed: each kind of change is a row of `FAMILIES`.
+
+Constraints are changed whatever rejects the pod now: a hard constraint also says which nodes the others count. Labels
+that say what a machine is, such as its zone, its name or its architecture, are left as they are, and so are taints that
+describe a node's state: these return as long as the state lasts. No nodes are added where nodes broke down: the same
+cause would affect new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from msgspec import Struct
+
+from kubespread.controllers.disruption import protects
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
+from kubespread.kube.api.core import Node, Pod, Taint
+from kubespread.kube.owners import NamespacedName, priority_of
+from kubespread.kube.pod_requests import amounts, pod_requests
+from kubespread.kube.quantity import NANO, Quantity
+from kubespread.kube.selector import Requirement, parse_term, required_node_selector
+from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
+from kubespread.kube.versions import KubeVersion
+from kubespread.kube.well_known import BETA_ZONE, HOSTNAME, NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY, ZONE
+from kubespread.questions.remedies.change import Change, Ladder
+from kubespread.questions.room import PODS, free
+from kubespread.reports.advise import SCHEDULE_ANYWAY
+from kubespread.reports.parts import NOT_READY, closing_states, letter
+from kubespread.scheduler.cluster.columns import Mask, scheduler_amounts
+from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.plugin import Fixed
+from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread, SpreadState
+from kubespread.snapshot.edits.new_nodes import AddNode, is_state_taint
+from kubespread.snapshot.edits.nodes import RemoveLabel, RemoveTaint, SetLabel, Uncordon
+from kubespread.snapshot.edits.pods import EvictPod
+from kubespread.snapshot.edits.verb import Target
+from kubespread.snapshot.topology_keys import SHORT_KEYS
+from kubespread.wording import count_of, short_key
+
+SHORT = {full: short for short, full in SHORT_KEYS.items()}
+"""Well-known topology keys as people type them."""
+MAX_SKEW, POLICY, MIN_DOMAINS = "maxSkew", "policy", "minDomains"
+UNCORDON, LABEL, UNTAINT, TOLERATE, REQUESTS = "uncordon", "label", "untaint", "tolerate", "requests"
+EVICT, WAIT, ADD_NODE = "evict", "wait", "add-node"
+_GATE = "NodeInclusionPolicyInPodTopologySpread"
+_MOST_SKEW = 1000
+_MOST_TOGETHER = 100
+_MOST_COPIES = 10
+_MOST_NEW_DOMAINS = 3
+_FACTS = ("topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "beta.kubernetes.io/")
+_OWN_FACTS = frozenset(
+    {"kubernetes.io/hostname", "kubernetes.io/os", "kubernetes.io/arch", "node.kubernetes.io/instance-type"}
+)
+_UNITS = {"cpu": NANO // 1000, "memory": NANO}
+"""The scheduler's counting units, in 10^-9 units."""
+_STEPS = {"cpu": 1, "memory": 2**20}
+"""The granularity of amounts where pods share nodes."""
+
+LabelEdit = SetLabel | RemoveLabel
+Domain = tuple[str, str]
+"""A topology key and its value."""
+
+
+class OwnConstraint(Struct, frozen=True):
+    """A hard constraint that the pod itself declares."""
+
+    letter: str
+    key: str
+    """The key in the brackets of ``--set``."""
+    counted: HardConstraint
+
+    def setting(self, family: str, field: str, value: object, cost: int) -> Change:
+        """The constraint with another value of one of its fields."""
+        return Change(family, f"{field} {value}", cost, (f"{field}[{self.key}]={value}",), letter=self.letter)
+
+
+class Stuck(Struct, frozen=True, dict=True):
+    """The engine's answer for a pod that finds no node, from which possible changes are derived."""
+
+    evaluation: Evaluation
+    version: KubeVersion
+    lacking: int | None = None
+    """How many copies lack a node; None for a single pod.
+
+    For copies, the evaluation is that of the first stuck one. Once changed, those before it land elsewhere, so it rules
+    nothing out.
+    """
+    fitting: int = 0
+    """How many of the pods in question have a node already."""
+    in_free_room: int | None = None
+    """How many have to fit into room that is free in the evaluation's cluster, which limits their size; None where some
+    occupy theirs already, or others may go.
+    """
+
+    @cached_property
+    def open_to_it(self) -> Mask:
+        """Nodes rejected by nothing permanent: nothing that remains whatever the pod's requests and the running pods
+        are.
+        """
+        evaluation = self.evaluation
+        fixed = (name for name, state in evaluation.states.items() if isinstance(state, Fixed))
+        masks = (evaluation.verdicts[name].passes for name in fixed if name in evaluation.verdicts)
+        passing: Mask = np.logical_and.reduce([evaluation.included, *masks])
+        return passing
+
+    @property
+    def pod(self) -> Pod:
+        return self.evaluation.pod
+
+    @property
+    def is_one(self) -> bool:
+        return self.lacking is None
+
+    @property
+    def may_take_several(self) -> bool:
+        """Whether one node may not be enough."""
+        return self.lacking is not None and self.lacking > 1
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        return self.evaluation.cluster.nodes.objects
+
+    @cached_property
+    def own_constraints(self) -> Sequence[OwnConstraint]:
+        """The constraints by which the pod is judged, in the order they are declared."""
+        state = self.evaluation.states.get(PodTopologySpread.name)
+        if not isinstance(state, SpreadState) or PodTopologySpread.name not in self.evaluation.verdicts:
+            return ()
+        places = [place for place, constraint in enumerate(state.declared.constraints) if constraint.is_hard]
+        return [
+            OwnConstraint(letter(place), self._key_of(place), counted)
+            for place, counted in zip(places, state.hard, strict=True)
+            if counted.constraint.source == "pod"
+        ]
+
+    def _key_of(self, place: int) -> str:
+        """The topology key, short where that is unambiguous; the position where two constraints share one."""
+        keys = [constraint.topology_key for constraint in self.pod.spec.topology_spread_constraints]
+        key = keys[place]
+        short = SHORT.get(key, key)
+        if keys.count(key) > 1:
+            return str(place)
+        return key if short in keys and short != key else short
+
+    @cached_property
+    def complaints(self) -> list[int]:
+        """Per node how many filter plugins reject it."""
+        counts = np.zeros(len(self.evaluation.cluster), dtype=np.int64)
+        for verdicts in self.evaluation.verdicts.values():
+            counts += ~verdicts.passes
+        return [int(count) for count in counts]
+
+    def nearest_first(self) -> Iterator[Node]:
+        """The nodes, those with the fewest complaints first, equals by name."""
+        complaints, nodes = self.complaints, self.nodes
+        for place in sorted(range(len(nodes)), key=lambda place: (complaints[place], nodes[place].metadata.name)):
+            yield nodes[place]
+
+
+def max_skews(stuck: Stuck) -> Iterator[Ladder]:
+    """maxSkew 1 more, 2 more ...; for one pod just what it would be on some node."""
+    for own in stuck.own_constraints:
+        now, skews = own.counted.constraint.max_skew, _skews(stuck, own)
+
+        def change(place: int, own: OwnConstraint = own, skews: Sequence[int] = skews, now: int = now) -> Change:
+            return own.setting(MAX_SKEW, "maxSkew", skews[place], 10 * (skews[place] - now))
+
+        if skews:
+            yield Ladder(MAX_SKEW, f"{own.letter} maxSkew up to {skews[-1]}", len(skews), change, own.letter)
+
+
+def _skews(stuck: Stuck, own: OwnConstraint) -> Sequence[int]:
+    """Each maxSkew worth trying, the least first."""
+    counted = own.counted
+    now = counted.constraint.max_skew
+    if stuck.lacking is not None:
+        highest = int(counted.counts.max(initial=0)) + stuck.lacking
+        return range(now + 1, min(highest, now + _MOST_SKEW) + 1)
+    skews = counted.around() + counted.constraint.self_match - counted.global_minimum
+    return sorted({skew for skew in skews[counted.column.present].tolist() if skew > now})
+
+
+def policies(stuck: Stuck) -> Iterator[Ladder]:
+    """nodeTaintsPolicy and nodeAffinityPolicy, each with its other value: then different domains count."""
+    for own in stuck.own_constraints if stuck.version.has(_GATE) else ():
+        constraint = own.counted.constraint
+        now = {"nodeTaintsPolicy": constraint.honors_taints, "nodeAffinityPolicy": constraint.honors_affinity}
+        for name, honors in now.items():
+            change = own.setting(POLICY, name, "Ignore" if honors else "Honor", 15)
+            yield Ladder.of(change, change.said)
+
+
+def min_domains(stuck: Stuck) -> Iterator[Ladder]:
+    """Fewer minDomains, down to 1: with enough domains the minimum is the actual one.
+
+    All reductions cost the same, and give up no spread that is possible.
+    """
+    for own in stuck.own_constraints:
+        now = own.counted.constraint.min_domains or 1
+
+        def change(place: int, own: OwnConstraint = own, now: int = now) -> Change:
+            return own.setting(MIN_DOMAINS, "minDomains", now - 1 - place, 9)
+
+        if now > 1:
+            yield Ladder(MIN_DOMAINS, f"{own.letter} minDomains down to 1", now - 1, change, own.letter)
+
+
+def relaxed(stuck: Stuck) -> Iterator[Ladder]:
+    """ScheduleAnyway, which allows no minDomains."""
+    for own in stuck.own_constraints:
+        dropped = (f"minDomains[{own.key}]=null",) if own.counted.constraint.min_domains is not None else ()
+        settings = (*dropped, f"whenUnsatisfiable[{own.key}]=ScheduleAnyway")
+        change = Change(SCHEDULE_ANYWAY, "ScheduleAnyway", 50, settings, letter=own.letter)
+        yield Ladder.of(change, f"relaxing {own.letter}")
+
+
+class _OfNode(Struct, frozen=True):
+    """A change of one node."""
+
+    change: Change
+    summary: str
+    phrase: str
+    """The phrase for several nodes, with ``{}`` for their number; the same for those that are changed alike."""
+    summary_of_many: str
+
+
+def _of_nodes(stuck: Stuck, changes: Iterable[_OfNode]) -> Iterator[Ladder]:
+    """One node each; where copies may need several, the same change to two nodes, to three ..."""
+    by_phrase: dict[str, list[_OfNode]] = {}
+    for one in changes:
+        by_phrase.setdefault(one.phrase, []).append(one)
+        yield Ladder.of(one.change, one.summary)
+    for phrase, alike in by_phrase.items() if stuck.may_take_several else ():
+        pieces = [one.change for one in alike]
+
+        def change(place: int, phrase: str = phrase, pieces: Sequence[Change] = pieces) -> Change:
+            return Change.of_pieces(phrase, pieces[: place + 2])
+
+        if len(pieces) > 1:
+            summary = alike[0].summary_of_many.format(len(pieces))
+            yield Ladder(pieces[0].family, summary, min(len(pieces), _MOST_TOGETHER) - 1, change, of_many=True)
+
+
+def uncordons(stuck: Stuck) -> Iterator[Ladder]:
+    names = (node.metadata.name for node in stuck.nearest_first() if node.spec.unschedulable)
+    changes = ((name, Change(UNCORDON, f"uncordon {name}", 20, edits=(Uncordon(Target(name)),))) for name in names)
+    return _of_nodes(
+        stuck,
+        (
+            _OfNode(change, f"uncordoning {name}", "uncordon {} nodes", "uncordoning {} nodes")
+            for name, change in changes
+        ),
+    )
+
+
+def node_labels(stuck: Stuck) -> Iterator[Ladder]:
+    """Labels that nodes lack: those that the pod's node selector and node affinity ask for, and topology keys."""
+
+    def changes() -> Iterator[_OfNode]:
+        for node in stuck.nearest_first():
+            if edits := _missing_labels(stuck, node):
+                name, labels = node.metadata.name, node.metadata.labels
+                # Replacing an existing label costs more than adding a missing one.
+                pieces = [Change(LABEL, str(edit), 22 + 4 * (edit.key in labels), edits=(edit,)) for edit in edits]
+                change = Change.of_pieces(f"label {name}", pieces)
+                phrase = f"label {{}} nodes {change.said.removeprefix(f'label {name} ')}"
+                yield _OfNode(change, f"labeling {name}", phrase, "labeling {} nodes")
+
+    return _of_nodes(stuck, changes())
+
+
+def _missing_labels(stuck: Stuck, node: Node) -> tuple[LabelEdit, ...]:
+    """Empty where none is missing, or where labels alone do not help."""
+    required = _node_requirements(stuck.pod, node)
+    if required is None:
+        return ()
+    edits: list[LabelEdit] = []
+    target = Target(node.metadata.name)
+    for requirement in required:
+        if requirement.matches(node.metadata.labels):
+            continue
+        if requirement.operator in ("In", "Exists"):
+            edits.append(SetLabel(target, requirement.key, (*requirement.values, "true")[0]))
+        elif requirement.operator in ("NotIn", "DoesNotExist"):
+            edits.append(RemoveLabel(target, requirement.key))
+        else:
+            return ()
+    for own in stuck.own_constraints:
+        key = own.counted.constraint.topology_key
+        if key not in node.metadata.labels and all(edit.key != key for edit in edits):
+            edits.append(SetLabel(target, key, "new-1"))
+    return () if any(edit.key in _OWN_FACTS or edit.key.startswith(_FACTS) for edit in edits) else tuple(edits)
+
+
+def _node_requirements(pod: Pod, node: Node) -> Sequence[Requirement] | None:
+    """The required node labels, of alternative terms the ones closest to the node's. None: no labels help."""
+    own = [Requirement(key, "In", (value,)) for key, value in pod.spec.node_selector.items()]
+    required = required_node_selector(pod)
+    if required is None:
+        return own
+    terms = [parse_term(term) for term in required.node_selector_terms]
+    name, labels = node.metadata.name, node.metadata.labels
+    possible = [term for term in terms if term.can_match and all(field.admits(name) for field in term.fields)]
+    if not possible:
+        return None
+    unmet = [sum(not requirement.matches(labels) for requirement in term.labels) for term in possible]
+    return [*own, *possible[unmet.index(min(unmet))].labels]
+
+
+def untaints(stuck: Stuck) -> Iterator[Ladder]:
+    """One taint of one node, that the pod does not tolerate."""
+
+    def changes() -> Iterator[_OfNode]:
+        for node in stuck.nearest_first():
+            for key, effect in dict.fromkeys((taint.key, taint.effect) for taint in _unwelcome(stuck, node)):
+                edit = RemoveTaint(Target(node.metadata.name), key, effect)
+                change, taint = Change(UNTAINT, str(edit), 25, edits=(edit,)), edit.described
+                summary = f"taking {taint} off {node.metadata.name}"
+                yield _OfNode(change, summary, f"taint {{}} nodes {taint}-", f"taking {taint} off {{}} nodes")
+
+    return _of_nodes(stuck, changes())
+
+
+def tolerations(stuck: Stuck) -> Iterator[Ladder]:
+    """One toleration for each taint that some node has."""
+    taints = dict.fromkeys(taint_text(taint) for node in stuck.nearest_first() for taint in _unwelcome(stuck, node))
+    for text in taints:
+        yield Ladder.of(Change(TOLERATE, f"tolerate {text}", 25, (f"tolerations={text}",)), f"tolerating {text}")
+
+
+def _unwelcome(stuck: Stuck, node: Node) -> list[Taint]:
+    compares = stuck.version.has(COMPARISON_GATE)
+    repelling = untolerated(node.spec.taints, stuck.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
+    return [taint for taint in repelling if not is_state_taint(taint)]
+
+
+def smaller_requests(stuck: Stuck) -> Iterator[Ladder]:
+    """Per resource and container, the largest first: for one pod the amounts that just fit a node, else every
+    amount.
+    """
+    containers = stuck.pod.spec.containers
+    total = scheduler_amounts(pod_requests(stuck.pod))
+    for resource, step in _STEPS.items():
+        for container in containers:
+            own = scheduler_amounts(amounts(container.resources.requests)).get(resource, 0)
+            key = f"[{container.name}]" if len(containers) > 1 else ""
+            beside = total.get(resource, 0) - own
+            if stuck.is_one:
+                smaller: Sequence[int] = _holes(stuck, resource, own, beside)
+            else:
+                most = own - 1 if stuck.in_free_room is None else min(own - 1, _largest(stuck, resource) - beside)
+                smaller = range(most - most % step, 0, -step)
+
+            def change(
+                place: int, rooms: Sequence[int] = smaller, of: str = f"{resource}{key}", now: int = own
+            ) -> Change:
+                amount, name = rooms[place], of.partition("[")[0]
+                text = Quantity(amount * _UNITS[name], "DecimalSI" if name == "cpu" else "BinarySI")
+                return Change(REQUESTS, f"request {of} {text}", 30 if 2 * amount >= now else 45, (f"{of}={text}",))
+
+            # None where the request would have to be 0.
+            if smaller:
+                yield Ladder(REQUESTS, f"requesting less {resource}{key}", len(smaller), change)
+
+
+def _holes(stuck: Stuck, resource: str, own: int, beside: int) -> list[int]:
+    """The free amounts on nodes after ``beside``, which the pod's other containers request; finally almost nothing."""
+    holes = np.unique(free(stuck.evaluation.cluster, resource)) - beside
+    fitting = [*holes[(holes > 1) & (holes < own)][::-1].tolist(), 1]
+    return fitting if own > 1 else []
+
+
+def _largest(stuck: Stuck, resource: str) -> int:
+    """The largest amount that fits into the free room of nodes once per copy, by arithmetic alone."""
+    copies, cluster = stuck.in_free_room or 1, stuck.evaluation.cluster
+    room, pods = (free(cluster, name)[stuck.open_to_it] for name in (resource, PODS))
+    low, high = 0, int(room.max(initial=0))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if int(np.minimum(room // middle, pods).sum()) >= copies:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def dropped_requirements(stuck: Stuck) -> Iterator[Ladder]:
+    """What the pod requires of nodes and of pods near it, dropped: one label, or one topology key, each."""
+    for family, key, cost in dict.fromkeys(_required(stuck)):
+        change = Change(family, f"drop {family} {key}", cost, (f"{family}[{SHORT.get(key, key)}]=null",))
+        yield Ladder.of(change, f"dropping {family} {key}")
+
+
+def _required(stuck: Stuck) -> Iterator[tuple[str, str, int]]:
+    """Each requirement, and what it costs to drop it."""
+    spec, required = stuck.pod.spec, required_node_selector(stuck.pod)
+    for key in spec.node_selector:
+        yield "nodeSelector", key, 35
+    for term in required.node_selector_terms if required is not None else ():
+        for expression in (*term.match_expressions, *term.match_fields):
+            yield "nodeAffinity", expression.key, 36
+    if spec.affinity is None:
+        return
+    near = {"podAffinity": spec.affinity.pod_affinity, "podAntiAffinity": spec.affinity.pod_anti_affinity}
+    for family, affinity in near.items():
+        for near_term in affinity.required_during_scheduling_ignored_during_execution if affinity is not None else ():
+            yield family, near_term.topology_key, 45
+
+
+def waits(stuck: Stuck) -> Iterator[Ladder]:
+    """Pods that are terminating go by themselves."""
+    for pod in stuck.evaluation.cluster.running.pods:
+        if pod.metadata.deletion_timestamp is not None:
+            yield _gone(WAIT, pod, "wait for {} to terminate", "waiting for {}", 5)
+
+
+def evictions(stuck: Stuck) -> Iterator[Ladder]:
+    """One pod each, whose controller creates another one elsewhere: those of lower priority first, and among them those
+    on nodes with the fewest other rejections.
+
+    One pod stands for all of its kind on the node.
+    """
+    running, complaints = stuck.evaluation.cluster.running, stuck.complaints
+    mine, node, pods = priority_of(stuck.pod), running.node, running.pods
+    _, first = np.unique(np.stack([running.kind, node]), axis=1, return_index=True)
+
+    def order(place: int) -> tuple[bool, int, int, int]:
+        priority = priority_of(pods[place])
+        return priority >= mine, complaints[int(node[place])], priority, place
+
+    for place in sorted(first.tolist(), key=order):
+        if pods[place].metadata.deletion_timestamp is None:
+            yield _gone(EVICT, pods[place], "evict {}", "evicting {}", 35)
+
+
+def _gone(family: str, pod: Pod, what: str, summary: str, cost: int) -> Ladder:
+    name = NamespacedName.of(pod)
+    edit = EvictPod(pod.metadata.name, pod.metadata.namespace)
+    return Ladder.of(Change(family, what.format(name), cost, edits=(edit,)), summary.format(name))
+
+
+def notes_on(stuck: Stuck, change: Change) -> Iterator[str]:
+    """Notes on budgets and priorities for the evictions in ``change``, which the budgets allow."""
+    cluster = stuck.evaluation.cluster
+    if WAIT in change.family:
+        return
+    evicted = {(edit.namespace, edit.name) for edit in change.edits if isinstance(edit, EvictPod)}
+    for pod in cluster.running.pods if evicted else ():
+        if (pod.metadata.namespace, pod.metadata.name) not in evicted:
+            continue
+        budgets = [budget.metadata.name for budget in cluster.objects.of(PodDisruptionBudget) if protects(budget, pod)]
+        allowed = f"budget {', '.join(budgets)} allows it" if budgets else "no budget protects it"
+        theirs, mine = priority_of(pod), priority_of(stuck.pod)
+        compared = "the same priority" if theirs == mine else f"priority {theirs}, the pod's is {mine}"
+        yield f"{allowed}; {compared}"
+
+
+def new_nodes(stuck: Stuck) -> Iterator[Ladder]:
+    """Copies of a node of each shape, one after another, in each domain that has it and has not failed; also in new
+    domains, where a constraint needs more than exist.
+    """
+    failed, shapes = _failed_domains(stuck), dict[Hashable, str]()
+    for node in stuck.nearest_first():
+        if not _is_down(node) and failed.isdisjoint(node.metadata.labels.items()):
+            shapes.setdefault(_shape(node), node.metadata.name)
+    for template in shapes.values():
+        yield _copies(template, _most(stuck))
+    yield from _into_closed_domains(stuck, failed)
+    for template in shapes.values():
+        for key, missing in _missing_domains(stuck):
+            yield _in_new_domains(template, key, max(missing, min(stuck.lacking or 1, _MOST_NEW_DOMAINS)))
+
+
+def _copies(template: str, most: int, labels: tuple[tuple[str, str], ...] = ()) -> Ladder:
+    where = "".join(f" in {value}" for _, value in labels)
+
+    def change(place: int) -> Change:
+        more, edit = count_of(place + 1, "more node"), AddNode(template, place + 1, labels)
+        return Change(
+            ADD_NODE, f"{more} like {template}{where}", 40 + 10 * place, edits=(edit,), brief=f"{more}{where}"
+        )
+
+    return Ladder(ADD_NODE, f"more nodes like {template}{where}", most, change)
+
+
+def _failed_domains(stuck: Stuck) -> Set[Domain]:
+    """Domains without a ready node: where machines are lost, no new ones come up."""
+    keys = {ZONE, BETA_ZONE, *(own.counted.constraint.topology_key for own in stuck.own_constraints)} - {HOSTNAME}
+    ready, failed = set[Domain](), set[Domain]()
+    for node in stuck.nodes:
+        domains = {(key, value) for key, value in node.metadata.labels.items() if key in keys}
+        if _is_down(node):
+            failed |= domains
+        else:
+            ready |= domains
+    return failed - ready
+
+
+def _is_down(node: Node) -> bool:
+    lost = (NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY)
+    return NOT_READY in closing_states(node) or any(taint.key in lost for taint in node.spec.taints)
+
+
+def _into_closed_domains(stuck: Stuck, failed: Set[Domain]) -> Iterator[Ladder]:
+    """For domains in which every node, and so its copies, is cordoned or tainted: copies of a node from elsewhere."""
+    is_open = {node.metadata.name: _is_open(stuck, node) and not _is_down(node) for node in stuck.nodes}
+    template = next((node.metadata.name for node in stuck.nearest_first() if is_open[node.metadata.name]), None)
+    keys = dict.fromkeys(own.counted.constraint.topology_key for own in stuck.own_constraints)
+    for key in keys if template is not None else ():
+        if key == HOSTNAME:
+            continue
+        domains: dict[str, bool] = {}
+        for node in stuck.nodes:
+            if (value := node.metadata.labels.get(key)) is not None and not _is_down(node):
+                domains[value] = domains.get(value, False) or is_open[node.metadata.name]
+        for value, has_open in domains.items():
+            if value and not has_open and (key, value) not in failed and template is not None:
+                yield _copies(template, _most(stuck), ((SHORT.get(key, key), value),))
+
+
+def _is_open(stuck: Stuck, node: Node) -> bool:
+    tolerations = stuck.pod.spec.tolerations
+    return not node.spec.unschedulable and not untolerated(node.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS)
+
+
+def _in_new_domains(template: str, key: str, most: int) -> Ladder:
+    def change(place: int) -> Change:
+        edits = tuple(AddNode(template, labels=((key, f"new-{number}"),)) for number in range(1, place + 2))
+        more = count_of(place + 1, "more node")
+        where = f",{' each' if place else ''} in a new {short_key(key)}"
+        return Change(ADD_NODE, f"{more} like {template}{where}", 55 + 10 * place, edits=edits, brief=f"{more}{where}")
+
+    return Ladder(ADD_NODE, f"a node like {template} in a new domain", most, change)
+
+
+def _most(stuck: Stuck) -> int:
+    """One pod needs one more node, or as many as a constraint over hosts needs domains; copies at most one each."""
+    if stuck.lacking is not None:
+        return min(stuck.lacking, _MOST_COPIES * 10)
+    zones = [
+        (own.counted.constraint.min_domains or 1) - len(own.counted.column.values)
+        for own in stuck.own_constraints
+        if own.counted.constraint.topology_key == HOSTNAME
+    ]
+    return max(1, min(_MOST_COPIES, max(zones, default=1)))
+
+
+def _missing_domains(stuck: Stuck) -> Iterator[tuple[str, int]]:
+    """Topology keys whose constraint has fewer domains than minDomains, and how many fewer."""
+    for own in stuck.own_constraints:
+        key = own.counted.constraint.topology_key
+        missing = (own.counted.constraint.min_domains or 1) - int(own.counted.is_domain.sum())
+        if key != HOSTNAME and 0 < missing <= _MOST_NEW_DOMAINS:
+            yield key, missing
+
+
+def _shape(node: Node) -> Hashable:
+    """What a copy inherits from the node."""
+    labels = tuple(sorted((key, value) for key, value in node.metadata.labels.items() if key != HOSTNAME))
+    taints = tuple((taint.key, taint.value, taint.effect) for taint in node.spec.taints if not is_state_taint(taint))
+    return labels, taints, node.spec.unschedulable, tuple(sorted(map(str, node.status.allocatable.items())))
+
+
+class Family(Struct, frozen=True):
+    """Changes of one kind."""
+
+    least_cost: int
+    """The cost of the cheapest: lets a search for one change stop early."""
+    of: Literal["constraint", "pod", "node", "other pod"]
+    """What is changed. Of constraints one evaluation tells the effect."""
+    changes: Callable[[Stuck], Iterator[Ladder]]
+    """The changes available for a pod, the most promising first: of nodes, those with the fewest other rejections."""
+
+
+FAMILIES: Sequence[Family] = (
+    Family(5, "other pod", waits),
+    Family(9, "constraint", min_domains),
+    Family(10, "constraint", max_skews),
+    Family(15, "constraint", policies),
+    Family(20, "node", uncordons),
+    Family(22, "node", node_labels),
+    Family(25, "node", untaints),
+    Family(25, "pod", tolerations),
+    Family(30, "pod", smaller_requests),
+    Family(35, "pod", dropped_requirements),
+    Family(35, "other pod", evictions),
+    Family(40, "node", new_nodes),
+    Family(50, "constraint", relaxed),
+)
