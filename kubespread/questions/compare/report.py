@@ -7,7 +7,7 @@ exchanged.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
@@ -26,7 +26,7 @@ from kubespread.wording import count_of
 
 
 class Asked(Report, frozen=True):
-    """What one side was asked about, as it was given."""
+    """What one side was asked, as it was given."""
 
     manifest: str | None = None
     """The file, or KIND/NAME in the cluster; null for an object at hand."""
@@ -77,7 +77,7 @@ class SideReport(Report, frozen=True):
 
     @property
     def subject(self) -> str:
-        """Kind/name of what is asked about, a pod by itself included."""
+        """Kind/name of the workload, or of a pod by itself."""
         return self.workload or f"Pod/{self.pod.name}"
 
     @property
@@ -266,44 +266,29 @@ class CompareReport(QuestionReport, frozen=True, kw_only=True):
         return "yes" if self.same else "no"
 
     def sentences(self) -> Iterator[str]:
-        yield from [_sentence(self)]
+        """``different: 4 nodes no longer fit, 3 replicas go elsewhere``."""
+        yield f"same: {_alike(self)}" if self.same else f"different: {', '.join(_differences(self))}"
 
 
 _MAX_NAMED = 3
-_OF_ONE = {
-    NodeChange.GONE: "is gone",
-    NodeChange.NEW: "is new",
-    NodeChange.STOPS: "no longer fits",
-    NodeChange.STARTS: "fits now",
-    NodeChange.REASONS: "fails for other reasons",
-    NodeChange.SCORE: "scores differently",
+_VERBS: Mapping[NodeChange, tuple[str, str]] = {
+    NodeChange.GONE: ("is gone", "are gone"),
+    NodeChange.NEW: ("is new", "are new"),
+    NodeChange.STOPS: ("no longer fits", "no longer fit"),
+    NodeChange.STARTS: ("fits now", "fit now"),
+    NodeChange.REASONS: ("fails for other reasons", "fail for other reasons"),
+    NodeChange.SCORE: ("scores differently", "score differently"),
 }
-_OF_MANY = {
-    NodeChange.GONE: "are gone",
-    NodeChange.NEW: "are new",
-    NodeChange.STOPS: "no longer fit",
-    NodeChange.STARTS: "fit now",
-    NodeChange.REASONS: "fail for other reasons",
-    NodeChange.SCORE: "score differently",
-}
-
-
-def _sentence(report: CompareReport) -> str:
-    """``different: 4 nodes no longer fit, 3 replicas go elsewhere``."""
-    return f"same: {_alike(report)}" if report.same else f"different: {', '.join(_differences(report))}"
+"""Of one node and of several."""
 
 
 def _alike(report: CompareReport) -> str:
     side = report.after
-    fit = (
-        f"{side.fitting:,} of {side.nodes:,} node{'' if side.nodes == 1 else 's'} fit{'s' if side.fitting == 1 else ''}"
-    )
+    fit = f"{side.fitting:,} of {count_of(side.nodes, 'node')} fit{'s' if side.fitting == 1 else ''}"
+    if side.replicas is None:
+        return fit
     preempting = f", preempting {preempted_pods(side.preempted, _MAX_NAMED)}" if side.preempted else ""
-    return (
-        fit
-        if side.replicas is None
-        else f"{fit}, {side.running:,} of {count_of(side.replicas, 'replica')} placed{preempting}"
-    )
+    return f"{fit}, {side.running:,} of {count_of(side.replicas, 'replica')} placed{preempting}"
 
 
 def _differences(report: CompareReport) -> list[str]:
@@ -313,7 +298,12 @@ def _differences(report: CompareReport) -> list[str]:
         parts.append("another node is the first choice")
     parts += _replicas(report)
     if before.victims != after.victims:
-        parts += _preempted(before, after)
+        instead = f" instead of {len(before.preempted):,}" if before.preempted else ""
+        parts.append(
+            f"preempting {preempted_pods(after.preempted, _MAX_NAMED)}{instead}"
+            if after.preempted
+            else f"no longer preempting {preempted_pods(before.preempted, _MAX_NAMED)}"
+        )
     if not parts and any(constraint.is_outcome for constraint in report.constraints):
         parts.append("matching pods are spread differently")
     if not parts and (before.message, before.stopped) != (after.message, after.stopped):
@@ -321,21 +311,12 @@ def _differences(report: CompareReport) -> list[str]:
     return parts
 
 
-def _preempted(before: SideReport, after: SideReport) -> Iterator[str]:
-    if after.preempted:
-        instead = f" instead of {len(before.preempted):,}" if before.preempted else ""
-        yield f"preempting {preempted_pods(after.preempted, _MAX_NAMED)}{instead}"
-    else:
-        yield f"no longer preempting {preempted_pods(before.preempted, _MAX_NAMED)}"
-
-
 def _nodes(report: CompareReport) -> list[str]:
     counts = Counter(node.change for node in report.nodes)
     parts = list[str]()
-    for change in NodeChange:
+    for change, verbs in _VERBS.items():
         if number := counts[change]:
-            nodes = "node" if number == 1 else "nodes"
-            parts.append(f"{number:,} {'' if parts else f'{nodes} '}{(_OF_ONE if number == 1 else _OF_MANY)[change]}")
+            parts.append(f"{f'{number:,}' if parts else count_of(number, 'node')} {verbs[number > 1]}")
     return parts
 
 
