@@ -37,6 +37,7 @@ from kubespread.questions.simulate.report import (
     SimulateReport,
 )
 from kubespread.reports.gang import GangReport
+from kubespread.reports.happened import RolloutReport
 from kubespread.reports.judged_nodes import domain_counts, preemption_report
 from kubespread.reports.parts import (
     ConstraintReport,
@@ -50,7 +51,6 @@ from kubespread.reports.parts import (
     skew_now,
     skew_of,
 )
-from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import ABSENT
 from kubespread.scheduler.cluster.nodes import SearchRules
