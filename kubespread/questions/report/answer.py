@@ -28,8 +28,10 @@ from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.removable.holds import KeptNode, TightBudget, WorkloadOf, kept_nodes, tight_budgets, whose
 from kubespread.questions.removable.question import Removable
-from kubespread.questions.report.growth import at_maximum, growing
+from kubespread.questions.removable.report import HOLDS
 from kubespread.questions.report.lines import (
+    at_maximum,
+    growing,
     of_audit,
     of_budgets,
     of_capacity,
@@ -106,9 +108,7 @@ class Compared(msgspec.Struct, frozen=True):
         return replace(area, score_before=self.scores.get(area.area))
 
     def without(self, lines: Iterable[ReportLine], *, is_whole: bool) -> Earlier:
-        """The same, with its lines that are not among ``lines`` any more; where these are not the whole report, nobody
-        knows.
-        """
+        """Its lines that are not among ``lines`` any more; none where these are not the whole report."""
         keys = {line.key for line in lines}
         gone = (line for key, line in self.lines.items() if is_whole and key not in keys)
         return Earlier(
@@ -121,31 +121,27 @@ def read_earlier(path: str, cluster: ClusterReference | None) -> Compared:
 
     Raises UsageError.
     """
-    file = display_name(path)
+    file = f"--since {display_name(path)}"
     try:
         card = msgspec.json.decode(read_text_bytes(path, MAX_MANIFEST_BYTES), type=_Card)
     except OSError as error:
-        raise UsageError(f"--since {file}: {error.strerror or error}") from error
+        raise UsageError(f"{file}: {error.strerror or error}") from error
     except MalformedError as error:
-        raise UsageError(f"--since {file}: {error.fault.message}") from error
+        raise UsageError(f"{file}: {error.fault.message}") from error
     except msgspec.DecodeError as error:
-        raise UsageError(f"--since {file}: not what kubespread report -o json writes: {error}") from error
+        raise UsageError(f"{file}: not what kubespread report -o json writes: {error}") from error
     if card.kind == "FleetReport":
-        card = _of_fleet(card, cluster, file)
+        asked = None if cluster is None else (cluster.snapshot, cluster.context)
+        cards = [card for member in card.clusters for card in member.reports]
+        of_cluster = (card for card in cards if card.cluster and (card.cluster.snapshot, card.cluster.context) == asked)
+        found = next(of_cluster, None)
+        if found is None:
+            raise UsageError(f"{file}: none of its {len(cards)} clusters is this one")
+        card = found
     if card.kind != "Scorecard":
-        raise UsageError(f"--since {file}: not what kubespread report -o json writes: kind {card.kind or 'missing'}")
+        raise UsageError(f"{file}: not what kubespread report -o json writes: kind {card.kind or 'missing'}")
     time = None if card.cluster is None else card.cluster.time
     return Compared({line.key: line for line in card.lines}, {area.area: area.score for area in card.areas}, time)
-
-
-def _of_fleet(fleet: _Card, cluster: ClusterReference | None, file: str) -> _Card:
-    """That of the same file or context."""
-    asked = None if cluster is None else (cluster.snapshot, cluster.context)
-    cards = [card for member in fleet.clusters for card in member.reports]
-    for card in cards:
-        if card.cluster is not None and (card.cluster.snapshot, card.cluster.context) == asked:
-            return card
-    raise UsageError(f"--since {file}: none of its {len(cards)} clusters is this one")
 
 
 # Scores of what pods do, whatever is asked for: a constraint that is deleted takes nothing wrong away.
@@ -179,7 +175,7 @@ def held_by(kept: Iterable[KeptNode], tight: Iterable[TightBudget], world: World
         if name is not None and (budgets := world.budgets.protecting(pod, world.time)):
             lets_go = len(budgets) == 1 and NamespacedName.of(budgets[0]) not in held
             loose[name] = loose.get(name, True) and lets_go
-    nodes = frozenset(node.node for node in kept if node.cause in ("budget", "noController", "daemonSet"))
+    nodes = frozenset(node.node for node in kept if HOLDS[node.cause].level == "warning")
     return Held(nodes, frozenset(name for name, lets_go in loose.items() if lets_go), len(world.living.nodes))
 
 
@@ -198,7 +194,8 @@ def scores(workloads: Sequence[AuditedWorkload], zones: int, hosts: int, held: H
         f"as even spreading would, less for fewer, at most {_UNKEPT:g} without a constraint of its own over {name}s"
     )
     yield _score("spread", sum(_spread(row, key, domains) for row in several), len(several), counted)
-    remain = sum(all(_remains(row, key) for key in _keys(zones, hosts)) for row in several)
+    keys = [key for key, number in ((ZONE, zones), (HOSTNAME, hosts)) if number > 1]
+    remain = sum(all(key in row.worst_loss and row.worst_loss[key].remaining for key in keys) for row in several)
     lost = "node or zone" if zones > 1 else "node"
     yield _score(
         "losses", remain, len(several), f"workloads of several pods keep at least one whichever {lost} is lost"
@@ -220,15 +217,6 @@ def scores(workloads: Sequence[AuditedWorkload], zones: int, hosts: int, held: H
 def _score(area: Area, points: float, of: int, counted: str) -> AreaScore:
     score = int(100 * points / of) if of else None
     return AreaScore(area=area, score=score, points=round(points, 2), of=of, counted=counted)
-
-
-def _keys(zones: int, hosts: int) -> Iterable[str]:
-    return [key for key, number in ((ZONE, zones), (HOSTNAME, hosts)) if number > 1]
-
-
-def _remains(row: AuditedWorkload, key: str) -> bool:
-    loss = row.worst_loss.get(key)
-    return loss is not None and loss.remaining > 0
 
 
 def _spread(row: AuditedWorkload, key: str, domains: int) -> float:

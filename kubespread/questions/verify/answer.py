@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from math import floor
 from shlex import quote
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -46,7 +46,6 @@ from kubespread.scenario.promises import (
     KIND,
     NEVER_BLOCKED,
     REPLICAS,
-    Amount,
     Fits,
     Multiple,
     Promise,
@@ -124,6 +123,8 @@ def _promised(row: VerifiedClause, probe: Mapping[str, Any]) -> Data:
             return {row.clause: probe[row.clause]} if row.state == "held" else {}
 
 
+A = TypeVar("A")
+_Judging = Callable[[Clause, WorkloadName | None, str, Sequence[str], Callable[[], Found]], VerifiedClause]
 _KINDS = frozenset(row.kind for row in POD_CREATORS.values() if row.has_replicas)
 
 
@@ -166,7 +167,7 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
 
 
 def _with_manifests(question: Verify, scene: Scene) -> Scene:
-    """The same about the cluster in which the manifests were applied. Raises ManifestError and UsageError."""
+    """The question about the cluster in which the manifests were applied. Raises ManifestError and UsageError."""
     words = " ".join(map(quote, question.filename))
     apply = Scenario((Step(f"apply {words}", Apply(question.filename)),), preemption=question.preemption)
     then = after_steps(scene.snapshot, apply, scheduler=scene.scheduler, namespace=_namespace(question, scene))
@@ -190,17 +191,6 @@ def _judged(row: VerifiedClause, promise: Promise, today: datetime.date) -> Veri
         until=promise.until.isoformat(),
         reason=promise.reason or None,
     )
-
-
-class _Clause(NamedTuple):
-    """One thing that is promised, before it is known what becomes of it."""
-
-    clause: Clause
-    workload: WorkloadName | None
-    promised: str
-    words: Sequence[str]
-    """Of the command that shows the answer that decides it."""
-    find: Callable[[], Found]
 
 
 class _Verifying(Inquiry):
@@ -269,73 +259,79 @@ class _Verifying(Inquiry):
 
     def promise(self, number: int, promise: Promise) -> Iterator[VerifiedClause]:
         """What becomes of each thing that it promises."""
-        for clause, workload, promised, words, find in self._clauses(promise):
-            try:
-                found = find()
-            except KubespreadError as error:
-                found = Found("unknown", str(error).replace("\n", "; "))
-            yield VerifiedClause(
-                promise=number,
-                line=promise.line(clause),
-                clause=clause,
-                workload=workload,
-                promised=promised,
-                state=found.state,
-                says=found.says,
-                margin=found.margin,
-                step=found.step,
-                command=self._commands.of(
-                    *words, *found.words, namespace=None if workload is None else workload.namespace
-                ),
-            )
-
-    def _clauses(self, promise: Promise) -> Iterator[_Clause]:
+        of = partial(self._clause, number, promise)
         for workload in self._chosen[promise.path]:
-            yield from self._survivals(promise, workload)
-            yield from self._now(promise, workload)
-            yield from self._changed(promise, workload)
+            yield from self._survivals(of, promise, workload)
+            yield from self._others(of, promise, workload)
         for resource, amount in promise.room.items():
-            find = partial(self._room, resource, amount)
-            yield _Clause("room", None, f"{resource} {amount}", ("capacity",), find)
+            yield of("room", None, f"{resource} {amount}", ("capacity",), partial(self._room, resource, amount))
 
-    def _survivals(self, promise: Promise, workload: WorkloadName) -> Iterator[_Clause]:
-        survives = promise.survives
+    def _clause(
+        self,
+        number: int,
+        promise: Promise,
+        clause: Clause,
+        workload: WorkloadName | None,
+        promised: str,
+        words: Sequence[str],
+        find: Callable[[], Found],
+    ) -> VerifiedClause:
+        """One thing that is promised, as ``find`` finds it; ``words`` are those of the command that shows it."""
+        try:
+            found = find()
+        except KubespreadError as error:
+            found = Found("unknown", str(error).replace("\n", "; "))
+        namespace = None if workload is None else workload.namespace
+        return VerifiedClause(
+            promise=number,
+            line=promise.line(clause),
+            clause=clause,
+            workload=workload,
+            promised=promised,
+            state=found.state,
+            says=found.says,
+            margin=found.margin,
+            step=found.step,
+            command=self._commands.of(*words, *found.words, namespace=namespace),
+        )
+
+    def _survivals(self, of: _Judging, promise: Promise, workload: WorkloadName) -> Iterator[VerifiedClause]:
+        """What is promised of each domain that may be lost."""
+        survives, ready, back = promise.survives, promise.ready, promise.back
         if survives is None:
             return
         after = ("--after", quote(survives.after)) if survives.after else ()
         words = ("survive", quote(_reference(workload)), "--key", quote(survives.topology_key), *after)
+        if ready is not None:
+            yield of(
+                "ready", workload, f"{ready}, {survives}", words,
+                lambda: clauses.ready_without(self._survive(survives), workload, ready),
+            )  # fmt: skip
+        if back is not None or ready is None:
+            clause: Clause = "survives" if back is None else "back"
+            promised, when = f"{survives}" if back is None else f"{back}, {survives}", back or "while silent"
+            yield of(clause, workload, promised, words, lambda: clauses.back(self._survive(survives), workload, when))
 
-        def of(what: Clause, promised: str, find: Callable[[SurviveReport], Found]) -> _Clause:
-            return _Clause(what, workload, promised, words, lambda: find(self._survive(survives)))
-
-        if promise.ready is None and promise.back is None:
-            yield of("survives", str(survives), lambda report: clauses.back(report, workload, "while silent"))
-        if (ready := promise.ready) is not None:
-            yield of("ready", f"{ready}, {survives}", lambda report: clauses.ready_without(report, workload, ready))
-        if (back := promise.back) is not None:
-            yield of("back", f"{back}, {survives}", lambda report: clauses.back(report, workload, back))
-
-    def _now(self, promise: Promise, workload: WorkloadName) -> Iterator[_Clause]:
-        """What is promised of the pods as they are."""
-        reference = quote(_reference(workload))
-        ready = promise.ready
+    def _others(self, of: _Judging, promise: Promise, workload: WorkloadName) -> Iterator[VerifiedClause]:
+        """What is promised of the pods as they are, of more replicas, of a rollout and of drains."""
+        reference, ready, fits, least = quote(_reference(workload)), promise.ready, promise.fits, promise.rollout
         if ready is not None and promise.survives is None:
-            yield _Clause("ready", workload, str(ready), ("audit", reference), partial(self._ready, workload, ready))
+            yield of(
+                "ready", workload, f"{ready}", ("audit", reference),
+                lambda: clauses.ready_now(self._audited("", workload), ready),
+            )  # fmt: skip
         for key, most in promise.spread.items():
             words = ("audit", reference, "--key", quote(key))
-            yield _Clause("spread", workload, f"{key} {most}", words, partial(self._spread, workload, key, most))
-
-    def _changed(self, promise: Promise, workload: WorkloadName) -> Iterator[_Clause]:
-        """What is promised of more replicas, of a rollout and of drains."""
-        reference = quote(_reference(workload))
-        if promise.fits is not None:
-            find = partial(self._fits, workload, promise.fits)
-            yield _Clause("fits", workload, str(promise.fits), ("simulate", reference), find)
-        if (least := promise.rollout) is not None:
-            words = ("simulate", reference, "--then rollout")
-            yield _Clause("rollout", workload, str(least), words, partial(self._rollout, workload, least))
+            yield of("spread", workload, f"{key} {most}", words, partial(self._spread, workload, key, most))
+        if fits is not None:
+            yield of("fits", workload, f"{fits}", ("simulate", reference), lambda: self._fits(workload, fits))
+        if least is not None:
+            yield of(
+                "rollout", workload, f"{least}", ("simulate", reference, "--then rollout"),
+                lambda: clauses.rollout(self._played(f"rollout {workload.namespace}/{_reference(workload)}"), least),
+            )  # fmt: skip
         if promise.drain:
-            yield _Clause("drain", workload, NEVER_BLOCKED, ("plan",), partial(self._drain, workload))
+            yield of("drain", workload, NEVER_BLOCKED, ("plan",), lambda: self._drain(workload))
 
     def _survive(self, survives: Survives) -> SurviveReport:
         """One answer for all workloads of which it is promised."""
@@ -370,9 +366,6 @@ class _Verifying(Inquiry):
         full = self._full(key)
         return clauses.spread(self._audited(full, workload), full, most)
 
-    def _ready(self, workload: WorkloadName, least: Amount) -> Found:
-        return clauses.ready_now(self._audited("", workload), least)
-
     def _fits(self, workload: WorkloadName, wanted: Fits) -> Found:
         desired, beside = desired_replicas(self._world, workload), ""
         replicas = desired
@@ -399,9 +392,6 @@ class _Verifying(Inquiry):
         )  # fmt: skip
         reports: Sequence[SimulateReport] = self.of(question, "placing replicas", (workload, replicas))
         return reports[0]
-
-    def _rollout(self, workload: WorkloadName, least: Amount) -> Found:
-        return clauses.rollout(self._played(f"rollout {workload.namespace}/{_reference(workload)}"), least)
 
     def _played(self, *steps: str) -> PlayReport:
         scenario = Scenario(tuple(parse_step(step, None) for step in steps), preemption=self._question.preemption)
