@@ -29,20 +29,7 @@ from kubespread.questions.pending.question import Pending
 from kubespread.questions.removable.holds import KeptNode, TightBudget, WorkloadOf, kept_nodes, tight_budgets, whose
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import HOLDS
-from kubespread.questions.report.lines import (
-    at_maximum,
-    growing,
-    of_audit,
-    of_budgets,
-    of_capacity,
-    of_growth,
-    of_kept_nodes,
-    of_pending,
-    of_removable,
-    of_strays,
-    of_survive,
-    strays,
-)
+from kubespread.questions.report import lines
 from kubespread.questions.report.question import Report
 from kubespread.questions.report.report import (
     LEVELS,
@@ -100,16 +87,16 @@ class Compared(msgspec.Struct, frozen=True):
         before = self.lines.get(line.key)
         if before is None:
             return replace(line, change="new")
-        were, are = (LEVELS.index(before.level), before.extent), (LEVELS.index(line.level), line.extent)
+        were, are = ((LEVELS.index(before.level), before.extent), (LEVELS.index(line.level), line.extent))
         change: Change = "same" if were == are else "worse" if are > were else "better"
         return replace(line, change=change, extent_before=before.extent, level_before=before.level)
 
     def score(self, area: AreaScore) -> AreaScore:
         return replace(area, score_before=self.scores.get(area.area))
 
-    def without(self, lines: Iterable[ReportLine], *, is_whole: bool) -> Earlier:
-        """Its lines that are not among ``lines`` any more; none where these are not the whole report."""
-        keys = {line.key for line in lines}
+    def without(self, others: Iterable[ReportLine], *, is_whole: bool) -> Earlier:
+        """Its lines that are not among ``others`` any more; none where these are not the whole report."""
+        keys = {line.key for line in others}
         gone = (line for key, line in self.lines.items() if is_whole and key not in keys)
         return Earlier(
             time=self.time, gone=tuple(GoneLine(key=line.key, level=line.level, what=line.what) for line in gone)
@@ -254,10 +241,10 @@ def answer(question: Report, scene: Scene) -> Scorecard:
     audit = asking.whole("audit", Audit(**asking.shared), "auditing workloads")
     rows = () if audit is None else audit.workloads
     zones, hosts = (len(_domains(scene, key)) for key in (ZONE, HOSTNAME))
-    lines = _distinct([*asking.lines(rows), *(() if audit is None else of_audit(audit, zones, asking.commands))])
+    listed = _distinct([*asking.lines(rows), *(() if audit is None else lines.of_audit(audit, zones, asking.commands))])
     areas = () if audit is None else tuple(scores(rows, zones, hosts, asking.held))
     if earlier is not None:
-        lines, areas = [*map(earlier.line, lines)], tuple(map(earlier.score, areas))
+        listed, areas = [*map(earlier.line, listed)], tuple(map(earlier.score, areas))
     report = Scorecard(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -266,8 +253,8 @@ def answer(question: Report, scene: Scene) -> Scorecard:
         nodes=len(scene.now.nodes),
         workloads=len(rows),
         areas=areas,
-        lines=tuple(lines),
-        since=None if earlier is None else earlier.without(lines, is_whole=not asking.missing),
+        lines=tuple(listed),
+        since=None if earlier is None else earlier.without(listed, is_whole=not asking.missing),
         nodes_lost=len(asking.lost),
         gaps=tuple(dict.fromkeys((*asking.said("gaps"), *scene.gaps(scene.world.assumed)))),
         not_modelled=Report.never_modelled,
@@ -290,11 +277,11 @@ def _failures(question: Report, report: Scorecard) -> Iterator[str]:
         yield f"--fail-on {bar}: {count_of(len(reaching), 'line')}, the worst: {reaching[0].what}"
 
 
-def _distinct(lines: Iterable[ReportLine]) -> list[ReportLine]:
+def _distinct(found: Iterable[ReportLine]) -> list[ReportLine]:
     """The worst first, each under a key of its own: causes that differ in their numbers alone are numbered."""
     seen: Counter[str] = Counter()
     distinct = []
-    for line in sorted(lines, key=lambda line: line.badness):
+    for line in sorted(found, key=lambda line: line.badness):
         seen[line.key] += 1
         number = seen[line.key]
         distinct.append(line if number == 1 else replace(line, key=f"{line.key}/{number}"))
@@ -322,18 +309,18 @@ class _Asking(Inquiry):
         pending = self.whole("pending", Pending(**self.shared), "looking at pending pods")
         if pending is not None:
             pods = {NamespacedName.of(pod): pod for pod in scene.now.pods if not pod.spec.node_name}
-            yield from of_pending(pending, pods, commands)
+            yield from lines.of_pending(pending, pods, commands)
         yield from self._as_it_is()
         yield from self._grown()
         yield from self._lost(rows)
         capacity = self.whole("capacity", Capacity(), "adding up what is free")
         if capacity is not None:
-            yield from of_capacity(capacity, commands)
+            yield from lines.of_capacity(capacity, commands)
         if len(scene.now.nodes) > 1:
             going = Removable(most=MOST_NODES, preemption=self.shared["preemption"])
             removable = self.whole("removable", going, "draining nodes")
             if removable is not None:
-                yield from of_removable(removable, commands)
+                yield from lines.of_removable(removable, commands)
 
     @cached_property
     def _pods(self) -> Counter[str]:
@@ -354,21 +341,21 @@ class _Asking(Inquiry):
 
         kept, tight = list(kept_nodes(world, workload)), list(tight_budgets(world, workload))
         self.held = held_by(kept, tight, world, workload)
-        yield from of_budgets(tight, self.commands)
-        yield from of_kept_nodes(kept, len(self.scene.now.nodes), self.commands)
-        yield from of_strays(strays(world, workload), self.commands)
+        yield from lines.of_budgets(tight, self.commands)
+        yield from lines.of_kept_nodes(kept, len(self.scene.now.nodes), self.commands)
+        yield from lines.of_strays(lines.strays(world, workload), self.commands)
 
     def _grown(self) -> Iterator[ReportLine]:
         """Autoscaled workloads at their maximum, all together; alone those that lack pods then, or may take others'."""
         scene = self.scene
-        grown = list(growing(scene.world, self.whose.those_in(scene.world)))
+        grown = list(lines.growing(scene.world, self.whose.those_in(scene.world)))
         scene.world.assume(scene.world.objects.gap(HorizontalPodAutoscaler, "no workload is scaled up"))
         if not grown or not self.begins("scaling"):
             return
         baseline, _ = scene.asking(scene.question, "scaling up").settled("anything is scaled up")
-        together = at_maximum(baseline, grown)
-        alone = (at_maximum(baseline, [one]) for one in grown if together.preempts or one[0] in together.lacking)
-        yield from of_growth(together, alone, self.commands)
+        together = lines.at_maximum(baseline, grown)
+        alone = (lines.at_maximum(baseline, [one]) for one in grown if together.preempts or one[0] in together.lacking)
+        yield from lines.of_growth(together, alone, self.commands)
 
     def _lost(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
         """Zones, pools and nodes, and zones in pairs."""
@@ -389,7 +376,7 @@ class _Asking(Inquiry):
             lost = Survive(**self.shared, keys=tuple(keys), domains=chosen, in_pairs=pairs)
             survive = self.whole("survive", lost, "losing zones and nodes")
             if survive is not None:
-                yield from of_survive(survive, len(hosts), self.commands)
+                yield from lines.of_survive(survive, len(hosts), self.commands)
 
 
 def _domains(scene: Scene, key: str) -> set[str]:

@@ -41,19 +41,7 @@ from kubespread.questions.verify.clauses import Found
 from kubespread.questions.verify.question import Verify
 from kubespread.questions.verify.report import Clause, VerifiedClause, VerifyReport
 from kubespread.questions.workloads_asked import WorkloadsAsked
-from kubespread.scenario.promises import (
-    HPA_MAX,
-    KIND,
-    NEVER_BLOCKED,
-    REPLICAS,
-    Fits,
-    Multiple,
-    Promise,
-    Promises,
-    Room,
-    Survives,
-    read_promises,
-)
+from kubespread.scenario import promises as terms
 from kubespread.scenario.text import parse_step
 from kubespread.scenario.types import API_VERSION, Scenario, Step
 from kubespread.scenario.verbs import Apply
@@ -70,7 +58,7 @@ Data = dict[str, Any]
 
 def of_data(promises: Sequence[Data]) -> Data:
     """A file with these promises."""
-    return {"apiVersion": API_VERSION, "kind": KIND, "promises": [*promises]}
+    return {"apiVersion": API_VERSION, "kind": terms.KIND, "promises": [*promises]}
 
 
 def probes(workloads: Sequence[WorkloadName], losable: Sequence[str]) -> Data:
@@ -84,8 +72,8 @@ def probes(workloads: Sequence[WorkloadName], losable: Sequence[str]) -> Data:
             loss = {**whose, "survives": f"any {key}"}
             promises += [{**loss, "ready": 0, "back": "while silent"}, {**loss, "back": "nodes deleted"}]
         spread = {"spread": {"zone": 0}} if "zone" in losable else {}
-        rest = {"fits": HPA_MAX, "rollout": 0, "drain": NEVER_BLOCKED}
-        promises += [{**whose, **spread, **rest}, {**whose, "fits": REPLICAS}]
+        rest = {"fits": terms.HPA_MAX, "rollout": 0, "drain": terms.NEVER_BLOCKED}
+        promises += [{**whose, **spread, **rest}, {**whose, "fits": terms.REPLICAS}]
     return of_data([*promises, {"cluster": True, "room": dict.fromkeys(_SHARES, "0%")}])
 
 
@@ -141,7 +129,7 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
         scene = _with_manifests(question, scene)
     verifying = _Verifying(question, scene, commands)
     suggested = verifying.suggested() if question.promises is None else None
-    promises = question.promises if suggested is None else read_promises(suggested)
+    promises = question.promises if suggested is None else terms.read_promises(suggested)
     today = question.today or datetime.datetime.now(datetime.UTC).date()
     verifying.check(promises)
     rows, missing = list[VerifiedClause](), list[str]()
@@ -180,7 +168,7 @@ def _namespace(question: Verify, scene: Scene) -> str:
     return given or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
 
 
-def _judged(row: VerifiedClause, promise: Promise, today: datetime.date) -> VerifiedClause:
+def _judged(row: VerifiedClause, promise: terms.Promise, today: datetime.date) -> VerifiedClause:
     """With what is said of the exemption: it is over when its last day is."""
     if promise.until is None:
         return row
@@ -202,10 +190,10 @@ class _Verifying(Inquiry):
         self._namespace = _namespace(question, scene)
         self._lacking: dict[str, None] = {}
         self._commands = commands
-        self._promises: Sequence[Promise] = ()
+        self._promises: Sequence[terms.Promise] = ()
         self._chosen: dict[str, Sequence[WorkloadName]] = {}
 
-    def check(self, promises: Promises) -> None:
+    def check(self, promises: terms.Promises) -> None:
         """Go on with these. Raises ManifestError for workloads and topology keys that the cluster does not have."""
         self._promises, faults = promises.promises, list[Fault]()
         for promise in promises.promises:
@@ -226,7 +214,7 @@ class _Verifying(Inquiry):
         names = [name for name in whose.chosen_in(self._world) if name.kind in _KINDS]
         losable = [key for key in ("zone", "node") if 1 < len(self._domains(key)) <= MOST_LOST]
         data = probes([name for name in names if desired_replicas(self._world, name)], losable)
-        probed = read_promises(data)
+        probed = terms.read_promises(data)
         self.check(probed)
         rows = [row for number, promise in enumerate(probed.promises, 1) for row in self.promise(number, promise)]
         promises = list(suggestions(data["promises"], rows))
@@ -242,7 +230,7 @@ class _Verifying(Inquiry):
     def _full(self, key: str) -> str:
         return full_topology_key(key, self.scene.now.nodes)
 
-    def _workloads(self, promise: Promise) -> Sequence[WorkloadName]:
+    def _workloads(self, promise: terms.Promise) -> Sequence[WorkloadName]:
         """Raises UsageError where there are none."""
         if promise.workload is not None:
             name = promise.workload.within(self._namespace)
@@ -257,7 +245,7 @@ class _Verifying(Inquiry):
             raise whose.none_found(self.scene.now)
         return names
 
-    def promise(self, number: int, promise: Promise) -> Iterator[VerifiedClause]:
+    def promise(self, number: int, promise: terms.Promise) -> Iterator[VerifiedClause]:
         """What becomes of each thing that it promises."""
         of = partial(self._clause, number, promise)
         for workload in self._chosen[promise.path]:
@@ -269,7 +257,7 @@ class _Verifying(Inquiry):
     def _clause(
         self,
         number: int,
-        promise: Promise,
+        promise: terms.Promise,
         clause: Clause,
         workload: WorkloadName | None,
         promised: str,
@@ -295,7 +283,7 @@ class _Verifying(Inquiry):
             command=self._commands.of(*words, *found.words, namespace=namespace),
         )
 
-    def _survivals(self, of: _Judging, promise: Promise, workload: WorkloadName) -> Iterator[VerifiedClause]:
+    def _survivals(self, of: _Judging, promise: terms.Promise, workload: WorkloadName) -> Iterator[VerifiedClause]:
         """What is promised of each domain that may be lost."""
         survives, ready, back = promise.survives, promise.ready, promise.back
         if survives is None:
@@ -312,7 +300,7 @@ class _Verifying(Inquiry):
             promised, when = f"{survives}" if back is None else f"{back}, {survives}", back or "while silent"
             yield of(clause, workload, promised, words, lambda: clauses.back(self._survive(survives), workload, when))
 
-    def _others(self, of: _Judging, promise: Promise, workload: WorkloadName) -> Iterator[VerifiedClause]:
+    def _others(self, of: _Judging, promise: terms.Promise, workload: WorkloadName) -> Iterator[VerifiedClause]:
         """What is promised of the pods as they are, of more replicas, of a rollout and of drains."""
         reference, ready, fits, least = quote(_reference(workload)), promise.ready, promise.fits, promise.rollout
         if ready is not None and promise.survives is None:
@@ -331,9 +319,9 @@ class _Verifying(Inquiry):
                 lambda: clauses.rollout(self._played(f"rollout {workload.namespace}/{_reference(workload)}"), least),
             )  # fmt: skip
         if promise.drain:
-            yield of("drain", workload, NEVER_BLOCKED, ("plan",), lambda: self._drain(workload))
+            yield of("drain", workload, terms.NEVER_BLOCKED, ("plan",), lambda: self._drain(workload))
 
-    def _survive(self, survives: Survives) -> SurviveReport:
+    def _survive(self, survives: terms.Survives) -> SurviveReport:
         """One answer for all workloads of which it is promised."""
         told = (
             name for promise in self._promises if promise.survives == survives
@@ -366,14 +354,14 @@ class _Verifying(Inquiry):
         full = self._full(key)
         return clauses.spread(self._audited(full, workload), full, most)
 
-    def _fits(self, workload: WorkloadName, wanted: Fits) -> Found:
+    def _fits(self, workload: WorkloadName, wanted: terms.Fits) -> Found:
         desired, beside = desired_replicas(self._world, workload), ""
         replicas = desired
-        if isinstance(wanted, Multiple):
+        if isinstance(wanted, terms.Multiple):
             replicas, beside = wanted.of(desired), f" ({wanted} {desired:,})"
         elif isinstance(wanted, int):
             replicas = wanted
-        elif wanted == HPA_MAX:
+        elif wanted == terms.HPA_MAX:
             objects = self._world.workloads.objects
             if gap := self._gap(HorizontalPodAutoscaler, "how many replicas it may get is not known"):
                 return gap
@@ -414,7 +402,7 @@ class _Verifying(Inquiry):
         baseline, _ = self.scene.asking(self._question, "draining nodes").settled("any node is drained")
         return baseline
 
-    def _room(self, resource: str, promised: Room) -> Found:
+    def _room(self, resource: str, promised: terms.Room) -> Found:
         return clauses.room(self.of(Capacity(), "adding up what is free"), resource, promised)
 
     def _gap(self, kind: type[ApiObject], consequence: str) -> Found | None:
