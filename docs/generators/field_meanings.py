@@ -83,7 +83,8 @@ def meaning(struct: type[Struct], field: FieldInfo, inner: type[Struct] | None) 
     """
     written = next((docs[field.name] for each in struct.__mro__ if field.name in (docs := _docstrings(each))), None)
     if written is not None:
-        return _on_one_line(written)
+        rows = getattr(struct, "meanings", {}).get(field.name, {})
+        return _on_one_line(" ".join((written, *(f"``{value}``: {row.means}." for value, row in rows.items()))))
     common = OF_EVERY_REPORT.get(field.encode_name)
     return common or (_WORDS.get(field.encode_name, "") if inner is None else class_meaning(inner))
 

@@ -24,7 +24,7 @@ class PatchOperation(Report, frozen=True):
 
 
 class Suggestion(Report, frozen=True):
-    """A change, or several together, after which the pod fits, or all pods that are asked about find a node."""
+    """A change, or several together, after which the pod fits, or all pods in question find a node."""
 
     change: str
     """``A maxSkew 2``, ``uncordon node-7``: constraints by their letter."""
@@ -33,9 +33,9 @@ class Suggestion(Report, frozen=True):
     options: tuple[str, ...]
     """What reproduces it on the command line: ``--set maxSkew[zone]=2``."""
     nodes: int | None
-    """How many nodes fit then; null where several pods are asked about."""
+    """How many nodes fit then; null of several pods."""
     placed: int | None
-    """How many of the pods find a node then; null where one is asked about."""
+    """How many of the pods find a node then; null of one pod."""
     consequences: tuple[str, ...] = ()
     """What becomes of other pods."""
     notes: tuple[str, ...] = ()
@@ -45,9 +45,9 @@ class Suggestion(Report, frozen=True):
     patch: tuple[PatchOperation, ...] = ()
     """What becomes of the manifest, or of the workload in the cluster."""
     commands: tuple[str, ...] = ()
-    """The same for kubectl, where it has something to change in the cluster."""
+    """What kubectl is told for it, where it has something to change in the cluster."""
     diff: str | None = None
-    """The same as a unified diff of the manifest, where its text can be told."""
+    """A unified diff of the manifest, where its text can be told."""
     constraints: tuple[str, ...] = ()
     """The constraints it changes, by their letters."""
     brief: str = ""
@@ -92,7 +92,7 @@ class Advice(Report, frozen=True):
     costly: tuple[Costly, ...] = ()
     """What was tried and would do, but only at others' cost."""
     tried: int = 0
-    """How many changes were made and asked about, at each of their sizes and together."""
+    """How many changes were tried, at each of their sizes and together."""
     untried: dict[str, int] = {}
     """Per family how many changes were left untried; ``combination`` counts several changes together."""
 

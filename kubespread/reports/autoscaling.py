@@ -115,7 +115,7 @@ class LeastNodes(Report, frozen=True):
 
 
 class GroupLeast(Report, frozen=True):
-    """The same with nodes of one group alone."""
+    """The fewest new nodes of one group alone with which every pod finds a node."""
 
     group: str
     """As the autoscaler has it."""
@@ -174,7 +174,7 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
         return sum(known, Decimal(0)) if known and len(known) == len(prices) else None
 
     def with_notes(self, notes: Iterable[str]) -> AutoscalingReport:
-        """The same answer, with more to be said of it."""
+        """The report with more to be said of it."""
         return msgspec.structs.replace(self, notes=(*self.notes, *notes))
 
 

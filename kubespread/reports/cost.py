@@ -72,7 +72,7 @@ class TotalCost(Report, frozen=True):
 
 
 class CostChange(Report, frozen=True):
-    """What the nodes of a cluster cost, before and after what is asked about."""
+    """What the nodes of a cluster cost, before and after what happens in the question."""
 
     pricing: Pricing
     before: Cost

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 import numpy as np
 
-from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, controller_of
 from kubespread.kube.versions import KubeVersion
 from kubespread.reports.parts import ConstraintReport, CountedPod, Domain, PreemptionReport, Report
@@ -19,7 +18,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts, Mask
 from kubespread.scheduler.evaluation import Preemption
 from kubespread.scheduler.plugin import State
-from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, pretended_kinds
+from kubespread.scheduler.plugins.podtopologyspread.constraints import pretended_kinds
 from kubespread.scheduler.plugins.podtopologyspread.plugin import (
     HardConstraint,
     PodTopologySpread,
@@ -45,10 +44,7 @@ def constraint_reports(states: Mapping[str, State], feasible: Mask) -> list[Cons
     state = states.get(PodTopologySpread.name)
     if not isinstance(state, SpreadState):
         return []
-    return [
-        _hard_report(counted) if isinstance(counted, HardConstraint) else _soft_report(counted, feasible)
-        for counted in counted_constraints(state)
-    ]
+    return [_constraint_report(counted, feasible) for counted in counted_constraints(state)]
 
 
 def counted_constraints(state: SpreadState) -> list[HardConstraint | SoftConstraint]:
@@ -56,17 +52,6 @@ def counted_constraints(state: SpreadState) -> list[HardConstraint | SoftConstra
     hard = iter(state.hard)
     soft = iter(state.soft.counted if state.soft is not None else ())
     return [next(hard) if constraint.is_hard else next(soft) for constraint in state.declared.constraints]
-
-
-def _hard_report(counted: HardConstraint) -> ConstraintReport:
-    return _constraint_report(counted.constraint, counted.global_minimum, _domains(counted, counted.around()))
-
-
-def _soft_report(counted: SoftConstraint, feasible: Mask) -> ConstraintReport:
-    matching = counted.around()
-    compared = feasible & counted.column.present
-    minimum = int(matching[compared].min()) if compared.any() else None
-    return _constraint_report(counted.constraint, minimum, _domains(counted, matching))
 
 
 def domain_counts(states: Mapping[str, State]) -> list[list[int]]:
@@ -89,17 +74,18 @@ def in_domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> Co
     return in_domain
 
 
-def _domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> tuple[Domain, ...]:
-    """Every value of the key with its counts, in the order of values."""
-    column = counted.column
+def _constraint_report(counted: HardConstraint | SoftConstraint, feasible: Mask) -> ConstraintReport:
+    """With every value of the key and its counts, in the order of values."""
+    constraint, column, matching = counted.constraint, counted.column, counted.around()
+    if isinstance(counted, HardConstraint):
+        minimum: int | None = counted.global_minimum
+    else:
+        compared = feasible & column.present
+        minimum = int(matching[compared].min()) if compared.any() else None
     size, order = len(column.values), column.sorted_codes
     nodes = np.bincount(column.codes[column.present], minlength=size)
     eligible = np.bincount(column.codes[column.present & counted.eligible], minlength=size)
     figures = (in_domains(counted, matching), nodes, eligible)
-    return tuple(map(Domain, column.sorted_values, *(figure[order].tolist() for figure in figures)))
-
-
-def _constraint_report(constraint: Constraint, minimum: int | None, domains: tuple[Domain, ...]) -> ConstraintReport:
     return ConstraintReport(
         topology_key=constraint.topology_key,
         when_unsatisfiable=constraint.when_unsatisfiable,
@@ -111,7 +97,7 @@ def _constraint_report(constraint: Constraint, minimum: int | None, domains: tup
         source=constraint.source,
         self_match=constraint.self_match,
         global_minimum=minimum,
-        domains=domains,
+        domains=tuple(map(Domain, column.sorted_values, *(figure[order].tolist() for figure in figures))),
     )
 
 
@@ -134,24 +120,20 @@ def _by_domain(
     selected = pretended_kinds(cluster, counted.constraint, namespace).of(running.kind)
     places = np.flatnonzero(selected & counted.counts_on[running.node] & column.present[running.node])
     for place in places.tolist():
-        node = int(running.node[place])
+        node, pod = int(running.node[place]), running.pods[place]
+        owner, meta = controller_of(pod), pod.metadata
         by_domain.setdefault(column.values[column.codes[node]], []).append(
-            _counted_pod(running.pods[place], cluster.nodes.names[node])
+            CountedPod(
+                namespace=meta.namespace,
+                name=meta.name,
+                owner=None if owner is None else f"{owner.kind}/{owner.name}",
+                node=cluster.nodes.names[node],
+                terminating=meta.deletion_timestamp is not None,
+            )
         )
     for pods in by_domain.values():
         pods.sort(key=lambda pod: (pod.node, pod.name))
     return by_domain
-
-
-def _counted_pod(pod: Pod, node: str) -> CountedPod:
-    owner, meta = controller_of(pod), pod.metadata
-    return CountedPod(
-        namespace=meta.namespace,
-        name=meta.name,
-        owner=None if owner is None else f"{owner.kind}/{owner.name}",
-        node=node,
-        terminating=meta.deletion_timestamp is not None,
-    )
 
 
 SPREAD_PLUGIN = "PodTopologySpread"

@@ -32,13 +32,13 @@ def minimum(counts: Sequence[int] | Counts, *, lacks_domains: bool = False) -> i
 
 
 def skew_of(matching: Sequence[int], constraint: ConstraintReport) -> int:
-    """The same where each domain of ``constraint`` has so many."""
+    """Between the domains of ``constraint`` that count, where they have so many pods."""
     counts = [count for count, domain in zip(matching, constraint.domains, strict=True) if domain.eligible_nodes]
     return skew_between(counts, lacks_domains=len(counts) < (constraint.min_domains or 1))
 
 
 def skew_now(constraint: ConstraintReport) -> int:
-    """The same by the pods that the constraint counts."""
+    """Between the domains of ``constraint`` that count, by the pods it counts now."""
     return skew_of([domain.matching for domain in constraint.domains], constraint)
 
 
@@ -106,7 +106,7 @@ class Configuration(Report, frozen=True):
 
 
 class PodReference(Report, frozen=True):
-    """The pod that is asked about."""
+    """The pod in question."""
 
     namespace: str
     name: str
@@ -205,11 +205,11 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         raise NotImplementedError
 
     def requiring(self, unmet: Iterable[str]) -> Self:
-        """The same answer, with what was required of it and is not so."""
+        """The answer with what was required of it and is not so."""
         return self.framed(unmet=tuple(unmet))
 
     def framed(self, **frame: Any) -> Self:
-        """The same answer with fields on which neither its verdict nor its sentences depend: it is not judged again."""
+        """The answer with fields on which neither its verdict nor its sentences depend: it is not judged again."""
         framed = copy(self)
         for name, value in frame.items():
             msgspec.structs.force_setattr(framed, name, value)
@@ -327,7 +327,7 @@ class Domain(Report, frozen=True, kw_only=False, gc=False):
 
 
 class DomainChange(Report, frozen=True, kw_only=False, gc=False):
-    """Matching pods of one domain, before and after what is asked about."""
+    """Matching pods of one domain, before and after what happens in the question."""
 
     value: str
     """What its nodes have as the label's value."""
@@ -381,7 +381,7 @@ class SkewChange(Report, frozen=True):
         return self.when_unsatisfiable == DO_NOT_SCHEDULE and self.most_after > self.max_skew
 
     def dealt(self, others: Sequence[SkewChange]) -> SkewChange:
-        """The same change, with what it came to in other deals."""
+        """The change with what it came to in other deals."""
         return msgspec.structs.replace(self, after_dealt=Dealt.of(side.after for side in (self, *others)))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from kubespread.reports.happened import KeyRevisions, RolloutPass, RolloutReport
 from kubespread.reports.parts import ConstraintReport
-from kubespread.reports.rollout import KeyRevisions, RolloutPass, RolloutReport
 from kubespread.views.layout import (
     BAD,
     DIM,

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import kubespread
 from kubespread.errors import UsageError
-from kubespread.questions.rebalance.descheduler.plugin import View, choose
+from kubespread.questions.rebalance.descheduler.plugin import Cycle, View, choose
 from kubespread.questions.rebalance.descheduler.policy import Limits, Policy, PolicyError, decode_policy
-from kubespread.questions.rebalance.descheduling import Cycle
 from kubespread.scheduler.cluster.nodes import Nodes
 from tests.builders import NOW
 from tests.golden.cases import Data, Difference, Recorded
@@ -53,7 +52,7 @@ def _answer(case: Data, policy: Policy) -> _Answer:
     cycle, keys = Cycle(policy.limits), set[str]()
     for profile in policy.profiles:
         chosen = choose(view, policy, profile)
-        keys |= {spread.topology_key for spread, _ in chosen.balanced}
+        keys |= {spread.topology_key for spread in chosen.spreads}
         cycle.evict(view, chosen, profile.evictor, lambda _: True)
     return _Answer(sorted(f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in cycle.evicted), keys)
 

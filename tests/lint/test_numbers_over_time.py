@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kubespread
-from kubespread.reports.rollout import RevisionSkew, RolloutReport
+from kubespread.reports.happened import RevisionSkew, RolloutReport
 from tests.builders import hosts, pod
 from tests.lint.test_numbers import FIXTURES, cluster_of, finding_of
 

@@ -14,8 +14,14 @@ import kubespread
 from kubespread import AuditReport, Snapshot
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit import prometheus
-from kubespread.questions.audit.report import AuditedConstraint, AuditedWorkload, AuditFinding, Cause, DomainPods
-from kubespread.questions.audit.view import CAUSE_WORDS
+from kubespread.questions.audit.report import (
+    CAUSES,
+    AuditedConstraint,
+    AuditedWorkload,
+    AuditFinding,
+    Cause,
+    DomainPods,
+)
 from kubespread.views import as_csv, plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, soft
@@ -165,4 +171,4 @@ def test_of_thousands_of_workloads_each_thing_that_is_wrong_is_a_row() -> None:
     lines = terminal.write(of_many(), Look(width=80)).splitlines()
     assert len(lines) <= 40
     assert [line.split()[-1] for line in lines[3:8]] == ["200", "100", "800", "800", "100"]
-    assert set(get_args(Cause)) == {*CAUSE_WORDS}
+    assert set(get_args(Cause)) == {*CAUSES}

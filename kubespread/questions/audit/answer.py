@@ -10,7 +10,7 @@ Source: pkg/controller/endpointslice/endpointslice_controller.go, syncService
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Self
 
 import numpy as np
@@ -25,33 +25,19 @@ from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, is_ready, is_terminating
 from kubespread.kube.well_known import ENDED_PHASES, HOSTNAME, ZONE
-from kubespread.questions.audit.afresh import Afresh, Otherwise, Placed, Spread, spreads
-from kubespread.questions.audit.causes import (
-    Effect,
-    Exceeded,
+from kubespread.questions.audit import causes
+from kubespread.questions.audit import report as rows
+from kubespread.questions.audit.question import Audit
+from kubespread.questions.audit.standing import (
+    Group,
+    Outlook,
+    RevisionsOf,
     Standing,
-    Staying,
-    first_that_ends,
     gated,
-    in_one_domain,
+    groups,
     missing,
-    of_exceeded,
-    pods_in_domains,
     scheduled_by_others,
 )
-from kubespread.questions.audit.outlook import Outlook
-from kubespread.questions.audit.question import Audit
-from kubespread.questions.audit.report import (
-    LEVELS,
-    AuditedService,
-    AuditedWorkload,
-    AuditFinding,
-    AuditReport,
-    WorstLoss,
-    at_level,
-    sentence,
-)
-from kubespread.questions.audit.revisions import Group, RevisionsOf, groups
 from kubespread.questions.scene import Scene
 from kubespread.questions.workloads_asked import WorkloadsAsked, nothing_to_say
 from kubespread.reports.parts import PreemptedPod
@@ -71,76 +57,53 @@ from kubespread.world.store.waiting import Applicant
 _EXTERNAL = "ExternalName"
 
 
-def _selector(service: Service) -> dict[str, str]:
-    """Empty where nobody but whoever writes its EndpointSlices knows the endpoints."""
-    return {} if service.spec.type == _EXTERNAL else dict(service.spec.selector or {})
-
-
-class Backed(Struct, frozen=True):
-    """A Service with the pods that may be its endpoints."""
-
-    service: Service
-    pods: Sequence[Pod]
-    """Those that it selects that have a node and have not ended."""
-
-    @classmethod
-    def of(cls, service: Service, pods: Mapping[str, Sequence[Pod]], world: World) -> Self:
-        """``pods`` are by namespace. One on a node that is gone is an endpoint only of a Service that publishes all."""
-        wanted, nodes = _selector(service), world.living.nodes.index
-        return cls(
-            service,
-            [
-                pod
-                for pod in (pods.get(service.metadata.namespace, ()) if wanted else ())
-                if wanted.items() <= pod.metadata.labels.items()
-                and (pod.spec.node_name in nodes or service.spec.publish_not_ready_addresses)
-            ],
-        )
-
-    @property
-    def name(self) -> WorkloadName:
-        metadata = self.service.metadata
-        return WorkloadName(SERVICE.kind, metadata.namespace, metadata.name)
-
-    def workloads(self, world: World) -> list[WorkloadName]:
-        """Whose pods these are."""
-        return sorted({workload_of(world, pod) for pod in self.pods}, key=in_order)
-
-    def counted(self, world: World, key: str) -> AuditedService:
-        """Its endpoints by domain of ``key``."""
-        index, column = world.living.nodes.index, world.living.nodes.label(key)
-        ready = [pod.spec.node_name for pod in self.pods if self._serves(pod)]
-        # An empty zone is none to an EndpointSlice.
-        empty = column.index.get("")
-        inside = {name for name in ready if name in index and column.codes[index[name]] not in (ABSENT, empty)}
-        positions = [index[name] for name in ready if name in inside]
-        return AuditedService(
-            service=self.name,
-            selector=_selector(self.service) or None,
-            publishes_not_ready=self.service.spec.publish_not_ready_addresses,
-            ready=len(ready),
-            not_ready=len(self.pods) - len(ready),
-            domains=tuple(domain for domain in pods_in_domains(world.cluster, key, positions) if domain.value),
-            nodes_elsewhere=tuple(sorted({*ready} - inside)),
-            workloads=tuple(self.workloads(world)),
-        )
-
-    def _serves(self, pod: Pod) -> bool:
-        """Whether its endpoint is ready."""
-        return self.service.spec.publish_not_ready_addresses or (is_ready(pod) and not is_terminating(pod))
-
-
-def backed(services: Sequence[WorkloadName], world: World) -> Iterator[Backed]:
-    """Each of the named Services. Raises UsageError, a line for each that is not there."""
+def audited_services(names: Sequence[WorkloadName], world: World, key: str) -> Iterator[rows.AuditedService]:
+    """The endpoints of each of the named Services by domain of ``key``. Raises UsageError, a line for each that is not
+    there.
+    """
     objects = world.workloads.objects
-    found = [objects.named(Service, name.name, name.namespace) for name in services]
-    if missing := [name for name, service in zip(services, found, strict=True) if service is None]:
+    found = [objects.named(Service, name.name, name.namespace) for name in names]
+    if missing := [name for name, service in zip(names, found, strict=True) if service is None]:
         raise UsageError(*(_not_found(world, name) for name in missing))
     of_namespace: dict[str, list[Pod]] = {}
     for pod in world.book:
         if pod.spec.node_name and pod.status.phase not in ENDED_PHASES:
             of_namespace.setdefault(pod.metadata.namespace, []).append(pod)
-    yield from (Backed.of(service, of_namespace, world) for service in found if service is not None)
+    for service in filter(None, found):
+        yield _audited_service(service, of_namespace.get(service.metadata.namespace, ()), world, key)
+
+
+def _audited_service(service: Service, pods: Iterable[Pod], world: World, key: str) -> rows.AuditedService:
+    """``pods`` are those of its namespace that are on nodes."""
+    index, column, spec = world.living.nodes.index, world.living.nodes.label(key), service.spec
+    # Of others nobody but whoever writes its EndpointSlices knows the endpoints.
+    selector = {} if spec.type == _EXTERNAL else dict(spec.selector or {})
+    # A pod on a node that is gone is an endpoint only of a Service that publishes all.
+    selected = [
+        pod
+        for pod in (pods if selector else ())
+        if selector.items() <= pod.metadata.labels.items()
+        and (pod.spec.node_name in index or spec.publish_not_ready_addresses)
+    ]
+    ready = [
+        pod.spec.node_name
+        for pod in selected
+        if spec.publish_not_ready_addresses or (is_ready(pod) and not is_terminating(pod))
+    ]
+    # An empty zone is none to an EndpointSlice.
+    empty = column.index.get("")
+    inside = {name for name in ready if name in index and column.codes[index[name]] not in (ABSENT, empty)}
+    positions = [index[name] for name in ready if name in inside]
+    return rows.AuditedService(
+        service=WorkloadName(SERVICE.kind, service.metadata.namespace, service.metadata.name),
+        selector=selector or None,
+        publishes_not_ready=spec.publish_not_ready_addresses,
+        ready=len(ready),
+        not_ready=len(selected) - len(ready),
+        domains=tuple(domain for domain in causes.pods_in_domains(world.cluster, key, positions) if domain.value),
+        nodes_elsewhere=tuple(sorted({*ready} - inside)),
+        workloads=tuple(sorted({workload_of(world, pod) for pod in selected}, key=in_order)),
+    )
 
 
 def _not_found(world: World, name: WorkloadName) -> str:
@@ -155,34 +118,36 @@ def _not_found(world: World, name: WorkloadName) -> str:
 
 
 _MAX_NAMED = 3
-_BY_ITSELF = Otherwise("once what waits is placed and rollouts are done")
+_BY_ITSELF = causes.Otherwise("once what waits is placed and rollouts are done")
 
 
-def answer(question: Audit, scene: Scene) -> AuditReport:
+def answer(question: Audit, scene: Scene) -> rows.AuditReport:
     """Nothing happens in the scene's world."""
     work, now = _Auditing.of(question, scene), scene.now
     named, whose = work.named, work.whose
-    _check(named, work.groups)
+    reported = {group.name for group in work.groups}
+    # Pods without a controller share a row with those of the same labels.
+    if missing := [name for name in named if name.kind != "Pod" and name not in reported]:
+        raise UsageError(*map(nothing_to_say, missing))
     if not work.groups and not work.services:
         # Workloads of no replicas have nothing to spread; one that is named was meant to have.
         if whose.names:
             raise whose.none_found(now)
         whose.check_any(scene.world, now)
-    services = [service.counted(scene.world, work.key or ZONE) for service in work.services]
     done = list(scene.tasks(work, range(len(work.groups)), known=_known))
-    rows = [row for row, _ in done]
-    report = AuditReport(
+    worst_first = sorted((row for row, _ in done), key=lambda row: (-rows.LEVELS.index(row.level), row.workload))
+    report = rows.AuditReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=(*(service.name for service in work.services), *named),
+        asked=(*(row.service for row in work.services), *named),
         namespace=whose.within,
         selector=whose.text,
         preemption=question.preemption,
         nodes=len(now.nodes),
         topology_key=work.key or ZONE,
         made_room=next((made_room for _, made_room in done if made_room), ()),
-        services=tuple(services),
-        workloads=tuple(sorted(rows, key=_worst_first)),
+        services=tuple(work.services),
+        workloads=tuple(worst_first),
         gaps=scene.gaps(work.assumed),
         not_modelled=Audit.never_modelled,
         notes=(*scene.notes, *outside_of_domains([work.key] if work.key else [], now.nodes)),
@@ -195,16 +160,17 @@ class _Auditing:
     """The workloads of a world in which nothing happens, by number."""
 
     def __init__(self, world: World, whose: WorkloadsAsked, key: str | None) -> None:
-        """``key`` is the topology key asked about."""
+        """``key`` is the topology key of the question."""
         self._world, self.whose, self.key = world, whose, key
         self.assumed = world.assumed
         services = [name for name in whose.names if name.kind == SERVICE.kind]
-        self.services = list(backed([name.within(whose.default) for name in services], world))
+        names = [name.within(whose.default) for name in services]
+        self.services = list(audited_services(names, world, key or ZONE))
         others = tuple(name for name in whose.names if name not in services)
         self.named = replace(whose, names=others).named_in(world)
         self._revisions_of = RevisionsOf(world)
         self._outlook = Outlook(world, self._revisions_of)
-        behind = {name for service in self.services for name in service.workloads(world)}
+        behind = {name for service in self.services for name in service.workloads}
         is_asked = {*self.named, *behind}.__contains__ if services else whose.those_in(world)
         self.groups = list(groups(world, is_asked))
 
@@ -215,38 +181,25 @@ class _Auditing:
         check_topology_keys([key] if key else [], nodes, ())
         return cls(scene.world, question.asked_in(scene.snapshot, (SERVICE,)), key)
 
-    def __call__(self, number: int) -> tuple[AuditedWorkload, tuple[PreemptedPod, ...]]:
+    def __call__(self, number: int) -> tuple[rows.AuditedWorkload, tuple[PreemptedPod, ...]]:
         """With the pods preempted in the end, if that was played by now."""
         world, group, outlook = self._world, self.groups[number], self._outlook
         row = _Audited(world, Standing.of(world, group, self._revisions_of(group), outlook), outlook, self.key).row()
         return row, outlook.made_room
 
 
-def _failures(question: Audit, report: AuditReport) -> Iterator[str]:
+def _failures(question: Audit, report: rows.AuditReport) -> Iterator[str]:
     """The ``fail_on`` level, where something reaches it."""
     level = question.fail_on
     if level is not None and report.reaches(level):
-        numbers = {"Service": at_level(report.services, level), "workload": at_level(report.workloads, level)}
+        numbers = {"Service": rows.at_level(report.services, level), "workload": rows.at_level(report.workloads, level)}
         reaching = " and ".join(count_of(number, noun) for noun, number in numbers.items() if number)
         yield f"--fail-on {level}: {reaching} at this level or above"
 
 
-def _worst_first(row: AuditedWorkload) -> tuple[int, str]:
-    return -LEVELS.index(row.level), row.workload
-
-
-def _known(done: tuple[AuditedWorkload, object]) -> str:
+def _known(done: tuple[rows.AuditedWorkload, object]) -> str:
     row, _ = done
-    return f"{row.called}: {sentence(row, row.findings[0])}" if row.findings else ""
-
-
-def _check(named: Sequence[WorkloadName], groups: Sequence[Group]) -> None:
-    """Raise UsageError, a line each, for named workloads that have no pods and are to have none."""
-    reported = {group.name for group in groups}
-    # Pods without a controller share a row with those of the same labels.
-    missing = [name for name in named if name.kind != "Pod" and name not in reported]
-    if missing:
-        raise UsageError(*map(nothing_to_say, missing))
+    return f"{row.called}: {rows.sentence(row, row.findings[0])}" if row.findings else ""
 
 
 class NextPod(Struct, frozen=True):
@@ -276,15 +229,15 @@ def of_placing(placing: Placing) -> NextPod:
     """The pod that is being placed."""
     if not placing.feasible().any():
         return NextPod(False, placing.evaluation().message or "")
-    return NextPod(True, choose=lambda: _chosen(placing))
 
+    def chosen() -> int | None:
+        try:
+            choice = placing.choose(first_in_heap)
+        except SchedulingError:
+            return None
+        return None if choice is None else choice.node
 
-def _chosen(placing: Placing) -> int | None:
-    try:
-        choice = placing.choose(first_in_heap)
-    except SchedulingError:
-        return None
-    return None if choice is None else choice.node
+    return NextPod(True, choose=chosen)
 
 
 def _grown(now: World, group: Group) -> NextPod:
@@ -310,30 +263,27 @@ class _Audited:
         self._group, self._nodes = standing.group, world.living.nodes
         self._positions = [position for _, position in standing.placed]
 
-    def row(self) -> AuditedWorkload:
+    def row(self) -> rows.AuditedWorkload:
         standing, group = self._standing, self._group
         scheduler_of, template = self._world.surroundings.scheduler_of, standing.template
         scheduled = scheduler_of(template) if template is not None else None
-        constraints, following, findings = list[Spread](), UNKNOWN, list(missing(standing, self._outlook))
+        constraints, following, findings = list[causes.Spread](), UNKNOWN, list(missing(standing, self._outlook))
         if template is not None and scheduled is not None:
             plugins = scheduled[1]
             constraints, following = self._judged(template, plugins)
-            afresh = Afresh(self._world.cluster, plugins, template, standing.placed, standing.going)
-            findings += self._exceeded(constraints, afresh)
+            afresh = causes.Afresh(self._world.cluster, plugins, template, standing.placed, standing.going)
+            findings += self._misplaced(constraints, afresh, following)
             findings += self._uncounted(constraints)
-            findings += in_one_domain(
-                constraints, afresh, lambda effect: self._staying(effect, template, following), self._key
-            )
         if following.fits is False and not standing.awaited:
-            findings.append(AuditFinding(level="risk", cause="noRoom", topology_key=None, detail=following.message))
+            findings.append(rows.AuditFinding.of("noRoom", following.message))
         if template is not None:
-            findings += scheduled_by_others(group.pods, template, scheduler_of)
-            if barred := list(gated(group.pods, template)):
+            findings += scheduled_by_others(group, template, scheduler_of)
+            if barred := list(gated(group, template)):
                 findings += barred
                 following = NextPod(False)
-        findings.sort(key=lambda finding: -LEVELS.index(finding.level))
+        findings.sort(key=lambda finding: -rows.LEVELS.index(finding.level))
         losses, key = dict(self._worst_losses(constraints)), self._key or ZONE
-        return AuditedWorkload(
+        return rows.AuditedWorkload(
             workload=group.name,
             level=findings[0].level if findings else "ok",
             replicas=standing.replicas,
@@ -344,15 +294,15 @@ class _Audited:
             terminating=len(group.terminating),
             rollout=standing.rollout,
             constraints=tuple(constraint.report() for constraint in constraints),
-            zones=pods_in_domains(self._world.cluster, ZONE, self._positions),
-            domains=pods_in_domains(self._world.cluster, key, self._positions),
+            zones=causes.pods_in_domains(self._world.cluster, ZONE, self._positions),
+            domains=causes.pods_in_domains(self._world.cluster, key, self._positions),
             worst_loss=losses,
             left=losses[key].remaining if key in losses else None,
             next_fits=following.fits,
             findings=tuple(findings),
         )
 
-    def _worst_losses(self, constraints: Sequence[Spread]) -> Iterator[tuple[str, WorstLoss]]:
+    def _worst_losses(self, constraints: Sequence[causes.Spread]) -> Iterator[tuple[str, rows.WorstLoss]]:
         asked = () if self._key is None else (self._key,)
         of_constraints = (spread.counted.constraint.topology_key for spread in constraints)
         for key in dict.fromkeys((ZONE, HOSTNAME, *asked, *of_constraints)):
@@ -362,52 +312,62 @@ class _Audited:
             if len(present):
                 most = int(np.bincount(present).argmax())
                 remaining = len(codes) - int(np.count_nonzero(present == most))
-                yield key, WorstLoss(column.values[most], remaining)
+                yield key, rows.WorstLoss(column.values[most], remaining)
 
-    def _judged(self, template: Pod, plugins: Framework) -> tuple[list[Spread], NextPod]:
+    def _judged(self, template: Pod, plugins: Framework) -> tuple[list[causes.Spread], NextPod]:
         """What its constraints count, and whether its next pod fits."""
         try:
             placing = Applicant(self._world.living, template, plugins).placing()
         except SchedulingError as error:
             return [], NextPod(False, str(error))
-        constraints = spreads(placing.states)
+        constraints = causes.spreads(placing.states)
         if template.spec.has_scheduled_volumes and self._group.name.kind == "StatefulSet":
             return constraints, with_own_claims(self._world, self._group, plugins)
         return constraints, of_placing(placing)
 
-    def _staying(self, effect: Effect, template: Pod, following: NextPod) -> Staying:
+    def _staying(self, effect: causes.PlacementEffect, following: NextPod) -> causes.Staying:
         """What happens without moving pods: once nothing changes anymore, and with a second pod where there is only
         one.
         """
-        world = self._outlook.settled if self._standing.is_changing else None
+        world, template = self._outlook.settled if self._standing.is_changing else None, effect.afresh.template
         if world is not None:
             pods = self._outlook.pods(self._group)
             nodes = [
                 position for pod in pods if (position := world.living.nodes.index.get(pod.spec.node_name)) is not None
             ]
-            yield "underWay", effect.judged(Placed(world.cluster, template, nodes, len(pods)), _BY_ITSELF, afresh=False)
+            yield (
+                "underWay",
+                effect.judged(causes.Placed(world.cluster, template, nodes, len(pods)), _BY_ITSELF, afresh=False),
+            )
         if len(self._positions) == 1 and following.fits is not None:
             node = following.choose()
             nodes = self._positions if node is None else [*self._positions, node]
-            placed = Placed(self._world.cluster, template, nodes, 2)
-            yield "onePod", effect.judged(placed, Otherwise("with a second pod"), afresh=False)
+            placed = causes.Placed(self._world.cluster, template, nodes, 2)
+            yield "onePod", effect.judged(placed, causes.Otherwise("with a second pod"), afresh=False)
 
-    def _exceeded(self, constraints: Sequence[Spread], afresh: Afresh) -> Iterator[AuditFinding]:
+    def _misplaced(
+        self, constraints: Sequence[causes.Spread], afresh: causes.Afresh, following: NextPod
+    ) -> Iterator[rows.AuditFinding]:
+        """Constraints that do not hold, and pods that are all in one domain."""
         for position, spread in enumerate(constraints):
             if spread.state in ("violated", "uneven"):
-                effect = Exceeded(afresh, spread, position)
-                staying = self._staying(effect, afresh.template, UNKNOWN)
-                verdict = first_that_ends(effect, afresh, staying, of_exceeded(effect))
-                yield AuditFinding(
-                    level="violated" if spread.counted.constraint.is_hard else "uneven",
-                    cause=verdict.cause,
-                    topology_key=spread.counted.constraint.topology_key,
+                exceeded = causes.Exceeded.of(afresh, spread, position)
+                found = causes.cause_of(exceeded, self._staying(exceeded, UNKNOWN))
+                yield rows.AuditFinding(
+                    level=spread.state,
+                    cause=found.cause,
+                    topology_key=exceeded.key,
                     constraint=position,
-                    detail=verdict.detail,
-                    trials=verdict.trials,
+                    detail=found.detail,
+                    trials=found.trials,
                 )
+        in_one = causes.InOneDomain.of(afresh, constraints, self._key)
+        if in_one is not None:
+            found = causes.cause_of(in_one, self._staying(in_one, following))
+            finding = rows.AuditFinding.of(found.cause, found.detail or in_one.domain, in_one.key)
+            yield replace(finding, trials=found.trials)
 
-    def _uncounted(self, constraints: Sequence[Spread]) -> Iterator[AuditFinding]:
+    def _uncounted(self, constraints: Sequence[causes.Spread]) -> Iterator[rows.AuditFinding]:
         """Nodes without the key of a constraint that holds: their pods are not counted, and a hard constraint lets none
         in.
         """
@@ -418,9 +378,5 @@ class _Audited:
             on = {position for position in self._positions if column.absent[position]}
             lacking = np.flatnonzero(column.absent).tolist()
             if on or constraint.is_hard:
-                yield AuditFinding(
-                    level="risk",
-                    cause="missingLabel",
-                    topology_key=constraint.topology_key,
-                    detail=some_of(sorted(self._nodes.names[position] for position in on or lacking), _MAX_NAMED),
-                )
+                nodes = sorted(self._nodes.names[position] for position in on or lacking)
+                yield rows.AuditFinding.of("missingLabel", some_of(nodes, _MAX_NAMED), constraint.topology_key)

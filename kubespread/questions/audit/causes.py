@@ -1,183 +1,311 @@
-"""Possible causes of an effect, each with what undoes it: the first that ends the effect alone is the cause.
+"""What is wrong with the placement of a workload's pods, and the first change that ends it alone: that is the cause.
 
-Workloads whose pods are all in one zone, or on one host, so that losing it takes all of them. What is wrong with the
-placement of a workload's pods, and whether placing them differently ends it. How workloads stand: pods that are not
-ready on nodes, whether that changes by itself, and who must act.
+A change is tried by placing the pods afresh: all are removed, then placed one by one, with one thing changed. What
+constraints count is kept in columns: a hostname has as many domains as there are nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
-from msgspec.structs import replace as with_fields
 
-from kubespread.kube.api.core import Affinity, Node, Pod, TopologySpreadConstraint
+from kubespread.controllers.statefulset import REVISION_LABEL
+from kubespread.kube.api.core import Affinity, Node, Pod, ResourceRequirements, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
-from kubespread.kube.owners import controller_of, is_ready
-from kubespread.kube.taint import uncordoned
+from kubespread.kube.owners import Named, controller_of
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
-from kubespread.questions.audit.afresh import (
-    MANY,
-    Afresh,
-    OnNodes,
-    Otherwise,
-    Placed,
-    Spread,
-    asking_for_nothing,
-    without_volumes,
-)
-from kubespread.questions.audit.outlook import Outlook
-from kubespread.questions.audit.report import AuditFinding, Cause, DomainPods, Level, PlacedAfresh, RolloutUnderWay
-from kubespread.questions.audit.revisions import Group, Revisions
+from kubespread.questions.audit.report import AuditedConstraint, Cause, DomainPods, PlacedAfresh
+from kubespread.questions.audit.standing import OnNodes
+from kubespread.questions.queue.queue import Entry, run
+from kubespread.reports.judged_nodes import counted_constraints, in_domains
+from kubespread.reports.parts import skew_between
 from kubespread.scheduler.cluster.cluster import Change, Cluster
-from kubespread.scheduler.cluster.columns import Mask
+from kubespread.scheduler.cluster.columns import Codes, Counts, Mask, Positions
+from kubespread.scheduler.cluster.running import RunningPods
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.plugin import Plugin, SchedulingError
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubespread.scheduler.placing import first_in_heap
+from kubespread.scheduler.plugin import SchedulingError, State
+from kubespread.scheduler.plugins.podtopologyspread.plugin import (
+    HardConstraint,
+    PodTopologySpread,
+    SoftConstraint,
+    SpreadState,
+)
 from kubespread.wording import some_of
-from kubespread.world.events.world import World
-from kubespread.world.store.waiting import SchedulerOf
+from kubespread.world.store.pod_book import as_template, terminating
+
+_FAR_ABOVE, _MAX_NAMED = 1000, 3
+MANY = 16
+"""With more domains than this, only the extremes are reported."""
 
 
-class Standing(Struct, frozen=True):
-    """A workload's current and desired pods."""
+class Spread(Struct, frozen=True):
+    """One constraint's domains that count, in the order of their values."""
 
-    group: Group
-    template: Pod | None
-    """The template of its next pod; None where nothing has it."""
-    replicas: int
-    placed: OnNodes
-    going: OnNodes
-    """Its terminating pods that are on nodes."""
-    awaited: Sequence[Pod]
-    """Those that wait for nothing but a node that kube-scheduler finds."""
-    placeable: int | None
-    """How many of these find one now; None without any."""
-    rollout: RolloutUnderWay | None
+    counted: HardConstraint | SoftConstraint
+    codes: Codes
+    """Of the domains, in the column of the key."""
+    counts: Counts
 
-    @classmethod
-    def of(cls, world: World, group: Group, revisions: Revisions, outlook: Outlook) -> Standing:
-        scheduler_of, replicas = world.surroundings.scheduler_of, group.replicas(world)
-        awaited = [pod for pod in group.waiting if not pod.spec.scheduling_gates and scheduler_of(pod) is not None]
-        return cls(
-            group=group,
-            template=revisions.template,
-            replicas=replicas,
-            placed=_on_nodes(world, group.pods),
-            going=_on_nodes(world, group.terminating),
-            awaited=awaited,
-            placeable=outlook.placeable(awaited) if awaited else None,
-            rollout=outlook.rollout(group, revisions, replicas),
+    @property
+    def skew(self) -> int:
+        """Most minus least; the least is 0 while the domains are fewer than minDomains."""
+        return skew_between(self.counts, lacks_domains=len(self.counts) < (self.counted.constraint.min_domains or 1))
+
+    @property
+    def is_even(self) -> bool:
+        return self.skew <= self.counted.constraint.max_skew
+
+    @property
+    def state(self) -> Literal["ok", "violated", "uneven", "vacuous"]:
+        constraint = self.counted.constraint
+        if not self.is_even:
+            return "violated" if constraint.is_hard else "uneven"
+        counts = constraint.counts_pods and not constraint.selector.nothing and len(self.counts) > 1
+        return "ok" if counts else "vacuous"
+
+    @property
+    def pods(self) -> tuple[DomainPods, ...] | None:
+        """By domain; None where there are many."""
+        return None if len(self.codes) > MANY else tuple(map(self._domain, range(len(self.codes))))
+
+    @property
+    def _fewest(self) -> Codes:
+        """The domains with the fewest pods."""
+        return self.codes[self.counts == self.counts.min()] if len(self.counts) else self.codes
+
+    @property
+    def least(self) -> list[str]:
+        """The domains with the fewest pods, by value."""
+        return [self.counted.column.values[code] for code in self._fewest.tolist()]
+
+    @property
+    def least_nodes(self) -> Mask:
+        """The nodes of the domains with the fewest pods."""
+        column = self.counted.column
+        nodes: Mask = column.present & np.isin(column.codes, self._fewest)
+        return nodes
+
+    def _domain(self, position: int) -> DomainPods:
+        return DomainPods(self.counted.column.values[self.codes.item(position)], self.counts.item(position))
+
+    def report(self) -> AuditedConstraint:
+        constraint, has_domains = self.counted.constraint, bool(len(self.counts))
+        return AuditedConstraint(
+            topology_key=constraint.topology_key,
+            when_unsatisfiable=constraint.when_unsatisfiable,
+            source=constraint.source,
+            max_skew=constraint.max_skew,
+            min_domains=constraint.min_domains,
+            selector=str(constraint.selector),
+            domains=len(self.counts),
+            skew=self.skew,
+            most=self._domain(int(self.counts.argmax())) if has_domains else None,
+            least=self._domain(int(self.counts.argmin())) if has_domains else None,
+            counts=self.pods,
+            state=self.state,
         )
 
-    @property
-    def unready(self) -> Sequence[Pod]:
-        """Pods on nodes."""
-        return [pod for pod, _ in self.placed if not is_ready(pod)]
 
-    @property
-    def ready(self) -> int:
-        return len(self.placed) - len(self.unready)
-
-    @property
-    def is_changing(self) -> bool:
-        """Whether controllers or kube-scheduler have something to do."""
-        return bool(self.awaited or self.rollout is not None or self.replicas > len(self.group.pods))
+def spreads(states: Mapping[str, State]) -> list[Spread]:
+    """The spread of each constraint in force for a pod, in the order declared; ``states`` are by plugin."""
+    state = states.get(PodTopologySpread.name)
+    return [_spread(constraint) for constraint in counted_constraints(state)] if isinstance(state, SpreadState) else []
 
 
-def _on_nodes(world: World, pods: Sequence[Pod]) -> OnNodes:
-    index = world.living.nodes.index
-    return [(pod, position) for pod in pods if (position := index.get(pod.spec.node_name)) is not None]
+def _spread(counted: HardConstraint | SoftConstraint) -> Spread:
+    column = counted.column
+    eligible = np.bincount(column.codes[column.present & counted.eligible], minlength=len(column.values)) > 0
+    order = column.sorted_codes[eligible[column.sorted_codes]]
+    counts = in_domains(counted, counted.around())[order]
+    return Spread(counted, order, counts)
 
 
-def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:
-    """A risk where fewer pods are ready on nodes than desired."""
-    rollout, group = standing.rollout, standing.group
-    if rollout is not None and rollout.state == "stuck":
-        yield _risk("stuckRollout", rollout.message or "")
-    elif standing.awaited:
-        yield _risk("pending", outlook.first_message(standing.awaited))
-    if standing.replicas > len(group.pods):
-        yield _risk("notCreated", next((unmade.message for unmade in outlook.unmade(group)), ""))
-    if standing.unready and standing.ready < standing.replicas:
-        yield _risk("notReady", some_of([pod.metadata.name for pod in standing.unready], _MAX_NAMED))
+_SOME_TIME = "1970-01-01T00:00:00Z"
 
 
-def _risk(cause: Cause, detail: str) -> AuditFinding:
-    return AuditFinding(level="risk", cause=cause, topology_key=None, detail=detail)
+class Otherwise(Struct, frozen=True):
+    """One thing that is changed before the pods are placed."""
+
+    what: str = ""
+    """``without volumes``; empty where everything is as it is."""
+    plugins: Framework | None = None
+    nodes: Mapping[int, Node] = field(default_factory=dict)
+    remade: Callable[[Pod], Pod] = lambda pod: pod
+    """Replaces each of the pods."""
+    gone: OnNodes = ()
+    """Other pods that are removed."""
+    uncounted: OnNodes = ()
+    """Other pods that keep their room, and that no constraint counts."""
+    position: int | None = None
+    """The new position of the constraint in question; None where it keeps its own."""
 
 
-def gated(pods: Sequence[Pod], template: Pod) -> Iterator[AuditFinding]:
-    """A risk where pods wait behind scheduling gates, or the next one will; gates may also be added on creation."""
-    waiting = [pod for pod in pods if not pod.spec.node_name]
-    gates = {gate.name for pod in (*waiting, template) for gate in pod.spec.scheduling_gates}
-    if gates:
-        yield AuditFinding(level="risk", cause="gated", topology_key=None, detail=", ".join(sorted(gates)))
+class Placed(Struct, frozen=True):
+    """The cluster after placing."""
+
+    cluster: Cluster
+    template: Pod
+    nodes: Sequence[int]
+    """Of the workload's own pods."""
+    desired: int
+    """How many pods there are, with a node or without."""
 
 
-def scheduled_by_others(pods: Sequence[Pod], template: Pod, scheduler_of: SchedulerOf) -> Iterator[AuditFinding]:
-    """Schedulers that are not modeled: a risk where pods wait for one, else the workload is not judged."""
-    waiting = [pod for pod in pods if not pod.spec.node_name]
-    awaited = {pod.spec.scheduler_name for pod in waiting if scheduler_of(pod) is None}
-    if scheduler_of(template) is None or awaited:
-        names = sorted(awaited | ({template.spec.scheduler_name} if scheduler_of(template) is None else set()))
-        level: Level = "risk" if awaited else "unjudged"
-        yield AuditFinding(level=level, cause="otherScheduler", topology_key=None, detail=", ".join(names))
+class Afresh(Struct, frozen=True):
+    """One workload's pods in a cluster."""
+
+    cluster: Cluster
+    plugins: Framework
+    template: Pod
+    """What its next pod is made of."""
+    pods: OnNodes
+    """Those that are on nodes and not terminating."""
+    going: OnNodes = ()
+    """Those that are terminating there."""
+
+    def placed(self, otherwise: Otherwise) -> Placed:
+        """The pods placed, each made of what it was made of."""
+        gone = [*self.pods, *otherwise.gone, *otherwise.uncounted]
+        uncounted = [(terminating(pod, _SOME_TIME), node) for pod, node in otherwise.uncounted]
+        cluster = self.cluster.after(Change(gone=gone, come=uncounted))
+        if otherwise.nodes:
+            cluster = cluster.after(Change(replaced=otherwise.nodes))
+        plugins = otherwise.plugins or self.plugins
+        entries = [
+            Entry(otherwise.remade(template), plugins, count, binds=False) for template, count in self._templates()
+        ]
+        outcomes, full = run(cluster, entries, first_in_heap)
+        nodes = [choice.node for outcome in outcomes for choice in outcome.choices]
+        return Placed(full, otherwise.remade(self.template), nodes, len(self.pods))
+
+    def _templates(self) -> Iterator[tuple[Pod, int]]:
+        """One of each set of identical pods and how many there are; those with volumes are never identical."""
+        alike: dict[object, list[Pod]] = {}
+        for pod, _ in self.pods:
+            owner, spec = controller_of(pod), pod.spec
+            if owner is not None and not spec.has_scheduled_volumes:
+                # Pods of a StatefulSet differ in the labels with their names.
+                key: object = owner.name, pod.metadata.labels.get(REVISION_LABEL)
+            else:
+                parts = spec.topology_spread_constraints, spec.node_selector, spec.tolerations
+                key = self.cluster.kinds.number_of(pod), *map(id, parts)
+            alike.setdefault(key, []).append(pod)
+        yield from ((as_template(pods[0]), len(pods)) for pods in alike.values())
+
+    def spread(self, cluster: Cluster, template: Pod, position: int) -> Spread | None:
+        """What the constraint at ``position`` counts in another cluster; None where that cannot be told."""
+        try:
+            spreads_there = spreads(self.plugins.prepare(cluster, template).states)
+        except SchedulingError:
+            return None
+        return spreads_there[position] if position < len(spreads_there) else None
 
 
-class Effect(Protocol):
-    def judged(self, placed: Placed, otherwise: Otherwise, *, afresh: bool = True) -> PlacedAfresh:
-        """The result of a trial, and whether the effect is over; not ``afresh``: the pods stayed where they were."""
-
-
-def tried(effect: Effect, afresh: Afresh, otherwise: Otherwise) -> PlacedAfresh:
-    """The pods placed afresh with one thing changed."""
-    return effect.judged(afresh.placed(otherwise), otherwise)
-
-
-class Exceeded(Struct, frozen=True):
-    """A constraint whose skew is above its maxSkew."""
+class PlacementEffect(Struct, frozen=True, kw_only=True):
+    """What is wrong with where a workload's pods are, until it is over."""
 
     afresh: Afresh
+    key: str
+    """The topology key that it is about."""
+    lacking: Mask
+    """The nodes of the domains that have too few of its pods."""
+    place: str = ""
+    """Names of these domains; empty where nodes alone tell enough."""
+
+    def judged(self, placed: Placed, otherwise: Otherwise, *, afresh: bool = True) -> PlacedAfresh:
+        """The result of a trial, and whether the effect is over; not ``afresh``: the pods stayed where they were."""
+        counts, skew, is_over = self._after(placed, otherwise)
+        return PlacedAfresh(
+            what=otherwise.what,
+            afresh=afresh,
+            placed=len(placed.nodes),
+            counts=counts,
+            skew=skew,
+            holds=is_over and len(placed.nodes) == placed.desired,
+        )
+
+    def _after(self, placed: Placed, otherwise: Otherwise) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
+        """The pods by domain, None where there are many; the skew; and whether they are where they should be."""
+        raise NotImplementedError
+
+
+class Exceeded(PlacementEffect, frozen=True, kw_only=True):
+    """A constraint whose skew is above its maxSkew."""
+
     spread: Spread
     position: int
     """The constraint's place among those of the template."""
 
-    def judged(self, placed: Placed, otherwise: Otherwise, *, afresh: bool = True) -> PlacedAfresh:
-        position = self.position if otherwise.position is None else otherwise.position
-        spread = self.afresh.spread(placed.cluster, placed.template, position)
-        return PlacedAfresh(
-            what=otherwise.what,
+    @classmethod
+    def of(cls, afresh: Afresh, spread: Spread, position: int) -> Exceeded:
+        return cls(
             afresh=afresh,
-            placed=len(placed.nodes),
-            counts=None if spread is None else spread.pods,
-            skew=0 if spread is None else spread.skew,
-            holds=spread is not None and spread.is_even and len(placed.nodes) == placed.desired,
+            key=spread.counted.constraint.topology_key,
+            lacking=spread.least_nodes,
+            place=_named(spread.least),
+            spread=spread,
+            position=position,
         )
 
+    @property
+    def own(self) -> Sequence[TopologySpreadConstraint]:
+        """The constraints that the pods declare; none where this one is a default."""
+        is_own = self.spread.counted.constraint.source == "pod"
+        return self.afresh.template.spec.topology_spread_constraints if is_own else []
 
-class InOneDomain(Struct, frozen=True):
+    def _after(self, placed: Placed, otherwise: Otherwise) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
+        position = self.position if otherwise.position is None else otherwise.position
+        spread = self.afresh.spread(placed.cluster, placed.template, position)
+        return (None, 0, False) if spread is None else (spread.pods, spread.skew, spread.is_even)
+
+
+class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
     """All pods of a workload are in one of several domains of a key."""
 
-    key: str
+    domain: str
+    in_force: Sequence[Spread]
+    """Its constraints."""
 
-    def judged(self, placed: Placed, otherwise: Otherwise, *, afresh: bool = True) -> PlacedAfresh:
+    @classmethod
+    def of(cls, afresh: Afresh, in_force: Sequence[Spread], asked: str | None) -> InOneDomain | None:
+        """Of the key ``asked``, by default zones, or hosts without several zones. None where pods are in several, or
+        where a constraint over the key does not hold, whose own finding says so.
+        """
+        nodes = afresh.cluster.nodes
+        key = asked or (ZONE if len(nodes.label(ZONE).values) > 1 else HOSTNAME)
+        column = nodes.label(key)
+        codes = column.codes[[position for _, position in afresh.pods]]
+        if not len(codes) or len(column.values) < 2 or codes.min() < 0 or np.count_nonzero(codes != codes[0]):
+            return None
+        lacking = column.present & (column.codes != codes[0])
+        effect = cls(
+            afresh=afresh, key=key, lacking=lacking, domain=column.values[codes.item(0)], in_force=in_force
+        )  # fmt: skip
+        return None if any(not spread.is_even for spread in effect.over_key) else effect
+
+    @property
+    def over_key(self) -> list[Spread]:
+        """The constraints over its key."""
+        return [spread for spread in self.in_force if spread.counted.constraint.topology_key == self.key]
+
+    @property
+    def defaults(self) -> Sequence[TopologySpreadConstraint] | None:
+        """The default constraints; None where nothing spreads pods."""
+        running = self.afresh.plugins.running
+        plugin = next((plugin for plugin in running if isinstance(plugin, PodTopologySpread)), None)
+        return None if plugin is None else plugin.defaults.constraints
+
+    def _after(self, placed: Placed, otherwise: Otherwise) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
         domains = pods_in_domains(placed.cluster, self.key, placed.nodes)
         inside = sum(domain.pods for domain in domains)
         is_spread = inside < len(placed.nodes) or sum(domain.pods > 0 for domain in domains) > 1
-        return PlacedAfresh(
-            what=otherwise.what,
-            afresh=afresh,
-            placed=len(placed.nodes),
-            counts=domains if len(domains) <= MANY else None,
-            skew=0,
-            holds=is_spread and len(placed.nodes) == placed.desired,
-        )
+        return domains if len(domains) <= MANY else None, 0, is_spread
 
 
 def pods_in_domains(cluster: Cluster, key: str, nodes: Sequence[int]) -> tuple[DomainPods, ...]:
@@ -188,86 +316,83 @@ def pods_in_domains(cluster: Cluster, key: str, nodes: Sequence[int]) -> tuple[D
     return tuple(DomainPods(column.values[code], int(counts[code])) for code in column.sorted_codes.tolist())
 
 
-Constraints = Iterable[TopologySpreadConstraint]
+class CauseFound(NamedTuple):
+    """The cause, with the trials that led to it."""
+
+    cause: Cause
+    detail: str
+    """What it is made of."""
+    trials: tuple[PlacedAfresh, ...]
 
 
-def in_one_domain(
-    in_force: Sequence[Spread], afresh: Afresh, staying: Callable[[Effect], Staying], asked: str | None
-) -> Iterator[AuditFinding]:
-    """All pods in one of several domains of the key ``asked`` about, by default zones, or hosts without several zones;
-    ``in_force`` are the constraints.
-    """
-    nodes = afresh.cluster.nodes
-    key = asked or (ZONE if len(nodes.label(ZONE).values) > 1 else HOSTNAME)
-    column = nodes.label(key)
-    codes = column.codes[[position for _, position in afresh.pods]]
-    if not len(codes) or len(column.values) < 2 or codes.min() < 0 or np.count_nonzero(codes != codes[0]):
-        return
-    about = [spread for spread in in_force if spread.counted.constraint.topology_key == key]
-    if any(not spread.is_even for spread in about):
-        # The constraint's own finding says so.
-        return
-    effect, others = InOneDomain(key), column.present & (column.codes != codes[0])
-    # Wherever one pod is, it is alone there.
-    candidates = _candidates(afresh, key, in_force, about, others) if len(codes) > 1 else ()
-    verdict = first_that_ends(effect, afresh, staying(effect), candidates)
-    domain = column.values[codes.item(0)]
-    yield AuditFinding(
-        level="risk", cause=verdict.cause, topology_key=key, detail=verdict.detail or domain, trials=verdict.trials
-    )
+Staying = Iterable[tuple[Cause, PlacedAfresh]]
+"""What happens when the pods stay where they are, and the cause this shows if that ends the effect."""
 
 
-def _candidates(
-    afresh: Afresh, key: str, in_force: Sequence[Spread], about: Sequence[Spread], others: Mask
-) -> Iterator[Candidate]:
-    """What may be the cause; ``about`` are the constraints over the key, ``others`` the nodes of the other domains."""
-    plugin = next((running for running in afresh.plugins.running if isinstance(running, PodTopologySpread)), None)
-    if plugin is not None:
-        defaults = plugin.defaults.constraints
-        yield from (
-            _loose(afresh, defaults, about[0]) if about else _unconstrained(afresh, key, () if in_force else defaults)
-        )
-    yield from of_where_they_are(afresh)
-    yield from of_volumes(afresh)
-    yield from of_closed_nodes(afresh, others, "")
-    yield from of_template(afresh)
-    yield of_room("")
+def cause_of(effect: PlacementEffect, staying: Staying) -> CauseFound:
+    """The first row of `UNDONE` whose undoing alone ends the effect; what needs no pod to move is tried before them."""
+    trials: list[PlacedAfresh] = []
+    for cause, trial in staying:
+        trials.append(trial)
+        if trial.holds:
+            return CauseFound(cause, "", tuple(trials))
+    for cause, detail, otherwise in _undone(effect):
+        trials.append(effect.judged(effect.afresh.placed(otherwise), otherwise))
+        if trials[-1].holds:
+            return CauseFound(cause, detail, tuple(trials))
+    return CauseFound("unknown", "", tuple(trials))
 
 
-def _loose(afresh: Afresh, defaults: Constraints, spread: Spread) -> Iterator[Candidate]:
+def _undone(effect: PlacementEffect) -> Iterator[tuple[Cause, str, Otherwise]]:
+    """Wherever a single pod is, it is in one domain alone."""
+    for cause, of_constraint, of_domain in UNDONE:
+        if isinstance(effect, Exceeded) and of_constraint is not None:
+            yield from ((cause, *undoing) for undoing in of_constraint(effect))
+        elif isinstance(effect, InOneDomain) and of_domain is not None and len(effect.afresh.pods) > 1:
+            yield from ((cause, *undoing) for undoing in of_domain(effect))
+
+
+Undoings = Iterator[tuple[str, Otherwise]]
+"""What a cause is made of, and what undoes it; nothing where it cannot be the cause."""
+
+
+def _tighter(effect: InOneDomain) -> Undoings:
     """With maxSkew 1, and a soft constraint also made hard."""
-    constraint = spread.counted.constraint
-    key, is_own = constraint.topology_key, constraint.source == "pod"
-    tighter: dict[str, Callable[[TopologySpreadConstraint], TopologySpreadConstraint]] = {}
+    if not effect.over_key or effect.defaults is None:
+        return
+    constraint, defaults = effect.over_key[0].counted.constraint, effect.defaults
+    tighter: dict[str, dict[str, Any]] = {}
     if constraint.max_skew > 1:
-        tighter["with maxSkew 1"] = lambda constraint: replace(constraint, max_skew=1)
+        tighter["with maxSkew 1"] = {"max_skew": 1}
     if not constraint.is_hard:
-        tighter["with maxSkew 1 and DoNotSchedule"] = lambda constraint: replace(
-            constraint, max_skew=1, when_unsatisfiable=DO_NOT_SCHEDULE
-        )
-    for what, change in tighter.items():
+        tighter["with maxSkew 1 and DoNotSchedule"] = {"max_skew": 1, "when_unsatisfiable": DO_NOT_SCHEDULE}
+    for what, fields in tighter.items():
 
-        def remade(pod: Pod, change: Callable[..., TopologySpreadConstraint] = change) -> Pod:
-            own = pod.spec.topology_spread_constraints if is_own else _selecting(afresh, defaults)
-            changed = [change(constraint) if constraint.topology_key == key else constraint for constraint in own]
-            return replace(pod, spec=replace(pod.spec, topology_spread_constraints=changed))
+        def remade(pod: Pod, fields: dict[str, Any] = fields) -> Pod:
+            is_own = constraint.source == "pod"
+            every = pod.spec.topology_spread_constraints if is_own else _selecting(effect.afresh, defaults)
+            changed = [replace(each, **fields) if each.topology_key == effect.key else each for each in every]
+            return _constrained(pod, changed)
 
-        yield Candidate("loose", "", Otherwise(what, remade=remade))
-
-
-def _unconstrained(afresh: Afresh, key: str, defaults: Constraints) -> Iterator[Candidate]:
-    """With constraints that it lacks; ``defaults`` are those that do not apply to it."""
-    own = TopologySpreadConstraint(max_skew=1, topology_key=key, when_unsatisfiable=DO_NOT_SCHEDULE)
-    if defaults:
-        applied = _selecting(afresh, defaults)
-        remade = Otherwise("with the default constraints", remade=lambda pod: _with_more(pod, applied))
-        yield Candidate("defaultNotApplied", "", remade)
-    constrained = _selecting(afresh, [own])
-    remade = Otherwise("with a hard constraint of maxSkew 1", remade=lambda pod: _with_more(pod, constrained))
-    yield Candidate("noConstraint", "", remade)
+        yield "", Otherwise(what, remade=remade)
 
 
-def _selecting(afresh: Afresh, constraints: Constraints) -> list[TopologySpreadConstraint]:
+def _with_defaults(effect: InOneDomain) -> Undoings:
+    """With default constraints that do not apply to it."""
+    if effect.defaults and not effect.in_force:
+        applied = _selecting(effect.afresh, effect.defaults)
+        yield "", Otherwise("with the default constraints", remade=lambda pod: _with_more(pod, applied))
+
+
+def _with_constraint(effect: InOneDomain) -> Undoings:
+    """With one that it lacks."""
+    if effect.defaults is not None and not effect.over_key:
+        hard = TopologySpreadConstraint(max_skew=1, topology_key=effect.key, when_unsatisfiable=DO_NOT_SCHEDULE)
+        own = _selecting(effect.afresh, [hard])
+        yield "", Otherwise("with a hard constraint of maxSkew 1", remade=lambda pod: _with_more(pod, own))
+
+
+def _selecting(afresh: Afresh, constraints: Iterable[TopologySpreadConstraint]) -> list[TopologySpreadConstraint]:
     """The constraints as if they selected the workload's pods, by the labels that all of them have."""
     pods = (afresh.template, *(pod for pod, _ in afresh.pods))
     labels = set.intersection(*(set(pod.metadata.labels.items()) for pod in pods))
@@ -276,175 +401,120 @@ def _selecting(afresh: Afresh, constraints: Constraints) -> list[TopologySpreadC
 
 
 def _with_more(pod: Pod, constraints: Sequence[TopologySpreadConstraint]) -> Pod:
-    own = [*pod.spec.topology_spread_constraints, *constraints]
-    return replace(pod, spec=replace(pod.spec, topology_spread_constraints=own))
+    return _constrained(pod, [*pod.spec.topology_spread_constraints, *constraints])
 
 
-_FAR_ABOVE = 1000
-_MAX_NAMED = 3
-
-
-class Candidate(NamedTuple):
-    """A possible cause."""
-
-    cause: Cause
-    detail: str
-    """What it is made of."""
-    undone: Otherwise
-
-
-class Told(NamedTuple):
-    """The cause, with the trials that led to it."""
-
-    cause: Cause
-    detail: str
-    trials: tuple[PlacedAfresh, ...]
-
-
-Staying = Iterable[tuple[Cause, PlacedAfresh]]
-"""What happens when the pods stay where they are, and the cause this shows if that ends the effect."""
-
-
-def first_that_ends(effect: Effect, afresh: Afresh, staying: Staying, candidates: Iterable[Candidate]) -> Told:
-    """The first of ``candidates``, the cheapest first, whose undoing alone ends the effect; what needs no pod to move
-    is tried before them.
-    """
-    trials: list[PlacedAfresh] = []
-    for cause, trial in staying:
-        trials.append(trial)
-        if trial.holds:
-            return Told(cause, "", tuple(trials))
-    for cause, detail, undone in candidates:
-        trials.append(effect.judged(afresh.placed(undone), undone))
-        if trials[-1].holds:
-            return Told(cause, detail, tuple(trials))
-    return Told("unknown", "", tuple(trials))
-
-
-def of_exceeded(effect: Exceeded) -> Iterator[Candidate]:
-    """For a constraint that does not hold."""
-    afresh, spread, position = effect.afresh, effect.spread, effect.position
-    constraint, key = spread.counted.constraint, spread.counted.constraint.topology_key
-    own = afresh.template.spec.topology_spread_constraints if constraint.source == "pod" else []
-    least = spread.least
-    yield from of_where_they_are(afresh)
-    if others := afresh.others(spread):
-        names = _named(dict.fromkeys(_controller(pod) for pod, _ in others))
-        yield Candidate("otherPods", names, Otherwise("without counting pods of others", uncounted=others))
-    yield from of_volumes(afresh)
-    if own and len(spread.counts) < (constraint.min_domains or 1):
-        less = Otherwise("without minDomains", remade=lambda pod: _without_min_domains(pod, position))
-        yield Candidate("minDomains", f"{constraint.min_domains}", less)
-    column, fewest = spread.counted.column, spread.least_nodes
-    yield from of_closed_nodes(afresh, fewest, "" if key == HOSTNAME else _named(least))
-    if (_closed(afresh) & column.present & ~fewest).any():
-        yield from of_closed_nodes(afresh, column.present, "")
-    if least and (absent := column.absent).any():
-        yield _of_missing_label(afresh, absent, key, least[0])
-    yield from of_template(afresh)
-    if len(own) > 1:
-        keys = _named(constraint.topology_key for place, constraint in enumerate(own) if place != position)
-        alone = Otherwise("without its other constraints", remade=lambda pod: _with_only(pod, position), position=0)
-        yield Candidate("otherConstraints", keys, alone)
-    if not constraint.is_hard:
-        yield from of_scores(afresh)
-    yield of_room(_named(least))
-
-
-def of_where_they_are(afresh: Afresh) -> Iterator[Candidate]:
-    """First nothing but where the pods are now, then what goes away by itself."""
-    yield Candidate("drift", "", Otherwise())
-    own = list(afresh.going)
-    if own:
-        yield Candidate("terminating", _holding(afresh, own), Otherwise("without its own terminating pods", gone=own))
-    if others := _terminating_others(afresh):
-        gone = Otherwise("without terminating pods", gone=[*own, *others])
-        yield Candidate("terminating", _holding(afresh, others), gone)
-
-
-def of_volumes(afresh: Afresh) -> Iterator[Candidate]:
-    if any(pod.spec.has_scheduled_volumes for pod, _ in afresh.pods):
-        yield Candidate("volumes", _claims(afresh), Otherwise("without volumes", remade=without_volumes))
-
-
-def of_closed_nodes(afresh: Afresh, among: Mask, domain: str) -> Iterator[Candidate]:
-    """Nodes, those of ``domain``, that take no pods."""
-    nodes = afresh.cluster.nodes
-    if closed := np.flatnonzero(_closed(afresh) & among).tolist():
-        names = _named(nodes.names[node] for node in closed)
-        opened = {node: _opened(nodes.objects[node]) for node in closed}
-        detail = f"{names} of {domain}" if domain else names
-        yield Candidate("unavailableNodes", detail, Otherwise("without cordons and taints", nodes=opened))
-
-
-def _closed(afresh: Afresh) -> Mask:
-    """The nodes with a cordon or taints."""
-    nodes = afresh.cluster.nodes.objects
-    return np.array([node.spec.unschedulable or bool(node.spec.taints) for node in nodes], dtype=np.bool_)
-
-
-def _of_missing_label(afresh: Afresh, absent: Mask, key: str, value: str) -> Candidate:
-    nodes, lacking = afresh.cluster.nodes, np.flatnonzero(absent).tolist()
-    labeled = {node: _labeled(nodes.objects[node], key, value) for node in lacking}
-    names = _named(nodes.names[node] for node in lacking)
-    return Candidate("missingLabel", names, Otherwise(f"with the label {key}={value}", nodes=labeled))
-
-
-def of_template(afresh: Afresh) -> Iterator[Candidate]:
-    """What else the pods require of nodes and of each other; preferences are scores."""
-    spec = afresh.template.spec
-    affinity = spec.affinity or Affinity()
-    required = affinity.node_affinity and affinity.node_affinity.required_during_scheduling_ignored_during_execution
-    if spec.node_selector or required:
-        detail = "nodeSelector" if spec.node_selector else "node affinity"
-        yield Candidate("nodeAffinity", detail, Otherwise("on any node", remade=_on_any_node))
-    terms = {"pod affinity": affinity.pod_affinity, "pod anti-affinity": affinity.pod_anti_affinity}
-    kinds = [
-        kind
-        for kind, own in terms.items()
-        if own is not None and own.required_during_scheduling_ignored_during_execution
-    ]
-    if kinds:
-        detail = " and ".join(kinds)
-        yield Candidate("podAffinity", detail, Otherwise(f"without {detail}", remade=_beside_any_pod))
-
-
-def of_scores(afresh: Afresh) -> Iterator[Candidate]:
-    """Without the score of each plugin in turn, the weightiest first, and then with all of them outweighed."""
-    plugins = afresh.plugins
-    for plugin, _ in sorted(plugins.scores, key=lambda item: -item[1]):
-        if plugin.name != PodTopologySpread.name:
-            others = [score for score in plugins.scores if score[0] != plugin]
-            yield _of_score(plugins, others, plugin.name, f"without the score of {plugin.name}")
-    above = [
-        (plugin, weight * _FAR_ABOVE if plugin.name == PodTopologySpread.name else weight)
-        for plugin, weight in plugins.scores
-    ]
-    what = f"with {PodTopologySpread.name} above all other scores"
-    yield _of_score(plugins, above, "several plugins together", what)
-
-
-def _of_score(plugins: Framework, scores: Sequence[tuple[Plugin, int]], detail: str, what: str) -> Candidate:
-    return Candidate("outweighed", detail, Otherwise(what, plugins=with_fields(plugins, scores=scores)))
-
-
-def of_room(domain: str) -> Candidate:
-    return Candidate("capacity", domain, Otherwise("asking for no resources", remade=asking_for_nothing))
-
-
-def _without_min_domains(pod: Pod, position: int) -> Pod:
-    constraints = list(pod.spec.topology_spread_constraints)
-    if position < len(constraints):
-        constraints[position] = replace(constraints[position], min_domains=None)
+def _constrained(pod: Pod, constraints: list[TopologySpreadConstraint]) -> Pod:
     return replace(pod, spec=replace(pod.spec, topology_spread_constraints=constraints))
 
 
-def _with_only(pod: Pod, position: int) -> Pod:
-    only = pod.spec.topology_spread_constraints[position : position + 1]
-    return replace(pod, spec=replace(pod.spec, topology_spread_constraints=only))
+def _as_they_are(_effect: PlacementEffect) -> Undoings:
+    yield "", Otherwise()
 
 
-def _on_any_node(pod: Pod) -> Pod:
+def _without_terminating(effect: PlacementEffect) -> Undoings:
+    """Without the workload's own, then without those of others too."""
+    afresh, own = effect.afresh, list(effect.afresh.going)
+    if own:
+        yield _holding(afresh, own), Otherwise("without its own terminating pods", gone=own)
+    kinds, running = afresh.cluster.kinds, afresh.cluster.running
+    places = running.places_of([number for number in running.nodes_of_kind if kinds[number].terminating])
+    if others := _other_pods(running, places, own):
+        yield _holding(afresh, others), Otherwise("without terminating pods", gone=[*own, *others])
+
+
+def _uncounted(effect: Exceeded) -> Undoings:
+    """Without the other pods that the constraint counts; it counts no terminating ones."""
+    afresh, constraint = effect.afresh, effect.spread.counted.constraint
+    kinds, running = afresh.cluster.kinds, afresh.cluster.running
+    counted = [
+        number
+        for number in (
+            kinds.selectable(afresh.template.metadata.namespace, constraint.selector) if constraint.counts_pods else ()
+        )
+        if number in running.nodes_of_kind
+        and not kinds[number].terminating
+        and constraint.selector.matches(kinds[number].labels)
+    ]
+    if others := _other_pods(running, running.places_of(counted), afresh.pods):
+        owners = (controller_of(pod) or Named("Pod", pod.metadata.name) for pod, _ in others)
+        names = _named(dict.fromkeys(f"{owner.kind}/{owner.name}" for owner in owners))
+        yield names, Otherwise("without counting pods of others", uncounted=others)
+
+
+def _other_pods(running: RunningPods, places: Positions, own: OnNodes) -> OnNodes:
+    """Those at ``places``, each with its node, that are not the workload's ``own``."""
+    known = {id(pod) for pod, _ in own}
+    pods = ((running.pods[place], running.node.item(place)) for place in places.tolist())
+    return [(pod, node) for pod, node in pods if id(pod) not in known]
+
+
+def _without_volumes(effect: PlacementEffect) -> Undoings:
+    """As if its data were everywhere."""
+    pods = [pod for pod, _ in effect.afresh.pods]
+    if any(pod.spec.has_scheduled_volumes for pod in pods):
+        claims = (volume.persistent_volume_claim for pod in pods for volume in pod.spec.volumes)
+        names = _named(dict.fromkeys(claim.claim_name for claim in claims if claim is not None))
+        yield names, Otherwise(
+            "without volumes", remade=lambda pod: replace(pod, spec=replace(pod.spec, volumes=[]))
+        )  # fmt: skip
+
+
+def _without_min_domains(effect: Exceeded) -> Undoings:
+    least, position = effect.spread.counted.constraint.min_domains, effect.position
+
+    def remade(pod: Pod) -> Pod:
+        constraints = list(pod.spec.topology_spread_constraints)
+        if position < len(constraints):
+            constraints[position] = replace(constraints[position], min_domains=None)
+        return _constrained(pod, constraints)
+
+    if effect.own and len(effect.spread.counts) < (least or 1):
+        yield f"{least}", Otherwise("without minDomains", remade=remade)
+
+
+def _opened(effect: PlacementEffect) -> Undoings:
+    """Without cordons and taints on nodes that take no pods: of the domains that lack some, then of all that count."""
+    nodes = effect.afresh.cluster.nodes
+    closed = np.array([node.spec.unschedulable or bool(node.spec.taints) for node in nodes.objects], dtype=np.bool_)
+    present = nodes.label(effect.key).present
+    groups = [("" if effect.key == HOSTNAME else effect.place, effect.lacking)]
+    if isinstance(effect, Exceeded) and (closed & present & ~effect.lacking).any():
+        groups.append(("", present))
+    for domain, mask in groups:
+        if places := np.flatnonzero(closed & mask).tolist():
+            names = _named(nodes.names[place] for place in places)
+            opened = {
+                place: replace(node, spec=replace(node.spec, unschedulable=False, taints=[]))
+                for place in places
+                for node in [nodes.objects[place]]
+            }
+            yield f"{names} of {domain}" if domain else names, Otherwise("without cordons and taints", nodes=opened)
+
+
+def _labeled(effect: Exceeded) -> Undoings:
+    """With the nodes that lack the topology key in the first of the domains with the fewest pods."""
+    nodes, column = effect.afresh.cluster.nodes, effect.spread.counted.column
+    if (least := effect.spread.least) and column.absent.any():
+        lacking = np.flatnonzero(column.absent).tolist()
+        labeled = {}
+        for place in lacking:
+            node = nodes.objects[place]
+            labels = {**node.metadata.labels, effect.key: least[0]}
+            labeled[place] = replace(node, metadata=replace(node.metadata, labels=labels))
+        names = _named(nodes.names[place] for place in lacking)
+        yield names, Otherwise(f"with the label {effect.key}={least[0]}", nodes=labeled)
+
+
+def _on_any_node(effect: PlacementEffect) -> Undoings:
+    """Without what it requires of nodes; preferences are scores."""
+    spec = effect.afresh.template.spec
+    own = spec.affinity and spec.affinity.node_affinity
+    if spec.node_selector or (own and own.required_during_scheduling_ignored_during_execution):
+        yield "nodeSelector" if spec.node_selector else "node affinity", Otherwise("on any node", remade=_for_any_node)
+
+
+def _for_any_node(pod: Pod) -> Pod:
     affinity = pod.spec.affinity
     if affinity is not None and affinity.node_affinity is not None:
         preferred = replace(affinity.node_affinity, required_during_scheduling_ignored_during_execution=None)
@@ -452,7 +522,19 @@ def _on_any_node(pod: Pod) -> Pod:
     return replace(pod, spec=replace(pod.spec, node_selector={}, affinity=affinity))
 
 
-def _beside_any_pod(pod: Pod) -> Pod:
+def _beside_any_pod(effect: PlacementEffect) -> Undoings:
+    """Without what it requires of other pods; preferences are scores."""
+    affinity = effect.afresh.template.spec.affinity or Affinity()
+    terms = {"pod affinity": affinity.pod_affinity, "pod anti-affinity": affinity.pod_anti_affinity}
+    required = [
+        name for name, own in terms.items() if own and own.required_during_scheduling_ignored_during_execution
+    ]  # fmt: skip
+    if required:
+        detail = " and ".join(required)
+        yield detail, Otherwise(f"without {detail}", remade=_for_any_pods)
+
+
+def _for_any_pods(pod: Pod) -> Pod:
     affinity = pod.spec.affinity or Affinity()
     near, far = affinity.pod_affinity, affinity.pod_anti_affinity
     preferred = replace(
@@ -463,27 +545,65 @@ def _beside_any_pod(pod: Pod) -> Pod:
     return replace(pod, spec=replace(pod.spec, affinity=preferred))
 
 
-def _opened(node: Node) -> Node:
-    return replace(uncordoned(node), spec=replace(node.spec, unschedulable=False, taints=[]))
+def _alone(effect: Exceeded) -> Undoings:
+    """Without its other constraints."""
+    own, position = effect.own, effect.position
+    if len(own) > 1:
+        keys = _named(constraint.topology_key for place, constraint in enumerate(own) if place != position)
+        yield keys, Otherwise(
+            "without its other constraints", position=0,
+            remade=lambda pod: _constrained(pod, pod.spec.topology_spread_constraints[position : position + 1]),
+        )  # fmt: skip
 
 
-def _labeled(node: Node, key: str, value: str) -> Node:
-    metadata = replace(node.metadata, labels={**node.metadata.labels, key: value})
-    return replace(node, metadata=metadata)
+def _with_other_scores(effect: Exceeded) -> Undoings:
+    """Of a soft constraint: without the score of each plugin in turn, the weightiest first, and then with all of them
+    outweighed.
+    """
+    plugins, own = effect.afresh.plugins, PodTopologySpread.name
+    if effect.spread.counted.constraint.is_hard:
+        return
+    for plugin, _ in sorted(plugins.scores, key=lambda item: -item[1]):
+        if plugin.name != own:
+            others = replace(plugins, scores=[score for score in plugins.scores if score[0] != plugin])
+            yield plugin.name, Otherwise(f"without the score of {plugin.name}", plugins=others)
+    above = [(plugin, weight * (_FAR_ABOVE if plugin.name == own else 1)) for plugin, weight in plugins.scores]
+    weighted = replace(plugins, scores=above)
+    yield "several plugins together", Otherwise(f"with {own} above all other scores", plugins=weighted)
 
 
-def _controller(pod: Pod) -> str:
-    """What controls the pod, else its name."""
-    owner = controller_of(pod)
-    return f"{owner.kind}/{owner.name}" if owner is not None else f"Pod/{pod.metadata.name}"
+def _with_room(effect: PlacementEffect) -> Undoings:
+    """As if only the number of pods per node were limited."""
+    yield effect.place, Otherwise("asking for no resources", remade=_asking_for_nothing)
 
 
-def _terminating_others(afresh: Afresh) -> list[tuple[Pod, int]]:
-    """Terminating pods of others, each with its node."""
-    cluster = afresh.cluster
-    kinds, running, own = cluster.kinds, cluster.running, {id(pod) for pod, _ in afresh.going}
-    places = running.places_of([number for number in running.nodes_of_kind if kinds[number].terminating]).tolist()
-    return [(running.pods[place], running.node.item(place)) for place in places if id(running.pods[place]) not in own]
+def _asking_for_nothing(pod: Pod) -> Pod:
+    spec = pod.spec
+    containers = [replace(container, resources=ResourceRequirements()) for container in spec.containers]
+    init_containers = [replace(container, resources=ResourceRequirements()) for container in spec.init_containers]
+    return replace(
+        pod, spec=replace(spec, containers=containers, init_containers=init_containers, resources=None, overhead={})
+    )
+
+
+UNDONE: Sequence[tuple[Cause, Callable[[Exceeded], Undoings] | None, Callable[[InOneDomain], Undoings] | None]] = (
+    ("loose", None, _tighter),
+    ("defaultNotApplied", None, _with_defaults),
+    ("noConstraint", None, _with_constraint),
+    ("drift", _as_they_are, _as_they_are),
+    ("terminating", _without_terminating, _without_terminating),
+    ("otherPods", _uncounted, None),
+    ("volumes", _without_volumes, _without_volumes),
+    ("minDomains", _without_min_domains, None),
+    ("unavailableNodes", _opened, _opened),
+    ("missingLabel", _labeled, None),
+    ("nodeAffinity", _on_any_node, _on_any_node),
+    ("podAffinity", _beside_any_pod, _beside_any_pod),
+    ("otherConstraints", _alone, None),
+    ("outweighed", _with_other_scores, None),
+    ("capacity", _with_room, _with_room),
+)
+"""How each cause is undone, the cheapest first: of a constraint that does not hold, and of pods in one domain."""
 
 
 def _holding(afresh: Afresh, pods: OnNodes) -> str:
@@ -497,17 +617,6 @@ def _holding(afresh: Afresh, pods: OnNodes) -> str:
         pass
     holders = [(f"{pod.metadata.name} on {cluster.nodes.names[node]}", reasons.get(node)) for pod, node in pods]
     return _named([f"{text} ({why})" for text, why in holders if why] or [text for text, _ in holders])
-
-
-def _claims(afresh: Afresh) -> str:
-    return _named(
-        dict.fromkeys(
-            volume.persistent_volume_claim.claim_name
-            for pod, _ in afresh.pods
-            for volume in pod.spec.volumes
-            if volume.persistent_volume_claim is not None
-        )
-    )
 
 
 def _named(names: Iterable[str]) -> str:

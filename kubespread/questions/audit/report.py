@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, Literal, get_args
 
+from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
@@ -17,37 +18,136 @@ Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 """From the least to the worst. ``unjudged``: another scheduler places the pods."""
 Cause = Literal[
-    "underWay",
-    "drift",
-    "terminating",
-    "otherPods",
-    "volumes",
-    "minDomains",
-    "missingLabel",
-    "unavailableNodes",
-    "nodeAffinity",
-    "podAffinity",
-    "otherConstraints",
-    "capacity",
-    "outweighed",
-    "onePod",
-    "defaultNotApplied",
-    "noConstraint",
-    "loose",
-    "stuckRollout",
-    "pending",
-    "notCreated",
-    "notReady",
-    "noRoom",
-    "gated",
-    "otherScheduler",
+    "underWay", "drift", "terminating", "otherPods", "volumes", "minDomains", "missingLabel", "unavailableNodes",
+    "nodeAffinity", "podAffinity", "otherConstraints", "capacity", "outweighed", "onePod", "defaultNotApplied",
+    "noConstraint", "loose", "stuckRollout", "pending", "notCreated", "notReady", "noRoom", "gated", "otherScheduler",
     "unknown",
-]
+]  # fmt: skip
 RolloutState = Literal["advancing", "waiting", "stuck", "paused", "unknown"]
 _MAX_SAID = 20
 """The most findings in an answer's sentences; the rows have all."""
 _MAX_NAMED = 3
 _FEW = 6
+
+
+class CauseRow(Struct, frozen=True, kw_only=True):
+    """One cause: what is said of it. How it is undone is a row of `causes.UNDONE`."""
+
+    word: str
+    """What is wrong, where many workloads are one row."""
+    means: str
+    """For the documentation: which change ends it, else what it is."""
+    so: str = ""
+    """What follows from the trial that ended it. ``{them}`` are the pods, ``{what}`` is what the cause is made of."""
+    place: str = ""
+    """What is said of pods that are all in one domain, before that trial."""
+    said: str = ""
+    """The sentence where it is not about where pods are."""
+    level: Level = "risk"
+    """That of the finding, where no constraint has one."""
+    badness: Literal["critical", "warning", "notice"] | None = None
+    """How bad it is in a report on the cluster, of what is about pods that are missing."""
+    is_pending: bool = False
+    """Whether it is what pods wait for, which the question of that name tells."""
+
+
+CAUSES: Mapping[Cause, CauseRow] = {
+    "underWay": CauseRow(
+        word="uneven until what is under way is done",
+        means="none, once pods that wait are placed and rollouts are done"
+    ),
+    "drift": CauseRow(
+        word="uneven, and would be even placed afresh", means="none, once its pods are placed afresh",
+        so=", so a scale-down, a rollout, lost nodes or the like left {them}",
+    ),
+    "terminating": CauseRow(
+        word="uneven because of terminating pods", means="pods that are terminating are gone",
+        so=", so terminating pods still hold room: {what}; evict again once they are gone",
+    ),
+    "otherPods": CauseRow(
+        word="uneven because it counts pods of others", means="the constraint does not count pods of others",
+        so=", so the pods of others that it counts make it uneven: {what}",
+    ),
+    "volumes": CauseRow(
+        word="kept so by volumes", means="its pods have none", so=", so its volumes hold {them}: {what}"
+    ),
+    "minDomains": CauseRow(
+        word="too few domains for minDomains", means="there is none",
+        so=", so minDomains {what} keeps it so, as {domains}",
+    ),
+    "missingLabel": CauseRow(
+        word="nodes without the label",
+        means="nodes have the topology key; of a constraint that holds: pods on nodes without it count nowhere, or a "
+        "hard constraint lets none come there",
+        so=", so nodes without the label are missing: {what}",
+        said="nodes without the label {key} count in none of its domains{detail}",
+    ),
+    "unavailableNodes": CauseRow(
+        word="kept so by cordons and taints", means="nodes are without cordons and taints",
+        so=", so nodes that take no pods keep {them} so: {what}",
+    ),
+    "nodeAffinity": CauseRow(
+        word="kept so by node affinity", means="its pods require none", so=", so its {what} keeps {them} so"
+    ),
+    "podAffinity": CauseRow(
+        word="kept so by pod affinity", means="its pods require none", so=", so its {what} keeps {them} so"
+    ),
+    "otherConstraints": CauseRow(
+        word="kept so by another constraint", means="it has no others",
+        so=", so its other constraints keep it so: {what}",
+    ),
+    "capacity": CauseRow(
+        word="kept so by lack of room", means="its pods ask for no resources",
+        so=", so there is too little room {where}"
+    ),
+    "outweighed": CauseRow(
+        word="outweighed by other scores", means="a soft constraint outweighs other scores",
+        so=", so it is outweighed by {what}",
+    ),
+    "onePod": CauseRow(word="it has one pod", means="there is another pod"),
+    "defaultNotApplied": CauseRow(
+        word="default constraints do not apply", means="the default constraints apply to it",
+        place=": no Service and no controller with a selector gives them default constraints",
+    ),
+    "noConstraint": CauseRow(
+        word="no constraint", means="it has one over the zone, or the host", place=", and no constraint is about {key}s"
+    ),
+    "loose": CauseRow(
+        word="a loose constraint", means="the one it has is tighter", place=", which {allowed} allows"
+    ),
+    "stuckRollout": CauseRow(
+        word="rollout stuck", means="pods of its new revision find no node, or are refused", badness="critical",
+        said="rollout stuck{new}: {reasons}",
+    ),
+    "pending": CauseRow(
+        word="pods pending", means="pods wait for a node", is_pending=True,
+        said="{placed} of {pods} on nodes, {pending} pending{now}{detail}",
+    ),
+    "notCreated": CauseRow(
+        word="pods not created", means="it is to have more pods than there are", badness="critical",
+        said="not all of its {pods} are created{detail}",
+    ),
+    "notReady": CauseRow(
+        word="pods not ready", means="pods on nodes are not", badness="critical",
+        said="{ready} of {pods} ready; not ready{detail}",
+    ),
+    "noRoom": CauseRow(
+        word="its next pod fits nowhere", means="its next pod fits nowhere", badness="warning",
+        said="its next pod fits nowhere{detail}",
+    ),
+    "gated": CauseRow(
+        word="behind a scheduling gate",
+        means="pods wait, or the next one will, behind the scheduling gates in ``detail``", badness="notice",
+        is_pending=True, said="its next pod waits behind scheduling gate {what}",
+    ),
+    "otherScheduler": CauseRow(
+        word="placed by another scheduler",
+        means="the pods name the scheduler in ``detail``, which is not modeled; a risk where some of them wait for it",
+        level="unjudged", badness="notice", is_pending=True,
+        said="placed by scheduler {what}, which is not modeled{unknown}",
+    ),
+    "unknown": CauseRow(word="no change that was tried helps", means="no change that was tried ends it"),
+}  # fmt: skip
 
 
 class DomainPods(Report, frozen=True, kw_only=False, gc=False):
@@ -143,25 +243,13 @@ class RolloutUnderWay(Report, frozen=True):
 
 
 class AuditFinding(Report, frozen=True):
+    meanings: ClassVar = {"cause": CAUSES}
+
     level: Level
     """How bad it is."""
     cause: Cause
     """Of a constraint that does not hold, and of pods that are all in one domain, the first change that ends it alone,
-    of those that were tried. ``underWay``: none, once pods that wait are placed and rollouts are done. ``drift``: none,
-    once its pods are placed afresh. ``terminating``: pods that are terminating are gone. ``otherPods``: the constraint
-    does not count pods of others. ``volumes``: its pods have none. ``minDomains``: there is none. ``missingLabel``:
-    nodes have the topology key. ``unavailableNodes``: nodes are without cordons and taints. ``nodeAffinity``,
-    ``podAffinity``: its pods require none. ``otherConstraints``: it has no others. ``capacity``: its pods ask for no
-    resources. ``outweighed``: a soft constraint outweighs other scores. ``onePod``: there is another pod.
-    ``defaultNotApplied``: the default constraints apply to it. ``noConstraint``: it has one over the zone, or the host.
-    ``loose``: the one it has is tighter. ``unknown``: no change that was tried ends it.
-
-    What else there is to say: ``stuckRollout``: pods of its new revision find no node, or are refused. ``pending``:
-    pods wait for a node. ``notCreated``: it is to have more pods than there are. ``notReady``: pods on nodes are not.
-    ``noRoom``: its next pod fits nowhere. ``gated``: pods wait, or the next one will, behind the scheduling gates in
-    ``detail``. ``otherScheduler``: the pods name the scheduler in ``detail``, which is not modeled; a risk where some
-    of them wait for it. ``missingLabel`` of a constraint that holds: pods on nodes without the topology key count
-    nowhere, or a hard constraint lets none come there.
+    of those that were tried; else what there is to say.
     """
     topology_key: str | None
     """That of the constraint, or of the domains that all pods are in; null where it is about neither."""
@@ -171,6 +259,11 @@ class AuditFinding(Report, frozen=True):
     """The place among the workload's ``constraints`` of the one that is not kept; null where it is about none."""
     trials: tuple[PlacedAfresh, ...] = ()
     """What was tried to find the cause, in order: the last one tells it, unless it is ``unknown``."""
+
+    @classmethod
+    def of(cls, cause: Cause, detail: str, topology_key: str | None = None) -> AuditFinding:
+        """One that no constraint and no trial says more about."""
+        return cls(level=CAUSES[cause].level, cause=cause, topology_key=topology_key, detail=detail)
 
 
 class AuditedWorkload(Report, frozen=True, kw_only=True):
@@ -199,11 +292,11 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     domains: tuple[DomainPods, ...] = ()
     """Its pods by domain of the report's ``topology_key``, by value, for all domains of the cluster."""
     worst_loss: dict[str, WorstLoss]
-    """By topology key: the zone's, the host's, the one asked about and those of its constraints, if it has pods in
+    """By topology key: the zone's, the host's, the question's and those of its constraints, if it has pods in
     their domains. It survives the loss of any one domain if some pod remains.
     """
     left: int | None = None
-    """How many of its pods on nodes are left without the zone, or the domain of the key asked about, that has most of
+    """How many of its pods on nodes are left without the zone, or the domain of the question's key, that has most of
     them; null where none is in one.
     """
     next_fits: bool | None
@@ -319,13 +412,10 @@ def at_level(rows: Sequence[AuditedService | AuditedWorkload], level: Level) -> 
 
 class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "AuditReport"
-    asked: tuple[WorkloadName, ...] = ()
-    """The workloads and Services named in the question, NAMESPACE/Kind/name; empty if all selected ones were audited.
-    """
     nodes: int
     """How many the cluster has."""
     topology_key: str = ZONE
-    """The label whose domains are counted and lost: the zone's, unless another was asked about."""
+    """The label whose domains are counted and lost: the zone's, unless the question names another."""
     services: tuple[AuditedService, ...] = ()
     """The Services named in the question, in that order."""
     workloads: tuple[AuditedWorkload, ...]
@@ -374,15 +464,12 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
 
 def _in_numbers(report: AuditReport) -> str:
     """How many workloads are of each level."""
-    counts = {
-        "violated": report.count("violated"),
-        "uneven": report.count("uneven"),
-        "at risk": report.count("risk"),
-        "not judged": report.count("unjudged"),
-    }
-    levels = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    words: dict[Level, str] = {"violated": "violated", "uneven": "uneven", "risk": "at risk", "unjudged": "not judged"}
+    counts = [f"{report.levels[level]:,} {word}" for level, word in words.items() if report.levels[level]]
     workloads = count_of(len(report.workloads), "workload")
-    return f"{workloads}: {levels}, {report.count('ok'):,} fine" if levels else f"{workloads}, nothing found"
+    return (
+        f"{workloads}: {', '.join(counts)}, {report.levels['ok']:,} fine" if counts else f"{workloads}, nothing found"
+    )
 
 
 def _finding_sentences(report: AuditReport) -> Iterator[str]:
@@ -405,7 +492,20 @@ def sentence(row: AuditedWorkload, finding: AuditFinding) -> str:
         return f"{head} ({counts_text(constraint.counts, constraint)}): {_why_exceeded(constraint, finding)}"
     if finding.trials or finding.cause in ("onePod", "unknown"):
         return _why_in_one_domain(row, finding)
-    return _otherwise(row, finding)
+    new = row.rollout.pending if row.rollout is not None else 0
+    return CAUSES[finding.cause].said.format(
+        what=finding.detail,
+        detail=f": {finding.detail}" if finding.detail else "",
+        key=short_key(finding.topology_key or ""),
+        pods=count_of(row.replicas, "pod"),
+        placed=row.placed,
+        ready=row.ready,
+        pending=row.pending,
+        now=f", {row.placeable} of them placeable now" if row.placeable else "",
+        new=f", {count_of(new, 'new pod')} pending" if new else "",
+        reasons=reasons_in(finding.detail).removesuffix("."),
+        unknown=f"; {row.pending} pending" if row.pending else ", so how it is spread is not judged",
+    )
 
 
 def _why_exceeded(constraint: AuditedConstraint, finding: AuditFinding) -> str:
@@ -413,27 +513,16 @@ def _why_exceeded(constraint: AuditedConstraint, finding: AuditFinding) -> str:
         as_it_is = next((trial for trial in finding.trials if trial.afresh and not trial.what), None)
         would = f"; {_would(as_it_is)}" if as_it_is is not None else ""
         return f"no change that was tried makes it even ({len(finding.trials)} tried){would}"
-    because = _because(finding, "it")
-    match finding.cause:
-        case "otherPods":
-            because = f", so the pods of others that it counts make it uneven: {finding.detail}"
-        case "minDomains":
-            domains = f"{count_of(constraint.domains, 'domain')} {'counts' if constraint.domains == 1 else 'count'}"
-            because = f", so minDomains {constraint.min_domains} keeps it so, as {domains}"
-        case "missingLabel":
-            because = f", so nodes without the label are missing: {finding.detail}"
-        case "otherConstraints":
-            because = f", so its other constraints keep it so: {finding.detail}"
-        case "capacity":
-            because = f", so there is too little room in {finding.detail}"
-        case "outweighed":
-            because = f", so it is outweighed by {finding.detail}"
-    return f"{_would(finding.trials[-1])}{because}"
+    domains = f"{count_of(constraint.domains, 'domain')} {'counts' if constraint.domains == 1 else 'count'}"
+    so = CAUSES[finding.cause].so.format(
+        them="it", what=finding.detail, where=f"in {finding.detail}", domains=domains
+    )  # fmt: skip
+    return f"{_would(finding.trials[-1])}{so}"
 
 
-def _would(trial: PlacedAfresh) -> str:
+def _would(trial: PlacedAfresh, whose: str = "it") -> str:
     """``placed afresh without volumes it would be 1/1/1``."""
-    return f"{trial.how} it would be {counts_text(trial.counts)}"
+    return f"{trial.how} {whose} would be {counts_text(trial.counts)}"
 
 
 def _why_in_one_domain(row: AuditedWorkload, finding: AuditFinding) -> str:
@@ -444,74 +533,18 @@ def _why_in_one_domain(row: AuditedWorkload, finding: AuditFinding) -> str:
     one = "one pod" if row.replicas == 1 else "one pod on a node"
     several = "both pods are" if row.placed == 2 else f"all {row.placed:,} pods are"
     head = f"{one}, {place}" if row.placed == 1 else f"{several} {place}"
-    about = next(
-        (constraint for constraint in row.constraints if constraint.topology_key == finding.topology_key), None
-    )
-    last = finding.trials[-1] if finding.trials else None
-    if last is None:
+    if not finding.trials:
         return head
+    last = finding.trials[-1]
     if row.placed == 1 and finding.cause in ("onePod", "unknown"):
         second = "elsewhere" if last.holds else "there too"
         return f"{head}, and a second one {f'would be {second}' if last.placed > 1 else 'fits nowhere'}"
     if finding.cause == "unknown":
         return f"{head}, and no change that was tried spreads them ({len(finding.trials)} tried)"
-    would = f"{last.how} they would be {counts_text(last.counts)}"
-    match finding.cause:
-        case "defaultNotApplied":
-            return f"{head}: no Service and no controller with a selector gives them default constraints; {would}"
-        case "noConstraint":
-            return f"{head}, and no constraint is about {key}s; {would}"
-        case "loose" if about is not None:
-            return f"{head}, which {constraint_text(about)} allows; {would}"
-        case "capacity":
-            return f"{head}; {would}, so there is too little room elsewhere"
-        case _:
-            return f"{head}; {would}{_because(finding, 'them')}"
-
-
-def _because(finding: AuditFinding, them: str) -> str:
-    """The explanation from the last trial."""
-    match finding.cause:
-        case "drift":
-            return f", so a scale-down, a rollout, lost nodes or the like left {them}"
-        case "terminating":
-            return f", so terminating pods still hold room: {finding.detail}; evict again once they are gone"
-        case "volumes":
-            return f", so its volumes hold {them}: {finding.detail}"
-        case "unavailableNodes":
-            return f", so nodes that take no pods keep {them} so: {finding.detail}"
-        case "nodeAffinity" | "podAffinity":
-            return f", so its {finding.detail} keeps {them} so"
-        case _:
-            return ""
-
-
-def _otherwise(row: AuditedWorkload, finding: AuditFinding) -> str:
-    """Findings that are not about where its pods are."""
-    detail = f": {finding.detail}" if finding.detail else ""
-    match finding.cause:
-        case "stuckRollout" if row.rollout is not None:
-            reasons = reasons_in(finding.detail).removesuffix(".")
-            pending = f", {count_of(row.rollout.pending, 'new pod')} pending" if row.rollout.pending else ""
-            return f"rollout stuck{pending}: {reasons}"
-        case "pending":
-            now = f", {row.placeable} of them placeable now" if row.placeable else ""
-            placed = f"{row.placed} of {count_of(row.replicas, 'pod')} on nodes"
-            return f"{placed}, {row.pending} pending{now}{detail}"
-        case "notCreated":
-            return f"not all of its {count_of(row.replicas, 'pod')} are created{detail}"
-        case "notReady":
-            return f"{row.ready} of {count_of(row.replicas, 'pod')} ready; not ready: {finding.detail}"
-        case "missingLabel":
-            key = short_key(finding.topology_key or "")
-            return f"nodes without the label {key} count in none of its domains{detail}"
-        case "gated":
-            return f"its next pod waits behind scheduling gate {finding.detail}"
-        case "otherScheduler":
-            waits = f"; {row.pending} pending" if row.pending else ", so how it is spread is not judged"
-            return f"placed by scheduler {finding.detail}, which is not modeled{waits}"
-        case _:
-            return f"its next pod fits nowhere{detail}"
+    over = (constraint for constraint in row.constraints if constraint.topology_key == finding.topology_key)
+    cause, allowed = CAUSES[finding.cause], next(map(constraint_text, over), "")
+    so = cause.so.format(them="them", what=finding.detail, where="elsewhere")
+    return f"{head}{cause.place.format(key=key, allowed=allowed)}; {_would(last, 'they')}{so}"
 
 
 def constraint_text(constraint: AuditedConstraint) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit.report import (
+    CAUSES,
     LEVELS,
     AuditedConstraint,
     AuditedService,
@@ -194,33 +195,6 @@ _CAUSES: Sequence[Column[_Sum]] = (
     Column(header="LEVEL", value=lambda row: _STATES[row[1][0][1].level], tone=lambda row: _TONES[row[1][0][1].level]),
     count("WORKLOADS", lambda row: len({workload.workload for workload, _ in row[1]})),
 )
-CAUSE_WORDS: Mapping[Cause, str] = {
-    "underWay": "uneven until what is under way is done",
-    "drift": "uneven, and would be even placed afresh",
-    "terminating": "uneven because of terminating pods",
-    "otherPods": "uneven because it counts pods of others",
-    "volumes": "kept so by volumes",
-    "minDomains": "too few domains for minDomains",
-    "missingLabel": "nodes without the label",
-    "unavailableNodes": "kept so by cordons and taints",
-    "nodeAffinity": "kept so by node affinity",
-    "podAffinity": "kept so by pod affinity",
-    "otherConstraints": "kept so by another constraint",
-    "capacity": "kept so by lack of room",
-    "outweighed": "outweighed by other scores",
-    "onePod": "it has one pod",
-    "defaultNotApplied": "default constraints do not apply",
-    "noConstraint": "no constraint",
-    "loose": "a loose constraint",
-    "stuckRollout": "rollout stuck",
-    "pending": "pods pending",
-    "notCreated": "pods not created",
-    "notReady": "pods not ready",
-    "noRoom": "its next pod fits nowhere",
-    "gated": "behind a scheduling gate",
-    "otherScheduler": "placed by another scheduler",
-    "unknown": "no change that was tried helps",
-}
 
 
 def _by_cause(report: AuditReport) -> list[_Sum]:
@@ -231,7 +205,7 @@ def _by_cause(report: AuditReport) -> list[_Sum]:
             where = short_key(finding.topology_key) if finding.topology_key else ""
             if where and finding.constraint is None and finding.cause != "missingLabel":
                 where = f"all in one {where}"
-            text = f"{where}: {CAUSE_WORDS[finding.cause]}" if where else CAUSE_WORDS[finding.cause]
+            text = f"{where}: {CAUSES[finding.cause].word}" if where else CAUSES[finding.cause].word
             summed.setdefault((finding.level, text), []).append((row, finding))
     ordered = sorted(summed.items(), key=lambda item: (-LEVELS.index(item[0][0]), -len(item[1]), item[0][1]))
     return [(text, found) for (_, text), found in ordered]

@@ -17,19 +17,8 @@ from kubespread.escaping import escaped
 from kubespread.kube.api.kinds import Kind
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.manifest.text import display_name
+from kubespread.questions.compare import report as rows
 from kubespread.questions.compare.question import Compare
-from kubespread.questions.compare.report import (
-    Asked,
-    CompareReport,
-    ConstraintDifference,
-    ConstraintSide,
-    DomainDifference,
-    NodeDifference,
-    NodeReplicasDifference,
-    NodeSide,
-    ReplicaDifference,
-    SideReport,
-)
 from kubespread.questions.editing import edited
 from kubespread.questions.explain.answer import answer_of as explained
 from kubespread.questions.explain.report import ExplainReport
@@ -38,7 +27,6 @@ from kubespread.questions.scene import Scene, ask, cluster_reference
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
-from kubespread.reports.judged_nodes import NodeReport
 from kubespread.reports.parts import ConstraintReport, letter, skew_of
 from kubespread.scheduler.evaluation import NO_NODES
 from kubespread.snapshot.snapshot import Snapshot
@@ -64,7 +52,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSide:
-    """The same where all workloads of a cluster are asked about."""
+    """BEFORE or AFTER where all workloads of a cluster are compared."""
 
     snapshot: Snapshot
     """The cluster, with its edits."""
@@ -75,7 +63,7 @@ class ClusterSide:
     """Of these kinds alone; none: whatever keeps pods running, and pods of nothing that does."""
 
 
-def answer(question: Compare, scene: Scene) -> CompareReport:
+def answer(question: Compare, scene: Scene) -> rows.CompareReport:
     """Each side is asked by itself. One without the other says nothing, so that no time is too long."""
     before, after = question.pods
     pods = _read(before, question)
@@ -128,10 +116,10 @@ class _Answering:
         return report, simulated.alone(ask(now, simulated, side.scheduler))
 
 
-def asked_of(side: Side | ClusterSide) -> Asked:
+def asked_of(side: Side | ClusterSide) -> rows.Asked:
     """As it was given."""
     config, pods = side.scheduler.config, given_pods(side.pod) if isinstance(side, Side) else ()
-    return Asked(
+    return rows.Asked(
         manifest=", ".join(filter(None, map(_called, pods))) or None,
         settings=tuple(side.set),
         edits=tuple(map(str, side.snapshot.edits)),
@@ -154,20 +142,20 @@ def _called(pod: PodGiven) -> str:
 class Answered(Struct, frozen=True):
     """What one side was asked, and its answers."""
 
-    asked: Asked
+    asked: rows.Asked
     explained: ExplainReport
     simulated: SimulateReport | None
     """None where placing replicas is not simulated; the other side's is not compared then."""
 
 
-def compared(before: Answered, after: Answered, *, preemption: bool = True) -> CompareReport:
+def compared(before: Answered, after: Answered, *, preemption: bool = True) -> rows.CompareReport:
     """What differs between ``before`` and ``after``; exchanged, they give the same with its sides exchanged."""
     sides = _side(before), _side(after)
     nodes, unchanged = _nodes(before.explained, after.explained)
     constraints = tuple(_constraints(_Spread.of(before, beside=after), _Spread.of(after, beside=before)))
     on_nodes, replicas = _placements(before.simulated, after.simulated)
     spread = any(constraint.is_outcome for constraint in constraints)
-    return CompareReport(
+    return rows.CompareReport(
         preemption=preemption,
         same=not (nodes or on_nodes or replicas or spread or _as_a_whole(*sides)),
         before=sides[0],
@@ -180,10 +168,10 @@ def compared(before: Answered, after: Answered, *, preemption: bool = True) -> C
     )
 
 
-def _side(side: Answered) -> SideReport:
+def _side(side: Answered) -> rows.SideReport:
     explained, simulated = side.explained, side.simulated
     reports = (explained,) if simulated is None else (explained, simulated)
-    return SideReport(
+    return rows.SideReport(
         asked=side.asked,
         kube_version=explained.kube_version,
         scheduler_name=explained.scheduler_name,
@@ -207,7 +195,7 @@ def _side(side: Answered) -> SideReport:
     )
 
 
-def _as_a_whole(before: SideReport, after: SideReport) -> bool:
+def _as_a_whole(before: rows.SideReport, after: rows.SideReport) -> bool:
     """Whether anything differs that is not about one node, replica or constraint."""
     outcomes = [(side.message, side.stopped, side.replicas, side.victims) for side in (before, after)]
     # Releases whose scores are not modeled have no first choice to compare.
@@ -223,13 +211,13 @@ def _first(report: ExplainReport) -> tuple[str, ...]:
     return tuple(sorted(name for name, total in totals.items() if total == best))
 
 
-def _nodes(before: ExplainReport, after: ExplainReport) -> tuple[tuple[NodeDifference, ...], int]:
+def _nodes(before: ExplainReport, after: ExplainReport) -> tuple[tuple[rows.NodeDifference, ...], int]:
     """Those that differ, and how many do not. Where a cycle failed before any node was judged, none is compared."""
     if not (_is_judged(before) and _is_judged(after)):
         return (), 0
     was, now = _node_sides(before), _node_sides(after)
     differing = tuple(
-        NodeDifference(name=name, before=was.get(name), after=now.get(name))
+        rows.NodeDifference(name=name, before=was.get(name), after=now.get(name))
         for name in sorted({*was, *now})
         if _differ(was.get(name), now.get(name))
     )
@@ -240,10 +228,10 @@ def _is_judged(report: ExplainReport) -> bool:
     return bool(report.nodes) or report.message == NO_NODES
 
 
-def _node_sides(report: ExplainReport) -> Mapping[str, NodeSide]:
+def _node_sides(report: ExplainReport) -> Mapping[str, rows.NodeSide]:
     ranks = {name: rank for rank, name in enumerate(report.feasible, start=1)}
     return {
-        node.name: NodeSide(
+        node.name: rows.NodeSide(
             feasible=node.feasible,
             verdict=node.verdict,
             rejections=tuple(rejection for rejection in node.rejections if rejection.plugin in report.filter_plugins),
@@ -254,18 +242,14 @@ def _node_sides(report: ExplainReport) -> Mapping[str, NodeSide]:
             ),
             scores=node.scores,
             total=node.total,
-            rank=_rank(node, ranks),
+            # Without a total the order is that of names alone.
+            rank=None if node.total is None else ranks.get(node.name),
         )
         for node in report.nodes
     }
 
 
-def _rank(node: NodeReport, ranks: Mapping[str, int]) -> int | None:
-    """Without a total the order is that of names alone."""
-    return None if node.total is None else ranks.get(node.name)
-
-
-def _differ(before: NodeSide | None, after: NodeSide | None) -> bool:
+def _differ(before: rows.NodeSide | None, after: rows.NodeSide | None) -> bool:
     if before is None or after is None or before.feasible != after.feasible:
         return True
     if not before.feasible:
@@ -274,7 +258,7 @@ def _differ(before: NodeSide | None, after: NodeSide | None) -> bool:
     return None not in (before.total, after.total) and _scores(before) != _scores(after)
 
 
-def _reasons(side: NodeSide) -> tuple[object, ...]:
+def _reasons(side: rows.NodeSide) -> tuple[object, ...]:
     """The numbers behind them may change: what kube-scheduler says of the node is the same then."""
     return (
         side.verdict,
@@ -283,7 +267,7 @@ def _reasons(side: NodeSide) -> tuple[object, ...]:
     )
 
 
-def _scores(side: NodeSide) -> dict[str, int]:
+def _scores(side: rows.NodeSide) -> dict[str, int]:
     """A plugin that gives nothing is one that does not run."""
     return {name: score for name, score in side.scores.items() if score}
 
@@ -301,11 +285,11 @@ class _Spread(Struct, frozen=True):
         constraints = side.explained.constraints if simulated is None else simulated.constraints
         return cls(constraints, [[domain.matching for domain in constraint.domains] for constraint in constraints])
 
-    def side(self, position: int | None) -> ConstraintSide | None:
+    def side(self, position: int | None) -> rows.ConstraintSide | None:
         if position is None:
             return None
         constraint = self.constraints[position]
-        return ConstraintSide(
+        return rows.ConstraintSide(
             letter=letter(position),
             when_unsatisfiable=constraint.when_unsatisfiable,
             max_skew=constraint.max_skew,
@@ -324,16 +308,16 @@ class _Spread(Struct, frozen=True):
         return dict(zip(values, self.counts[position], strict=True))
 
 
-def _constraints(before: _Spread, after: _Spread) -> Iterator[ConstraintDifference]:
+def _constraints(before: _Spread, after: _Spread) -> Iterator[rows.ConstraintDifference]:
     for was, now in _paired(before.constraints, after.constraints):
         old, new = before.domains(was), after.domains(now)
         about = after.constraints[now] if was is None and now is not None else before.constraints[was or 0]
-        yield ConstraintDifference(
+        yield rows.ConstraintDifference(
             topology_key=about.topology_key,
             before=before.side(was),
             after=after.side(now),
             domains=tuple(
-                DomainDifference(value=value, before=old.get(value), after=new.get(value))
+                rows.DomainDifference(value=value, before=old.get(value), after=new.get(value))
                 for value in sorted({*old, *new})
                 if old.get(value) != new.get(value)
             )
@@ -349,9 +333,11 @@ def _paired(before: Sequence[ConstraintReport], after: Sequence[ConstraintReport
     """The positions of constraints that are the same, as they are declared, whichever side comes first."""
     removed, added = list(range(len(before))), list(range(len(after)))
     pairs = list[_Pair]()
-    for likeness in (_key_and_action, _key):
+    old, new = ([(each.topology_key, each.when_unsatisfiable) for each in side] for side in (before, after))
+    # Those of the same key and action first, then those of the same key.
+    for length in (2, 1):
         for was in tuple(removed):
-            now = next((now for now in added if likeness(after[now]) == likeness(before[was])), None)
+            now = next((now for now in added if new[now][:length] == old[was][:length]), None)
             if now is not None:
                 removed.remove(was)
                 added.remove(now)
@@ -359,32 +345,22 @@ def _paired(before: Sequence[ConstraintReport], after: Sequence[ConstraintReport
     pairs += [(was, None) for was in removed] + [(None, now) for now in added]
 
     def order(pair: _Pair) -> tuple[list[int], list[str]]:
-        declared = [(before[pair[0]])] if pair[0] is not None else []
-        declared += [(after[pair[1]])] if pair[1] is not None else []
-        positions = [position for position in pair if position is not None]
-        return [min(positions), max(positions)], sorted(
-            "\n".join(_key_and_action(constraint)) for constraint in declared
-        )
+        both = zip((old, new), pair, strict=True)
+        declared = [(position, "\n".join(side[position])) for side, position in both if position is not None]
+        positions = [position for position, _ in declared]
+        return [min(positions), max(positions)], sorted(text for _, text in declared)
 
     return sorted(pairs, key=order)
 
 
-def _key_and_action(constraint: ConstraintReport) -> tuple[str, str]:
-    return constraint.topology_key, constraint.when_unsatisfiable
-
-
-def _key(constraint: ConstraintReport) -> str:
-    return constraint.topology_key
-
-
 def _placements(
     before: SimulateReport | None, after: SimulateReport | None
-) -> tuple[tuple[NodeReplicasDifference, ...], tuple[ReplicaDifference, ...]]:
+) -> tuple[tuple[rows.NodeReplicasDifference, ...], tuple[rows.ReplicaDifference, ...]]:
     if before is None or after is None:
         return (), ()
     was, now = ({node.name: node.present + node.placed for node in report.nodes} for report in (before, after))
     on_nodes = tuple(
-        NodeReplicasDifference(name=name, before=was.get(name, 0), after=now.get(name, 0))
+        rows.NodeReplicasDifference(name=name, before=was.get(name, 0), after=now.get(name, 0))
         for name in sorted({*was, *now})
         if was.get(name) != now.get(name)
     )
@@ -392,7 +368,7 @@ def _placements(
         return on_nodes, ()
     nodes = ((placement.node for placement in report.placements) for report in (before, after))
     replicas = tuple(
-        ReplicaDifference(replica=replica, before=old, after=new)
+        rows.ReplicaDifference(replica=replica, before=old, after=new)
         for replica, (old, new) in enumerate(zip_longest(*nodes))
         if old != new
     )

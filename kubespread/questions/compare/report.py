@@ -7,26 +7,17 @@ exchanged.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
+from kubespread.reports import parts as reports
 from kubespread.reports.judged_nodes import NodeConstraint, Rejection, Verdict
-from kubespread.reports.parts import (
-    ClusterReference,
-    Judgment,
-    PodReference,
-    PreemptedPod,
-    QuestionReport,
-    Report,
-    manner_of,
-    preempted_pods,
-)
 from kubespread.wording import count_of
 
 
-class Asked(Report, frozen=True):
-    """What one side was asked about, as it was given."""
+class Asked(reports.Report, frozen=True):
+    """What one side was asked, as it was given."""
 
     manifest: str | None = None
     """The file, or KIND/NAME in the cluster; null for an object at hand."""
@@ -40,14 +31,14 @@ class Asked(Report, frozen=True):
     """As they were given, ``Name=true``; null where none were."""
 
 
-class SideReport(Report, frozen=True):
+class SideReport(reports.Report, frozen=True):
     """One side's answer as a whole."""
 
     asked: Asked
     kube_version: str
     scheduler_name: str
-    cluster: ClusterReference | None
-    pod: PodReference
+    cluster: reports.ClusterReference | None
+    pod: reports.PodReference
     workload: str | None
     """Kind/name of what the replicas belong to."""
     nodes: int
@@ -68,7 +59,7 @@ class SideReport(Report, frozen=True):
     """How many of the others found a node."""
     stopped: str | None
     """The message for the first replica that stays pending."""
-    preempted: tuple[PreemptedPod, ...] = ()
+    preempted: tuple[reports.PreemptedPod, ...] = ()
     """The pods that were evicted for replicas, in the order that happened."""
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
@@ -77,7 +68,7 @@ class SideReport(Report, frozen=True):
 
     @property
     def subject(self) -> str:
-        """Kind/name of what is asked about, a pod by itself included."""
+        """Kind/name of the workload, or of a pod by itself."""
         return self.workload or f"Pod/{self.pod.name}"
 
     @property
@@ -96,7 +87,7 @@ class SideReport(Report, frozen=True):
         return (self.present or 0) + (self.placed or 0)
 
 
-class NodeSide(Report, frozen=True):
+class NodeSide(reports.Report, frozen=True):
     """A node as one side judges it."""
 
     feasible: bool
@@ -126,7 +117,7 @@ class NodeChange(StrEnum):
     SCORE = "other score"
 
 
-class NodeDifference(Report, frozen=True):
+class NodeDifference(reports.Report, frozen=True):
     """A node judged differently on each side, or present on one side only: then the other is null."""
 
     name: str
@@ -154,7 +145,7 @@ class NodeDifference(Report, frozen=True):
         return {name: change for name, change in changes.items() if change}
 
 
-class ConstraintSide(Report, frozen=True):
+class ConstraintSide(reports.Report, frozen=True):
     """A constraint in force on one side, its defaults filled in."""
 
     letter: str
@@ -174,7 +165,7 @@ class ConstraintSide(Report, frozen=True):
         return self.when_unsatisfiable == DO_NOT_SCHEDULE
 
 
-class DomainDifference(Report, frozen=True):
+class DomainDifference(reports.Report, frozen=True):
     """Matching pods of a domain, counted when ``skew`` is; null on a side that does not have it."""
 
     value: str
@@ -185,7 +176,7 @@ class DomainDifference(Report, frozen=True):
     """How many AFTER."""
 
 
-class ConstraintDifference(Report, frozen=True):
+class ConstraintDifference(reports.Report, frozen=True):
     """A constraint of either side, and the domains whose counts differ. Null on the side that has no such constraint.
 
     Constraints are the same where their topology keys are, of two over one key where ``whenUnsatisfiable`` is too.
@@ -212,7 +203,7 @@ class ConstraintDifference(Report, frozen=True):
         return bool(self.domains) or self.before.skew != self.after.skew
 
 
-class NodeReplicasDifference(Report, frozen=True):
+class NodeReplicasDifference(reports.Report, frozen=True):
     """A node that holds another number of the workload's replicas in the end."""
 
     name: str
@@ -223,7 +214,7 @@ class NodeReplicasDifference(Report, frozen=True):
     """How many replicas AFTER."""
 
 
-class ReplicaDifference(Report, frozen=True):
+class ReplicaDifference(reports.Report, frozen=True):
     """A replica, numbered in the order of placement, that goes to another node; null where it is not placed."""
 
     replica: int
@@ -234,7 +225,7 @@ class ReplicaDifference(Report, frozen=True):
     """Its node AFTER."""
 
 
-class CompareReport(QuestionReport, frozen=True, kw_only=True):
+class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
     kind: str = "CompareReport"
     preemption: bool = True
     """Whether pods evict others of lower priority where they fit nowhere, as kube-scheduler lets them by default."""
@@ -255,55 +246,40 @@ class CompareReport(QuestionReport, frozen=True, kw_only=True):
 
     @property
     def manner(self) -> str:
-        return manner_of(self.preemption)
+        return reports.manner_of(self.preemption)
 
     @property
     def gaps(self) -> tuple[str, ...]:
         """Those of either side."""
         return (*self.before.gaps, *self.after.gaps)
 
-    def judged(self) -> Judgment:
+    def judged(self) -> reports.Judgment:
         return "yes" if self.same else "no"
 
     def sentences(self) -> Iterator[str]:
-        yield from [_sentence(self)]
+        """``different: 4 nodes no longer fit, 3 replicas go elsewhere``."""
+        yield f"same: {_alike(self)}" if self.same else f"different: {', '.join(_differences(self))}"
 
 
 _MAX_NAMED = 3
-_OF_ONE = {
-    NodeChange.GONE: "is gone",
-    NodeChange.NEW: "is new",
-    NodeChange.STOPS: "no longer fits",
-    NodeChange.STARTS: "fits now",
-    NodeChange.REASONS: "fails for other reasons",
-    NodeChange.SCORE: "scores differently",
+_VERBS: Mapping[NodeChange, tuple[str, str]] = {
+    NodeChange.GONE: ("is gone", "are gone"),
+    NodeChange.NEW: ("is new", "are new"),
+    NodeChange.STOPS: ("no longer fits", "no longer fit"),
+    NodeChange.STARTS: ("fits now", "fit now"),
+    NodeChange.REASONS: ("fails for other reasons", "fail for other reasons"),
+    NodeChange.SCORE: ("scores differently", "score differently"),
 }
-_OF_MANY = {
-    NodeChange.GONE: "are gone",
-    NodeChange.NEW: "are new",
-    NodeChange.STOPS: "no longer fit",
-    NodeChange.STARTS: "fit now",
-    NodeChange.REASONS: "fail for other reasons",
-    NodeChange.SCORE: "score differently",
-}
-
-
-def _sentence(report: CompareReport) -> str:
-    """``different: 4 nodes no longer fit, 3 replicas go elsewhere``."""
-    return f"same: {_alike(report)}" if report.same else f"different: {', '.join(_differences(report))}"
+"""Of one node and of several."""
 
 
 def _alike(report: CompareReport) -> str:
     side = report.after
-    fit = (
-        f"{side.fitting:,} of {side.nodes:,} node{'' if side.nodes == 1 else 's'} fit{'s' if side.fitting == 1 else ''}"
-    )
-    preempting = f", preempting {preempted_pods(side.preempted, _MAX_NAMED)}" if side.preempted else ""
-    return (
-        fit
-        if side.replicas is None
-        else f"{fit}, {side.running:,} of {count_of(side.replicas, 'replica')} placed{preempting}"
-    )
+    fit = f"{side.fitting:,} of {count_of(side.nodes, 'node')} fit{'s' if side.fitting == 1 else ''}"
+    if side.replicas is None:
+        return fit
+    preempting = f", preempting {reports.preempted_pods(side.preempted, _MAX_NAMED)}" if side.preempted else ""
+    return f"{fit}, {side.running:,} of {count_of(side.replicas, 'replica')} placed{preempting}"
 
 
 def _differences(report: CompareReport) -> list[str]:
@@ -313,7 +289,12 @@ def _differences(report: CompareReport) -> list[str]:
         parts.append("another node is the first choice")
     parts += _replicas(report)
     if before.victims != after.victims:
-        parts += _preempted(before, after)
+        instead = f" instead of {len(before.preempted):,}" if before.preempted else ""
+        parts.append(
+            f"preempting {reports.preempted_pods(after.preempted, _MAX_NAMED)}{instead}"
+            if after.preempted
+            else f"no longer preempting {reports.preempted_pods(before.preempted, _MAX_NAMED)}"
+        )
     if not parts and any(constraint.is_outcome for constraint in report.constraints):
         parts.append("matching pods are spread differently")
     if not parts and (before.message, before.stopped) != (after.message, after.stopped):
@@ -321,21 +302,12 @@ def _differences(report: CompareReport) -> list[str]:
     return parts
 
 
-def _preempted(before: SideReport, after: SideReport) -> Iterator[str]:
-    if after.preempted:
-        instead = f" instead of {len(before.preempted):,}" if before.preempted else ""
-        yield f"preempting {preempted_pods(after.preempted, _MAX_NAMED)}{instead}"
-    else:
-        yield f"no longer preempting {preempted_pods(before.preempted, _MAX_NAMED)}"
-
-
 def _nodes(report: CompareReport) -> list[str]:
     counts = Counter(node.change for node in report.nodes)
     parts = list[str]()
-    for change in NodeChange:
+    for change, verbs in _VERBS.items():
         if number := counts[change]:
-            nodes = "node" if number == 1 else "nodes"
-            parts.append(f"{number:,} {'' if parts else f'{nodes} '}{(_OF_ONE if number == 1 else _OF_MANY)[change]}")
+            parts.append(f"{f'{number:,}' if parts else count_of(number, 'node')} {verbs[number > 1]}")
     return parts
 
 

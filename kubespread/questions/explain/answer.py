@@ -19,24 +19,14 @@ from kubespread.questions.remedies.families import FAMILIES, Stuck
 from kubespread.questions.remedies.search import advice
 from kubespread.questions.resolving import Resolved, resolve, reviser
 from kubespread.questions.scene import Scene
+from kubespread.reports import judged_nodes
 from kubespread.reports.advise import Advice
-from kubespread.reports.judged_nodes import (
-    NodeConstraint,
-    NodeReport,
-    Rejection,
-    ScoreDetail,
-    Verdict,
-    constraint_reports,
-    counted_constraints,
-    preemption_report,
-    with_pods,
-)
 from kubespread.reports.parts import ClusterReference, ConstraintReport, PodReference
 from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import Counts, LabelColumn
+from kubespread.scheduler.cluster.columns import ABSENT, Counts, LabelColumn
 from kubespread.scheduler.cluster.nodes import nodes_to_find
-from kubespread.scheduler.evaluation import Evaluation, PluginScore, evaluate, has_lower, preempt
+from kubespread.scheduler.evaluation import Evaluation, evaluate, has_lower, preempt
 from kubespread.scheduler.plugin import Code, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, Shares, SoftConstraint, SpreadState
 from kubespread.scheduler.profile.profile import Profile, framework, post_filters
@@ -94,7 +84,7 @@ def answer_of(
     pods: bool = False,
     sort: str = "score",
 ) -> ExplainReport:
-    """The same for a question that is already resolved."""
+    """The answer to a question whose pods are resolved."""
     candidate = resolved.candidates[0]
     return explained(
         resolved.cluster,
@@ -164,7 +154,7 @@ def explained(
         nodes=tuple(sorted(nodes, key=NODE_ORDERS[sort])),
         notes=(*notes, *hints, *(() if preemption else _who_would_make_room(evaluation, profile))),
         advice=None if revise is None else advice_on_constraints(evaluation, version, revise),
-        preemption=preemption_report(preempt(evaluation, post_filters(profile)), version)
+        preemption=judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), version)
         if preemption and len(cluster) and evaluation.error is None and not evaluation.feasible.any()
         else None,
         gaps=gaps(),
@@ -175,7 +165,7 @@ def _who_would_make_room(evaluation: Evaluation, profile: Profile) -> Iterator[s
     """What preemption would do, if it helps."""
     is_stuck = evaluation.error is None and not evaluation.feasible.any()
     if is_stuck and len(evaluation.cluster) and has_lower(evaluation.cluster, evaluation.pod):
-        report = preemption_report(preempt(evaluation, post_filters(profile)), profile.version)
+        report = judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), profile.version)
         if report.node is not None:
             yield report.sentence
 
@@ -192,26 +182,25 @@ class _ConstraintRow(Struct, frozen=True):
     """One constraint with its numbers for all nodes."""
 
     report: ConstraintReport
-    domains: Sequence[str | None]
+    column: LabelColumn
     matching: Counts
     shares: Shares | None
 
-    def on(self, node: int) -> NodeConstraint:
-        constraint, domain = self.report, self.domains[node]
-        minimum = constraint.global_minimum
-        matching = skew = None
+    def on(self, node: int) -> judged_nodes.NodeConstraint:
+        constraint, code = self.report, self.column.codes.item(node)
+        domain = matching = skew = None
         satisfied, reason = False, f"the node has no label {constraint.topology_key}"
-        if domain is not None:
-            matching = int(self.matching[node])
+        if code != ABSENT:
+            domain, matching = self.column.values[code], int(self.matching[node])
             skew = constraint.skew_with(matching, constraint.self_match)
             satisfied = skew <= constraint.max_skew
             reason = f"skew {skew} exceeds maxSkew {constraint.max_skew}"
-        return NodeConstraint(
+        return judged_nodes.NodeConstraint(
             topology_key=constraint.topology_key,
             domain=domain,
             matching=matching,
             self_match=constraint.self_match,
-            global_minimum=minimum,
+            global_minimum=constraint.global_minimum,
             skew=skew,
             max_skew=constraint.max_skew,
             satisfied=satisfied,
@@ -220,39 +209,27 @@ class _ConstraintRow(Struct, frozen=True):
 
 
 def _constraint_rows(evaluation: Evaluation, *, pods: bool) -> list[_ConstraintRow]:
-    reports = constraint_reports(evaluation.states, evaluation.feasible)
+    reports = judged_nodes.constraint_reports(evaluation.states, evaluation.feasible)
     state = evaluation.states.get(PodTopologySpread.name)
     if not isinstance(state, SpreadState):
         return []
     if pods:
         cluster, namespace = evaluation.cluster, evaluation.pod.metadata.namespace
         reports = [
-            with_pods(report, counted, cluster, namespace)
-            for report, counted in zip(reports, counted_constraints(state), strict=True)
+            judged_nodes.with_pods(report, counted, cluster, namespace)
+            for report, counted in zip(reports, judged_nodes.counted_constraints(state), strict=True)
         ]
     is_scored = state.soft is not None and evaluation.feasible.any()
     shares = iter(state.soft.shares(evaluation.feasible) if state.soft is not None and is_scored else ())
     return [
         _ConstraintRow(
             report,
-            _domain_names(counted.column),
+            counted.column,
             counted.around(),
             next(shares, None) if isinstance(counted, SoftConstraint) else None,
         )
-        for report, counted in zip(reports, counted_constraints(state), strict=True)
+        for report, counted in zip(reports, judged_nodes.counted_constraints(state), strict=True)
     ]
-
-
-def _domain_names(column: LabelColumn) -> list[str | None]:
-    values = (*column.values, None)
-    return [values[code] for code in column.codes.tolist()]
-
-
-def _score_detail(score: PluginScore, node: int) -> ScoreDetail:
-    normalized = int(score.normalized[node])
-    return ScoreDetail(
-        raw=int(score.raw[node]), normalized=normalized, weight=score.weight, weighted=normalized * score.weight
-    )
 
 
 def _node_report(
@@ -262,17 +239,25 @@ def _node_report(
     node: int,
     *,
     scores: bool,
-) -> NodeReport:
+) -> judged_nodes.NodeReport:
     verdict = evaluation.verdict(node)
     feasible = verdict.code is Code.SUCCESS
     scored = scores and feasible and evaluation.error is None
-    score_details = {name: _score_detail(score, node) for name, score in evaluation.scores.items()} if scored else {}
-    return NodeReport(
+    score_details = {
+        name: judged_nodes.ScoreDetail(
+            raw=int(score.raw[node]),
+            normalized=int(score.normalized[node]),
+            weight=score.weight,
+            weighted=int(score.normalized[node]) * score.weight,
+        )
+        for name, score in (evaluation.scores.items() if scored else ())
+    }
+    return judged_nodes.NodeReport(
         name=evaluation.cluster.nodes.names[node],
         feasible=feasible,
-        verdict=Verdict(code=verdict.code.value, plugin=verdict.plugin or None, reasons=verdict.reasons),
+        verdict=judged_nodes.Verdict(code=verdict.code.value, plugin=verdict.plugin or None, reasons=verdict.reasons),
         rejections=tuple(
-            Rejection(
+            judged_nodes.Rejection(
                 plugin=status.plugin,
                 code=status.code.value,
                 reasons=status.reasons,

@@ -48,11 +48,11 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     """What the cluster's admission plugins would change in the pod, with the objects the snapshot holds."""
 
     def sorted_by(self, key: str) -> ExplainReport:
-        """The same report with its nodes ordered by ``score`` (best first), ``name`` or ``skew`` (smallest first)."""
+        """The report with its nodes ordered by ``score`` (best first), ``name`` or ``skew`` (smallest first)."""
         return msgspec.structs.replace(self, nodes=tuple(sorted(self.nodes, key=NODE_ORDERS[key])))
 
     def only(self, names: Iterable[str]) -> ExplainReport:
-        """The same report about some of its nodes. Raises UsageError for a node that is not there."""
+        """The report about some of its nodes. Raises UsageError for a node that is not there."""
         chosen = dict.fromkeys(names)
         existing = {node.name for node in self.nodes}
         if missing := [name for name in chosen if name not in existing]:

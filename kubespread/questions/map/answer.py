@@ -64,7 +64,11 @@ def answer(question: Map, scene: Scene) -> TopologyMap:
     """The cluster by itself, or with the pods in question marked."""
     if question.pods and question.selector:
         raise UsageError("name a workload or mark pods by a selector, not both")
-    drawn = _of(_resolved(question, scene)) if question.pods else _whole(question, scene)
+    if question.pods:
+        choosing, settings = question.choosing, question.settings
+        drawn = _of(resolve(scene.snapshot, question.pods, scene.scheduler, choosing, settings=settings))
+    else:
+        drawn = _whole(question, scene)
     given_keys = [full_topology_key(key, drawn.snapshot.nodes) for key in question.keys]
     check_topology_keys(given_keys, drawn.snapshot.nodes, ())
     levels = given_keys or [*default_keys(drawn.snapshot.nodes, drawn.marked.constraints)]
@@ -92,10 +96,6 @@ def answer(question: Map, scene: Scene) -> TopologyMap:
     )
 
 
-def _resolved(question: Map, scene: Scene) -> Resolved:
-    return resolve(scene.snapshot, question.pods, scene.scheduler, question.choosing, settings=question.settings)
-
-
 def _whole(question: Map, scene: Scene) -> _Drawn:
     """The cluster by itself."""
     now = scene.now
@@ -110,18 +110,14 @@ def _whole(question: Map, scene: Scene) -> _Drawn:
 
 
 def _of(resolved: Resolved) -> _Drawn:
-    candidate, cluster = resolved.candidates[0], _cluster_with(resolved)
+    candidate, cluster = resolved.candidates[0], resolved.cluster
+    if candidate.is_stored:
+        # It is not placed again.
+        pods = as_counted(resolved.snapshot.pods, resolved.version)
+        cluster = Cluster.of(resolved.snapshot.nodes, pods, cluster.objects)
     marked = Marked.of(cluster, candidate.pod, framework(resolved.profiles[0]), _own(resolved, cluster))
     gaps = (*resolved.lacking, *candidate.gaps)
     return _Drawn(resolved.snapshot, cluster, marked, candidate, gaps, candidate.notes)
-
-
-def _cluster_with(resolved: Resolved) -> Cluster:
-    """The cluster including a stored pod in question: it is not placed again."""
-    if not resolved.candidates[0].is_stored:
-        return resolved.cluster
-    pods = as_counted(resolved.snapshot.pods, resolved.version)
-    return Cluster.of(resolved.snapshot.nodes, pods, resolved.cluster.objects)
 
 
 def _own(resolved: Resolved, cluster: Cluster) -> list[Pod]:
@@ -289,7 +285,8 @@ class Drawing(Struct, frozen=True):
 
     def _paths(self) -> list[tuple[str | None, ...]]:
         columns = [self.cluster.nodes.label(key) for key in self.keys]
-        values = [[(*column.values, None)[code] for code in column.codes.tolist()] for column in columns]
+        named = [(column.codes.tolist(), (*column.values, None)) for column in columns]
+        values = [[of_key[code] for code in codes] for codes, of_key in named]
         return list(zip(*values, strict=True)) if values else [()] * len(self.cluster)
 
     def _marked_on(self) -> Mapping[int, Sequence[NamespacedName]]:
@@ -312,17 +309,13 @@ def _load(resource: str, requested: int, allocatable: int) -> Load:
 
 def _skews(report: ConstraintReport, counted: HardConstraint | SoftConstraint) -> list[int | None]:
     """Per node, the matching pods of its domain minus the minimum; None outside any domain that counts."""
-    codes, least = counted.column.codes.tolist(), _minimum_of(report)
-    by_value = {domain.value: domain.matching - least for domain in report.domains if domain.eligible_nodes}
-    values = counted.column.values
+    codes, values, least = counted.column.codes.tolist(), counted.column.values, report.global_minimum
+    eligible = [domain for domain in report.domains if domain.eligible_nodes]
+    if least is None:
+        # A soft constraint has none while no node fits.
+        least = minimum([domain.matching for domain in eligible])
+    by_value = {domain.value: domain.matching - least for domain in eligible}
     return [None if code == ABSENT else by_value.get(values[code]) for code in codes]
-
-
-def _minimum_of(constraint: ConstraintReport) -> int:
-    """The global minimum; of a soft constraint, which has none while no node fits, the smallest domain's count."""
-    if constraint.global_minimum is not None:
-        return constraint.global_minimum
-    return minimum([domain.matching for domain in constraint.domains if domain.eligible_nodes])
 
 
 def _order(path: tuple[str | None, ...]) -> tuple[tuple[bool, str], ...]:

@@ -30,7 +30,7 @@ class MapNode(Report, frozen=True, gc=False):
     pods: int
     """How many run there, terminating ones included: they take room until they are gone."""
     marked: tuple[NamespacedName, ...]
-    """NAMESPACE/name of those that are asked about; empty where none are."""
+    """NAMESPACE/name of those that are marked; empty where none are."""
     load: tuple[Load, ...]
     """In the order of `TopologyMap.resources`."""
     skew: tuple[int | None, ...]
@@ -56,7 +56,7 @@ class MapDomain(Report, frozen=True, gc=False):
     pods: int
     """How many run there."""
     marked: int
-    """How many of them are asked about."""
+    """How many of them are marked."""
     load: tuple[Load, ...]
     """Of all its nodes, in the order of ``resources``."""
 
@@ -64,9 +64,9 @@ class MapDomain(Report, frozen=True, gc=False):
 class TopologyMap(ClusterReport, frozen=True, kw_only=True):
     kind: str = "TopologyMap"
     namespace: str | None = None
-    """That of the workload, null where none is asked about."""
+    """That of the workload, null where none is named."""
     workload: str | None = None
-    """Kind/name of what is asked about."""
+    """Kind/name of the workload."""
     selector: str | None = None
     """What is marked: pods of ``namespace`` that this selects, the workload's own where it is null."""
     keys: tuple[str, ...]
@@ -100,7 +100,15 @@ class TopologyMap(ClusterReport, frozen=True, kw_only=True):
         return "no" if any(map(is_violated, self.constraints, self.skew)) else "yes"
 
     def sentences(self) -> Iterator[str]:
-        yield from _sentences(self)
+        """Each constraint, nodes that came and went, pods that wait, and last how full everything is."""
+        yield fullness(self)
+        yield from evenness(self)
+        joined = [node.name for node in self.nodes if node.joined]
+        for names, what in ((joined, "joined"), (self.left, "deleted")):
+            if names:
+                yield f"{count_of(len(names), 'node')} {what}: {some_of(names, _NAMED)}"
+        if self.pending:
+            yield f"{count_of(self.pending, 'pod')} pending in the whole cluster"
 
 
 def fullest(load: tuple[Load, ...]) -> Load | None:
@@ -113,18 +121,6 @@ CLOSING = ("cordoned", "not ready")
 """What keeps pods away whatever they tolerate; anything else in `MapNode.closed` is a taint."""
 JOINED = "joined"
 _NAMED = 3
-
-
-def _sentences(report: TopologyMap) -> Iterator[str]:
-    """Each constraint, nodes that came and went, pods that wait, and last how full everything is."""
-    yield fullness(report)
-    yield from evenness(report)
-    joined = [node.name for node in report.nodes if node.joined]
-    for names, what in ((joined, "joined"), (report.left, "deleted")):
-        if names:
-            yield f"{count_of(len(names), 'node')} {what}: {some_of(names, _NAMED)}"
-    if report.pending:
-        yield f"{count_of(report.pending, 'pod')} pending in the whole cluster"
 
 
 def evenness(report: TopologyMap) -> Iterator[str]:
@@ -207,5 +203,5 @@ def state_word(node: MapNode) -> str:
 
 
 def states_in_full(node: MapNode) -> str:
-    """The same with every taint."""
+    """``cordoned``, ``not ready`` and every taint; and whether an edit added it."""
     return ", ".join([*node.closed, *([JOINED] if node.joined else [])])

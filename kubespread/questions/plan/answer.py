@@ -35,7 +35,7 @@ from kubespread.questions.play.report import PlayReport
 from kubespread.questions.question import Question
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import RemovableReport
-from kubespread.questions.report.growth import growing
+from kubespread.questions.report.lines import growing
 from kubespread.questions.scene import Scene
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import SurviveReport

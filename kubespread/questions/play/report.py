@@ -11,9 +11,8 @@ from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.reports.autoscaling import AutoscalingReport
-from kubespread.reports.happened import FewerReady, GonePod, Happened
+from kubespread.reports.happened import FewerReady, GonePod, Happened, RolloutReport
 from kubespread.reports.parts import ClusterReport, Dealt, Judgment, Report
-from kubespread.reports.rollout import RolloutReport
 from kubespread.wording import count_of, some_of
 
 FailOn = Literal["pending", "blocked", "nothing"]

@@ -35,7 +35,7 @@ from kubespread.questions.upgrade.answer import replace_nodes
 from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.questions.worlds import as_snapshot
 from kubespread.reports.autoscaling import AutoscalingReport
-from kubespread.reports.rollout import RolloutReport
+from kubespread.reports.happened import RolloutReport
 from kubespread.scenario.types import Scenario, Step
 from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
 from kubespread.snapshot.edits.verb import Edit, OfNodes, Verb, nodes_of_target

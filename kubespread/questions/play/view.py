@@ -11,9 +11,20 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.play.report import PlayReport, StepReport
 from kubespread.reports.autoscaling import AutoscalingReport
-from kubespread.reports.happened import BlockedPod, GonePod, Happened, NodeEviction, PlacedPod, eviction_order
+from kubespread.reports.happened import (
+    BlockedPod,
+    DomainRevisions,
+    GonePod,
+    Happened,
+    KeyRevisions,
+    NodeEviction,
+    PlacedPod,
+    RolloutPass,
+    RolloutReport,
+    eviction_order,
+    rollout_sentence,
+)
 from kubespread.reports.parts import SkewChange, scheduler_phrase
-from kubespread.reports.rollout import DomainRevisions, KeyRevisions, RolloutPass, RolloutReport, rollout_sentence
 from kubespread.views.layout import (
     BAD,
     DIM,

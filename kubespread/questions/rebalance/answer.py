@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import Named, NamespacedName, WorkloadName, is_active
+from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
 from kubespread.kube.well_known import POD_DELETION_COST
 from kubespread.questions import patches
+from kubespread.questions.rebalance import report as rows
+from kubespread.questions.rebalance.descheduler.plugin import played
 from kubespread.questions.rebalance.descheduler.policy import read_policy
-from kubespread.questions.rebalance.descheduling import played
-from kubespread.questions.rebalance.goals import goals, matching, together
-from kubespread.questions.rebalance.moves import Aim, Attempt, Move
+from kubespread.questions.rebalance.goals import Aim, Attempt, Move, goals, matching, together
 from kubespread.questions.rebalance.question import Rebalance
-from kubespread.questions.rebalance.report import (
-    DomainMove,
-    EvictionStep,
-    MarkedPod,
-    Obstacle,
-    RebalancedConstraint,
-    RebalanceReport,
-    ScaleDown,
-    StayingPods,
-)
 from kubespread.questions.rebalance.searching import REPLACING, Candidates, Found, candidates, search
 from kubespread.questions.scene import Scene
-from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.parts import DomainChange
-from kubespread.scheduler.cluster.columns import ABSENT, Codes, Counts
+from kubespread.scheduler.cluster.columns import ABSENT
 from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.world.events.editing import scale
 from kubespread.world.events.world import World
@@ -48,21 +36,22 @@ _SCALED = ("Deployment", "ReplicaSet", "ReplicationController")
 """Other controllers do not read the annotation."""
 
 
-def scale_downs(start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[ScaleDown]:
+def scale_downs(start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[rows.ScaleDown]:
     """For some workloads, the smallest scale-down that makes their constraints hold, proven by playing it."""
     for workload in workloads:
         (owner,) = start.world.owners_below(workload)
         pods = _placed(start, owner)
         own = sorted({position for pod in pods for position in start.aim.goals_of(pod)})
-        surplus = _surplus(start, own, pods)
-        replicas = start.world.owner(owner).replicas
-        if surplus and len(surplus) < replicas and _holds(start, workload, own, surplus, replicas):
-            yield ScaleDown(
+        surplus, replicas = _surplus(start, own, pods), start.world.owner(owner).replicas
+        # All negative, since unmarked pods cost 0.
+        marked = [(pod, place - len(surplus)) for place, pod in enumerate(surplus)]
+        if surplus and len(surplus) < replicas and _holds(start, workload, own, marked, replicas - len(surplus)):
+            yield rows.ScaleDown(
                 workload=workload,
                 replicas=replicas,
                 replicas_after=replicas - len(surplus),
-                pods=tuple(MarkedPod(pod=NamespacedName.of(pod), deletion_cost=cost) for pod, cost in _marked(surplus)),
-                commands=tuple(patches.set_deletion_cost(key_of(pod), cost) for pod, cost in _marked(surplus)),
+                pods=tuple(rows.MarkedPod(pod=NamespacedName.of(pod), deletion_cost=cost) for pod, cost in marked),
+                commands=tuple(patches.set_deletion_cost(key_of(pod), cost) for pod, cost in marked),
             )
 
 
@@ -111,19 +100,14 @@ def _surplus(start: Attempt, positions: Sequence[int], pods: Sequence[Pod]) -> l
 
 
 def _holds(
-    start: Attempt, workload: WorkloadName, positions: Sequence[int], surplus: Sequence[Pod], replicas: int
+    start: Attempt, workload: WorkloadName, positions: Sequence[int], marked: Sequence[tuple[Pod, int]], replicas: int
 ) -> bool:
-    """Whether the controller deletes the intended pods, and all of the goals hold then."""
+    """Whether the controller deletes the pods that are marked with their costs, and all of the goals hold then."""
     attempt = start.fork()
-    attempt.world.change_pods((pod, _with_cost(pod, cost)) for pod, cost in _marked(surplus))
-    scale(attempt.world, workload, replicas - len(surplus))
+    attempt.world.change_pods((pod, _with_cost(pod, cost)) for pod, cost in marked)
+    scale(attempt.world, workload, replicas)
     attempt.count(attempt.world.next_step())
     return not any(attempt.needs[position].moves for position in positions)
-
-
-def _marked(surplus: Sequence[Pod]) -> list[tuple[Pod, int]]:
-    """Each pod with its cost: all negative, since unmarked pods cost 0."""
-    return [(pod, place - len(surplus)) for place, pod in enumerate(surplus)]
 
 
 def _with_cost(pod: Pod, cost: int) -> Pod:
@@ -131,19 +115,24 @@ def _with_cost(pod: Pod, cost: int) -> Pod:
     return replace(pod, metadata=replace(pod.metadata, annotations=annotations))
 
 
-_MAX_NAMED = 3
 _NAMED = ("Deployment", *sorted(REPLACING))
 
 
-def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
+def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
     """The fewest evictions that make the constraints hold, each replacement where kube-scheduler puts it."""
     whose = question.asked_in(scene.snapshot)
-    _check_kinds(whose.names)
+    if others := [name for name in whose.names if name.kind not in _NAMED]:
+        kinds = ", ".join(_NAMED)
+        raise UsageError(
+            *(f"{name}: pods of a {name.kind} are not evicted, only those of a {kinds}" for name in others)
+        )
     policy = read_policy(question.descheduler) if question.descheduler is not None else None
     now = scene.now
     baseline, placed_first = scene.settled("anything is evicted")
     world = baseline.world
-    workloads = whose.named_in(world) or list(_chosen(world, whose))
+    counting = AskedWorkloads(world, whose.those_in(world))
+    chosen = (name for pod in world.book if (name := counting.of(pod)) is not None)
+    workloads = whose.named_in(world) or list(dict.fromkeys(chosen))
     if not workloads:
         raise whose.none_found(now)
     unread: dict[str, None] = {}
@@ -154,7 +143,7 @@ def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
     start = Attempt(world.fork(), Aim(found_goals, goals_of, groups, scene.on_progress))
     best = search(start, pods)
     after, shrinking = best.attempt, in_need(start, workloads)
-    return RebalanceReport(
+    return rows.RebalanceReport(
         kube_version=str(scene.release),
         cluster=scene.source,
         **whose.as_reported(world),
@@ -172,7 +161,7 @@ def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
         is_fewest=best.exhausted,
         waits=sum(move.budget is not None for move in after.moves),
         obstacles=tuple(_obstacles(start, best)),
-        staying=_staying(staying),
+        staying=tuple(rows.StayingPods(why=why, pods=staying[why]) for why in sorted(staying)),
         scale_downs=tuple(scale_downs(start, shrinking[:MAX_PLAYED])),
         descheduler=played(start, policy, question.descheduler or "") if policy is not None else None,
         gaps=scene.gaps(world.assumed),
@@ -182,38 +171,17 @@ def answer(question: Rebalance, scene: Scene) -> RebalanceReport:
             *unread,
             *_uncounted(start, pods, len(shrinking) - MAX_PLAYED),
             *placed_first,
-            *_not_in_force(question, start, workloads),
+            *([] if found_goals else [_not_in_force(question, workloads)]),
         ),
     )
-
-
-def _check_kinds(workloads: Sequence[Named]) -> None:
-    """Raise UsageError, a line each, for workloads whose pods are not evicted."""
-    others = [name for name in workloads if name.kind not in _NAMED]
-    if others:
-        raise UsageError(
-            *(f"{name}: pods of a {name.kind} are not evicted, only those of a {', '.join(_NAMED)}" for name in others)
-        )
-
-
-def _chosen(world: World, whose: WorkloadsAsked) -> Iterable[WorkloadName]:
-    counting = AskedWorkloads(world, whose.those_in(world))
-    return dict.fromkeys(name for pod in world.book if (name := counting.of(pod)) is not None)
-
-
-def _not_in_force(question: Rebalance, start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[str]:
-    if not start.aim.goals:
-        others = "" if question.soft else ": --soft asks for soft ones too"
-        is_one = sum(workload.kind != "Pod" for workload in workloads) == 1
-        yield f"no hard constraint is in force for {'it' if is_one else 'these workloads'}{others}"
 
 
 def _uncounted(start: Attempt, pods: Sequence[Candidates], unplayed: int) -> Iterator[str]:
     goals_of, constraint_goals = start.aim.goals_of, start.aim.goals
     uncounted = sum(
-        len(pod.keys)
-        for pod in pods
-        if any(constraint_goals[position].domain_of(pod.node) is None for position in goals_of(pod.pod))
+        len(alike.keys)
+        for alike in pods
+        if any(constraint_goals[position].domain_of(alike.node) is None for position in goals_of(alike.pod))
     )
     if uncounted:
         who = "1 pod runs" if uncounted == 1 else f"{uncounted} pods run"
@@ -223,13 +191,19 @@ def _uncounted(start: Attempt, pods: Sequence[Candidates], unplayed: int) -> Ite
         yield f"scale-downs are worked out for {MAX_PLAYED} workloads and not for {unplayed} more {others}"
 
 
-def _constraints(start: Attempt, after: Attempt) -> Iterator[RebalancedConstraint]:
+def _not_in_force(question: Rebalance, workloads: Sequence[WorkloadName]) -> str:
+    is_one = sum(workload.kind != "Pod" for workload in workloads) == 1
+    soft = "" if question.soft else ": --soft asks for soft ones too"
+    return f"no hard constraint is in force for {'it' if is_one else 'these workloads'}{soft}"
+
+
+def _constraints(start: Attempt, after: Attempt) -> Iterator[rows.RebalancedConstraint]:
     for position, goal in enumerate(start.aim.goals):
         before, now = start.counts[position], after.counts[position]
         if goal.holds(before) and np.array_equal(before, now):
             continue
-        constraint = goal.constraint
-        yield RebalancedConstraint(
+        constraint, column = goal.constraint, goal.counted.column
+        yield rows.RebalancedConstraint(
             workloads=tuple(goal.workloads),
             topology_key=constraint.topology_key,
             when_unsatisfiable=constraint.when_unsatisfiable,
@@ -241,24 +215,21 @@ def _constraints(start: Attempt, after: Attempt) -> Iterator[RebalancedConstrain
             minimum_after=goal.minimum(now),
             skew_before=goal.skew(before),
             skew_after=goal.skew(now),
-            domains=tuple(_domains(goal.counted.column.sorted_codes, goal.counted.column.values, start, position, now)),
+            domains=tuple(
+                DomainChange(column.values[code], before.item(code), now.item(code))
+                for code in column.sorted_codes.tolist()
+                if goal.counted.is_domain[code]
+            ),
         )
 
 
-def _domains(codes: Codes, values: Sequence[str], start: Attempt, position: int, now: Counts) -> Iterator[DomainChange]:
-    before, is_domain = start.counts[position], start.aim.goals[position].counted.is_domain
-    for code in codes.tolist():
-        if is_domain[code]:
-            yield DomainChange(values[code], before.item(code), now.item(code))
-
-
-def _step(start: Attempt, number: int, move: Move) -> EvictionStep:
+def _step(start: Attempt, number: int, move: Move) -> rows.EvictionStep:
     world, key = start.world, key_of(move.evicted)
     workload = workload_of(world, move.evicted)
     keys = dict.fromkeys(
         start.aim.goals[position].constraint.topology_key for position in start.aim.goals_of(move.evicted)
     )
-    return EvictionStep(
+    return rows.EvictionStep(
         number=number,
         pod=NamespacedName.of(move.evicted),
         workload=workload,
@@ -275,20 +246,16 @@ def _step(start: Attempt, number: int, move: Move) -> EvictionStep:
     )
 
 
-def _change(world: World, topology_key: str, move: Move) -> DomainMove:
+def _change(world: World, topology_key: str, move: Move) -> rows.DomainMove:
     column, position_of = world.living.nodes.label(topology_key), world.living.nodes.index
     codes = (int(column.codes[position_of[pod.spec.node_name]]) for pod in (move.evicted, move.landed))
     before, after = (None if code == ABSENT else column.values[code] for code in codes)
-    return DomainMove(topology_key=topology_key, before=before, after=after)
+    return rows.DomainMove(topology_key=topology_key, before=before, after=after)
 
 
-def _obstacles(start: Attempt, best: Found) -> Iterator[Obstacle]:
+def _obstacles(start: Attempt, best: Found) -> Iterator[rows.Obstacle]:
     for place, reasons in sorted(best.obstacles.items()):
         owners = (owner for position in start.aim.groups[place] for owner in start.aim.goals[position].workloads)
         workloads = tuple(dict.fromkeys(owners))
         for why, tried in reasons.most_common():
-            yield Obstacle(workloads=workloads, why=why, tried=tried)
-
-
-def _staying(kept: Counter[str]) -> tuple[StayingPods, ...]:
-    return tuple(StayingPods(why=why, pods=kept[why]) for why in sorted(kept))
+            yield rows.Obstacle(workloads=workloads, why=why, tried=tried)

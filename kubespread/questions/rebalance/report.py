@@ -25,11 +25,11 @@ class RebalancedConstraint(Report, frozen=True):
     minimum_before: int
     """The global minimum, which is 0 while there are fewer domains than minDomains."""
     minimum_after: int
-    """The same once the plan is done."""
+    """The global minimum once the plan is done."""
     skew_before: int
     """The fullest domain's pods minus the global minimum."""
     skew_after: int
-    """The same once the plan is done."""
+    """The skew once the plan is done."""
     domains: tuple[DomainChange, ...]
     """Those that count, by value."""
 
@@ -165,7 +165,7 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
     soft: bool
     """Whether constraints with ScheduleAnyway must hold too."""
     workloads: int
-    """How many workloads are asked about."""
+    """How many workloads were looked at."""
     nodes: int
     """How many the cluster has."""
     pending_before: int = 0
@@ -204,52 +204,46 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
         return "yes" if self.holds else "no"
 
     def sentences(self) -> Iterator[str]:
-        yield from _sentences(self)
+        """Whether the constraints hold, or what it takes; the obstacles, and what the descheduler does."""
+        yield self._outcome
+        if self.staying:
+            pods = (f"{count_of(row.pods, 'pod')} {row.why}" for row in self.staying)
+            yield f"never evicted: {', '.join(pods)}"
+        for obstacle in self.obstacles:
+            tried = count_of(obstacle.tried, "eviction")
+            yield f"{', '.join(workload.called for workload in obstacle.workloads[:3])}: {tried} tried: {obstacle.why}"
+        if self.descheduler is not None:
+            yield _descheduler(self.descheduler)
 
-
-def _sentences(report: RebalanceReport) -> Iterator[str]:
-    """The obstacles, what the descheduler does, and the answer."""
-    yield _answer(report)
-    if report.staying:
-        pods = (f"{count_of(row.pods, 'pod')} {row.why}" for row in report.staying)
-        yield f"never evicted: {', '.join(pods)}"
-    for obstacle in report.obstacles:
-        tried = count_of(obstacle.tried, "eviction")
-        yield f"{', '.join(workload.called for workload in obstacle.workloads[:3])}: {tried} tried: {obstacle.why}"
-    if report.descheduler is not None:
-        yield _descheduler(report.descheduler)
-
-
-def _answer(report: RebalanceReport) -> str:
-    """Whether the constraints hold, or what it takes."""
-    number = report.constraints_in_force
-    if not number:
-        return "nothing to do: no such constraint is in force"
-    whole = "the constraint holds" if number == 1 else f"all {number:,} constraints hold"
-    if not report.violated_before:
-        return f"nothing to do: {whole}"
-    waits = f", {report.waits} of which {'waits' if report.waits == 1 else 'wait'} for a budget" if report.waits else ""
-    evictions = count_of(len(report.steps), "eviction")
-    if report.holds:
-        return f"{evictions}, {_fewest(report)}{waits}: then {whole}"
-    stays = "stays" if report.violated_after == 1 else "stay"
-    violations = f"{'the constraint' if number == 1 else f'{report.violated_after} of {number:,}'} {stays} violated"
-    proven = f", whatever {'else ' if report.staying else ''}is evicted in whatever order" if report.is_fewest else ""
-    if report.steps:
-        return f"no plan found for all constraints: {evictions}{waits}, then {violations}{proven}"
-    return f"no plan found: {violations}{proven}"
-
-
-def _fewest(report: RebalanceReport) -> str:
-    if report.is_fewest:
-        return "the fewest possible"
-    return f"at least {report.at_least} of which any plan needs"
+    @property
+    def _outcome(self) -> str:
+        number = self.constraints_in_force
+        if not number:
+            return "nothing to do: no such constraint is in force"
+        whole = "the constraint holds" if number == 1 else f"all {number:,} constraints hold"
+        if not self.violated_before:
+            return f"nothing to do: {whole}"
+        waits = f", {self.waits} of which {'waits' if self.waits == 1 else 'wait'} for a budget" if self.waits else ""
+        evictions = count_of(len(self.steps), "eviction")
+        if self.holds:
+            fewest = "the fewest possible" if self.is_fewest else f"at least {self.at_least} of which any plan needs"
+            return f"{evictions}, {fewest}{waits}: then {whole}"
+        stays = "stays" if self.violated_after == 1 else "stay"
+        which = "the constraint" if number == 1 else f"{self.violated_after} of {number:,}"
+        else_ = "else " if self.staying else ""
+        proven = f", whatever {else_}is evicted in whatever order" if self.is_fewest else ""
+        violations = f"{which} {stays} violated{proven}"
+        if self.steps:
+            return f"no plan found for all constraints: {evictions}{waits}, then {violations}"
+        return f"no plan found: {violations}"
 
 
 def _descheduler(descheduler: DeschedulerReport) -> str:
     rounds = count_of(len(descheduler.rounds) - descheduler.settles, "round")
     evictions = count_of(descheduler.evictions, "eviction")
-    result = "all constraints hold" if descheduler.holds else _violated(descheduler.rounds[-1].violated)
+    violated = descheduler.rounds[-1].violated
+    stay = f"{count_of(violated, 'constraint')} {'stays' if violated == 1 else 'stay'} violated"
+    result = "all constraints hold" if descheduler.holds else stay
     if descheduler.settles and not descheduler.evictions:
         return f"the descheduler evicts nothing: {result}"
     if descheduler.settles:
@@ -258,7 +252,3 @@ def _descheduler(descheduler: DeschedulerReport) -> str:
         repeated = f"after {rounds} all is as after round {descheduler.repeats}"
         return f"the descheduler never rests: {repeated} ({evictions} so far)"
     return f"the descheduler does not rest within {rounds} ({evictions} so far): {result}"
-
-
-def _violated(number: int) -> str:
-    return f"{count_of(number, 'constraint')} {'stays' if number == 1 else 'stay'} violated"

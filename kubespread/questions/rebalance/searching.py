@@ -12,15 +12,14 @@ from msgspec import Struct, field
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName, is_active, is_ready, is_terminating
 from kubespread.kube.well_known import MIRROR_POD
-from kubespread.questions.rebalance.goals import GoalsOf
-from kubespread.questions.rebalance.moves import Attempt
+from kubespread.questions.rebalance.goals import Attempt, GoalsOf
 from kubespread.world.events.world import World
 from kubespread.world.store.pod_book import PodKey, key_of
 
 MAX_TRIALS = 1_000
 """The most evictions tried to prove that no plan is shorter."""
 _MAX_HOPELESS_TRIALS = 300
-"""The same where the stepwise search found no plan."""
+"""As many where the stepwise search found no plan."""
 _TRIED_PODS = 60_000
 """The limit on trials times the nodes and pods of the cluster: each trial begins with a copy of it."""
 _MAX_SETBACKS = 40
@@ -124,7 +123,11 @@ class _Stepwise:
 
     def __init__(self, start: Attempt, pods: Sequence[Candidates]) -> None:
         self._start = start
-        self._of_group = _by_group(start, pods)
+        self._of_group: dict[int, list[Candidates]] = {}
+        """Candidates that count for a goal, by its group's position."""
+        for pod in pods:
+            for position in start.aim.goals_of(pod.pod)[:1]:
+                self._of_group.setdefault(start.aim.group_of[position], []).append(pod)
         self._keys: tuple[PodKey, ...] = ()
         """The evictions so far."""
         self._kept: tuple[tuple[PodKey, ...], Attempt] = (), start
@@ -250,15 +253,6 @@ class _Exhaustive:
         return None
 
 
-def _by_group(attempt: Attempt, pods: Sequence[Candidates]) -> dict[int, list[Candidates]]:
-    """Candidates that count for a goal, by its group's position."""
-    by_group: dict[int, list[Candidates]] = {}
-    for pod in pods:
-        for position in attempt.aim.goals_of(pod.pod)[:1]:
-            by_group.setdefault(attempt.aim.group_of[position], []).append(pod)
-    return by_group
-
-
 def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Candidates]) -> list[Candidates]:
     """Candidates in domains above their allowed final size come first, the fullest domain first, before all others."""
     violated = frozenset(position for position in group if attempt.needs[position].moves)
@@ -288,13 +282,10 @@ def _next(attempt: Attempt, alike: Candidates) -> PodKey | None:
 
 def _state(attempt: Attempt) -> tuple[object, ...]:
     """The state as far as plans differ: which sorts of pods were evicted, and where their replacements landed."""
-    return tuple(sorted(_marks(attempt)))
-
-
-def _marks(attempt: Attempt) -> Iterator[tuple[str, ...]]:
+    marks = list[tuple[str, ...]]()
     for move in attempt.moves:
         owner = attempt.world.book.owner_of(move.evicted)
         name = f"{owner.namespace}/{owner.kind}/{owner.name}" if owner is not None else ""
         number = move.evicted.metadata.name if owner is not None and owner.kind == "StatefulSet" else ""
-        yield "-", name, move.evicted.spec.node_name, number
-        yield "+", name, move.landed.spec.node_name, number
+        marks += [("-", name, move.evicted.spec.node_name, number), ("+", name, move.landed.spec.node_name, number)]
+    return tuple(sorted(marks))

@@ -18,16 +18,8 @@ from kubespread.kube.quantity import rounded
 from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
+from kubespread.questions.removable import holds
 from kubespread.questions.removable.certain import Certain
-from kubespread.questions.removable.holds import (
-    blocking,
-    kept_by_autoscalers,
-    leaving,
-    pending,
-    refusals,
-    tight_budgets,
-    whose,
-)
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import Hold, LandedOfGroup, LeftAlone, NodeRemoval, RemovableReport, Together
 from kubespread.questions.room import PODS, free
@@ -67,7 +59,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         names = [name for name in names if name in fewest]
     trials = _Trials.of(question, scene)
     world = trials.baseline.world
-    workload = whose(world, lambda _: True)
+    workload = holds.whose(world, lambda _: True)
     alone = tuple(scene.tasks(trials, names, known=_known))
     rows, together, untried = _removals(trials, alone, lambda: scene.is_over)
     report = RemovableReport(
@@ -78,10 +70,10 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         pending_before=trials.baseline.pending(),
         rows=rows,
         together=together,
-        tight_budgets=tuple(budget.name for budget in tight_budgets(world, workload)),
+        tight_budgets=tuple(budget.name for budget in holds.tight_budgets(world, workload)),
         left_alone=tuple(
             LeftAlone(node=kept.node, cause=kept.cause, pods=kept.pods)  # type: ignore[arg-type]  # autoscalers have two
-            for kept in kept_by_autoscalers(world, workload, set(names))
+            for kept in holds.kept_by_autoscalers(world, workload, set(names))
         ),
         gaps=scene.gaps(world.assumed),
         not_modelled=Removable.never_modelled,
@@ -92,7 +84,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
 
 
 def _priced(report: RemovableReport, nodes: Sequence[Node], prices: Prices) -> RemovableReport:
-    """The same answer, with what ``nodes`` cost."""
+    """``report`` with what ``nodes`` cost."""
     by_name, together = {node.metadata.name: node for node in nodes}, report.together
     going = frozenset(together.nodes)
     cost = cost_change(nodes, (node for name, node in by_name.items() if name not in going), prices)
@@ -106,32 +98,13 @@ def _priced(report: RemovableReport, nodes: Sequence[Node], prices: Prices) -> R
     )
 
 
-def _known(removal: _Alone) -> str:
-    return "" if removal.held else f"{removal.name} can go alone"
+def _known(row: NodeRemoval) -> str:
+    return f"{row.node} can go alone" if row.alone else ""
 
 
-class _Alone(Struct):
-    """One node, while the others stay."""
-
-    node: Node
-    pods: Sequence[Pod]
-    """What a drain evicts."""
-    held: tuple[Hold, ...] = ()
-    violated: tuple[str, ...] = ()
-    preempted: tuple[NamespacedName, ...] = ()
-    lost: tuple[NamespacedName, ...] = ()
-    until_deleted: int = 0
-    landed: tuple[LandedPods, ...] | None = None
-    remarks: tuple[Hold, ...] = ()
-
-    @property
-    def set_apart(self) -> tuple[Hold, ...]:
-        """Why it does not go together with others: it is of the control plane, or the last of its domain."""
-        return tuple(remark for remark in self.remarks if remark.cause != "localStorage")
-
-    @property
-    def name(self) -> str:
-        return self.node.metadata.name
+def _set_apart(row: NodeRemoval) -> tuple[Hold, ...]:
+    """Why a node does not go together with others: it is of the control plane, or the last of its domain."""
+    return tuple(remark for remark in row.remarks if remark.cause != "localStorage")
 
 
 class _Group(Struct):
@@ -164,32 +137,19 @@ class _Group(Struct):
 
 
 def _removals(
-    trials: _Trials, alone: Sequence[_Alone], is_over: Callable[[], bool]
+    trials: _Trials, alone: Sequence[NodeRemoval], is_over: Callable[[], bool]
 ) -> tuple[tuple[NodeRemoval, ...], Together, Sequence[str]]:
-    """The outcome for each of the nodes tried ``alone``, and for those that can go together; and those that were not
-    tried with these because it ``is_over``.
+    """The nodes tried ``alone``, each with its place among those that can go together; these; and those that were not
+    tried with them because it ``is_over``.
     """
     free_to_go = sorted(
-        (node for node in alone if not (node.held or node.set_apart)), key=lambda node: (len(node.pods), node.name)
+        (row for row in alone if row.alone and not _set_apart(row)), key=lambda row: (row.pods, row.node)
     )
-    group = trials.together([node.name for node in free_to_go], is_over)
+    group = trials.together([row.node for row in free_to_go], is_over)
     place = {name: number for number, name in enumerate(group.nodes, 1)}
     rows = [
-        NodeRemoval(
-            node=removal.name,
-            domain=removal.node.metadata.labels.get(ZONE),
-            pods=len(removal.pods),
-            alone=not removal.held,
-            place=place.get(removal.name),
-            held=removal.held or group.held.get(removal.name) or removal.set_apart,
-            violated=removal.violated,
-            preempted=removal.preempted,
-            lost=removal.lost,
-            until_deleted=removal.until_deleted,
-            landed=removal.landed,
-            remarks=removal.remarks,
-        )
-        for removal in alone
+        replace(row, place=place.get(row.node), held=row.held or group.held.get(row.node) or _set_apart(row))
+        for row in alone
     ]
     together = Together(
         nodes=tuple(group.nodes),
@@ -224,7 +184,7 @@ class _Trials:
     def of(cls, question: Removable, scene: Scene) -> Self:
         return cls(*scene.settled("any node goes"), question.drain_flags)
 
-    def __call__(self, name: str) -> _Alone:
+    def __call__(self, name: str) -> NodeRemoval:
         """The removal of one node, while the others stay.
 
         Where kubectl refuses it is drained with all flags all the same: what else blocks it is found at once, not one
@@ -232,36 +192,56 @@ class _Trials:
         """
         world = self.baseline.world
         position = world.living.nodes.index[name]
-        plan = drain_plan(world, name, self._flags)
-        node = world.living.nodes.objects[position]
-        alone = _Alone(node, plan.evict, tuple(refusals(plan)), remarks=(*self._set_apart(node), *_local_data(plan)))
-        if not plan.errors and self._certain.goes(position, alone.pods):
-            return alone
+        node, plan = world.living.nodes.objects[position], drain_plan(world, name, self._flags)
+        held = tuple(holds.refusals(plan))
+        row = NodeRemoval(
+            node=name,
+            domain=node.metadata.labels.get(ZONE),
+            pods=len(plan.evict),
+            alone=True,
+            place=None,
+            held=(),
+            violated=(),
+            remarks=tuple(self._remarks(node, plan)),
+        )
+        if not held and self._certain.goes(position, plan.evict):
+            return row
         trial = self.baseline.trial()
-        drained = trial.after(partial(drain, nodes=[name], flags=_ALL_FLAGS if plan.errors else self._flags))
-        waited, removed = len(drained.waiting), drained
-        if blocked := blocking(drained):
-            alone.held += blocked
+        drained = trial.after(partial(drain, nodes=[name], flags=_ALL_FLAGS if held else self._flags))
+        waited, removed, until_deleted = len(drained.waiting), drained, 0
+        if blocked := holds.blocking(drained):
+            held += blocked
         else:
             # Pods that wait may fit once it is gone, and its domain with it.
             removed = trial.after(partial(delete_nodes, nodes=[name]))
-            alone.held += tuple(leaving(removed))
-            alone.until_deleted = max(0, waited - len(removed.waiting))
-        alone.landed = tuple(_landed(trial.world, removed.happened))
-        if not alone.held:
-            placed = [pod for step in removed.happened for pod in step.placed]
-            alone.violated = violated(trial.world, world.cluster, placed)
-            alone.preempted = tuple(NamespacedName.of(gone.pod) for gone in removed.preempted)
-            alone.lost = tuple(NamespacedName.of(gone.pod) for gone in removed.lost)
-        return alone
+            held += tuple(holds.leaving(removed))
+            until_deleted = max(0, waited - len(removed.waiting))
+        landed = tuple(_landed(trial.world, removed.happened))
+        if held:
+            return replace(row, alone=False, held=held, until_deleted=until_deleted, landed=landed)
+        placed = [pod for step in removed.happened for pod in step.placed]
+        return replace(
+            row,
+            violated=violated(trial.world, world.cluster, placed),
+            preempted=tuple(NamespacedName.of(gone.pod) for gone in removed.preempted),
+            lost=tuple(NamespacedName.of(gone.pod) for gone in removed.lost),
+            until_deleted=until_deleted,
+            landed=landed,
+        )
 
-    def _set_apart(self, node: Node) -> Iterator[Hold]:
-        """What is to be known of a node whatever its pods."""
+    def _remarks(self, node: Node, plan: DrainPlan) -> Iterator[Hold]:
+        """What is to be known before a node goes: its role, its domain, and whose data its drain deletes."""
         label = next((role for role in CONTROL_PLANE if role in node.metadata.labels), None)
         if label is not None:
             yield Hold(cause="controlPlane", detail=f"label {label}")
         for domain in self._domains.lost(self.baseline.world, [node.metadata.name]):
             yield Hold(cause="lastOfDomain", detail=domain)
+        pods = tuple(
+            NamespacedName.of(pod) for pod in plan.evict
+            if is_active(pod) and any(volume.empty_dir is not None for volume in pod.spec.volumes)
+        )  # fmt: skip
+        if pods:
+            yield Hold(cause="localStorage", detail="volumes of type emptyDir", pods=pods)
 
     def together(self, names: Sequence[str], is_over: Callable[[], bool]) -> _Group:
         """Greedily, in the order of ``names``: a group that can go is removed, one that cannot is halved.
@@ -270,14 +250,18 @@ class _Trials:
         """
         group = _Group(self.baseline.trial())
         most, start, misses = len(names), 0, 0
-        asks, since = self._asks(group, names), 0
+        asks, since = Asks(group.trial.world, names, self._flags), 0
         while start < len(names) and misses < _IN_A_ROW and not is_over():
             size = max(1, min(asks.likely(start - since, _SHARE), most))
             batch = names[start : start + size]
-            held = self._impossible(group, batch, asks.short(start - since, size)) or self._try(group, batch)
+            lost = self._domains.lost(group.trial.world, batch)
+            held = tuple(Hold(cause="lastOfDomain", detail=domain) for domain in lost)
+            if not held and (short := asks.short(start - since, size)):
+                held = (Hold(cause="noRoom", detail=short),)
+            held = held or self._try(group, batch)
             if not held:
                 start, most, misses = start + size, 2 * size, 0
-                asks, since = self._asks(group, names[start:]), start
+                asks, since = Asks(group.trial.world, names[start:], self._flags), start
             elif size == 1:
                 group.held[batch[0]] = held
                 start, misses = start + 1, misses + 1
@@ -286,16 +270,6 @@ class _Trials:
         group.untried, group.is_cut_short = names[start:], misses < _IN_A_ROW
         return group
 
-    def _asks(self, group: _Group, names: Sequence[str]) -> Asks:
-        return Asks(group.trial.world, names, self._flags)
-
-    def _impossible(self, group: _Group, names: Sequence[str], short: str) -> tuple[Hold, ...]:
-        """What keeps the nodes from going together; ``short`` is what the others have too little of."""
-        lost = tuple(
-            Hold(cause="lastOfDomain", detail=domain) for domain in self._domains.lost(group.trial.world, names)
-        )
-        return lost or ((Hold(cause="noRoom", detail=short),) if short else ())
-
     def _try(self, group: _Group, names: Sequence[str]) -> tuple[Hold, ...]:
         """What blocks the next nodes; they are removed from the group's world if nothing does."""
         trial = group.trial.fork()
@@ -303,24 +277,14 @@ class _Trials:
         for name in names:
             drained = trial.during(partial(drain, nodes=[name], flags=self._flags))
             # What waits for a single node may fit once that is gone.
-            if held := blocking(drained) or (pending(drained) if len(names) > 1 else ()):
+            if held := holds.blocking(drained) or (holds.pending(drained) if len(names) > 1 else ()):
                 return held
         trial.world.wait()
         removed = trial.after(partial(delete_nodes, nodes=names))
-        held = tuple(leaving(removed))
+        held = tuple(holds.leaving(removed))
         if not held:
             group.take(trial, removed, names)
         return held
-
-
-def _local_data(plan: DrainPlan) -> Iterator[Hold]:
-    """The pods whose data a drain deletes."""
-    pods = tuple(
-        NamespacedName.of(pod) for pod in plan.evict
-        if is_active(pod) and any(volume.empty_dir is not None for volume in pod.spec.volumes)
-    )  # fmt: skip
-    if pods:
-        yield Hold(cause="localStorage", detail="volumes of type emptyDir", pods=pods)
 
 
 def _landed(world: World, steps: Iterable[Happenings]) -> Iterator[LandedPods]:
@@ -343,7 +307,7 @@ class CountingDomains:
         kinds = world.cluster.kinds
         running = (kinds[number].pod for number in world.cluster.running.nodes_of_kind)
         self._pods = _by_hard_key((*running, *(waiting.template for waiting in world.waiting)))
-        self._keys = [key for key in dict.fromkeys((ZONE, *self._pods)) if key == ZONE or _has_shared(world, key)]
+        self._keys = [ZONE, *(key for key in self._pods if key not in (ZONE, HOSTNAME) and self._is_shared(key))]
         self._counts = cache(self._is_counted)
 
     def lost(self, world: World, names: Sequence[str]) -> Iterator[str]:
@@ -363,6 +327,11 @@ class CountingDomains:
                 for code in np.flatnonzero((sizes > 0) & (going == sizes)).tolist():
                     if key == ZONE or self._counts(key, column.values[code]):
                         yield f"{short_key(key)} {column.values[code]}"
+
+    def _is_shared(self, key: str) -> bool:
+        """Whether some nodes have the same value."""
+        column = self._world.living.nodes.label(key)
+        return int(np.count_nonzero(column.present)) > len(column.values)
 
     def _is_counted(self, key: str, value: str) -> bool:
         """Whether some hard constraint counts the domain: it does not count nodes where its pod may not run."""
@@ -389,17 +358,6 @@ def _by_hard_key(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
     return by_key
 
 
-def _has_shared(world: World, key: str) -> bool:
-    column = world.living.nodes.label(key)
-    return key != HOSTNAME and int(np.count_nonzero(column.present)) > len(column.values)
-
-
-def _is_made_again(world: World, pod: Pod) -> bool:
-    """Whether the pod's controller creates a replacement, which needs room."""
-    owner = world.book.owner_of(pod)
-    return is_active(pod) and owner is not None and world.makes_others(owner)
-
-
 class Asks:
     """Requests of a world's nodes, in the order of their removal; the world is not changed."""
 
@@ -410,8 +368,11 @@ class Asks:
         requests = []
         for name in names:
             requested: Counter[str] = Counter()
-            for pod in filter(partial(_is_made_again, world), drain_plan(world, name, flags).evict):
-                requested.update({PODS: 1, **kinds[kinds.number_of(pod)].requests[0]})
+            for pod in drain_plan(world, name, flags).evict:
+                owner = world.book.owner_of(pod)
+                # Only what is made again needs room.
+                if is_active(pod) and owner is not None and world.makes_others(owner):
+                    requested.update({PODS: 1, **kinds[kinds.number_of(pod)].requests[0]})
             requests.append(requested)
         # Nodes may have more of other resources than they report, and profiles may ignore those.
         resources = [name for name in (*BASIC_RESOURCES, PODS) if any(request[name] > 0 for request in requests)]

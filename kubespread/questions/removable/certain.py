@@ -155,8 +155,10 @@ class Certain:
         cluster = self._without(node).after(Change(gone=[(pod, node)]))
         prepared = mover.plugins.prepare(cluster, mover.template)
         state = next(filter_state for filter_state in prepared.filter_states if isinstance(filter_state, SpreadState))
-        if any(_is_uneven(constraint) for constraint in state.hard):
-            return 0
+        for hard in state.hard:
+            skew = skew_between(hard.counts[hard.is_domain], lacks_domains=hard.lacks_domains)
+            if skew > hard.constraint.max_skew:
+                return 0
         return int(np.count_nonzero(Placing(prepared).feasible()))
 
     def _without(self, node: int) -> Cluster:
@@ -165,7 +167,3 @@ class Certain:
             base = self._world.cluster
             self._cordoned = node, base.after(Change(replaced={node: cordoned(base.nodes.objects[node])}))
         return self._cordoned[1]
-
-
-def _is_uneven(hard: HardConstraint) -> bool:
-    return skew_between(hard.counts[hard.is_domain], lacks_domains=hard.lacks_domains) > hard.constraint.max_skew

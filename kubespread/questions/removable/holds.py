@@ -1,12 +1,11 @@
-"""What keeps a node: a row for each cause, with what is said of it, and how it is found in what a removal came to.
+"""What keeps a node, found before a drain and in what a removal came to; what is said of each cause is in `HOLDS`.
 
 What keeps pods from being evicted now: budgets, and what drains and autoscalers of nodes refuse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Literal
+from collections.abc import Callable, Collection, Iterator
 
 from msgspec import Struct
 
@@ -23,12 +22,11 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
 from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import DO_NOT_DISRUPT, SAFE_TO_EVICT
-from kubespread.questions.removable.report import HeldBy, Hold
+from kubespread.questions.removable.report import HeldBy, Hold, HoldCause
 from kubespread.world.events.draining import drain_plan
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Difference
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, unmade_pods, workload_of
-from kubespread.world.store.waiting import Waiting
 
 _ASKING = DrainFlags(delete_emptydir_data=False)
 """kubectl drain as it has to be typed: it refuses to delete data in emptyDir, and pods without a controller."""
@@ -54,14 +52,14 @@ class TightBudget(Struct, frozen=True):
 class KeptNode(Struct, frozen=True):
     """One reason why a node is not drained, of one node."""
 
-    cause: KeptBy
+    cause: HoldCause
     node: str
     pods: tuple[NamespacedName, ...]
     """Those that are the reason; none where it is the node itself."""
 
 
 def whose(world: World, is_asked: Callable[[WorkloadName], bool]) -> WorkloadOf:
-    """Pods count that are to leave their nodes when these go, of the workloads that are asked about."""
+    """Pods count that are to leave their nodes when these go, of the workloads in question."""
 
     def workload(pod: Pod) -> WorkloadName | None:
         if not is_active(pod):
@@ -107,7 +105,7 @@ def kept_nodes(world: World, workload: WorkloadOf) -> Iterator[KeptNode]:
         pods = {NamespacedName.of(pod): pod for pod in world.book.on(name) if workload(pod) is not None}
         for hold in refusals(drain_plan(world, name, _ASKING)):
             if held := tuple(pod for pod in pods if pod in hold.pods):
-                yield KeptNode(hold.cause, name, held)  # type: ignore[arg-type]  # three of them
+                yield KeptNode(hold.cause, name, held)
         refused = tuple(
             key for key, pod in pods.items()
             if evict(pod, world.budgets.protecting(pod, world.time), world.time).code != LET_THROUGH
@@ -137,50 +135,6 @@ def _annotated(pods: dict[NamespacedName, Pod], annotation: str, value: str) -> 
     return tuple(key for key, pod in pods.items() if pod.metadata.annotations.get(annotation) == value)
 
 
-KeptBy = Literal["budget", "noController", "localStorage", "daemonSet", "safeToEvict", "doNotDisrupt"]
-
-
-class Keeps(Struct, frozen=True):
-    """One cause."""
-
-    word: str
-    """In a column."""
-    level: Literal["warning", "notice"] = "warning"
-    """How bad it is in a report on the cluster."""
-    nodes: str = ""
-    """What follows a number of nodes there; empty: it is not found before a node is drained."""
-    names_itself: bool = False
-    """Whether pods and cause say it all, without the message."""
-
-
-KEEPS: Mapping[HeldBy | KeptBy, Keeps] = {
-    "controlPlane": Keeps("control plane"),
-    "lastOfDomain": Keeps("last of its domain"),
-    "noController": Keeps(
-        "no controller", nodes="cannot be drained: kubectl drain refuses without --force, for pods that nothing makes "
-        "again", names_itself=True,
-    ),
-    "budget": Keeps("budget", nodes="cannot be drained: a budget refuses an eviction now"),
-    "daemonSet": Keeps(
-        "DaemonSet", nodes="cannot be drained: kubectl drain refuses, for pods of a DaemonSet that is gone"
-    ),
-    "localStorage": Keeps(
-        "local data", "notice", "with data in emptyDir volumes, which a drain deletes",
-        names_itself=True,
-    ),
-    "safeToEvict": Keeps(
-        "safe-to-evict: false", "notice",
-        f"not removed by cluster-autoscaler, for pods annotated {SAFE_TO_EVICT}: false",
-    ),
-    "doNotDisrupt": Keeps("do-not-disrupt", "notice", f"not removed by Karpenter, for {DO_NOT_DISRUPT}: true"),
-    "noNode": Keeps("no other node"),
-    "notMade": Keeps("not made yet"),
-    "noRoom": Keeps("no room"),
-    "preempts": Keeps("preemption"),
-    "fewerReady": Keeps("fewer ready"),
-}  # fmt: skip
-
-
 def refusals(plan: DrainPlan) -> Iterator[Hold]:
     """kubectl drain's refusals of a node, before it evicts anything."""
     causes: dict[str, HeldBy] = {LOCAL_STORAGE_ERROR: "localStorage", UNMANAGED_ERROR: "noController"}
@@ -203,15 +157,12 @@ def pending(difference: Difference) -> tuple[Hold, ...]:
     """Pods with the same message together, named by their workloads: the pods themselves are new."""
     world, by_message = difference.world, dict[str, dict[str, None]]()
     for waiting in difference.waiting:
-        by_message.setdefault(world.message(waiting), {})[_named(difference, waiting)] = None
+        workload = workload_of(world, waiting.pod)
+        named = NamespacedName.of(waiting.pod) if workload.kind == "Pod" else workload
+        by_message.setdefault(world.message(waiting), {})[named] = None
     return tuple(
         Hold(cause="noNode", detail=message, pods=tuple(names)) for message, names in by_message.items()
     )  # fmt: skip
-
-
-def _named(difference: Difference, waiting: Waiting) -> str:
-    workload = workload_of(difference.world, waiting.pod)
-    return NamespacedName.of(waiting.pod) if workload.kind == "Pod" else workload
 
 
 def leaving(difference: Difference) -> Iterator[Hold]:
@@ -219,17 +170,13 @@ def leaving(difference: Difference) -> Iterator[Hold]:
     yield from pending(difference)
     for row in unmade_pods(difference.world, difference.unmade):
         yield Hold(cause="notMade", detail=row.message, pods=(row.workload,))
-    yield from _pushed_away(difference)
-    for short in difference.short:
-        if not short.lacking:
-            detail = f"{short.ready:,} of {short.wanted:,} ready, {short.ready_before:,} before"
-            yield Hold(cause="fewerReady", detail=detail, pods=(short.workload,))
-
-
-def _pushed_away(difference: Difference) -> Iterator[Hold]:
-    """Preempted pods of lower priority without a controller, or protected by a budget."""
+    # Preempted pods of lower priority without a controller, or protected by a budget.
     if lost := tuple(NamespacedName.of(gone.pod) for gone in difference.lost_unasked):
         yield Hold(cause="preempts", detail="pods without a controller are preempted", pods=lost)
     for budget, gone in difference.broken_budgets.items():
         detail = f"preempted though the disruption budget {budget.partition('/')[2]} does not allow it"
         yield Hold(cause="preempts", detail=detail, pods=tuple(NamespacedName.of(each.pod) for each in gone))
+    for short in difference.short:
+        if not short.lacking:
+            detail = f"{short.ready:,} of {short.wanted:,} ready, {short.ready_before:,} before"
+            yield Hold(cause="fewerReady", detail=detail, pods=(short.workload,))

@@ -2,42 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Literal
+from typing import ClassVar, Literal, get_args
+
+from msgspec import Struct
 
 from kubespread.kube.owners import NamespacedName
+from kubespread.kube.well_known import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
 from kubespread.reports.happened import LandedPods
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
+_MAX_NAMED = 4
 HeldBy = Literal[
-    "controlPlane",
-    "lastOfDomain",
-    "localStorage",
-    "noController",
-    "daemonSet",
-    "budget",
-    "noNode",
-    "notMade",
-    "noRoom",
-    "preempts",
-    "fewerReady",
-]
+    "controlPlane", "lastOfDomain", "localStorage", "noController", "daemonSet", "budget", "noNode", "notMade",
+    "noRoom", "preempts", "fewerReady",
+]  # fmt: skip
+LeftBy = Literal["safeToEvict", "doNotDisrupt"]
+HoldCause = HeldBy | LeftBy
+
+
+class HoldRow(Struct, frozen=True, kw_only=True):
+    """What is said of one cause that keeps a node."""
+
+    word: str
+    """In a column."""
+    means: str
+    """For the documentation."""
+    level: Literal["warning", "notice"] = "warning"
+    """How bad it is in a report on the cluster."""
+    nodes: str = ""
+    """What follows a number of nodes there; empty: it is not found before a node is drained."""
+    names_itself: bool = False
+    """Whether pods and cause say it all, without the message."""
+
+
+HOLDS: Mapping[HoldCause, HoldRow] = {
+    "controlPlane": HoldRow(word="control plane", means="its role; no more than a remark"),
+    "lastOfDomain": HoldRow(
+        word="last of its domain",
+        means="the last node of a domain that a hard constraint counts; no more than a remark",
+    ),
+    "localStorage": HoldRow(
+        word="local data", means="kubectl drain refuses to delete data in emptyDir volumes", level="notice",
+        nodes="with data in emptyDir volumes, which a drain deletes", names_itself=True,
+    ),
+    "noController": HoldRow(
+        word="no controller", means="kubectl drain refuses, for pods that nothing makes again", names_itself=True,
+        nodes="cannot be drained: kubectl drain refuses without --force, for pods that nothing makes again",
+    ),
+    "daemonSet": HoldRow(
+        word="DaemonSet", means="kubectl drain refuses, for pods of a DaemonSet",
+        nodes="cannot be drained: kubectl drain refuses, for pods of a DaemonSet that is gone",
+    ),
+    "budget": HoldRow(
+        word="budget", means="the API server refuses an eviction",
+        nodes="cannot be drained: a budget refuses an eviction now",
+    ),
+    "safeToEvict": HoldRow(
+        word="safe-to-evict: false", means=f"pods annotated ``{SAFE_TO_EVICT}: false``", level="notice",
+        nodes=f"not removed by cluster-autoscaler, for pods annotated {SAFE_TO_EVICT}: false",
+    ),
+    "doNotDisrupt": HoldRow(
+        word="do-not-disrupt", means=f"pods, or the node itself, annotated ``{DO_NOT_DISRUPT}: true``", level="notice",
+        nodes=f"not removed by Karpenter, for {DO_NOT_DISRUPT}: true",
+    ),
+    "noNode": HoldRow(word="no other node", means="a pod finds no other node"),
+    "notMade": HoldRow(
+        word="not made yet",
+        means="a controller does not make another pod, as a StatefulSet whose earlier pod is not ready",
+    ),
+    "noRoom": HoldRow(word="no room", means="its pods ask for more than is free elsewhere"),
+    "preempts": HoldRow(
+        word="preemption", means="its pods push others away that nobody makes again, or that a budget protects"
+    ),
+    "fewerReady": HoldRow(
+        word="fewer ready",
+        means="a workload has fewer ready pods than before and than it is to have, as where what makes its pods is not "
+        "modeled",
+    ),
+}  # fmt: skip
 
 
 class Hold(Report, frozen=True):
     """What blocks a node from being removed."""
 
+    meanings: ClassVar = {"cause": {cause: HOLDS[cause] for cause in get_args(HeldBy)}}
+
     cause: HeldBy
-    """``localStorage``, ``noController`` and ``daemonSet``: kubectl drain refuses. ``budget``: the API server refuses
-    an eviction. ``noNode``: a pod finds no other node. ``notMade``: a controller does not make another pod, as a
-    StatefulSet whose earlier pod is not ready. ``noRoom``: its pods ask for more than is free elsewhere. ``preempts``:
-    its pods push others away that nobody makes again, or that a budget protects. ``fewerReady``: a workload has fewer
-    ready pods than before and than it is to have, as where what makes its pods is not modeled. Two are no more than
-    remarks: ``controlPlane`` and ``lastOfDomain``, the last node of a domain that a hard constraint counts.
-    """
+    """One of these."""
     detail: str
     """kubectl's, the API server's or kube-scheduler's own message, or what the cause means."""
     pods: tuple[str, ...] = ()
@@ -47,18 +102,18 @@ class Hold(Report, frozen=True):
 class LeftAlone(Report, frozen=True):
     """A node that autoscalers of nodes do not remove, whatever room there is elsewhere. kubectl drain does not ask."""
 
+    meanings: ClassVar = {"cause": {cause: HOLDS[cause] for cause in get_args(LeftBy)}}
+
     node: str
     """Its name."""
-    cause: Literal["safeToEvict", "doNotDisrupt"]
-    """``safeToEvict``: pods annotated ``cluster-autoscaler.kubernetes.io/safe-to-evict: false``. ``doNotDisrupt``:
-    pods, or the node itself, annotated ``karpenter.sh/do-not-disrupt: true``.
-    """
+    cause: LeftBy
+    """One of these."""
     pods: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of its pods that have the annotation; empty where only the node has it."""
 
 
 class LandedOfGroup(LandedPods, frozen=True, gc=False, kw_only=True):
-    """The same, of nodes that go together."""
+    """Pods of one workload that found a node when nodes go together."""
 
     group: int
     """Which of the groups that are cordoned at once the pods come from, from 1; a later one may move them on."""
@@ -145,7 +200,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     pending_before: int = 0
     """Pods that are pending before any node goes, once the cluster has settled."""
     rows: tuple[NodeRemoval, ...]
-    """The nodes that are asked about: those that go together in their order, then those that can go alone, then the
+    """The nodes that were tried: those that go together in their order, then those that can go alone, then the
     others; fewest pods first, then by name.
     """
     together: Together
@@ -161,36 +216,29 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         return "yes" if any(row.alone for row in self.rows) or self.unfinished is not None else "no"
 
     def sentences(self) -> Iterator[str]:
-        yield from _sentences(self)
-
-
-_MAX_NAMED = 4
-
-
-def _sentences(report: RemovableReport) -> Iterator[str]:
-    """How many can go alone, which together in which order, and the effects."""
-    together, alone = report.together, [row.node for row in report.rows if row.alone]
-    if not alone:
-        yield f"none of {count_of(len(report.rows), 'node')} can go"
-    elif len(alone) == 1:
-        yield f"1 of {count_of(len(report.rows), 'node')} can go alone: {alone[0]}"
-    else:
-        yield from _together(together, f"{len(alone):,} of {count_of(len(report.rows), 'node')} can go alone")
-    if report.cost is not None:
-        yield _cost(report.cost, together.saved)
-    if report.tight_budgets:
-        budgets = some_of(report.tight_budgets, _MAX_NAMED)
-        let = "lets" if len(report.tight_budgets) == 1 else "let"
-        yield f"{count_of(len(report.tight_budgets), 'disruption budget')} {let} no pod go now: {budgets}"
-    if report.left_alone:
-        nodes = dict.fromkeys(left.node for left in report.left_alone)
-        named = some_of([_left_alone(left) for left in report.left_alone], _MAX_NAMED)
-        yield f"autoscalers of nodes leave {count_of(len(nodes), 'node')} alone: {named}"
-    if lost := list(dict.fromkeys(pod for row in report.rows if row.alone for pod in row.lost)):
-        yield f"{count_of(len(lost), 'pod')} would be lost for good: {some_of(lost, _MAX_NAMED)}"
-    yield from (f"together they leave {violation}" for violation in together.violated)
-    if together.preempted:
-        yield f"together they preempt {count_of(together.preempted, 'pod')}, each of which finds another node"
+        """How many can go alone, which together in which order, and the effects."""
+        together, alone = self.together, [row.node for row in self.rows if row.alone]
+        if not alone:
+            yield f"none of {count_of(len(self.rows), 'node')} can go"
+        elif len(alone) == 1:
+            yield f"1 of {count_of(len(self.rows), 'node')} can go alone: {alone[0]}"
+        else:
+            yield from _together(together, f"{len(alone):,} of {count_of(len(self.rows), 'node')} can go alone")
+        if self.cost is not None:
+            yield _cost(self.cost, together.saved)
+        if self.tight_budgets:
+            budgets = some_of(self.tight_budgets, _MAX_NAMED)
+            let = "lets" if len(self.tight_budgets) == 1 else "let"
+            yield f"{count_of(len(self.tight_budgets), 'disruption budget')} {let} no pod go now: {budgets}"
+        if self.left_alone:
+            nodes = dict.fromkeys(left.node for left in self.left_alone)
+            named = some_of([_left_alone(left) for left in self.left_alone], _MAX_NAMED)
+            yield f"autoscalers of nodes leave {count_of(len(nodes), 'node')} alone: {named}"
+        if lost := list(dict.fromkeys(pod for row in self.rows if row.alone for pod in row.lost)):
+            yield f"{count_of(len(lost), 'pod')} would be lost for good: {some_of(lost, _MAX_NAMED)}"
+        yield from (f"together they leave {violation}" for violation in together.violated)
+        if together.preempted:
+            yield f"together they preempt {count_of(together.preempted, 'pod')}, each of which finds another node"
 
 
 def _cost(cost: CostChange, saved: Sequence[Cost]) -> str:
@@ -207,8 +255,7 @@ def _cost(cost: CostChange, saved: Sequence[Cost]) -> str:
 
 
 def _left_alone(left: LeftAlone) -> str:
-    what = "safe-to-evict: false" if left.cause == "safeToEvict" else "do-not-disrupt"
-    return f"{left.node} ({what}{f' on {some_of(left.pods, 1)}' if left.pods else ''})"
+    return f"{left.node} ({HOLDS[left.cause].word}{f' on {some_of(left.pods, 1)}' if left.pods else ''})"
 
 
 def _together(together: Together, alone: str) -> Iterator[str]:

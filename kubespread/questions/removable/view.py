@@ -9,8 +9,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
-from kubespread.questions.removable.holds import KEEPS
-from kubespread.questions.removable.report import HeldBy, Hold, LandedOfGroup, NodeRemoval, RemovableReport
+from kubespread.questions.removable.report import HOLDS, HeldBy, Hold, LandedOfGroup, NodeRemoval, RemovableReport
 from kubespread.views.layout import HANGING, INDENT, Cell, Line, answered, headline, left_out, remarks, wrapped
 from kubespread.views.look import Look
 from kubespread.views.names import fitted, legend
@@ -31,14 +30,13 @@ def _sentence(hold: Hold, *, names_protected: bool = True) -> str:
 
     Without ``names_protected`` all pods of a budget share one sentence.
     """
-    keeps = KEEPS[hold.cause]
-    word = keeps.word
+    row = HOLDS[hold.cause]
     whom = f" {some_of(hold.pods, _MAX_PODS)}" if hold.pods and (names_protected or hold.cause != "budget") else ""
-    if keeps.names_itself:
-        return f"{word}:{whom}"
+    if row.names_itself:
+        return f"{row.word}:{whom}"
     if hold.cause == "lastOfDomain":
         return f"the last node of {hold.detail}"
-    return f"{word}:{whom}{':' if whom else ''} {hold.detail}"
+    return f"{row.word}:{whom}{':' if whom else ''} {hold.detail}"
 
 
 def _consequences(row: NodeRemoval) -> Iterator[str]:
@@ -70,7 +68,7 @@ _NODE: Sequence[Column[NodeRemoval]] = (
     Column(header="TOGETHER", value=lambda row: row.place, is_number=True, nothing="-"),
     count("WAIT", lambda row: row.until_deleted, hides_empty=True),
     Column(
-        header="HELD-BY", value=_causes, text=lambda row: ", ".join(KEEPS[cause].word for cause in _causes(row)),
+        header="HELD-BY", value=_causes, text=lambda row: ", ".join(HOLDS[cause].word for cause in _causes(row)),
         fit=Fit.END, hides_empty=True, readers=Readers.ALL & ~Readers.PAGES,
     ),
     Column(

@@ -28,19 +28,8 @@ from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.removable.holds import KeptNode, TightBudget, WorkloadOf, kept_nodes, tight_budgets, whose
 from kubespread.questions.removable.question import Removable
-from kubespread.questions.report.growth import at_maximum, growing
-from kubespread.questions.report.lines import (
-    of_audit,
-    of_budgets,
-    of_capacity,
-    of_growth,
-    of_kept_nodes,
-    of_pending,
-    of_removable,
-    of_strays,
-    of_survive,
-    strays,
-)
+from kubespread.questions.removable.report import HOLDS
+from kubespread.questions.report import lines
 from kubespread.questions.report.question import Report
 from kubespread.questions.report.report import (
     LEVELS,
@@ -98,18 +87,16 @@ class Compared(msgspec.Struct, frozen=True):
         before = self.lines.get(line.key)
         if before is None:
             return replace(line, change="new")
-        were, are = (LEVELS.index(before.level), before.extent), (LEVELS.index(line.level), line.extent)
+        were, are = ((LEVELS.index(before.level), before.extent), (LEVELS.index(line.level), line.extent))
         change: Change = "same" if were == are else "worse" if are > were else "better"
         return replace(line, change=change, extent_before=before.extent, level_before=before.level)
 
     def score(self, area: AreaScore) -> AreaScore:
         return replace(area, score_before=self.scores.get(area.area))
 
-    def without(self, lines: Iterable[ReportLine], *, is_whole: bool) -> Earlier:
-        """The same, with its lines that are not among ``lines`` any more; where these are not the whole report, nobody
-        knows.
-        """
-        keys = {line.key for line in lines}
+    def without(self, others: Iterable[ReportLine], *, is_whole: bool) -> Earlier:
+        """Its lines that are not among ``others`` any more; none where these are not the whole report."""
+        keys = {line.key for line in others}
         gone = (line for key, line in self.lines.items() if is_whole and key not in keys)
         return Earlier(
             time=self.time, gone=tuple(GoneLine(key=line.key, level=line.level, what=line.what) for line in gone)
@@ -121,31 +108,27 @@ def read_earlier(path: str, cluster: ClusterReference | None) -> Compared:
 
     Raises UsageError.
     """
-    file = display_name(path)
+    file = f"--since {display_name(path)}"
     try:
         card = msgspec.json.decode(read_text_bytes(path, MAX_MANIFEST_BYTES), type=_Card)
     except OSError as error:
-        raise UsageError(f"--since {file}: {error.strerror or error}") from error
+        raise UsageError(f"{file}: {error.strerror or error}") from error
     except MalformedError as error:
-        raise UsageError(f"--since {file}: {error.fault.message}") from error
+        raise UsageError(f"{file}: {error.fault.message}") from error
     except msgspec.DecodeError as error:
-        raise UsageError(f"--since {file}: not what kubespread report -o json writes: {error}") from error
+        raise UsageError(f"{file}: not what kubespread report -o json writes: {error}") from error
     if card.kind == "FleetReport":
-        card = _of_fleet(card, cluster, file)
+        asked = None if cluster is None else (cluster.snapshot, cluster.context)
+        cards = [card for member in card.clusters for card in member.reports]
+        of_cluster = (card for card in cards if card.cluster and (card.cluster.snapshot, card.cluster.context) == asked)
+        found = next(of_cluster, None)
+        if found is None:
+            raise UsageError(f"{file}: none of its {len(cards)} clusters is this one")
+        card = found
     if card.kind != "Scorecard":
-        raise UsageError(f"--since {file}: not what kubespread report -o json writes: kind {card.kind or 'missing'}")
+        raise UsageError(f"{file}: not what kubespread report -o json writes: kind {card.kind or 'missing'}")
     time = None if card.cluster is None else card.cluster.time
     return Compared({line.key: line for line in card.lines}, {area.area: area.score for area in card.areas}, time)
-
-
-def _of_fleet(fleet: _Card, cluster: ClusterReference | None, file: str) -> _Card:
-    """That of the same file or context."""
-    asked = None if cluster is None else (cluster.snapshot, cluster.context)
-    cards = [card for member in fleet.clusters for card in member.reports]
-    for card in cards:
-        if card.cluster is not None and (card.cluster.snapshot, card.cluster.context) == asked:
-            return card
-    raise UsageError(f"--since {file}: none of its {len(cards)} clusters is this one")
 
 
 # Scores of what pods do, whatever is asked for: a constraint that is deleted takes nothing wrong away.
@@ -179,7 +162,7 @@ def held_by(kept: Iterable[KeptNode], tight: Iterable[TightBudget], world: World
         if name is not None and (budgets := world.budgets.protecting(pod, world.time)):
             lets_go = len(budgets) == 1 and NamespacedName.of(budgets[0]) not in held
             loose[name] = loose.get(name, True) and lets_go
-    nodes = frozenset(node.node for node in kept if node.cause in ("budget", "noController", "daemonSet"))
+    nodes = frozenset(node.node for node in kept if HOLDS[node.cause].level == "warning")
     return Held(nodes, frozenset(name for name, lets_go in loose.items() if lets_go), len(world.living.nodes))
 
 
@@ -198,7 +181,8 @@ def scores(workloads: Sequence[AuditedWorkload], zones: int, hosts: int, held: H
         f"as even spreading would, less for fewer, at most {_UNKEPT:g} without a constraint of its own over {name}s"
     )
     yield _score("spread", sum(_spread(row, key, domains) for row in several), len(several), counted)
-    remain = sum(all(_remains(row, key) for key in _keys(zones, hosts)) for row in several)
+    keys = [key for key, number in ((ZONE, zones), (HOSTNAME, hosts)) if number > 1]
+    remain = sum(all(key in row.worst_loss and row.worst_loss[key].remaining for key in keys) for row in several)
     lost = "node or zone" if zones > 1 else "node"
     yield _score(
         "losses", remain, len(several), f"workloads of several pods keep at least one whichever {lost} is lost"
@@ -220,15 +204,6 @@ def scores(workloads: Sequence[AuditedWorkload], zones: int, hosts: int, held: H
 def _score(area: Area, points: float, of: int, counted: str) -> AreaScore:
     score = int(100 * points / of) if of else None
     return AreaScore(area=area, score=score, points=round(points, 2), of=of, counted=counted)
-
-
-def _keys(zones: int, hosts: int) -> Iterable[str]:
-    return [key for key, number in ((ZONE, zones), (HOSTNAME, hosts)) if number > 1]
-
-
-def _remains(row: AuditedWorkload, key: str) -> bool:
-    loss = row.worst_loss.get(key)
-    return loss is not None and loss.remaining > 0
 
 
 def _spread(row: AuditedWorkload, key: str, domains: int) -> float:
@@ -266,10 +241,10 @@ def answer(question: Report, scene: Scene) -> Scorecard:
     audit = asking.whole("audit", Audit(**asking.shared), "auditing workloads")
     rows = () if audit is None else audit.workloads
     zones, hosts = (len(_domains(scene, key)) for key in (ZONE, HOSTNAME))
-    lines = _distinct([*asking.lines(rows), *(() if audit is None else of_audit(audit, zones, asking.commands))])
+    listed = _distinct([*asking.lines(rows), *(() if audit is None else lines.of_audit(audit, zones, asking.commands))])
     areas = () if audit is None else tuple(scores(rows, zones, hosts, asking.held))
     if earlier is not None:
-        lines, areas = [*map(earlier.line, lines)], tuple(map(earlier.score, areas))
+        listed, areas = [*map(earlier.line, listed)], tuple(map(earlier.score, areas))
     report = Scorecard(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -278,8 +253,8 @@ def answer(question: Report, scene: Scene) -> Scorecard:
         nodes=len(scene.now.nodes),
         workloads=len(rows),
         areas=areas,
-        lines=tuple(lines),
-        since=None if earlier is None else earlier.without(lines, is_whole=not asking.missing),
+        lines=tuple(listed),
+        since=None if earlier is None else earlier.without(listed, is_whole=not asking.missing),
         nodes_lost=len(asking.lost),
         gaps=tuple(dict.fromkeys((*asking.said("gaps"), *scene.gaps(scene.world.assumed)))),
         not_modelled=Report.never_modelled,
@@ -302,11 +277,11 @@ def _failures(question: Report, report: Scorecard) -> Iterator[str]:
         yield f"--fail-on {bar}: {count_of(len(reaching), 'line')}, the worst: {reaching[0].what}"
 
 
-def _distinct(lines: Iterable[ReportLine]) -> list[ReportLine]:
+def _distinct(found: Iterable[ReportLine]) -> list[ReportLine]:
     """The worst first, each under a key of its own: causes that differ in their numbers alone are numbered."""
     seen: Counter[str] = Counter()
     distinct = []
-    for line in sorted(lines, key=lambda line: line.badness):
+    for line in sorted(found, key=lambda line: line.badness):
         seen[line.key] += 1
         number = seen[line.key]
         distinct.append(line if number == 1 else replace(line, key=f"{line.key}/{number}"))
@@ -334,18 +309,18 @@ class _Asking(Inquiry):
         pending = self.whole("pending", Pending(**self.shared), "looking at pending pods")
         if pending is not None:
             pods = {NamespacedName.of(pod): pod for pod in scene.now.pods if not pod.spec.node_name}
-            yield from of_pending(pending, pods, commands)
+            yield from lines.of_pending(pending, pods, commands)
         yield from self._as_it_is()
         yield from self._grown()
         yield from self._lost(rows)
         capacity = self.whole("capacity", Capacity(), "adding up what is free")
         if capacity is not None:
-            yield from of_capacity(capacity, commands)
+            yield from lines.of_capacity(capacity, commands)
         if len(scene.now.nodes) > 1:
             going = Removable(most=MOST_NODES, preemption=self.shared["preemption"])
             removable = self.whole("removable", going, "draining nodes")
             if removable is not None:
-                yield from of_removable(removable, commands)
+                yield from lines.of_removable(removable, commands)
 
     @cached_property
     def _pods(self) -> Counter[str]:
@@ -366,21 +341,21 @@ class _Asking(Inquiry):
 
         kept, tight = list(kept_nodes(world, workload)), list(tight_budgets(world, workload))
         self.held = held_by(kept, tight, world, workload)
-        yield from of_budgets(tight, self.commands)
-        yield from of_kept_nodes(kept, len(self.scene.now.nodes), self.commands)
-        yield from of_strays(strays(world, workload), self.commands)
+        yield from lines.of_budgets(tight, self.commands)
+        yield from lines.of_kept_nodes(kept, len(self.scene.now.nodes), self.commands)
+        yield from lines.of_strays(lines.strays(world, workload), self.commands)
 
     def _grown(self) -> Iterator[ReportLine]:
         """Autoscaled workloads at their maximum, all together; alone those that lack pods then, or may take others'."""
         scene = self.scene
-        grown = list(growing(scene.world, self.whose.those_in(scene.world)))
+        grown = list(lines.growing(scene.world, self.whose.those_in(scene.world)))
         scene.world.assume(scene.world.objects.gap(HorizontalPodAutoscaler, "no workload is scaled up"))
         if not grown or not self.begins("scaling"):
             return
         baseline, _ = scene.asking(scene.question, "scaling up").settled("anything is scaled up")
-        together = at_maximum(baseline, grown)
-        alone = (at_maximum(baseline, [one]) for one in grown if together.preempts or one[0] in together.lacking)
-        yield from of_growth(together, alone, self.commands)
+        together = lines.at_maximum(baseline, grown)
+        alone = (lines.at_maximum(baseline, [one]) for one in grown if together.preempts or one[0] in together.lacking)
+        yield from lines.of_growth(together, alone, self.commands)
 
     def _lost(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
         """Zones, pools and nodes, and zones in pairs."""
@@ -401,7 +376,7 @@ class _Asking(Inquiry):
             lost = Survive(**self.shared, keys=tuple(keys), domains=chosen, in_pairs=pairs)
             survive = self.whole("survive", lost, "losing zones and nodes")
             if survive is not None:
-                yield from of_survive(survive, len(hosts), self.commands)
+                yield from lines.of_survive(survive, len(hosts), self.commands)
 
 
 def _domains(scene: Scene, key: str) -> set[str]:

@@ -7,27 +7,30 @@ evicts them for it; but a pod that is made again may not come back, and what it 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from shlex import quote
 from typing import Literal
 
 import numpy as np
 from msgspec import Struct
 
+from kubespread.candidate.replicas import autoscalers_of
+from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, ScaledObject
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.quantity import parse, rounded
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.questions.audit.report import AuditedWorkload, AuditFinding, AuditReport, counts_text, sentence
+from kubespread.questions.audit.report import CAUSES, AuditedWorkload, AuditFinding, AuditReport, counts_text, sentence
 from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.report import PendingReport, StuckGroup
 from kubespread.questions.remedies.families import SHORT
-from kubespread.questions.removable.holds import KEEPS, KeptBy, KeptNode, TightBudget, WorkloadOf
-from kubespread.questions.removable.report import RemovableReport
-from kubespread.questions.report.growth import AtMaximum
+from kubespread.questions.removable.holds import KeptNode, TightBudget, WorkloadOf
+from kubespread.questions.removable.report import HOLDS, HoldCause, RemovableReport
 from kubespread.questions.report.report import Area, Badness, ReportLine
 from kubespread.questions.room import PODS
 from kubespread.questions.survive.report import DomainLoss, SurviveReport, badness, domain_name, troubles_of
@@ -37,8 +40,66 @@ from kubespread.scheduler.plugin import Counted, State, Status
 from kubespread.scheduler.plugins.inter_pod_affinity import AFFINITY, ANTI_AFFINITY, InterPodAffinity
 from kubespread.scheduler.plugins.node_affinity import CONFLICT, NodeAffinity, NodeAffinityState
 from kubespread.scheduler.plugins.node_properties import TaintToleration
+from kubespread.snapshot.edits.pods import Scale
 from kubespread.wording import count_of, domain_noun, short_key, some_of
+from kubespread.world.events.editing import apply, exists
 from kubespread.world.events.world import World
+from kubespread.world.reporting.difference import Baseline
+from kubespread.world.reporting.happenings import desired_replicas, unmade_pods
+
+
+class AtMaximum(Struct, frozen=True):
+    """Workloads at the maximum of their autoscalers, and what finds no node then that had one before."""
+
+    scaled: tuple[tuple[WorkloadName, str, int], ...]
+    """Each with its autoscaler, ``HorizontalPodAutoscaler web``, and its maximum."""
+    lacking: dict[WorkloadName, int]
+    """Pods more without a node, or not made, by workload; others may have lost theirs."""
+    unmade: int
+    """How many of them the API server does not let be made."""
+    preempts: bool
+    """Whether pods made room for others, so that those lack pods that others took the room of."""
+    message: str
+    """kube-scheduler's for the first pod that waits, or the API server's for the first that it refuses."""
+
+
+def growing(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[tuple[WorkloadName, str, int]]:
+    """Workloads with an autoscaler that may ask for more replicas than they are to have, by name."""
+    objects = world.workloads.objects
+    targets = [
+        *(
+            WorkloadName(each.spec.scale_target_ref.kind, each.metadata.namespace, each.spec.scale_target_ref.name)
+            for each in objects.of(HorizontalPodAutoscaler)
+        ),
+        *(
+            WorkloadName(
+                each.spec.scale_target_ref.kind or "Deployment", each.metadata.namespace,
+                each.spec.scale_target_ref.name,
+            )
+            for each in objects.of(ScaledObject)
+        ),
+    ]  # fmt: skip
+    for name in sorted(dict.fromkeys(targets)):
+        if is_asked(name) and exists(world, name):
+            most = max(autoscalers_of(name, objects), key=lambda autoscaler: autoscaler.most)
+            # At 0 it does nothing.
+            if 0 < desired_replicas(world, name) < most.most:
+                yield name, most.text, most.most
+
+
+def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int]]) -> AtMaximum:
+    """Scaled up one after another, at least one."""
+    trial = baseline.trial()
+    for name, _, most in scaled:
+        difference = trial.after(partial(apply, edit=Scale(name.kind, name.name, most, name.namespace), namespace=""))
+    waiting, unmade = difference.waiting, list(unmade_pods(trial.world, difference.unmade))
+    lacking = Counter(difference.pending)
+    lacking.update(difference.not_made)
+    message = trial.world.message(waiting[0]) if waiting else unmade[0].message if unmade else ""
+    return AtMaximum(
+        tuple(scaled), dict(lacking), sum(row.count for row in unmade), bool(difference.preempted), message
+    )  # fmt: skip
+
 
 Rule = Literal["nodeAffinity", "taint", "podAffinity", "podAntiAffinity"]
 _OF_NODES = "node.kubernetes.io/"
@@ -140,16 +201,6 @@ _LETTER = re.compile(r"(?:[A-Z]|C\d+) ")
 _NUMBER = re.compile(r"\d[\d,]*")
 _LATER = frozenset({"fits", "preempts", "nominated"})
 """Why pods wait that get a node without anybody's doing."""
-_MISSING: Mapping[str, tuple[Area, Badness]] = {
-    "stuckRollout": ("running", "critical"),
-    "notCreated": ("running", "critical"),
-    "notReady": ("running", "critical"),
-    "gated": ("running", "notice"),
-    "otherScheduler": ("running", "notice"),
-}
-"""Findings of an audit that are not about where pods are; ``pending`` is what the question of that name tells."""
-_OF_PENDING = frozenset({"gated", "otherScheduler"})
-"""What it tells too where pods wait for that."""
 
 
 def of_pending(report: PendingReport, pods: Mapping[NamespacedName, Pod], commands: Commands) -> Iterator[ReportLine]:
@@ -208,7 +259,7 @@ def of_audit(report: AuditReport, zones: int, commands: Commands) -> Iterator[Re
         for finding in row.findings:
             if finding.cause == "noRoom":
                 closed.setdefault(sentence(row, finding), []).append(row)
-            elif finding.cause != "pending" and not (row.pending and finding.cause in _OF_PENDING):
+            elif not (row.pending and CAUSES[finding.cause].is_pending):
                 yield _found(row, finding, commands)
     for said, rows in closed.items():
         yield _without_room(said, rows, commands)
@@ -261,14 +312,13 @@ def short_kind(workload: WorkloadName) -> str:
 
 def _judged(row: AuditedWorkload, finding: AuditFinding) -> tuple[Area, Badness, str, int]:
     """Where it belongs, how bad it is, what it is and of what extent."""
-    if finding.cause in _MISSING:
-        area, level = _MISSING[finding.cause]
+    if (badness := CAUSES[finding.cause].badness) is not None:
         missing = row.replicas - (row.ready if finding.cause == "notReady" else row.placed)
-        return area, level, finding.cause, max(1, missing) if level == "critical" else 1
+        return "running", badness, finding.cause, max(1, missing) if badness == "critical" else 1
     if finding.constraint is not None:
         constraint = row.constraints[finding.constraint]
-        level = "warning" if finding.level == "violated" else "notice"
-        return "spread", level, finding.level, constraint.skew - constraint.max_skew
+        exceeded = constraint.skew - constraint.max_skew
+        return "spread", "warning" if finding.level == "violated" else "notice", finding.level, exceeded
     if finding.cause == "missingLabel":
         return "spread", "notice", "missingLabel", 1
     return "spread", "notice" if row.placed < 2 else "warning", "oneDomain", row.placed
@@ -344,18 +394,18 @@ def of_budgets(budgets: Iterable[TightBudget], commands: Commands) -> Iterator[R
 
 def of_kept_nodes(kept: Iterable[KeptNode], number: int, commands: Commands) -> Iterator[ReportLine]:
     """A line for each reason for which nodes are not drained, of so many nodes."""
-    by_cause: dict[KeptBy, list[KeptNode]] = {}
+    by_cause: dict[HoldCause, list[KeptNode]] = {}
     for node in kept:
         by_cause.setdefault(node.cause, []).append(node)
     for cause, nodes in by_cause.items():
-        keeps = KEEPS[cause]
+        row = HOLDS[cause]
         pods = [pod.called for node in nodes for pod in node.pods]
         yield ReportLine(
             key=f"drains/{cause}",
             area="drains",
             question="report",
-            level=keeps.level,
-            what=f"{len(nodes):,} of {count_of(number, 'node')} {keeps.nodes}"
+            level=row.level,
+            what=f"{len(nodes):,} of {count_of(number, 'node')} {row.nodes}"
             f"{f': {some_of(pods, _MAX_NAMED)}' if pods else ''}",
             extent=len(nodes),
             nodes=tuple(node.node for node in nodes),

@@ -71,7 +71,7 @@ class ReportLine(Report, frozen=True, kw_only=True):
     remedy: str | None = None
     """The change that was tried and helps; null where none was found, or none was looked for."""
     commands: tuple[str, ...] = ()
-    """The same for kubectl, where it has something to change in the cluster."""
+    """What kubectl is told for that, where it has something to change in the cluster."""
     change: Change | None = None
     """What became of it since the earlier report, by level first and then by extent; null where none is given."""
     level_before: Badness | None = None
@@ -156,7 +156,7 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
     nodes: int
     """How many the cluster has."""
     workloads: int
-    """How many are asked about."""
+    """How many were looked at."""
     areas: tuple[AreaScore, ...]
     """Of the areas that can be counted without regard to what is asked for."""
     lines: tuple[ReportLine, ...]
@@ -164,7 +164,7 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
     levels: dict[Badness, int] = {}
     """How many lines are of each level."""
     by_area: tuple[AreaLines, ...] = ()
-    """The same of each area that has lines, the one with the worst line first."""
+    """How many, and whose, of each area that has lines, the one with the worst line first."""
     since: Earlier | None = None
     """The report that this one is compared with; null where none is given."""
     nodes_lost: int = 0

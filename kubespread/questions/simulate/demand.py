@@ -35,9 +35,9 @@ from kubespread.questions.queue.queue import Outcome
 from kubespread.questions.resolving import Resolved, claimants_of
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import world_of
+from kubespread.reports.happened import RolloutReport
 from kubespread.reports.judged_nodes import constraint_reports, domain_counts
 from kubespread.reports.parts import Dealt, PreemptedPod, skew_now
-from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import Profile, framework

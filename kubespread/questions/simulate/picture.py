@@ -21,8 +21,8 @@ from kubespread.questions.simulate.report import (
     nothing_to_place,
 )
 from kubespread.reports.gang import gang_outcome
+from kubespread.reports.happened import rollout_sentence
 from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange, letter, scheduler_phrase
-from kubespread.reports.rollout import rollout_sentence
 from kubespread.views.layout import (
     BAD,
     DIM,

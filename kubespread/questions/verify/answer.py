@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from math import floor
 from shlex import quote
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -41,20 +41,7 @@ from kubespread.questions.verify.clauses import Found
 from kubespread.questions.verify.question import Verify
 from kubespread.questions.verify.report import Clause, VerifiedClause, VerifyReport
 from kubespread.questions.workloads_asked import WorkloadsAsked
-from kubespread.scenario.promises import (
-    HPA_MAX,
-    KIND,
-    NEVER_BLOCKED,
-    REPLICAS,
-    Amount,
-    Fits,
-    Multiple,
-    Promise,
-    Promises,
-    Room,
-    Survives,
-    read_promises,
-)
+from kubespread.scenario import promises as terms
 from kubespread.scenario.text import parse_step
 from kubespread.scenario.types import API_VERSION, Scenario, Step
 from kubespread.scenario.verbs import Apply
@@ -71,7 +58,7 @@ Data = dict[str, Any]
 
 def of_data(promises: Sequence[Data]) -> Data:
     """A file with these promises."""
-    return {"apiVersion": API_VERSION, "kind": KIND, "promises": [*promises]}
+    return {"apiVersion": API_VERSION, "kind": terms.KIND, "promises": [*promises]}
 
 
 def probes(workloads: Sequence[WorkloadName], losable: Sequence[str]) -> Data:
@@ -85,8 +72,8 @@ def probes(workloads: Sequence[WorkloadName], losable: Sequence[str]) -> Data:
             loss = {**whose, "survives": f"any {key}"}
             promises += [{**loss, "ready": 0, "back": "while silent"}, {**loss, "back": "nodes deleted"}]
         spread = {"spread": {"zone": 0}} if "zone" in losable else {}
-        rest = {"fits": HPA_MAX, "rollout": 0, "drain": NEVER_BLOCKED}
-        promises += [{**whose, **spread, **rest}, {**whose, "fits": REPLICAS}]
+        rest = {"fits": terms.HPA_MAX, "rollout": 0, "drain": terms.NEVER_BLOCKED}
+        promises += [{**whose, **spread, **rest}, {**whose, "fits": terms.REPLICAS}]
     return of_data([*promises, {"cluster": True, "room": dict.fromkeys(_SHARES, "0%")}])
 
 
@@ -124,6 +111,8 @@ def _promised(row: VerifiedClause, probe: Mapping[str, Any]) -> Data:
             return {row.clause: probe[row.clause]} if row.state == "held" else {}
 
 
+A = TypeVar("A")
+_Judging = Callable[[Clause, WorkloadName | None, str, Sequence[str], Callable[[], Found]], VerifiedClause]
 _KINDS = frozenset(row.kind for row in POD_CREATORS.values() if row.has_replicas)
 
 
@@ -140,7 +129,7 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
         scene = _with_manifests(question, scene)
     verifying = _Verifying(question, scene, commands)
     suggested = verifying.suggested() if question.promises is None else None
-    promises = question.promises if suggested is None else read_promises(suggested)
+    promises = question.promises if suggested is None else terms.read_promises(suggested)
     today = question.today or datetime.datetime.now(datetime.UTC).date()
     verifying.check(promises)
     rows, missing = list[VerifiedClause](), list[str]()
@@ -166,7 +155,7 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
 
 
 def _with_manifests(question: Verify, scene: Scene) -> Scene:
-    """The same about the cluster in which the manifests were applied. Raises ManifestError and UsageError."""
+    """The question about the cluster in which the manifests were applied. Raises ManifestError and UsageError."""
     words = " ".join(map(quote, question.filename))
     apply = Scenario((Step(f"apply {words}", Apply(question.filename)),), preemption=question.preemption)
     then = after_steps(scene.snapshot, apply, scheduler=scene.scheduler, namespace=_namespace(question, scene))
@@ -179,7 +168,7 @@ def _namespace(question: Verify, scene: Scene) -> str:
     return given or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
 
 
-def _judged(row: VerifiedClause, promise: Promise, today: datetime.date) -> VerifiedClause:
+def _judged(row: VerifiedClause, promise: terms.Promise, today: datetime.date) -> VerifiedClause:
     """With what is said of the exemption: it is over when its last day is."""
     if promise.until is None:
         return row
@@ -192,17 +181,6 @@ def _judged(row: VerifiedClause, promise: Promise, today: datetime.date) -> Veri
     )
 
 
-class _Clause(NamedTuple):
-    """One thing that is promised, before it is known what becomes of it."""
-
-    clause: Clause
-    workload: WorkloadName | None
-    promised: str
-    words: Sequence[str]
-    """Of the command that shows the answer that decides it."""
-    find: Callable[[], Found]
-
-
 class _Verifying(Inquiry):
     """The promises about one cluster, and the answers that decide them."""
 
@@ -212,10 +190,10 @@ class _Verifying(Inquiry):
         self._namespace = _namespace(question, scene)
         self._lacking: dict[str, None] = {}
         self._commands = commands
-        self._promises: Sequence[Promise] = ()
+        self._promises: Sequence[terms.Promise] = ()
         self._chosen: dict[str, Sequence[WorkloadName]] = {}
 
-    def check(self, promises: Promises) -> None:
+    def check(self, promises: terms.Promises) -> None:
         """Go on with these. Raises ManifestError for workloads and topology keys that the cluster does not have."""
         self._promises, faults = promises.promises, list[Fault]()
         for promise in promises.promises:
@@ -236,7 +214,7 @@ class _Verifying(Inquiry):
         names = [name for name in whose.chosen_in(self._world) if name.kind in _KINDS]
         losable = [key for key in ("zone", "node") if 1 < len(self._domains(key)) <= MOST_LOST]
         data = probes([name for name in names if desired_replicas(self._world, name)], losable)
-        probed = read_promises(data)
+        probed = terms.read_promises(data)
         self.check(probed)
         rows = [row for number, promise in enumerate(probed.promises, 1) for row in self.promise(number, promise)]
         promises = list(suggestions(data["promises"], rows))
@@ -252,7 +230,7 @@ class _Verifying(Inquiry):
     def _full(self, key: str) -> str:
         return full_topology_key(key, self.scene.now.nodes)
 
-    def _workloads(self, promise: Promise) -> Sequence[WorkloadName]:
+    def _workloads(self, promise: terms.Promise) -> Sequence[WorkloadName]:
         """Raises UsageError where there are none."""
         if promise.workload is not None:
             name = promise.workload.within(self._namespace)
@@ -267,77 +245,83 @@ class _Verifying(Inquiry):
             raise whose.none_found(self.scene.now)
         return names
 
-    def promise(self, number: int, promise: Promise) -> Iterator[VerifiedClause]:
+    def promise(self, number: int, promise: terms.Promise) -> Iterator[VerifiedClause]:
         """What becomes of each thing that it promises."""
-        for clause, workload, promised, words, find in self._clauses(promise):
-            try:
-                found = find()
-            except KubespreadError as error:
-                found = Found("unknown", str(error).replace("\n", "; "))
-            yield VerifiedClause(
-                promise=number,
-                line=promise.line(clause),
-                clause=clause,
-                workload=workload,
-                promised=promised,
-                state=found.state,
-                says=found.says,
-                margin=found.margin,
-                step=found.step,
-                command=self._commands.of(
-                    *words, *found.words, namespace=None if workload is None else workload.namespace
-                ),
-            )
-
-    def _clauses(self, promise: Promise) -> Iterator[_Clause]:
+        of = partial(self._clause, number, promise)
         for workload in self._chosen[promise.path]:
-            yield from self._survivals(promise, workload)
-            yield from self._now(promise, workload)
-            yield from self._changed(promise, workload)
+            yield from self._survivals(of, promise, workload)
+            yield from self._others(of, promise, workload)
         for resource, amount in promise.room.items():
-            find = partial(self._room, resource, amount)
-            yield _Clause("room", None, f"{resource} {amount}", ("capacity",), find)
+            yield of("room", None, f"{resource} {amount}", ("capacity",), partial(self._room, resource, amount))
 
-    def _survivals(self, promise: Promise, workload: WorkloadName) -> Iterator[_Clause]:
-        survives = promise.survives
+    def _clause(
+        self,
+        number: int,
+        promise: terms.Promise,
+        clause: Clause,
+        workload: WorkloadName | None,
+        promised: str,
+        words: Sequence[str],
+        find: Callable[[], Found],
+    ) -> VerifiedClause:
+        """One thing that is promised, as ``find`` finds it; ``words`` are those of the command that shows it."""
+        try:
+            found = find()
+        except KubespreadError as error:
+            found = Found("unknown", str(error).replace("\n", "; "))
+        namespace = None if workload is None else workload.namespace
+        return VerifiedClause(
+            promise=number,
+            line=promise.line(clause),
+            clause=clause,
+            workload=workload,
+            promised=promised,
+            state=found.state,
+            says=found.says,
+            margin=found.margin,
+            step=found.step,
+            command=self._commands.of(*words, *found.words, namespace=namespace),
+        )
+
+    def _survivals(self, of: _Judging, promise: terms.Promise, workload: WorkloadName) -> Iterator[VerifiedClause]:
+        """What is promised of each domain that may be lost."""
+        survives, ready, back = promise.survives, promise.ready, promise.back
         if survives is None:
             return
         after = ("--after", quote(survives.after)) if survives.after else ()
         words = ("survive", quote(_reference(workload)), "--key", quote(survives.topology_key), *after)
+        if ready is not None:
+            yield of(
+                "ready", workload, f"{ready}, {survives}", words,
+                lambda: clauses.ready_without(self._survive(survives), workload, ready),
+            )  # fmt: skip
+        if back is not None or ready is None:
+            clause: Clause = "survives" if back is None else "back"
+            promised, when = f"{survives}" if back is None else f"{back}, {survives}", back or "while silent"
+            yield of(clause, workload, promised, words, lambda: clauses.back(self._survive(survives), workload, when))
 
-        def of(what: Clause, promised: str, find: Callable[[SurviveReport], Found]) -> _Clause:
-            return _Clause(what, workload, promised, words, lambda: find(self._survive(survives)))
-
-        if promise.ready is None and promise.back is None:
-            yield of("survives", str(survives), lambda report: clauses.back(report, workload, "while silent"))
-        if (ready := promise.ready) is not None:
-            yield of("ready", f"{ready}, {survives}", lambda report: clauses.ready_without(report, workload, ready))
-        if (back := promise.back) is not None:
-            yield of("back", f"{back}, {survives}", lambda report: clauses.back(report, workload, back))
-
-    def _now(self, promise: Promise, workload: WorkloadName) -> Iterator[_Clause]:
-        """What is promised of the pods as they are."""
-        reference = quote(_reference(workload))
-        ready = promise.ready
+    def _others(self, of: _Judging, promise: terms.Promise, workload: WorkloadName) -> Iterator[VerifiedClause]:
+        """What is promised of the pods as they are, of more replicas, of a rollout and of drains."""
+        reference, ready, fits, least = quote(_reference(workload)), promise.ready, promise.fits, promise.rollout
         if ready is not None and promise.survives is None:
-            yield _Clause("ready", workload, str(ready), ("audit", reference), partial(self._ready, workload, ready))
+            yield of(
+                "ready", workload, f"{ready}", ("audit", reference),
+                lambda: clauses.ready_now(self._audited("", workload), ready),
+            )  # fmt: skip
         for key, most in promise.spread.items():
             words = ("audit", reference, "--key", quote(key))
-            yield _Clause("spread", workload, f"{key} {most}", words, partial(self._spread, workload, key, most))
-
-    def _changed(self, promise: Promise, workload: WorkloadName) -> Iterator[_Clause]:
-        """What is promised of more replicas, of a rollout and of drains."""
-        reference = quote(_reference(workload))
-        if promise.fits is not None:
-            find = partial(self._fits, workload, promise.fits)
-            yield _Clause("fits", workload, str(promise.fits), ("simulate", reference), find)
-        if (least := promise.rollout) is not None:
-            words = ("simulate", reference, "--then rollout")
-            yield _Clause("rollout", workload, str(least), words, partial(self._rollout, workload, least))
+            yield of("spread", workload, f"{key} {most}", words, partial(self._spread, workload, key, most))
+        if fits is not None:
+            yield of("fits", workload, f"{fits}", ("simulate", reference), lambda: self._fits(workload, fits))
+        if least is not None:
+            yield of(
+                "rollout", workload, f"{least}", ("simulate", reference, "--then rollout"),
+                lambda: clauses.rollout(self._played(f"rollout {workload.namespace}/{_reference(workload)}"), least),
+            )  # fmt: skip
         if promise.drain:
-            yield _Clause("drain", workload, NEVER_BLOCKED, ("plan",), partial(self._drain, workload))
+            yield of("drain", workload, terms.NEVER_BLOCKED, ("plan",), lambda: self._drain(workload))
 
-    def _survive(self, survives: Survives) -> SurviveReport:
+    def _survive(self, survives: terms.Survives) -> SurviveReport:
         """One answer for all workloads of which it is promised."""
         told = (
             name for promise in self._promises if promise.survives == survives
@@ -370,17 +354,14 @@ class _Verifying(Inquiry):
         full = self._full(key)
         return clauses.spread(self._audited(full, workload), full, most)
 
-    def _ready(self, workload: WorkloadName, least: Amount) -> Found:
-        return clauses.ready_now(self._audited("", workload), least)
-
-    def _fits(self, workload: WorkloadName, wanted: Fits) -> Found:
+    def _fits(self, workload: WorkloadName, wanted: terms.Fits) -> Found:
         desired, beside = desired_replicas(self._world, workload), ""
         replicas = desired
-        if isinstance(wanted, Multiple):
+        if isinstance(wanted, terms.Multiple):
             replicas, beside = wanted.of(desired), f" ({wanted} {desired:,})"
         elif isinstance(wanted, int):
             replicas = wanted
-        elif wanted == HPA_MAX:
+        elif wanted == terms.HPA_MAX:
             objects = self._world.workloads.objects
             if gap := self._gap(HorizontalPodAutoscaler, "how many replicas it may get is not known"):
                 return gap
@@ -399,9 +380,6 @@ class _Verifying(Inquiry):
         )  # fmt: skip
         reports: Sequence[SimulateReport] = self.of(question, "placing replicas", (workload, replicas))
         return reports[0]
-
-    def _rollout(self, workload: WorkloadName, least: Amount) -> Found:
-        return clauses.rollout(self._played(f"rollout {workload.namespace}/{_reference(workload)}"), least)
 
     def _played(self, *steps: str) -> PlayReport:
         scenario = Scenario(tuple(parse_step(step, None) for step in steps), preemption=self._question.preemption)
@@ -424,7 +402,7 @@ class _Verifying(Inquiry):
         baseline, _ = self.scene.asking(self._question, "draining nodes").settled("any node is drained")
         return baseline
 
-    def _room(self, resource: str, promised: Room) -> Found:
+    def _room(self, resource: str, promised: terms.Room) -> Found:
         return clauses.room(self.of(Capacity(), "adding up what is free"), resource, promised)
 
     def _gap(self, kind: type[ApiObject], consequence: str) -> Found | None:

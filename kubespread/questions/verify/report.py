@@ -62,7 +62,7 @@ class VerifiedClause(Report, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """The same with whose promise it is."""
+        """Whose promise it is, what is promised, and what became of it."""
         return f"{self.called}: {self.of_promise}"
 
 
@@ -98,17 +98,9 @@ class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
 
     def sentences(self) -> Iterator[str]:
         others = [f"{number:,} {state}" for state, number in self.states.items() if number and state != "held"]
-        held, of = self.states["held"], count_of(self.promises, "promise")
-        if self.unfinished is None or self.clauses:
-            parts = len(self.clauses)
-            of_parts = (
-                f"; {len(self.of('held')):,} of their {parts:,} clauses hold"
-                if others and parts > self.promises
-                else ""
-            )
-            yield f"{', '.join([f'{held:,} of {of} {_hold(self.promises)}', *others])}{of_parts}"
+        parts, hold = len(self.clauses), "holds" if self.promises == 1 else "hold"
+        if self.unfinished is None or parts:
+            held = f"{self.states['held']:,} of {count_of(self.promises, 'promise')} {hold}"
+            of_parts = f"; {len(self.of('held')):,} of their {parts:,} clauses hold"
+            yield f"{', '.join([held, *others])}{of_parts if others and parts > self.promises else ''}"
         yield from (row.sentence for row in self.of("broken", "unknown", "accepted"))
-
-
-def _hold(number: int) -> str:
-    return "holds" if number == 1 else "hold"

@@ -27,7 +27,7 @@ from kubespread.kube.selector import Selector, SelectorError, from_label_selecto
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.check.lint.trial import Mended, PodChange, Subject, Trial, by_domain, with_constraint
 from kubespread.questions.check.report import Remedy, RuleReport, Severity
-from kubespread.reports.rollout import RolloutReport
+from kubespread.reports.happened import RolloutReport
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, PodConstraints, pod_constraints
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread

@@ -29,14 +29,7 @@ from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.compare.answer import Answered, ClusterSide, asked_of, compared
 from kubespread.questions.compare.question import Compare
 from kubespread.questions.compare.report import CompareReport, NodeChange
-from kubespread.questions.compare.workloads.report import (
-    ClusterSideReport,
-    CompareWorkloadsReport,
-    ScoreChange,
-    WorkloadChange,
-    WorkloadDifference,
-    WorkloadSide,
-)
+from kubespread.questions.compare.workloads import report as reports
 from kubespread.questions.editing import edited
 from kubespread.questions.explain.answer import explained
 from kubespread.questions.scene import Scene, cluster_reference
@@ -51,7 +44,7 @@ from kubespread.scheduler.profile.profile import Profile, framework, post_filter
 from kubespread.world.store.owners import in_order
 
 
-def answer(question: Compare, scene: Scene) -> CompareWorkloadsReport:
+def answer(question: Compare, scene: Scene) -> reports.CompareWorkloadsReport:
     """Each side is asked by itself."""
     work = _Comparing.of(question, scene)
     whose, names = work.whose, work.names
@@ -64,9 +57,9 @@ def answer(question: Compare, scene: Scene) -> CompareWorkloadsReport:
         work.before.learn(each.found[0])
         work.after.learn(each.found[1])
     rows = [each.row for each in done if each.row is not None]
-    order = list(WorkloadChange)
+    order = list(reports.WorkloadChange)
     unfinished = scene.unfinished("workload", len(names), names[len(done) :])
-    return CompareWorkloadsReport(
+    return reports.CompareWorkloadsReport(
         namespace=whose.namespace,
         selector=whose.text,
         preemption=question.preemption,
@@ -91,7 +84,7 @@ class _Found(Struct, frozen=True):
 class _Compared(Struct, frozen=True):
     """One workload."""
 
-    row: WorkloadDifference | None
+    row: reports.WorkloadDifference | None
     """None where both sides answer alike."""
     is_refused: bool
     """Whether they do because neither judges it."""
@@ -133,7 +126,7 @@ class _Judged(Struct, frozen=True):
     """None where the pod is refused, or its cycle failed before any node was judged."""
     preemption: PreemptionReport | None = None
     answered: Callable[[], Answered] | None = None
-    """The same explained node by node; None where the pod is refused."""
+    """What it says node by node; None where the pod is refused."""
     is_scored: bool = True
 
     @property
@@ -150,9 +143,9 @@ class _Judged(Struct, frozen=True):
         best = evaluation.feasible & (evaluation.total == evaluation.total[evaluation.feasible].max())
         return tuple(sorted(names[node] for node in np.flatnonzero(best)))
 
-    def report(self) -> WorkloadSide:
+    def report(self) -> reports.WorkloadSide:
         evaluation = self.evaluation
-        return WorkloadSide(
+        return reports.WorkloadSide(
             refused=self.refused,
             fits=evaluation is not None and self.message is None,
             fitting=0 if evaluation is None else int(np.count_nonzero(evaluation.feasible)),
@@ -198,9 +191,9 @@ class _Side:
         self._cluster.assumed.update(dict.fromkeys(found.assumed))
         self._not_modelled |= dict.fromkeys(found.not_modelled)
 
-    def report(self) -> ClusterSideReport:
+    def report(self) -> reports.ClusterSideReport:
         """What has been asked of it so far."""
-        return ClusterSideReport(
+        return reports.ClusterSideReport(
             asked=asked_of(self._side),
             kube_version=str(self._version),
             scheduler_name=self._side.scheduler.profile,
@@ -262,17 +255,17 @@ class _Side:
         return without
 
 
-def _difference(name: WorkloadName, before: _Judged | None, after: _Judged | None) -> WorkloadDifference | None:
+def _difference(name: WorkloadName, before: _Judged | None, after: _Judged | None) -> reports.WorkloadDifference | None:
     """None where both sides say the same."""
     if before is None or after is None:
-        only = WorkloadChange.NEW if before is None else WorkloadChange.GONE
+        only = reports.WorkloadChange.NEW if before is None else reports.WorkloadChange.GONE
         return _row(name, before, after, (only,))
     if before.answered is None or after.answered is None:
         if before.refused == after.refused:
             return None
-        change = WorkloadChange.REASONS
+        change = reports.WorkloadChange.REASONS
         if before.refused is None or after.refused is None:
-            change = WorkloadChange.REFUSED if before.refused is None else WorkloadChange.ADMITTED
+            change = reports.WorkloadChange.REFUSED if before.refused is None else reports.WorkloadChange.ADMITTED
         return _row(name, before, after, (change,))
     if _is_the_same(before, after):
         return None
@@ -285,20 +278,20 @@ def _row(
     name: WorkloadName,
     before: _Judged | None,
     after: _Judged | None,
-    changes: tuple[WorkloadChange, ...],
+    changes: tuple[reports.WorkloadChange, ...],
     in_full: CompareReport | None = None,
-) -> WorkloadDifference:
+) -> reports.WorkloadDifference:
     nodes = () if in_full is None else in_full.nodes
     by_score = [node.score_changes for node in nodes if node.change is NodeChange.SCORE]
     counts = Counter(node.change for node in nodes)
-    return WorkloadDifference(
+    return reports.WorkloadDifference(
         workload=name,
         changes=changes,
         before=None if before is None else before.report(),
         after=None if after is None else after.report(),
         nodes={change.value: counts[change] for change in NodeChange if counts[change]},
         scores=tuple(
-            ScoreChange(plugin=plugin, least=min(by_node), most=max(by_node))
+            reports.ScoreChange(plugin=plugin, least=min(by_node), most=max(by_node))
             for plugin in sorted({plugin for changed in by_score for plugin in changed})
             for by_node in [[changed.get(plugin, 0) for changed in by_score]]
         ),
@@ -306,23 +299,23 @@ def _row(
     )
 
 
-def _changes(before: _Judged, after: _Judged, in_full: CompareReport) -> Iterator[WorkloadChange]:
+def _changes(before: _Judged, after: _Judged, in_full: CompareReport) -> Iterator[reports.WorkloadChange]:
     fits = [side.evaluation is not None and side.message is None for side in (before, after)]
     changed = {node.change for node in in_full.nodes}
     if fits[0] != fits[1]:
-        yield WorkloadChange.STARTS if fits[1] else WorkloadChange.STOPS
+        yield reports.WorkloadChange.STARTS if fits[1] else reports.WorkloadChange.STOPS
     if before.first and after.first and before.first != after.first:
-        yield WorkloadChange.FIRST
+        yield reports.WorkloadChange.FIRST
     if _victims(before) != _victims(after):
-        yield WorkloadChange.PREEMPTION
+        yield reports.WorkloadChange.PREEMPTION
     if changed - {NodeChange.SCORE, NodeChange.REASONS}:
-        yield WorkloadChange.NODES
+        yield reports.WorkloadChange.NODES
     if NodeChange.SCORE in changed:
-        yield WorkloadChange.SCORES
+        yield reports.WorkloadChange.SCORES
     if any(constraint.is_outcome for constraint in in_full.constraints):
-        yield WorkloadChange.SPREAD
+        yield reports.WorkloadChange.SPREAD
     if NodeChange.REASONS in changed or (before.message != after.message and fits == [False, False]):
-        yield WorkloadChange.REASONS
+        yield reports.WorkloadChange.REASONS
 
 
 def _victims(side: _Judged) -> tuple[object, ...]:

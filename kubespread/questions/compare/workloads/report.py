@@ -6,8 +6,7 @@ exchanged.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
 from kubespread.kube.owners import WorkloadName
@@ -35,35 +34,21 @@ class WorkloadChange(StrEnum):
     REASONS = "other reasons"
 
 
-_OF_MANY = {
-    WorkloadChange.GONE: "are gone",
-    WorkloadChange.NEW: "are new",
-    WorkloadChange.REFUSED: "are refused now",
-    WorkloadChange.ADMITTED: "are no longer refused",
-    WorkloadChange.STOPS: "no longer fit",
-    WorkloadChange.STARTS: "fit now",
-    WorkloadChange.FIRST: "have another first choice",
-    WorkloadChange.PREEMPTION: "preempt different pods",
-    WorkloadChange.NODES: "fit other nodes",
-    WorkloadChange.SCORES: "score differently",
-    WorkloadChange.SPREAD: "are counted differently",
-    WorkloadChange.REASONS: "fail for other reasons",
+_VERBS: Mapping[WorkloadChange, tuple[str, str]] = {
+    WorkloadChange.GONE: ("is gone", "are gone"),
+    WorkloadChange.NEW: ("is new", "are new"),
+    WorkloadChange.REFUSED: ("is refused now", "are refused now"),
+    WorkloadChange.ADMITTED: ("is no longer refused", "are no longer refused"),
+    WorkloadChange.STOPS: ("no longer fits", "no longer fit"),
+    WorkloadChange.STARTS: ("fits now", "fit now"),
+    WorkloadChange.FIRST: ("has another first choice", "have another first choice"),
+    WorkloadChange.PREEMPTION: ("preempts different pods", "preempt different pods"),
+    WorkloadChange.NODES: ("fits other nodes", "fit other nodes"),
+    WorkloadChange.SCORES: ("scores differently", "score differently"),
+    WorkloadChange.SPREAD: ("is counted differently", "are counted differently"),
+    WorkloadChange.REASONS: ("fails for other reasons", "fail for other reasons"),
 }
-_OF_ONE = {
-    **_OF_MANY,
-    WorkloadChange.GONE: "is gone",
-    WorkloadChange.NEW: "is new",
-    WorkloadChange.REFUSED: "is refused now",
-    WorkloadChange.ADMITTED: "is no longer refused",
-    WorkloadChange.STOPS: "no longer fits",
-    WorkloadChange.STARTS: "fits now",
-    WorkloadChange.FIRST: "has another first choice",
-    WorkloadChange.PREEMPTION: "preempts different pods",
-    WorkloadChange.NODES: "fits other nodes",
-    WorkloadChange.SCORES: "scores differently",
-    WorkloadChange.SPREAD: "is counted differently",
-    WorkloadChange.REASONS: "fails for other reasons",
-}
+"""Of one workload and of several."""
 
 
 class ClusterSideReport(Report, frozen=True):
@@ -77,7 +62,7 @@ class ClusterSideReport(Report, frozen=True):
     nodes: int
     """How many the cluster has."""
     workloads: int
-    """How many are asked about."""
+    """How many were compared."""
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -133,13 +118,13 @@ class WorkloadDifference(Report, frozen=True):
 class CompareWorkloadsReport(QuestionReport, frozen=True, kw_only=True):
     kind: str = "CompareWorkloadsReport"
     namespace: str | None
-    """The namespace whose workloads are asked about, null for all."""
+    """The namespace whose workloads are compared, null for all."""
     selector: str
     """The labels of those workloads, empty for all."""
     preemption: bool = True
     """Whether pods evict others of lower priority where they fit nowhere, as kube-scheduler lets them by default."""
     same: bool
-    """Whether all were asked about and none is answered differently; the questions may differ."""
+    """Whether all were compared and none is answered differently; the questions may differ."""
     before: ClusterSideReport
     after: ClusterSideReport
     workloads: tuple[WorkloadDifference, ...]
@@ -168,6 +153,11 @@ class CompareWorkloadsReport(QuestionReport, frozen=True, kw_only=True):
         """Whether no workload is judged on either side."""
         return not self.workloads and self.refused == self.total
 
+    def _by_gravest_change(self) -> Iterator[str]:
+        for change, verbs in _VERBS.items():
+            if names := [row.workload.called for row in self.workloads if row.changes[0] is change]:
+                yield f"{len(names):,} {verbs[len(names) > 1]} ({some_of(names, _MAX_NAMED)})"
+
     def judged(self) -> Judgment:
         if self._is_unknown:
             return "unknown"
@@ -180,16 +170,6 @@ class CompareWorkloadsReport(QuestionReport, frozen=True, kw_only=True):
         elif not self.workloads:
             yield f"same: {all_of}"
         else:
-            yield f"different: {len(self.workloads):,} of {all_of}: {', '.join(_counted(self))}"
+            yield f"different: {len(self.workloads):,} of {all_of}: {', '.join(self._by_gravest_change())}"
         if self.refused and not self._is_unknown:
             yield f"{count_of(self.refused, 'workload')} not judged on either side"
-
-
-def _counted(report: CompareWorkloadsReport) -> Iterator[str]:
-    """Each workload once, by its gravest change."""
-    by_change = Counter(row.changes[0] for row in report.workloads)
-    for change in WorkloadChange:
-        if number := by_change[change]:
-            names = [row.workload.called for row in report.workloads if row.changes[0] is change]
-            verb = (_OF_ONE if number == 1 else _OF_MANY)[change]
-            yield f"{number:,} {verb} ({some_of(names, _MAX_NAMED)})"

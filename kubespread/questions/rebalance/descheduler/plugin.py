@@ -1,6 +1,4 @@
-"""Which pods RemovePodsViolatingTopologySpreadConstraint would have evicted from a cluster.
-
-Which pods the descheduler's evictor may evict. What the descheduler sees of a cluster when a cycle begins.
+"""The descheduler on a cluster: which pods RemovePodsViolatingTopologySpreadConstraint evicts, cycle by cycle.
 
 Source: descheduler v0.36:
     pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint/topologyspreadconstraint.go, Balance
@@ -10,7 +8,7 @@ Source: descheduler v0.36: pkg/framework/plugins/defaultevictor/defaultevictor.g
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
@@ -18,9 +16,10 @@ from itertools import chain, groupby
 
 import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-from kubespread.controllers.disruption import selector_of
+from kubespread.controllers.disruption import LET_THROUGH, selector_of
 from kubespread.errors import UsageError
 from kubespread.kube.api.cluster_objects import (
     ClusterObjects,
@@ -28,10 +27,10 @@ from kubespread.kube.api.cluster_objects import (
     PodDisruptionBudget,
     PriorityClass,
 )
-from kubespread.kube.api.core import Node, Pod, PodAffinityTerm, TopologySpreadConstraint
+from kubespread.kube.api.core import Namespace, Pod, PodAffinityTerm, TopologySpreadConstraint
 from kubespread.kube.gotext import quote
-from kubespread.kube.owners import is_terminating, moment, priority_of
-from kubespread.kube.pod_requests import Amounts, pod_requests
+from kubespread.kube.owners import NamespacedName, is_terminating, moment, priority_of
+from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.quantity import NANO, parse
 from kubespread.kube.selector import Requirement, Selector, SelectorError, from_label_selector, required_node_selector
 from kubespread.kube.well_known import (
@@ -42,45 +41,58 @@ from kubespread.kube.well_known import (
     MIRROR_POD,
     READY,
 )
-from kubespread.questions.rebalance.descheduler.policy import (
-    DAEMON_SET_PODS,
-    FAILED_BARE,
-    LOCAL_STORAGE,
-    RESOURCE_CLAIMS,
-    SYSTEM_CRITICAL,
-    WITH_PVC,
-    WITHOUT_PDB,
-    EvictorArgs,
-    Policy,
-    Profile,
-)
+from kubespread.questions.rebalance.descheduler import policy as policies
+from kubespread.questions.rebalance.goals import Attempt
+from kubespread.questions.rebalance.report import DeschedulerReport, DeschedulerRound, StayingPods
 from kubespread.reports.parts import skew_between
 from kubespread.scheduler.cluster.columns import ABSENT, Mask
 from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_required_node_affinity, tolerated
-
-# Which nodes the descheduler believes would accept a pod. It checks less than kube-scheduler does.
-#
-# Source: descheduler v0.36: pkg/descheduler/node/node.go, NodeFit, PodFitsAnyOtherNode
-
+from kubespread.world.events.world import World
+from kubespread.world.store.happenings import EVICTED
+from kubespread.world.store.pod_book import key_of
 
 _PODS, _CPU = "pods", "cpu"
+_Placed = tuple[Pod, int]
+"""A pod and its node's position."""
 
 
-class NodeFit:
-    """Node fit for pods of one cluster; pods to be evicted still take their room."""
+class View:
+    """What the descheduler sees of a cluster when a cycle begins.
 
-    def __init__(self, nodes: Nodes, pods: Sequence[Pod]) -> None:
-        self._nodes = nodes
-        self._running = [
-            (pod, position)
-            for pod in pods
-            if pod.status.phase not in ENDED_PHASES and (position := nodes.index.get(pod.spec.node_name)) is not None
-        ]
-        self._requests: dict[tuple[int, ...], tuple[Pod, Amounts]] = {}
-        """By the parts of the spec that say what a pod requests, with a pod that keeps them."""
+    Which nodes it believes would accept a pod: it checks less than kube-scheduler does. Pods to be evicted still take
+    their room. What depends on parts that pods of one template share is known by the identities of these.
+
+    Source: descheduler v0.36: pkg/descheduler/node/node.go, NodeFit, PodFitsAnyOtherNode
+    """
+
+    def __init__(self, nodes: Nodes, pods: Sequence[Pod], objects: ClusterObjects, time: datetime) -> None:
+        self.nodes, self.pods, self.objects, self.time = nodes, pods, objects, time
+        self._requests: dict[tuple[int, ...], dict[str, int]] = {}
         self._free: dict[str, list[int]] = {}
-        self._masks: dict[tuple[int, ...], tuple[Pod, Mask]] = {}
-        self._repelling: dict[tuple[str, int], tuple[PodAffinityTerm, Mapping[int, set[str]]]] = {}
+        self._admitting: dict[tuple[int, ...], Mask] = {}
+        self._repelling: dict[tuple[str, int], Mapping[int, set[str]]] = {}
+
+    @cached_property
+    def running(self) -> Sequence[_Placed]:
+        """The pods on nodes that have not ended, in listing order: by node, namespace and name."""
+        index = self.nodes.index
+        placed = [
+            (pod, index[pod.spec.node_name])
+            for pod in self.pods
+            if pod.status.phase not in ENDED_PHASES and pod.spec.node_name in index
+        ]
+        return sorted(placed, key=lambda item: (item[1], item[0].metadata.namespace, item[0].metadata.name))
+
+    def ready(self, selector: Selector) -> Mask:
+        """The ready nodes that ``selector`` matches. One that says nothing of its readiness counts as ready, and
+        neither cordons nor taints matter.
+        """
+        ready = [
+            selector.matches(node.metadata.labels)
+            and all(condition.status == "True" for condition in node.status.conditions if condition.type == READY)
+            for node in self.nodes.objects
+        ]
+        return np.array(ready, dtype=np.bool_)
 
     def fits_other(self, pod: Pod, among: Mask) -> bool:
         """Whether some node of ``among`` other than the pod's own would accept it.
@@ -88,76 +100,56 @@ class NodeFit:
         Spreading, ports and volumes are not checked, nor pods' affinity and other pods' anti-affinity.
         """
         fitting = self._admits(pod) & among
-        own = self._nodes.index.get(pod.spec.node_name)
+        own = self.nodes.index.get(pod.spec.node_name)
         if own is not None:
             fitting[own] = False
-        if not fitting.any():
-            return False
-        terms = list(_anti_affinity(pod))
-        if not terms:
-            return True
+        affinity = pod.spec.affinity
+        if affinity is None or affinity.pod_anti_affinity is None:
+            return bool(fitting.any())
+        terms = affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution
         return any(not self._is_repelled(pod, terms, node) for node in np.flatnonzero(fitting).tolist())
 
     def _admits(self, pod: Pod) -> Mask:
-        """Nodes that are not cordoned, and whose labels, taints and room suit the pod. Computed once for identical
-        pods.
-        """
-        spec = pod.spec
+        """Nodes that are not cordoned, and whose labels, taints and room suit the pod."""
+        spec, nodes = pod.spec, self.nodes
         key = (*_requesting(pod), id(spec.node_selector), id(spec.affinity), id(spec.tolerations))
-        mask = self._masks.get(key)
-        if mask is None:
-            mask = self._masks[key] = pod, self._judged(pod)
-        return mask[1]
+        if key not in self._admitting:
+            admits = matches_required_node_affinity(nodes, pod) & tolerated(nodes, pod, compares=False)
+            admits &= ~nodes.unschedulable
+            # One free pod slot is enough for the pod itself.
+            for name, nano in {**self._requested(pod), _PODS: NANO}.items():
+                amount = _units(name, nano)
+                admits &= np.array([amount <= free for free in self._free_of(name)], dtype=np.bool_)
+            self._admitting[key] = admits
+        return self._admitting[key]
 
-    def _judged(self, pod: Pod) -> Mask:
-        nodes = self._nodes
-        admits = matches_required_node_affinity(nodes, pod) & tolerated(nodes, pod, compares=False)
-        admits &= ~nodes.unschedulable
-        # One free pod slot is enough for the pod itself.
-        requests = {_PODS: 1, **{name: amount for name, amount in self._amounts(pod).items() if name != _PODS}}
-        for name, amount in requests.items():
-            admits &= np.array([amount <= free for free in self._free_of(name)], dtype=np.bool_)
-        return admits
-
-    def _amounts(self, pod: Pod) -> dict[str, int]:
-        """Milli-units of cpu and whole units of everything else, rounded up."""
-        return {name: _units(name, amount.nano) for name, amount in self._requested(pod).items()}
-
-    def _requested(self, pod: Pod) -> Amounts:
+    def _requested(self, pod: Pod) -> dict[str, int]:
+        """In billionths."""
         key = _requesting(pod)
-        amounts = self._requests.get(key)
-        if amounts is None:
-            amounts = self._requests[key] = pod, pod_requests(pod)
-        return amounts[1]
+        if key not in self._requests:
+            self._requests[key] = {name: amount.nano for name, amount in pod_requests(pod).items()}
+        return self._requests[key]
 
     def _free_of(self, name: str) -> list[int]:
         """What is left of a resource on each node; 0 where a node does not have it."""
         if name not in self._free:
-            has = [parse(node.status.allocatable.get(name, 0)).nano for node in self._nodes.objects]
-            used = self._used_pods if name == _PODS else self._used.get(name, [0] * len(has))
-            self._free[name] = [_units(name, mine) - _units(name, taken) for mine, taken in zip(has, used, strict=True)]
+            has = [parse(node.status.allocatable.get(name, 0)).nano for node in self.nodes.objects]
+            pairs = zip(has, self._used[name], strict=True)
+            self._free[name] = [_units(name, mine) - _units(name, taken) for mine, taken in pairs]
         return self._free[name]
 
     @cached_property
-    def _used_pods(self) -> list[int]:
-        counts = np.bincount([position for _, position in self._running], minlength=len(self._nodes))
-        return [count * NANO for count in counts.tolist()]
-
-    @cached_property
-    def _used(self) -> dict[str, list[int]]:
-        """What the pods of each node request, exactly."""
-        used: dict[str, list[int]] = {}
-        for pod, position in self._running:
-            for name, amount in self._requested(pod).items():
-                if name not in used:
-                    used[name] = [0] * len(self._nodes)
-                used[name][position] += amount.nano
+    def _used(self) -> Mapping[str, list[int]]:
+        """What the pods of each node request, in billionths; each is one pod."""
+        used: dict[str, list[int]] = defaultdict(lambda: [0] * len(self.nodes))
+        for pod, node in self.running:
+            for name, nano in {**self._requested(pod), _PODS: NANO}.items():
+                used[name][node] += nano
         return used
 
     def _is_repelled(self, pod: Pod, terms: Sequence[PodAffinityTerm], node: int) -> bool:
         """Whether some pod on the node matches the anti-affinity of ``pod``."""
-        own = {pod.metadata.name}
-        labels = self._nodes.objects[node].metadata.labels
+        own, labels = {pod.metadata.name}, self.nodes.objects[node].metadata.labels
         return any(
             term.topology_key in labels and not self._matching(pod, term).get(node, own) <= own for term in terms
         )
@@ -165,85 +157,54 @@ class NodeFit:
     def _matching(self, pod: Pod, term: PodAffinityTerm) -> Mapping[int, set[str]]:
         """The names of the pods that the term matches, by node; its namespaceSelector is not read."""
         key = pod.metadata.namespace, id(term)
-        domains = self._repelling.get(key)
-        if domains is None:
-            domains = self._repelling[key] = term, self._matched(pod.metadata.namespace, term)
-        return domains[1]
-
-    def _matched(self, namespace: str, term: PodAffinityTerm) -> Mapping[int, set[str]]:
-        try:
-            selector = from_label_selector(term.label_selector)
-        except SelectorError:
-            return {}
-        namespaces, domains = term.namespaces or [namespace], dict[int, set[str]]()
-        for other, position in self._running:
-            if other.metadata.namespace in namespaces and selector.matches(other.metadata.labels):
-                domains.setdefault(position, set()).add(other.metadata.name)
-        return domains
+        if key not in self._repelling:
+            namespaces, matching = term.namespaces or [pod.metadata.namespace], dict[int, set[str]]()
+            try:
+                selector = from_label_selector(term.label_selector)
+            except SelectorError:
+                selector = Selector(nothing=True)
+            for other, node in self.running:
+                if other.metadata.namespace in namespaces and selector.matches(other.metadata.labels):
+                    matching.setdefault(node, set()).add(other.metadata.name)
+            self._repelling[key] = matching
+        return self._repelling[key]
 
 
 def _requesting(pod: Pod) -> tuple[int, ...]:
-    """The parts of a spec that determine requests; pods of one template share them."""
+    """The parts of a spec that determine requests."""
     spec = pod.spec
     return id(spec.containers), id(spec.init_containers), id(spec.resources), id(spec.overhead)
 
 
 def _units(name: str, nano: int) -> int:
-    unit = NANO // 1000 if name == _CPU else NANO
-    return -(-nano // unit)
-
-
-def _anti_affinity(pod: Pod) -> Iterator[PodAffinityTerm]:
-    affinity = pod.spec.affinity
-    if affinity is not None and affinity.pod_anti_affinity is not None:
-        yield from affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution
-
-
-class View(Struct, frozen=True, dict=True):
-    """The nodes and pods of a cluster, beside its other objects."""
-
-    nodes: Nodes
-    pods: Sequence[Pod]
-    objects: ClusterObjects
-    time: datetime
-
-    @cached_property
-    def fit(self) -> NodeFit:
-        return NodeFit(self.nodes, self.pods)
-
-    @cached_property
-    def ready(self) -> tuple[bool, ...]:
-        """Per node."""
-        return tuple(map(is_ready, self.nodes.objects))
-
-
-def is_ready(node: Node) -> bool:
-    """Whether the descheduler looks at the node: one that says nothing of its readiness counts as ready, and neither
-    cordons nor taints matter.
-    """
-    return all(condition.status == "True" for condition in node.status.conditions if condition.type == READY)
-
-
-def in_listing_order(view: View, pods: Sequence[Pod]) -> Iterator[tuple[Pod, int]]:
-    """Those of ``pods`` on nodes, by node, namespace and name, each with its node's position."""
-    position_of = view.nodes.index
-    placed = [(position_of[pod.spec.node_name], pod) for pod in pods if pod.spec.node_name in position_of]
-    placed.sort(key=lambda item: (item[0], item[1].metadata.namespace, item[1].metadata.name))
-    return ((pod, node) for node, pod in placed)
+    """Milli-units of cpu and whole units of everything else, rounded up."""
+    return -(-nano // (NANO // 1000 if name == _CPU else NANO))
 
 
 SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
 
 _Rule = Callable[[Pod], bool]
+_OF_THE_POD: Mapping[str, _Rule] = {
+    policies.LOCAL_STORAGE: lambda pod: any(volume.is_local for volume in pod.spec.volumes),
+    policies.DAEMON_SET_PODS: lambda pod: any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references),
+    policies.RESOURCE_CLAIMS: lambda pod: bool(pod.spec.resource_claims),
+}
+"""The protections that ask for nothing but the pod."""
 
 
 class Protections:
-    """The evictor's arguments applied to the pods of one cluster."""
+    """Which pods of one cluster the evictor may not evict, by its arguments."""
 
-    def __init__(self, view: View, args: EvictorArgs) -> None:
+    def __init__(self, view: View, args: policies.EvictorArgs) -> None:
         """Raises UsageError for a missing priority class."""
         self._view, self._args = view, args
-        self._threshold = self._priority_threshold()
+        self._threshold = args.priority_threshold
+        if args.priority_class:
+            priority_class = view.objects.named(PriorityClass, args.priority_class)
+            if priority_class is None:
+                name = quote(args.priority_class)
+                raise UsageError(f"the descheduler policy's priorityThreshold: priorityclass {name} not found")
+            self._threshold = priority_class.value
         self._rules: dict[str, _Rule] = dict(self._enabled())
 
     def reason(self, pod: Pod) -> str | None:
@@ -259,34 +220,34 @@ class Protections:
             return "terminating"
         return next((name for name, protects in self._rules.items() if protects(pod)), None)
 
-    def _priority_threshold(self) -> int | None:
-        name = self._args.priority_class
-        if not name:
-            return self._args.priority_threshold
-        priority_class = self._view.objects.named(PriorityClass, name)
-        if priority_class is None:
-            raise UsageError(f"the descheduler policy's priorityThreshold: priorityclass {quote(name)} not found")
-        return priority_class.value
-
     def _enabled(self) -> Iterator[tuple[str, _Rule]]:
+        """In the order in which the evictor looks at them."""
         on, args = self._args.protections, self._args
-        if SYSTEM_CRITICAL in on:
-            yield SYSTEM_CRITICAL, self._is_important
-        yield (FAILED_BARE, _is_bare) if FAILED_BARE in on else ("bare pod", _is_bare_and_works)
-        if LOCAL_STORAGE in on:
-            yield LOCAL_STORAGE, _has_local_storage
-        if DAEMON_SET_PODS in on:
-            yield DAEMON_SET_PODS, _is_of_daemon_set
-        if WITH_PVC in on:
-            yield WITH_PVC, self._has_protected_claim
-        if WITHOUT_PDB in on:
-            yield WITHOUT_PDB, self._has_no_budget
-        if RESOURCE_CLAIMS in on:
-            yield RESOURCE_CLAIMS, _has_resource_claims
+        if policies.SYSTEM_CRITICAL in on:
+            yield policies.SYSTEM_CRITICAL, self._is_important
+        if policies.FAILED_BARE in on:
+            yield policies.FAILED_BARE, lambda pod: not pod.metadata.owner_references
+        else:
+            yield "bare pod", lambda pod: not pod.metadata.owner_references and pod.status.phase != "Failed"
+        yield from (
+            (name, _OF_THE_POD[name]) for name in (policies.LOCAL_STORAGE, policies.DAEMON_SET_PODS) if name in on
+        )
+        if policies.WITH_PVC in on:
+            yield policies.WITH_PVC, self._has_protected_claim
+        if policies.WITHOUT_PDB in on:
+            yield policies.WITHOUT_PDB, self._has_no_budget
+        if policies.RESOURCE_CLAIMS in on:
+            yield policies.RESOURCE_CLAIMS, _OF_THE_POD[policies.RESOURCE_CLAIMS]
         if not args.label_selector.is_empty:
             yield "labelSelector", lambda pod: not args.label_selector.matches(pod.metadata.labels)
         if args.min_replicas > 1:
-            yield "minReplicas", self._has_few_siblings
+            siblings = Counter(owner.uid for pod in self._view.pods for owner in pod.metadata.owner_references)
+            yield (
+                "minReplicas",
+                lambda pod: (
+                    len(owners := pod.metadata.owner_references) == 1 and siblings[owners[0].uid] < args.min_replicas
+                ),
+            )
         if args.min_pod_age:
             yield "minPodAge", self._is_young
 
@@ -307,57 +268,22 @@ class Protections:
 
     @cached_property
     def _classes(self) -> dict[tuple[str, str], str | None]:
-        return {
-            (claim.metadata.namespace, claim.metadata.name): claim.spec.storage_class_name
-            for claim in self._view.objects.of(PersistentVolumeClaim)
-        }
+        claims = self._view.objects.of(PersistentVolumeClaim)
+        return {(claim.metadata.namespace, claim.metadata.name): claim.spec.storage_class_name for claim in claims}
 
     def _has_no_budget(self, pod: Pod) -> bool:
-        return not any(
-            namespace == pod.metadata.namespace and selector.matches(pod.metadata.labels)
-            for namespace, selector in self._budgets
-        )
+        namespace, labels = pod.metadata.namespace, pod.metadata.labels
+        return not any(namespace == own and selector.matches(labels) for own, selector in self._budgets)
 
     @cached_property
     def _budgets(self) -> list[tuple[str, Selector]]:
-        return [
-            (budget.metadata.namespace, selector_of(budget)) for budget in self._view.objects.of(PodDisruptionBudget)
-        ]
-
-    def _has_few_siblings(self, pod: Pod) -> bool:
-        owners = pod.metadata.owner_references
-        return len(owners) == 1 and self._siblings[owners[0].uid] < self._args.min_replicas
-
-    @cached_property
-    def _siblings(self) -> Counter[str]:
-        return Counter(owner.uid for pod in self._view.pods for owner in pod.metadata.owner_references)
+        budgets = self._view.objects.of(PodDisruptionBudget)
+        return [(budget.metadata.namespace, selector_of(budget)) for budget in budgets]
 
     def _is_young(self, pod: Pod) -> bool:
         """A pod without a start time counts as young."""
         started = moment(pod, "status.startTime", pod.status.start_time)
-        if started is None:
-            return True
-        return (self._view.time - started).total_seconds() * 1e9 < self._args.min_pod_age
-
-
-def _is_bare(pod: Pod) -> bool:
-    return not pod.metadata.owner_references
-
-
-def _is_bare_and_works(pod: Pod) -> bool:
-    return _is_bare(pod) and pod.status.phase != "Failed"
-
-
-def _has_local_storage(pod: Pod) -> bool:
-    return any(volume.is_local for volume in pod.spec.volumes)
-
-
-def _is_of_daemon_set(pod: Pod) -> bool:
-    return any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references)
-
-
-def _has_resource_claims(pod: Pod) -> bool:
-    return bool(pod.spec.resource_claims)
+        return started is None or (self._view.time - started).total_seconds() * 1e9 < self._args.min_pod_age
 
 
 # The constraints that the descheduler balances in a namespace, each once.
@@ -382,7 +308,12 @@ class SpreadTuple(Struct, frozen=True):
     affinity: bytes
     """The node selector and required node affinity of its pods, encoded; empty where they do not matter."""
     tolerations: bytes
-    """The same of tolerations."""
+    """The tolerations of its pods, encoded; empty where they do not matter."""
+
+    def eligible(self, nodes: Nodes, pod: Pod) -> Mask:
+        """Nodes that pass the inclusion policies for ``pod``, one of those that have the constraint."""
+        passing = matches_required_node_affinity(nodes, pod) if self.honors_affinity else everywhere(nodes)
+        return passing & tolerated(nodes, pod, compares=False) if self.honors_taints else passing
 
 
 def spread_tuples(pods: Iterable[Pod], enforced: frozenset[str]) -> Iterator[tuple[SpreadTuple, Pod]]:
@@ -428,49 +359,24 @@ def _tuple(pod: Pod, constraint: TopologySpreadConstraint) -> SpreadTuple | None
     )
 
 
-def eligible(nodes: Nodes, spread: SpreadTuple, pod: Pod) -> Mask:
-    """Nodes that pass the inclusion policies for ``pod``, one of those that have the constraint."""
-    passing = matches_required_node_affinity(nodes, pod) if spread.honors_affinity else everywhere(nodes)
-    return passing & tolerated(nodes, pod, compares=False) if spread.honors_taints else passing
-
-
 _INSERTION_SORTED = 12
 """Up to this many elements, Go's sort is an insertion sort."""
 
 
-class Balanced(Struct, frozen=True):
-    """The result for one constraint."""
-
-    before: Mapping[str, int]
-    """Pods per domain."""
-    believed: Mapping[str, int]
-    """The same as the descheduler believes it to be afterwards: skipped pods count as moved."""
-    taken: Sequence[Pod] = ()
-    skipped: Sequence[Pod] = ()
-    """Pods that were chosen and fit no other node."""
-
-
-def is_balanced(sizes: Sequence[int], max_skew: int) -> bool:
-    """Whether the descheduler leaves domains of these sizes alone."""
-    return skew_between(sizes) <= max_skew
-
-
 def balance(
     domains: Mapping[str, Sequence[Pod]], max_skew: int, fits: Callable[[Pod], bool], *, asks: bool
-) -> Balanced:
+) -> list[Pod]:
     """Take pods from large domains until sizes are within ``max_skew`` of each other or meet at the average.
 
     ``fits`` says whether a node of a domain below the average would take a pod; with ``asks`` those that fit nowhere
     stay, though they count as moved. Which of several equal domains gives is arbitrary; here it is the last by name.
     """
-    before = {value: len(pods) for value, pods in sorted(domains.items())}
-    if is_balanced(list(before.values()), max_skew):
-        return Balanced(before, before)
+    taken, sizes = list[Pod](), list(map(len, domains.values()))
+    if skew_between(sizes) <= max_skew:
+        return taken
     values = sorted(domains, key=lambda value: (len(domains[value]), value))
     sorted_domains = [in_eviction_order(domains[value]) for value in values]
-    average = float(sum(before.values())) / float(len(before))
-    taken: list[Pod] = []
-    skipped: list[Pod] = []
+    average = float(sum(sizes)) / float(len(sizes))
     low, high = 0, len(sorted_domains) - 1
     while low < high:
         # Once per round; the rest is done even if both are the same domain by then.
@@ -483,12 +389,10 @@ def balance(
         # False comes first, and the sort is stable: pods that fit nowhere else go last.
         giving = sorted(sorted_domains[high], key=fits)
         out = giving[-move:]
-        for pod in out:
-            (skipped if asks and not fits(pod) else taken).append(pod)
+        taken += (pod for pod in out if not asks or fits(pod))
         sorted_domains[high] = giving[:-move]
         sorted_domains[low] = [*sorted_domains[low], *out]
-    believed = {value: len(pods) for value, pods in sorted(zip(values, sorted_domains, strict=True))}
-    return Balanced(before, believed, taken, skipped)
+    return taken
 
 
 def _moved(above: int, below: int, average: float, max_skew: int) -> int:
@@ -506,15 +410,11 @@ def in_eviction_order(pods: Sequence[Pod]) -> list[Pod]:
     Pods with a node selector or node affinity go last, the others by priority, the highest first. Two equal priorities
     compare as less than each other, so an insertion sort reverses its input.
     """
-    if len(pods) <= _INSERTION_SORTED:
-        return _insertion_sorted(pods)
-    # Go's order depends on its sort's internals here; equal pods are reversed as above.
-    ordered = list(reversed(pods))
-    ordered.sort(key=lambda pod: (not _selects_nodes(pod), pod.spec.priority is not None, priority_of(pod)))
-    return ordered
-
-
-def _insertion_sorted(pods: Sequence[Pod]) -> list[Pod]:
+    if len(pods) > _INSERTION_SORTED:
+        # Go's order depends on its sort's internals here; equal pods are reversed as below.
+        ordered = list(reversed(pods))
+        ordered.sort(key=lambda pod: (not _selects_nodes(pod), pod.spec.priority is not None, priority_of(pod)))
+        return ordered
     ordered = list(pods)
     for end in range(1, len(ordered)):
         place = end
@@ -539,82 +439,47 @@ def _selects_nodes(pod: Pod) -> bool:
     return bool(pod.spec.node_selector) or (affinity is not None and affinity.node_affinity is not None)
 
 
-_Placed = tuple[Pod, int]
-"""A pod and its node's position."""
-
-
 class Chosen(Struct, frozen=True):
     """What one profile would evict, before limits and budgets."""
 
     pods: Sequence[Pod] = ()
     """By namespace and name."""
-    balanced: Sequence[tuple[SpreadTuple, Balanced]] = ()
+    spreads: Sequence[SpreadTuple] = ()
     """Every constraint it processed."""
 
 
-def choose(view: View, policy: Policy, profile: Profile) -> Chosen:
+def choose(view: View, policy: policies.Policy, profile: policies.Profile) -> Chosen:
     """What the plugin chooses with the arguments of one profile; nothing in a cluster of fewer than two ready nodes.
 
     Constraints are looked at one after another, and none knows what was chosen for those before. Raises UsageError.
     """
-    included = included_nodes(view, policy)
+    included = view.ready(policy.node_selector)
     if np.count_nonzero(included) < 2:
         return Chosen()
-    balanced: list[tuple[SpreadTuple, Balanced]] = []
-    chosen: dict[tuple[str, str], Pod] = {}
+    spreads, chosen = list[SpreadTuple](), dict[tuple[str, str], Pod]()
     for _, group in groupby(candidates(view, profile, included), key=lambda pair: pair[0].metadata.namespace):
         placed = list(group)
         counted = _Counted([pair for pair in placed if not is_terminating(pair[0])])
         for spread, pod in spread_tuples((pod for pod, _ in placed), profile.plugin.constraints):
-            outcome = _balanced(
-                view, spread, counted.by(spread.selector), eligible(view.nodes, spread, pod) & included, profile
-            )
-            balanced.append((spread, outcome))
-            chosen.update({(pod.metadata.namespace, pod.metadata.name): pod for pod in outcome.taken})
-    return Chosen([chosen[key] for key in sorted(chosen)], balanced)
+            spreads.append(spread)
+            eligible = spread.eligible(view.nodes, pod) & included
+            taken = _taken(view, spread, counted.by(spread.selector), eligible, asks=profile.plugin.node_fit)
+            chosen.update({(pod.metadata.namespace, pod.metadata.name): pod for pod in taken})
+    return Chosen([chosen[key] for key in sorted(chosen)], spreads)
 
 
-def included_nodes(view: View, policy: Policy) -> Mask:
-    """The ready nodes that the policy selects."""
-    selector = policy.node_selector
-    return np.array(
-        [
-            ready and selector.matches(node.metadata.labels)
-            for ready, node in zip(view.ready, view.nodes.objects, strict=True)
-        ],
-        dtype=np.bool_,
-    )
-
-
-def candidates(view: View, profile: Profile, included: Mask) -> Iterator[_Placed]:
+def candidates(view: View, profile: policies.Profile, included: Mask) -> Iterable[_Placed]:
     """The pods that may be evicted, namespace by namespace, each in listing order. No other pod is even counted."""
     protections, plugin = Protections(view, profile.evictor), profile.plugin
-    listed = [
+    listed = (
         (pod, node)
-        for pod, node in in_listing_order(view, view.pods)
+        for pod, node in view.running
         if included[node]
         and plugin.allows(pod.metadata.namespace)
-        and pod.status.phase not in ENDED_PHASES
         and plugin.label_selector.matches(pod.metadata.labels)
         and protections.reason(pod) is None
-    ]
-    listed.sort(key=lambda pair: pair[0].metadata.namespace)
-    yield from listed
-
-
-def _balanced(
-    view: View, spread: SpreadTuple, placed: Sequence[_Placed], eligible_nodes: Mask, profile: Profile
-) -> Balanced:
-    column = view.nodes.label(spread.topology_key)
-    domains = _domains(view, spread, placed, eligible_nodes)
-    average = sum(map(len, domains.values())) / max(1, len(domains))
-    small = [column.index[value] for value, pods in domains.items() if len(pods) < average]
-    below = eligible_nodes & np.isin(column.codes, small)
-
-    def fits(pod: Pod) -> bool:
-        return view.fit.fits_other(pod, below)
-
-    return balance(domains, spread.max_skew, fits, asks=profile.plugin.node_fit)
+    )
+    return sorted(listed, key=lambda pair: pair[0].metadata.namespace)
 
 
 class _Counted:
@@ -634,17 +499,143 @@ class _Counted:
         return [self._placed[place] for place in sorted(chain.from_iterable(matching))]
 
 
-def _domains(
-    view: View, spread: SpreadTuple, placed: Sequence[_Placed], eligible_nodes: Mask
-) -> Mapping[str, Sequence[Pod]]:
-    """The pods of each domain. Their nodes need not be eligible: a pod there makes a domain of its own."""
+def _taken(view: View, spread: SpreadTuple, placed: Sequence[_Placed], eligible: Mask, *, asks: bool) -> list[Pod]:
+    """The pods that balancing one constraint takes. Their nodes need not be eligible: a pod there makes a domain of its
+    own.
+    """
     column = view.nodes.label(spread.topology_key)
-    codes = column.codes
-    domains: dict[str, list[Pod]] = {
-        column.values[code]: [] for code in np.unique(codes[eligible_nodes]).tolist() if code != ABSENT
-    }
+    codes = np.unique(column.codes[eligible]).tolist()
+    domains: dict[str, list[Pod]] = {column.values[code]: [] for code in codes if code != ABSENT}
     for pod, node in placed:
-        code = codes.item(node)
-        if code != ABSENT:
+        if (code := column.codes.item(node)) != ABSENT:
             domains.setdefault(column.values[code], []).append(pod)
-    return domains
+    average = sum(map(len, domains.values())) / max(1, len(domains))
+    small = [column.index[value] for value, pods in domains.items() if len(pods) < average]
+    below = eligible & np.isin(column.codes, small)
+    return balance(domains, spread.max_skew, lambda pod: view.fits_other(pod, below), asks=asks)
+
+
+# A cycle of the descheduler: the pods that its profiles choose, evicted as far as limits and budgets allow.
+#
+# Source: descheduler v0.36: pkg/descheduler/evictions/evictions.go, NewPodEvictor, EvictPod
+# Source: descheduler v0.36: pkg/framework/plugins/defaultevictor/defaultevictor.go, PreEvictionFilter
+
+
+class Cycle(Struct):
+    """The evictions of one cycle so far, by all profiles."""
+
+    limits: policies.Limits
+    evicted: list[Pod] = field(default_factory=list)
+    held: list[tuple[Pod, str]] = field(default_factory=list)
+    """Pods that were chosen and stay, and why."""
+    _of_node: Counter[str] = field(default_factory=Counter)
+    _of_namespace: Counter[str] = field(default_factory=Counter)
+
+    def evict(self, view: View, chosen: Chosen, args: policies.EvictorArgs, request: Callable[[Pod], bool]) -> None:
+        """Evict what one profile chose, by namespace and name; ``request`` asks the API server.
+
+        The descheduler's own order is arbitrary.
+        """
+        # The policy's own node selector is not applied here.
+        nodes, selector = view.ready(args.node_selector), args.namespace_selector
+        every = () if selector.is_empty else view.objects.of(Namespace)
+        namespaces = {each.metadata.name for each in every if selector.matches(each.metadata.labels)}
+        for pod in chosen.pods:
+            if args.node_fit and not view.fits_other(pod, nodes):
+                why: str | None = "fits no other node"
+            elif not selector.is_empty and pod.metadata.namespace not in namespaces:
+                why = "namespaceLabelSelector"
+            else:
+                why = self._limit(pod) if pod.metadata.uid else "no UID"
+            if why is None and request(pod):
+                self.evicted.append(pod)
+                self._of_node[pod.spec.node_name] += 1
+                self._of_namespace[pod.metadata.namespace] += 1
+            else:
+                self.held.append((pod, why or "refused by a budget"))
+
+    def _limit(self, pod: Pod) -> str | None:
+        limits = self.limits
+        counts = (
+            ("total limit", limits.total, len(self.evicted)),
+            ("node limit", limits.per_node, self._of_node[pod.spec.node_name]),
+            ("namespace limit", limits.per_namespace, self._of_namespace[pod.metadata.namespace]),
+        )
+        return next((name for name, most, number in counts if most is not None and number >= most), None)
+
+
+MAX_ROUNDS = 20
+
+
+def played(start: Attempt, policy: policies.Policy, name: str) -> DeschedulerReport:
+    """What the descheduler does with ``policy``, named ``name``, until nothing changes. Raises UsageError."""
+    attempt = start.fork()
+    seen = {_state(attempt.world): 0}
+    rounds: list[DeschedulerRound] = []
+    repeats: int | None = None
+    while len(rounds) < MAX_ROUNDS and repeats is None:
+        cycle = _cycle(attempt.world, policy)
+        attempt.world.settle()
+        attempt.count(attempt.world.next_step())
+        rounds.append(_round(attempt, cycle, len(rounds) + 1))
+        if not cycle.evicted:
+            break
+        repeats = seen.get(_state(attempt.world))
+        seen[_state(attempt.world)] = len(rounds)
+    return DeschedulerReport(
+        policy=name,
+        rounds=tuple(rounds),
+        evictions=sum(len(one.evicted) for one in rounds),
+        settles=not rounds[-1].evicted,
+        repeats=repeats,
+        holds=not attempt.violated,
+        not_modelled=tuple(_not_modelled(policy)),
+    )
+
+
+def _cycle(world: World, policy: policies.Policy) -> Cycle:
+    """One cycle: all evictions first, as the descheduler does not wait for replacements."""
+    cycle = Cycle(policy.limits)
+
+    def request(pod: Pod) -> bool:
+        current = world.book[key_of(pod)]
+        if world.budgets.evict(current, world.time).code != LET_THROUGH:
+            return False
+        world.delete([current], EVICTED)
+        return True
+
+    for profile in policy.profiles:
+        pods = [_identified(pod) for pod in world.book]
+        view = View(world.living.nodes, pods, world.workloads.objects, world.time)
+        cycle.evict(view, choose(view, policy, profile), profile.evictor, request)
+    return cycle
+
+
+def _identified(pod: Pod) -> Pod:
+    """The pod with a UID, as every stored pod has one: without it the descheduler evicts nothing."""
+    if pod.metadata.uid:
+        return pod
+    return replace(pod, metadata=replace(pod.metadata, uid=str(NamespacedName.of(pod))))
+
+
+def _round(attempt: Attempt, cycle: Cycle, number: int) -> DeschedulerRound:
+    held = Counter(why for _, why in cycle.held)
+    return DeschedulerRound(
+        number=number,
+        evicted=tuple(map(NamespacedName.of, cycle.evicted)),
+        held=tuple(StayingPods(why=why, pods=held[why]) for why in sorted(held)),
+        pending=len(attempt.world.queue.waiting),
+        violated=attempt.violated,
+    )
+
+
+def _state(world: World) -> frozenset[tuple[object, int]]:
+    """How many pods of each owner are on each node: all that the descheduler and the scheduler depend on."""
+    return frozenset(Counter((world.book.owner_of(pod), pod.spec.node_name) for pod in world.book).items())
+
+
+def _not_modelled(policy: policies.Policy) -> Iterator[str]:
+    yield "the descheduler's order among equal pods and equal domains, which is arbitrary: here by name"
+    yield "its interval, and back-off and retries of evictions"
+    if policy.other_plugins:
+        yield f"other plugins that the policy enables: {', '.join(policy.other_plugins)}"

@@ -10,7 +10,7 @@ Source: descheduler v0.36: pkg/framework/plugins/removepodsviolatingtopologyspre
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -20,7 +20,7 @@ from kubespread.errors import Fault, ManifestError
 from kubespread.kube.api.decoding import DecodingError, decode, normalized, unknown_fields
 from kubespread.kube.api.meta import Int32, Int64, KubeObject, LabelSelector
 from kubespread.kube.gotext import quote
-from kubespread.kube.selector import Selector, SelectorError, from_label_selector, parse_selector
+from kubespread.kube.selector import Selector, from_label_selector, parse_selector
 from kubespread.kube.time import nanoseconds
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubespread.manifest.objects import read_documents
@@ -34,6 +34,13 @@ from kubespread.manifest.text import MAX_MANIFEST_BYTES, FieldLines, MalformedEr
 #     RemovePodsViolatingTopologySpreadConstraintArgs
 
 
+API_VERSION, KIND = "descheduler/v1alpha2", "DeschedulerPolicy"
+PLUGIN, EVICTOR = "RemovePodsViolatingTopologySpreadConstraint", "DefaultEvictor"
+LOCAL_STORAGE, DAEMON_SET_PODS = "PodsWithLocalStorage", "DaemonSetPods"
+SYSTEM_CRITICAL, FAILED_BARE = "SystemCriticalPods", "FailedBarePods"
+DEFAULT_PROTECTIONS = (LOCAL_STORAGE, SYSTEM_CRITICAL, FAILED_BARE, DAEMON_SET_PODS)
+WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS = "PodsWithPVC", "PodsWithoutPDB", "PodsWithResourceClaims"
+EXTRA_PROTECTIONS = (WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS)
 _IGNORED = frozenset({"apiVersion", "kind", "metadata"})
 
 
@@ -91,6 +98,36 @@ class PodsWithPVCConfig(KubeObject):
     protected_storage_classes: list[ProtectedStorageClass] = field(default_factory=list)
 
 
+class PodProtectionsConfig(KubeObject):
+    with_pvc: PodsWithPVCConfig = field(name=WITH_PVC, default_factory=PodsWithPVCConfig)
+
+
+class PodProtections(KubeObject):
+    default_disabled: list[str] = field(default_factory=list)
+    extra_enabled: list[str] = field(default_factory=list)
+    config: PodProtectionsConfig = field(default_factory=PodProtectionsConfig)
+
+
+class DefaultEvictorArgs(KubeObject):
+    ignored: ClassVar[frozenset[str]] = _IGNORED
+
+    node_selector: str = ""
+    label_selector: LabelSelector | None = None
+    namespace_label_selector: LabelSelector | None = None
+    priority_threshold: PriorityThreshold = field(default_factory=PriorityThreshold)
+    node_fit: bool = False
+    min_replicas: Int64 = 0
+    min_pod_age: str = ""
+    no_eviction_policy: str = ""
+    pod_protections: PodProtections = field(default_factory=PodProtections)
+    evict_local_storage_pods: bool = False
+    evict_daemon_set_pods: bool = False
+    evict_system_critical_pods: bool = False
+    evict_failed_bare_pods: bool = False
+    ignore_pvc_pods: bool = False
+    ignore_pods_without_pdb: bool = field(name="ignorePodsWithoutPDB", default=False)
+
+
 class Namespaces(KubeObject):
     include: list[str] = field(default_factory=list)
     exclude: list[str] = field(default_factory=list)
@@ -105,12 +142,82 @@ class RemovePodsViolatingTopologySpreadConstraintArgs(KubeObject):
     namespaces: Namespaces = field(default_factory=Namespaces)
 
 
-API_VERSION, KIND = "descheduler/v1alpha2", "DeschedulerPolicy"
+# What the descheduler makes of it.
+
+
+class EvictorArgs(Struct, frozen=True):
+    """The arguments of DefaultEvictor."""
+
+    protections: frozenset[str] = frozenset(DEFAULT_PROTECTIONS)
+    """The names of the protections that are on."""
+    protected_storage_classes: frozenset[str] = frozenset()
+    """The storage classes of PodsWithPVC; empty: all."""
+    node_fit: bool = False
+    """Whether a pod goes only if some other node would take it."""
+    node_selector: Selector = Selector()
+    """The nodes that count for ``node_fit``."""
+    label_selector: Selector = Selector()
+    namespace_selector: Selector = Selector()
+    min_replicas: int = 0
+    min_pod_age: int = 0
+    """Nanoseconds."""
+    priority_threshold: int | None = None
+    """Pods of this priority and above stay."""
+    priority_class: str = ""
+    """The class whose value is the threshold, where no number is set."""
+    heeds_prefer_no_eviction: bool = False
+    """noEvictionPolicy Mandatory: pods whose annotation asks for it stay."""
+
+
+class PluginArgs(Struct, frozen=True):
+    """The arguments of RemovePodsViolatingTopologySpreadConstraint."""
+
+    constraints: frozenset[str] = frozenset({DO_NOT_SCHEDULE})
+    """The values of whenUnsatisfiable that are enforced."""
+    node_fit: bool = True
+    """topologyBalanceNodeFit: a pod goes only if a node of a small domain would take it."""
+    label_selector: Selector = Selector()
+    include: frozenset[str] = frozenset()
+    exclude: frozenset[str] = frozenset()
+
+    def allows(self, namespace: str) -> bool:
+        """Whether pods of the namespace are looked at."""
+        return (not self.include or namespace in self.include) and namespace not in self.exclude
+
+
+class Profile(Struct, frozen=True):
+    """One profile that enables the plugin."""
+
+    name: str = ""
+    plugin: PluginArgs = PluginArgs()
+    evictor: EvictorArgs = EvictorArgs()
+
+
+class Limits(Struct, frozen=True):
+    """How many pods one cycle evicts at most; None: any number."""
+
+    per_node: int | None = None
+    per_namespace: int | None = None
+    total: int | None = None
+
+
+class Policy(Struct, frozen=True):
+    """The part of the policy that concerns the plugin."""
+
+    profiles: tuple[Profile, ...] = (Profile(),)
+    node_selector: Selector = Selector()
+    """The nodes to process."""
+    limits: Limits = Limits()
+    other_plugins: tuple[str, ...] = ()
+    """Plugins that the policy enables too, which are not modeled."""
+
+
 _MANDATORY, _PREFERRED = "Mandatory", "Preferred"
 _ACTIONS = (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
 _ALL_PLUGINS = "*"
 
 T = TypeVar("T", bound=KubeObject)
+V = TypeVar("V")
 _Fault = tuple[str, str]
 """The field, and what is wrong with it."""
 
@@ -165,14 +272,13 @@ def decode_policy(data: dict[str, Any]) -> Policy:
     node_selector = _selector(policy.node_selector, "nodeSelector", faults)
     if faults:
         raise PolicyError(faults)
-    return Policy(tuple(profiles), node_selector, limits, tuple(dict.fromkeys(_others(policy))))
-
-
-def _others(policy: DeschedulerPolicy) -> Iterator[str]:
-    for profile in policy.profiles:
-        for name in (*profile.plugins.deschedule.enabled, *profile.plugins.balance.enabled):
-            if name not in (PLUGIN, EVICTOR):
-                yield name
+    enabled = (
+        name
+        for profile in policy.profiles
+        for name in (*profile.plugins.deschedule.enabled, *profile.plugins.balance.enabled)
+    )
+    others = tuple(name for name in dict.fromkeys(enabled) if name not in (PLUGIN, EVICTOR))
+    return Policy(tuple(profiles), node_selector, limits, others)
 
 
 def _decoded(data: Any, cls: type[T], path: str, faults: list[_Fault]) -> T:
@@ -246,7 +352,7 @@ def _evictor_args(args: DefaultEvictorArgs, path: str, faults: list[_Fault]) -> 
         label_selector=_label_selector(args.label_selector, f"{path}.labelSelector", faults),
         namespace_selector=_label_selector(by_namespace, f"{path}.namespaceLabelSelector", faults),
         min_replicas=args.min_replicas,
-        min_pod_age=_duration(args.min_pod_age, f"{path}.minPodAge", faults),
+        min_pod_age=_parsed(lambda: nanoseconds(args.min_pod_age or "0"), 0, f"{path}.minPodAge", faults),
         priority_threshold=threshold.value,
         priority_class=threshold.name,
         heeds_prefer_no_eviction=args.no_eviction_policy == _MANDATORY,
@@ -277,137 +383,22 @@ def _protections(args: DefaultEvictorArgs, path: str, faults: list[_Fault]) -> f
     return frozenset(DEFAULT_PROTECTIONS) - {*protections.default_disabled} | {*protections.extra_enabled}
 
 
+def _parsed(parse: Callable[[], V], default: V, path: str, faults: list[_Fault], prefix: str = "") -> V:
+    """What ``parse`` returns; ``default`` where it raises ValueError, which is a fault then."""
+    try:
+        return parse()
+    except ValueError as error:
+        faults.append((path, f"{prefix}{error}"))
+        return default
+
+
 def _label_selector(selector: LabelSelector | None, path: str, faults: list[_Fault], prefix: str = "") -> Selector:
     """An absent selector matches everything."""
+    everything = Selector()
     if selector is None:
-        return Selector()
-    try:
-        return from_label_selector(selector)
-    except SelectorError as error:
-        faults.append((path, f"{prefix}{error}"))
-        return Selector()
+        return everything
+    return _parsed(lambda: from_label_selector(selector), everything, path, faults, prefix)
 
 
 def _selector(text: str, path: str, faults: list[_Fault]) -> Selector:
-    try:
-        return parse_selector(text)
-    except SelectorError as error:
-        faults.append((path, f"Invalid value: {quote(text)}: {error}"))
-        return Selector()
-
-
-def _duration(text: str, path: str, faults: list[_Fault]) -> int:
-    if not text:
-        return 0
-    try:
-        return nanoseconds(text)
-    except ValueError as error:
-        faults.append((path, str(error)))
-        return 0
-
-
-PLUGIN, EVICTOR = "RemovePodsViolatingTopologySpreadConstraint", "DefaultEvictor"
-LOCAL_STORAGE, DAEMON_SET_PODS = "PodsWithLocalStorage", "DaemonSetPods"
-SYSTEM_CRITICAL, FAILED_BARE = "SystemCriticalPods", "FailedBarePods"
-DEFAULT_PROTECTIONS = (LOCAL_STORAGE, SYSTEM_CRITICAL, FAILED_BARE, DAEMON_SET_PODS)
-WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS = "PodsWithPVC", "PodsWithoutPDB", "PodsWithResourceClaims"
-
-
-class PodProtectionsConfig(KubeObject):
-    with_pvc: PodsWithPVCConfig = field(name=WITH_PVC, default_factory=PodsWithPVCConfig)
-
-
-class PodProtections(KubeObject):
-    default_disabled: list[str] = field(default_factory=list)
-    extra_enabled: list[str] = field(default_factory=list)
-    config: PodProtectionsConfig = field(default_factory=PodProtectionsConfig)
-
-
-class DefaultEvictorArgs(KubeObject):
-    ignored: ClassVar[frozenset[str]] = _IGNORED
-
-    node_selector: str = ""
-    label_selector: LabelSelector | None = None
-    namespace_label_selector: LabelSelector | None = None
-    priority_threshold: PriorityThreshold = field(default_factory=PriorityThreshold)
-    node_fit: bool = False
-    min_replicas: Int64 = 0
-    min_pod_age: str = ""
-    no_eviction_policy: str = ""
-    pod_protections: PodProtections = field(default_factory=PodProtections)
-    evict_local_storage_pods: bool = False
-    evict_daemon_set_pods: bool = False
-    evict_system_critical_pods: bool = False
-    evict_failed_bare_pods: bool = False
-    ignore_pvc_pods: bool = False
-    ignore_pods_without_pdb: bool = field(name="ignorePodsWithoutPDB", default=False)
-
-
-EXTRA_PROTECTIONS = (WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS)
-
-
-class EvictorArgs(Struct, frozen=True):
-    """The arguments of DefaultEvictor."""
-
-    protections: frozenset[str] = frozenset(DEFAULT_PROTECTIONS)
-    """The names of the protections that are on."""
-    protected_storage_classes: frozenset[str] = frozenset()
-    """The storage classes of PodsWithPVC; empty: all."""
-    node_fit: bool = False
-    """Whether a pod goes only if some other node would take it."""
-    node_selector: Selector = Selector()
-    """The nodes that count for ``node_fit``."""
-    label_selector: Selector = Selector()
-    namespace_selector: Selector = Selector()
-    min_replicas: int = 0
-    min_pod_age: int = 0
-    """Nanoseconds."""
-    priority_threshold: int | None = None
-    """Pods of this priority and above stay."""
-    priority_class: str = ""
-    """The class whose value is the threshold, where no number is set."""
-    heeds_prefer_no_eviction: bool = False
-    """noEvictionPolicy Mandatory: pods whose annotation asks for it stay."""
-
-
-class PluginArgs(Struct, frozen=True):
-    """The arguments of RemovePodsViolatingTopologySpreadConstraint."""
-
-    constraints: frozenset[str] = frozenset({DO_NOT_SCHEDULE})
-    """The values of whenUnsatisfiable that are enforced."""
-    node_fit: bool = True
-    """topologyBalanceNodeFit: a pod goes only if a node of a small domain would take it."""
-    label_selector: Selector = Selector()
-    include: frozenset[str] = frozenset()
-    exclude: frozenset[str] = frozenset()
-
-    def allows(self, namespace: str) -> bool:
-        """Whether pods of the namespace are looked at."""
-        return (not self.include or namespace in self.include) and namespace not in self.exclude
-
-
-class Profile(Struct, frozen=True):
-    """One profile that enables the plugin."""
-
-    name: str = ""
-    plugin: PluginArgs = PluginArgs()
-    evictor: EvictorArgs = EvictorArgs()
-
-
-class Limits(Struct, frozen=True):
-    """How many pods one cycle evicts at most; None: any number."""
-
-    per_node: int | None = None
-    per_namespace: int | None = None
-    total: int | None = None
-
-
-class Policy(Struct, frozen=True):
-    """The part of the policy that concerns the plugin."""
-
-    profiles: tuple[Profile, ...] = (Profile(),)
-    node_selector: Selector = Selector()
-    """The nodes to process."""
-    limits: Limits = Limits()
-    other_plugins: tuple[str, ...] = ()
-    """Plugins that the policy enables too, which are not modeled."""
+    return _parsed(lambda: parse_selector(text), Selector(), path, faults, f"Invalid value: {quote(text)}: ")

@@ -33,7 +33,7 @@ from kubespread.kube.api.workloads import Deployment
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
 from kubespread.questions.check.lint.trial import Trial, counted
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.reports.rollout import RolloutReport
+from kubespread.reports.happened import RolloutReport
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:

@@ -1,0 +1,387 @@
+"""How the workloads of a world stand: their pods by revision, what the next one is made of, and which are missing.
+
+Pods without a controller that look alike are one workload. What happens to pods that wait and to rollouts under way if
+nobody intervenes is played once, for all workloads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from kubespread.controllers.deployment import TEMPLATE_HASH, new_replica_set, replicas_of, revision
+from kubespread.controllers.statefulset import REVISION_LABEL, ordinal_of
+from kubespread.errors import KubespreadError
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.workloads import Deployment, ReplicaSet
+from kubespread.kube.owners import WorkloadName, is_active, is_ready, is_terminating
+from kubespread.kube.well_known import ENDED_PHASES
+from kubespread.questions.audit.report import AuditFinding, RolloutState, RolloutUnderWay
+from kubespread.reports.parts import PreemptedPod
+from kubespread.wording import some_of
+from kubespread.world.events.controllers import rollout_of_cluster
+from kubespread.world.events.world import Unmade, World, unmade
+from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas, preempted_pods
+from kubespread.world.store.owners import Rollout, in_order, name_of
+from kubespread.world.store.pod_book import as_template, key_of
+from kubespread.world.store.waiting import SchedulerOf, Waiting
+
+
+class Group(Struct):
+    """A workload, or pods by themselves that share their labels."""
+
+    name: WorkloadName
+    pods: list[Pod] = field(default_factory=list)
+    """Those that have neither ended nor are terminating."""
+    terminating: list[Pod] = field(default_factory=list)
+    owners: dict[WorkloadName, None] = field(default_factory=dict)
+    """Whose the pods are directly."""
+
+    @property
+    def waiting(self) -> Sequence[Pod]:
+        return [pod for pod in self.pods if not pod.spec.node_name]
+
+    def replicas(self, world: World) -> int:
+        """Desired pods; of pods without a controller as many as there are."""
+        return len(self.pods) if self.name.kind == "Pod" else desired_replicas(world, self.name)
+
+
+def groups(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[Group]:
+    """Workloads that have pods or should have some, without DaemonSets and static pods, of which every node has its
+    own.
+    """
+    by_key: dict[Hashable, Group] = {}
+    workloads = AskedWorkloads(world, is_asked)
+    for pod in world.book:
+        name = workloads.of(pod) if pod.status.phase not in ENDED_PHASES else None
+        if name is None:
+            continue
+        owner = world.book.owner_of(pod)
+        labels = tuple(sorted(pod.metadata.labels.items()))
+        key = name if owner is not None or not labels else (pod.metadata.namespace, labels)
+        group = by_key.setdefault(key, Group(name))
+        (group.terminating if is_terminating(pod) else group.pods).append(pod)
+        if owner is not None:
+            group.owners[owner] = None
+    for name in _without_pods(world, is_asked):
+        by_key.setdefault(name, Group(name))
+    yield from (
+        group for group in by_key.values() if group.pods or (group.name.kind != "Pod" and group.replicas(world))
+    )
+
+
+def _without_pods(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[WorkloadName]:
+    """Workloads that may have no pods although they should."""
+    workloads = world.workloads
+    by_themselves = (
+        name
+        for name in (*workloads.replica_sets, *workloads.replication_controllers)
+        if workloads.above(name) == name and workloads.replicas(name)
+    )
+    yield from filter(is_asked, (*workloads.deployments, *workloads.stateful_sets, *by_themselves))
+
+
+class Revisions(Struct, frozen=True):
+    """A workload's pods by revision."""
+
+    template: Pod | None
+    """The template of its next pod; None where neither a pod nor an object has it."""
+    is_old: Callable[[Pod], bool] = lambda _: False
+    """Whether a pod is of an old revision, and so will be deleted."""
+    is_rolling: bool = False
+    """Whether a rollout is under way: pods of an old revision exist, or should."""
+
+
+class RevisionsOf:
+    """Tells the revisions of a world's workloads; the world is not changed."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._replica_sets: dict[WorkloadName, list[ReplicaSet]] = {}
+        for name, replica_set in world.workloads.replica_sets.items():
+            self._replica_sets.setdefault(world.workloads.above(name), []).append(replica_set)
+
+    def __call__(self, group: Group) -> Revisions:
+        if group.name.kind == "StatefulSet":
+            return self._of_stateful_set(group)
+        replica_sets = self._replica_sets.get(group.name, [])
+        if not replica_sets and len(group.owners) < 2:
+            return Revisions(self._template(group, next(iter(group.owners), group.name), group.pods))
+        owner_of, newest = self._world.book.owner_of, self._newest(group, replica_sets)
+        if newest is None:
+            former = {*map(name_of, replica_sets), *group.owners}
+            return Revisions(
+                self._template(group, group.name, ()), lambda pod: owner_of(pod) in former, is_rolling=True
+            )
+
+        def is_old(pod: Pod) -> bool:
+            return owner_of(pod) != newest
+
+        new = [pod for pod in group.pods if not is_old(pod)]
+        rolling = any(replicas_of(replica_set) for replica_set in replica_sets if name_of(replica_set) != newest)
+        return Revisions(self._template(group, newest, new), is_old, rolling or len(new) < len(group.pods))
+
+    def makers(self, name: WorkloadName) -> list[WorkloadName]:
+        """The owners of a workload's pods, even without any: all ReplicaSets of a Deployment."""
+        replica_sets = map(name_of, self._replica_sets.get(name, ()))
+        return list(dict.fromkeys((*replica_sets, *self._world.owners_below(name)))) or [name]
+
+    def changing(self) -> Iterator[tuple[WorkloadName, Rollout]]:
+        """The Deployments whose ReplicaSets are not what their controller wants, as it sees them."""
+        for name, deployment in self._world.workloads.deployments.items():
+            replica_sets = self._replica_sets.get(name, [])
+            sizes = [size for replica_set in replica_sets if (size := replicas_of(replica_set))]
+            desired = replicas_of(deployment)
+            if self._lacks_newest(deployment, replica_sets):
+                made = self._made(name)
+                if made is not None and TEMPLATE_HASH in made.metadata.labels:
+                    template_hash = made.metadata.labels[TEMPLATE_HASH]
+                    yield name, Rollout(deployment, replica_sets, as_template(made), template_hash)
+            elif replica_sets and sizes != ([desired] if desired else []):
+                yield name, rollout_of_cluster(self._world, name)
+
+    def _newest(self, group: Group, replica_sets: Sequence[ReplicaSet]) -> WorkloadName | None:
+        """The ReplicaSet of the newest revision; None where it does not exist yet."""
+        deployment = self._world.workloads.deployments.get(group.name)
+        if deployment is not None:
+            if self._lacks_newest(deployment, replica_sets):
+                return None
+            if (new := new_replica_set(deployment, replica_sets)) is not None:
+                return name_of(new)
+        by_name = {name_of(existing): existing for existing in replica_sets}
+
+        def newness(owner: WorkloadName) -> tuple[object, ...]:
+            replica_set = by_name.get(owner)
+            number = 0 if replica_set is None else revision(replica_set) or 0
+            since = "" if replica_set is None else replica_set.metadata.creation_timestamp
+            return number, since, sum(self._world.book.owner_of(pod) == owner for pod in group.pods), in_order(owner)
+
+        return max({**by_name, **group.owners}, key=newness)
+
+    def _lacks_newest(self, deployment: Deployment, replica_sets: Sequence[ReplicaSet]) -> bool:
+        """Whether the Deployment was changed, and its controller has not made the ReplicaSet of its template yet."""
+        templates_known = replica_sets and all(replica_set.spec.template is not None for replica_set in replica_sets)
+        return bool(templates_known) and new_replica_set(deployment, replica_sets) is None
+
+    def _of_stateful_set(self, group: Group) -> Revisions:
+        stateful_set = self._world.workloads.stateful_sets.get(group.name)
+        update = stateful_set.status.update_revision if stateful_set is not None else ""
+        if stateful_set is None or not update:
+            return Revisions(self._template(group, group.name, group.pods))
+        strategy = stateful_set.spec.update_strategy
+        rolling = strategy.rolling_update if strategy is not None else None
+        partition = (rolling.partition if rolling is not None else None) or 0
+
+        def is_former(pod: Pod) -> bool:
+            return pod.metadata.labels.get(REVISION_LABEL, update) != update
+
+        def is_old(pod: Pod) -> bool:
+            # Pods below the partition keep their revision.
+            return is_former(pod) and (ordinal_of(pod, group.name.name) or 0) >= partition
+
+        new = [pod for pod in group.pods if not is_former(pod)]
+        return Revisions(self._template(group, group.name, new), is_old, any(map(is_old, group.pods)))
+
+    def _template(self, group: Group, maker: WorkloadName, pods: Sequence[Pod]) -> Pod | None:
+        """The template of one of ``pods``; without any, the template of ``maker``, else of any other pod."""
+        made = self._made(maker) if not pods else None
+        return next((as_template(pod) for pod in (made, *pods, *group.pods) if pod is not None), None)
+
+    def _made(self, maker: WorkloadName) -> Pod | None:
+        if maker.kind not in POD_CREATORS:
+            return None
+        try:
+            return self._world.surroundings.making(maker, self._world.workloads.objects).pod
+        except KubespreadError:
+            return None
+
+
+_MAKING = ("ReplicaSet", "ReplicationController", "StatefulSet")
+
+
+class Outlook:
+    """A world played on by its controllers and kube-scheduler. Pods that are not ready now never become ready."""
+
+    def __init__(self, world: World, revisions_of: RevisionsOf) -> None:
+        """``world`` is not changed."""
+        self._world, self._revisions_of = world, revisions_of
+
+    @cached_property
+    def settled(self) -> World | None:
+        """The world in the end; None where a controller cannot go on."""
+        world = self._world.fork()
+        workloads = world.workloads
+        try:
+            for name, rollout in self._revisions_of.changing():
+                world.rollouts[name] = rollout
+                world.dirty[name] = None
+            for name in (*world.book.owners, *workloads.replica_sets, *workloads.stateful_sets):
+                if name.kind in _MAKING:
+                    world.dirty[name] = None
+            world.settle()
+        except KubespreadError:
+            return None
+        return world
+
+    @property
+    def made_room(self) -> tuple[PreemptedPod, ...]:
+        """The pods preempted by waiting pods; empty unless the outcome was needed."""
+        was_asked = "settled" in self.__dict__
+        return tuple(preempted_pods(self.settled.happenings)) if was_asked and self.settled is not None else ()
+
+    def pods(self, group: Group) -> list[Pod]:
+        """The active pods of a workload in the end; none where that cannot be told."""
+        world = self.settled
+        if world is None:
+            return []
+        if group.name.kind == "Pod":
+            pods = [world.book[key] for pod in group.pods if (key := key_of(pod)) in world.book]
+        else:
+            pods = [pod for owner in world.owners_below(group.name) for pod in world.book.of(owner)]
+        return [pod for pod in pods if is_active(pod)]
+
+    def placeable(self, pods: Iterable[Pod]) -> int | None:
+        """How many of the waiting ``pods`` find a node; None where it cannot be told."""
+        world = self.settled
+        if world is None:
+            return None
+        return sum(key in world.book and bool(world.book[key].spec.node_name) for key in map(key_of, pods))
+
+    def first_message(self, pods: Iterable[Pod]) -> str:
+        """Why the first of ``pods`` that still waits in the end has no node; empty where none does."""
+        return next(map(self._message, self._waiting(pods)), "")
+
+    def unmade(self, group: Group) -> list[Unmade]:
+        """Pods of a workload that are not made in the end, and why."""
+        world = self.settled
+        if world is None:
+            return []
+        makers = {*self._revisions_of.makers(group.name), *world.owners_below(group.name)}
+        return list(unmade(world, makers))
+
+    def _waiting(self, pods: Iterable[Pod]) -> list[Waiting]:
+        """Those of ``pods`` that still wait in the end."""
+        waiting = self.settled.queue.waiting if self.settled is not None else {}
+        return [waiting[key] for pod in pods if (key := key_of(pod)) in waiting]
+
+    def _message(self, waiting: Waiting) -> str:
+        return "" if self.settled is None else self.settled.message(waiting)
+
+    def rollout(self, group: Group, revisions: Revisions, replicas: int) -> RolloutUnderWay | None:
+        """How far a workload's rollout is, and whether it gets any further; None where none is under way."""
+        if not revisions.is_rolling:
+            return None
+        end = self.pods(group)
+        new = [pod for pod in end if not revisions.is_old(pod)]
+        waiting = self._waiting(new)
+        old = sum(map(revisions.is_old, group.pods))
+        deployment = self._world.workloads.deployments.get(group.name)
+        messages = [*map(self._message, waiting), *(row.message for row in self.unmade(group) if row.is_refused)]
+        # The Deployment's own condition about a stalled rollout.
+        messages += [
+            condition.reason
+            for condition in (deployment.status.conditions if deployment is not None else ())
+            if (condition.type, condition.status) == ("Progressing", "False")
+        ]
+        is_done = len(end) == len(new) == replicas and all(map(is_ready, new))
+        state: RolloutState = "stuck" if messages else "advancing" if is_done else "waiting"
+        if self.settled is None or (deployment is None and group.name.kind != "StatefulSet"):
+            state = "unknown"
+        elif deployment is not None and deployment.spec.paused:
+            state = "paused"
+        return RolloutUnderWay(
+            old=old,
+            new=len(group.pods) - old,
+            state=state,
+            pending=len(waiting),
+            message=messages[0] if messages else None,
+        )
+
+
+OnNodes = Sequence[tuple[Pod, int]]
+"""Pods, each with its node."""
+_MAX_NAMED = 3
+
+
+class Standing(Struct, frozen=True):
+    """A workload's current and desired pods."""
+
+    group: Group
+    template: Pod | None
+    """The template of its next pod; None where nothing has it."""
+    replicas: int
+    placed: OnNodes
+    going: OnNodes
+    """Its terminating pods that are on nodes."""
+    awaited: Sequence[Pod]
+    """Those that wait for nothing but a node that kube-scheduler finds."""
+    placeable: int | None
+    """How many of these find one now; None without any."""
+    rollout: RolloutUnderWay | None
+
+    @classmethod
+    def of(cls, world: World, group: Group, revisions: Revisions, outlook: Outlook) -> Standing:
+        scheduler_of, replicas = world.surroundings.scheduler_of, group.replicas(world)
+        awaited = [pod for pod in group.waiting if not pod.spec.scheduling_gates and scheduler_of(pod) is not None]
+        return cls(
+            group=group,
+            template=revisions.template,
+            replicas=replicas,
+            placed=_on_nodes(world, group.pods),
+            going=_on_nodes(world, group.terminating),
+            awaited=awaited,
+            placeable=outlook.placeable(awaited) if awaited else None,
+            rollout=outlook.rollout(group, revisions, replicas),
+        )
+
+    @property
+    def unready(self) -> Sequence[Pod]:
+        """Pods on nodes."""
+        return [pod for pod, _ in self.placed if not is_ready(pod)]
+
+    @property
+    def ready(self) -> int:
+        return len(self.placed) - len(self.unready)
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether controllers or kube-scheduler have something to do."""
+        return bool(self.awaited or self.rollout is not None or self.replicas > len(self.group.pods))
+
+
+def _on_nodes(world: World, pods: Sequence[Pod]) -> OnNodes:
+    index = world.living.nodes.index
+    return [(pod, position) for pod in pods if (position := index.get(pod.spec.node_name)) is not None]
+
+
+def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:
+    """Why fewer pods are ready on nodes than desired."""
+    rollout, group = standing.rollout, standing.group
+    if rollout is not None and rollout.state == "stuck":
+        yield AuditFinding.of("stuckRollout", rollout.message or "")
+    elif standing.awaited:
+        yield AuditFinding.of("pending", outlook.first_message(standing.awaited))
+    if standing.replicas > len(group.pods):
+        yield AuditFinding.of("notCreated", next((unmade.message for unmade in outlook.unmade(group)), ""))
+    if standing.unready and standing.ready < standing.replicas:
+        yield AuditFinding.of("notReady", some_of([pod.metadata.name for pod in standing.unready], _MAX_NAMED))
+
+
+def gated(group: Group, template: Pod) -> Iterator[AuditFinding]:
+    """Pods that wait behind scheduling gates, or the next one will; gates may also be added on creation."""
+    gates = {gate.name for pod in (*group.waiting, template) for gate in pod.spec.scheduling_gates}
+    if gates:
+        yield AuditFinding.of("gated", ", ".join(sorted(gates)))
+
+
+def scheduled_by_others(group: Group, template: Pod, scheduler_of: SchedulerOf) -> Iterator[AuditFinding]:
+    """Schedulers that are not modeled: a risk where pods wait for one, else the workload is not judged."""
+    awaited = {pod.spec.scheduler_name for pod in group.waiting if scheduler_of(pod) is None}
+    names = awaited | ({template.spec.scheduler_name} if scheduler_of(template) is None else set())
+    if names:
+        finding = AuditFinding.of("otherScheduler", ", ".join(sorted(names)))
+        yield replace(finding, level="risk") if awaited else finding
