@@ -1,158 +1,49 @@
 """Lines and columns that a terminal's width bounds: what is too long is cut within its cell, and no row folds.
 
-Phrases that share a line if the terminal is wide enough. Which cluster an answer is about, and which release answered,
-in one line. What the screens of all reports share: the question, the answer first, how much room there is, what is left
-out.
+What is cut of a name in a column that is too narrow is what tells it least from the others.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, wraps
-from typing import Protocol, TypeVar
+from functools import cached_property
+from math import log
+from os.path import commonprefix
 
-from msgspec import Struct
 from rich.cells import cell_len
 
 from kubespread.escaping import escaped
-from kubespread.reports.parts import ClusterReference, scheduler_phrase
-from kubespread.views.look import Look
-from kubespread.views.phrases import cluster_phrase
-from kubespread.wording import count_of
-
-R = TypeVar("R")
-
-
-class Sourced(Protocol):
-    """A report that says which cluster it is about, and how that is scheduled."""
-
-    @property
-    def cluster(self) -> ClusterReference | None: ...
-    @property
-    def kube_version(self) -> str: ...
-    @property
-    def manner(self) -> str: ...
-
-
-def screen(lines: Callable[[R, Look], Iterable[Line]]) -> Callable[[R, Look], str]:
-    """A writer of what ``lines`` yields, in the colors of ``look``."""
-
-    @wraps(lines)
-    def write(report: R, look: Look) -> str:
-        return written(lines(report, look), color=look.color)
-
-    return write
-
-
-def headline(question: str, report: Sourced, look: Look, beside: str = "") -> Iterator[Line]:
-    """The question, a text ``beside`` it, the cluster and the release that answers; nothing without headers."""
-    if look.headers:
-        source = source_line(report.cluster, report.kube_version, report.manner)
-        yield from flowed([[cell(question, HEAD), cell(beside)], source], look, indent="")
-
-
-def room_beside(columns: Iterable[Column], look: Look) -> int:
-    """The width left beside ``columns``, including the gap after them."""
-    return aim(look) - len(INDENT) - sum(column.width + GAP for column in columns)
-
-
-def left_out(number: int, noun: str, note: str = "") -> Iterator[Line]:
-    """How many rows are not shown, with a ``note`` on them; nothing where all are shown."""
-    if number:
-        yield [Cell(INDENT), cell(f"{count_of(number, f'more {noun}')}{note} (-v shows all)", DIM)]
-
-
-def remarks(sentences: Sequence[str], look: Look, style: str = "") -> Iterator[Line]:
-    """The others, below the rows that they are about."""
-    for line in sentences[1:]:
-        yield from wrapped([cell(line, style)], look.width, HANGING)
-
-
-_HANGING = 4
-
-
-def source_line(cluster: ClusterReference | None, kube_version: str, manner: str = "") -> Line:
-    """``snapshot prod.json.gz, 2 h old · kube-scheduler v1.36``; empty where all of it goes without saying."""
-    parts = (cluster_phrase(cluster), scheduler_phrase(kube_version, cluster), manner)
-    return [cell(" · ".join(part for part in parts if part), DIM)]
-
-
-def titled(
-    line: Line, cluster: ClusterReference | None, kube_version: str, profile: str, width: int | None
-) -> Iterator[Line]:
-    """The question about a pod and what answers it, on one line, or on two if that is wider than ``width``."""
-    source = " · ".join(
-        part
-        for part in (cluster_phrase(cluster), scheduler_phrase(kube_version, cluster), f"profile {profile}")
-        if part
-    )
-    whole = [*line, Cell(" · "), cell(source)]
-    if width is None or sum(width_of(part.text) for part in whole) <= width:
-        yield whole
-        return
-    yield from wrapped(line, width, _HANGING)
-    yield from wrapped([cell(source)], width, _HANGING)
-
+from kubespread.views.look import Look, Tone
+from kubespread.wording import count_of, some_of
 
 INDENT = "  "
 HANGING = 4
 """How far what is folded is indented."""
-_GUTTER = "      "
-_USUAL_WIDTH = 120
-
-
-def aim(look: Look) -> int:
-    """How wide lines are meant to be; where there is no terminal, a sentence may be longer."""
-    return look.width or _USUAL_WIDTH
-
-
-def flowed(phrases: Iterable[Line], look: Look, *, gutter: str = _GUTTER, indent: str = INDENT) -> Iterator[Line]:
-    """Lines of whole phrases, each indented, without empty ones. A phrase that is wider than the terminal is folded
-    between words.
-    """
-    line = list[Cell]()
-    for phrase in phrases:
-        if not _width(phrase):
-            continue
-        if line and _width(line) + len(gutter) + _width(phrase) <= aim(look):
-            line += [Cell(gutter), *phrase]
-            continue
-        if line:
-            yield from wrapped(line, look.width, HANGING)
-        line = [Cell(indent), *phrase]
-    if line:
-        yield from wrapped(line, look.width, HANGING)
-
-
-def _width(line: Line) -> int:
-    return sum(width_of(part.text) for part in line)
-
-
-GOOD, WARNED, BAD, DIM, HEAD = "32", "33", "31", "2", "1"
-"""Styles, as terminals number them: green, red, dim and bold."""
-
-
-def answered(sentences: Sequence[str], look: Look, style: str = HEAD) -> Iterator[Line]:
-    """The first of ``sentences``, which is the answer: it stands right below the question."""
-    yield from wrapped([cell(sentences[0], style)], look.width, HANGING)
-
-
 GAP = 2
 """How far columns are apart, unless a table says otherwise."""
+CUT = "…"
+_GUTTER = "      "
+_USUAL_WIDTH = 120
 _WIDEST = 2
 """Columns of the widest character."""
-_CUT = "…"
-_WORDS = re.compile(r"\s+|\S+")
+_WORDS, _PARTS = re.compile(r"\s+|\S+"), re.compile(r"[^-./]+|[-./]")
+_SEPARATORS = "-./"
+_DIGITS = 6
+_LEAST_SAVED = 6
+_LEAST_NAMES = 2
+_STYLES = {Tone.GOOD: "32", Tone.WARN: "33", Tone.BAD: "31", Tone.FAINT: "2", Tone.STRONG: "1"}
+"""As terminals number them: green, yellow, red, dim and bold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A piece of text in one style, on one line and safe to show, whosever it is."""
+    """A piece of text in one tone, on one line and safe to show, whosever it is."""
 
     text: str
-    style: str = ""
+    tone: Tone = Tone.PLAIN
 
     def __post_init__(self) -> None:
         if not self.text.isprintable():
@@ -162,19 +53,78 @@ class Cell:
 Line = Sequence[Cell]
 
 
-class Column(Struct, frozen=True, dict=True):
-    header: str
-    cells: Sequence[Cell]
-    is_number: bool = False
+def _cell(text: str | Cell) -> Cell:
+    return Cell(text) if isinstance(text, str) else text
+
+
+class Laid:
+    """A column of cells as they stand on a terminal."""
+
+    def __init__(self, header: str, cells: Iterable[str | Cell], is_number: bool = False) -> None:
+        self.header = header
+        self.cells = [_cell(text) for text in cells]
+        self.is_number = is_number
 
     @cached_property
     def width(self) -> int:
         return max(map(width_of, (self.header, *{cell.text for cell in self.cells})))
 
 
-def cell(text: str, style: str = "") -> Cell:
-    """Foreign text, made safe to show."""
-    return Cell(escaped(text), style)
+def aim(look: Look) -> int:
+    """How wide lines are meant to be; where there is no terminal, a sentence may be longer."""
+    return look.width or _USUAL_WIDTH
+
+
+def room_beside(columns: Iterable[Laid], look: Look) -> int:
+    """The width left beside ``columns``, including the gap after them."""
+    return aim(look) - len(INDENT) - sum(column.width + GAP for column in columns)
+
+
+def line_width(line: Line) -> int:
+    return sum(width_of(part.text) for part in line)
+
+
+def flowed(phrases: Iterable[str | Line], look: Look, *, gutter: str = _GUTTER, indent: str = INDENT) -> Iterator[Line]:
+    """Lines of whole phrases, each indented, without empty ones. A phrase that is wider than the terminal is folded
+    between words.
+    """
+    line = list[Cell]()
+    for phrase in ([Cell(phrase)] if isinstance(phrase, str) else phrase for phrase in phrases):
+        if not line_width(phrase):
+            continue
+        if line and line_width(line) + len(gutter) + line_width(phrase) <= aim(look):
+            line += [Cell(gutter), *phrase]
+            continue
+        if line:
+            yield from wrapped(line, look.width, HANGING)
+        line = [Cell(indent), *phrase]
+    if line:
+        yield from wrapped(line, look.width, HANGING)
+
+
+def folded(look: Look, *parts: str | Cell, indent: str = INDENT, hanging: int = HANGING) -> Iterator[Line]:
+    """One sentence, in as many lines as its words need."""
+    return wrapped([Cell(indent), *map(_cell, parts)], look.width, hanging)
+
+
+def because(named: Iterable[tuple[str, str]], look: Look, most: int = 3) -> Iterator[Line]:
+    """``a, b and 3 more: reason``: names with what is said of each, those of which the same is said together."""
+    for reason, names in together(named).items():
+        yield from folded(look, f"{some_of(names, most)}: {reason}")
+
+
+def together(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
+    """The names of which the same is said, by what is said."""
+    by_text: dict[str, list[str]] = {}
+    for name, text in named:
+        by_text.setdefault(text, []).append(name)
+    return by_text
+
+
+def left_out(number: int, noun: str, note: str = "") -> Iterator[Line]:
+    """How many rows are not shown, with a ``note`` on them; nothing where all are shown."""
+    if number:
+        yield [Cell(f"{INDENT}{count_of(number, f'more {noun}')}{note} (-v shows all)", Tone.FAINT)]
 
 
 def width_of(text: str) -> int:
@@ -184,7 +134,7 @@ def width_of(text: str) -> int:
 
 def cut_end(text: str, width: int) -> str:
     """The beginning of ``text``, in at most ``width`` columns."""
-    return text if width_of(text) <= width else _start(text, width - 1) + _CUT
+    return text if width_of(text) <= width else _start(text, width - 1) + CUT
 
 
 def cut_middle(text: str, width: int, beginning: int | None = None) -> str:
@@ -197,7 +147,7 @@ def cut_middle(text: str, width: int, beginning: int | None = None) -> str:
     end = _start(text[::-1], width - 1 - width_of(start))[::-1]
     while end and not width_of(end[0]):
         end = end[1:]
-    return f"{start}{_CUT}{end}"
+    return f"{start}{CUT}{end}"
 
 
 def _start(text: str, width: int) -> str:
@@ -207,19 +157,18 @@ def _start(text: str, width: int) -> str:
     return kept
 
 
-def tabulated(columns: Sequence[Column], gap: int = GAP, *, headers: bool) -> Iterator[Line]:
+def tabulated(columns: Sequence[Laid], gap: int = GAP, *, headers: bool) -> Iterator[Line]:
     """The columns side by side after an indent of two, the last one unpadded."""
-    widths = [column.width for column in columns]
     if headers:
-        yield _row(columns, widths, [Cell(column.header, HEAD) for column in columns], gap)
+        yield _row(columns, [Cell(column.header, Tone.STRONG) for column in columns], gap)
     for cells in zip(*(column.cells for column in columns), strict=True):
-        yield _row(columns, widths, cells, gap)
+        yield _row(columns, cells, gap)
 
 
-def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Cell], gap: int) -> Line:
+def _row(columns: Sequence[Laid], cells: Sequence[Cell], gap: int) -> Line:
     line, blanks = [], 2
-    for column, width, cell in zip(columns, widths, cells, strict=True):
-        room = width - width_of(cell.text)
+    for column, cell in zip(columns, cells, strict=True):
+        room = column.width - width_of(cell.text)
         line.append(Cell(" " * (blanks + room if column.is_number else blanks)))
         line.append(cell)
         blanks = gap if column.is_number else gap + room
@@ -228,7 +177,7 @@ def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Cell]
 
 def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
     """``line`` in as many lines as its words need, those after the first indented; any width takes one character."""
-    if width is None or sum(width_of(part.text) for part in line) <= width:
+    if width is None or line_width(line) <= width:
         yield line
         return
     width = max(width, indent + _WIDEST)
@@ -243,12 +192,12 @@ def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
                     continue
             while used + size > width:
                 fitting = _start(word, width - used)
-                yield [*current, Cell(fitting, part.style)]
+                yield [*current, Cell(fitting, part.tone)]
                 word = word[len(fitting) :]
                 current, used, size = [Cell(" " * indent)], indent, width_of(word)
-            if current and current[-1].style == part.style:
+            if current and current[-1].tone == part.tone:
                 word = current.pop().text + word
-            current.append(Cell(word, part.style))
+            current.append(Cell(word, part.tone))
             used += size
     yield current
 
@@ -263,5 +212,125 @@ def _written(line: Line, *, color: bool) -> str:
         return "".join([part.text for part in line]).rstrip()
     last = next((place for place in range(len(line) - 1, -1, -1) if line[place].text.strip()), -1)
     return "".join(
-        [f"\x1b[{part.style}m{part.text}\x1b[0m" if part.style else part.text for part in line[: last + 1]]
+        [f"\x1b[{_STYLES[part.tone]}m{part.text}\x1b[0m" if part.tone else part.text for part in line[: last + 1]]
     ).rstrip()
+
+
+def shared_suffix(names: Sequence[str]) -> str:
+    """``.eu-west-1.compute.internal`` where all names end in it; empty where that would save little."""
+    if len(names) < _LEAST_NAMES:
+        return ""
+    end = commonprefix([name[::-1] for name in names])[::-1]
+    # What is left of a name has to be a name.
+    _, dot, rest = end.partition(".") if end not in names else ("", "", "")
+    return f"{dot}{rest}" if len(rest) >= _LEAST_SAVED else ""
+
+
+def shared(names: Sequence[str]) -> tuple[str, str]:
+    """What all ``names`` begin and end with, up to a dash or dot and without using up any of them."""
+    suffix = shared_suffix(names)
+    stems = [name.removesuffix(suffix) for name in names]
+    prefix = commonprefix(stems) if len(set(stems)) > 1 else ""
+    prefix = prefix[: max(prefix.rfind("-"), prefix.rfind(".")) + 1]
+    return ("" if prefix in stems else prefix), suffix
+
+
+def fitted(names: Sequence[str], width: int) -> list[str]:
+    """The names in at most ``width`` columns each: longer ones lose their common end, and their common beginning, since
+    only the rest distinguishes them. A copy is NAME-1 of a name: ``…1-164…`` has the copy ``…1-164…-1``.
+    """
+    if all(width_of(name) <= width for name in names):
+        return list(names)
+    prefix, suffix = _shared_ends(names, width)
+    return told_apart(_shortened(names, prefix, suffix), width)
+
+
+def told_apart(names: Sequence[str], width: int) -> list[str]:
+    """The names in at most ``width`` columns each, the longer ones without those words in a row that most names have;
+    two names become one only where no words are left to tell them apart.
+    """
+    kinds = list(dict.fromkeys(names))
+    if all(width_of(name) <= width for name in kinds):
+        return list(names)
+    words = {name: _PARTS.findall(name) for name in kinds}
+    counts = Counter(word for parts in words.values() for word in {*parts})
+    weights = {word: log(len(kinds) / number) for word, number in counts.items()}
+    shown = {name: name for name in kinds if width_of(name) <= width}
+    taken = {*shown}
+    for name in kinds:
+        if name not in shown:
+            cuts = _without_words(words[name], weights, width)
+            shown[name] = next((cut for cut in cuts if cut not in taken), "")
+            taken.add(shown[name])
+    rest = [name for name in kinds if not shown[name]]
+    shown.update(zip(rest, _cut_alike(rest, width), strict=True))
+    return [shown[name] for name in names]
+
+
+def _without_words(parts: Sequence[str], weights: Mapping[str, float], width: int) -> list[str]:
+    """The name without some of its ``parts`` in a row, in every way that fits, the best first: what it loses is in
+    most names, at neither end, and as little as that.
+    """
+    total = sum(map(width_of, parts))
+    found = list[tuple[float, bool, int, str]]()
+    for start in range(len(parts)):
+        lost, weight = 0, 0.0
+        for end in range(start + 1, len(parts) + (start > 0)):
+            word = parts[end - 1]
+            lost += width_of(word)
+            weight += 0 if word in _SEPARATORS else weights[word]
+            if lost > 1 and total - lost + 1 <= width:
+                is_end = start == 0 or end == len(parts)
+                cut = f"{''.join(parts[:start])}{CUT}{''.join(parts[end:])}"
+                found.append((round(weight, _DIGITS), is_end, lost, cut))
+    return [cut for *_, cut in sorted(found)]
+
+
+def _cut_alike(names: Sequence[str], width: int) -> list[str]:
+    """All cut in the one place that leaves most of them apart."""
+    beginnings = sorted(range(width), key=lambda beginning: abs(beginning - (width - 1) // 3))
+    cuts = ([cut_middle(name, width, beginning) for name in names] for beginning in beginnings)
+    best = next(cuts)
+    for cut in cuts:
+        if len(set(best)) == len(set(names)):
+            break
+        best = max(best, cut, key=lambda pair: len(set(pair)))
+    return best
+
+
+def _shared_ends(names: Sequence[str], width: int) -> tuple[str, str]:
+    """What `fitted` leaves out of all ``names``, not counting the numbers of copies: their common end and, if that is
+    not enough, their common beginning.
+    """
+    if all(width_of(name) <= width for name in names):
+        return "", ""
+    all_names = frozenset(names)
+    prefix, suffix = shared([name for name in names if not _number(name, all_names)])
+    is_enough = all(width_of(name) <= width for name in _shortened(names, "", suffix))
+    return ("" if is_enough else prefix), suffix
+
+
+def _shortened(names: Sequence[str], prefix: str, suffix: str) -> list[str]:
+    all_names = frozenset(names)
+    return [_short(name, prefix, suffix, _number(name, all_names)) for name in names]
+
+
+def _number(name: str, all_names: Collection[str]) -> str:
+    """``-1`` of a copy of another name, else nothing."""
+    original, dash, number = name.rpartition("-")
+    return f"-{number}" if dash and number.isdecimal() and original in all_names else ""
+
+
+def _short(name: str, prefix: str, suffix: str, number: str) -> str:
+    inner = name.removesuffix(number).removeprefix(prefix).removesuffix(suffix)
+    return f"{CUT if prefix else ''}{inner}{CUT if suffix else ''}{number}"
+
+
+def said_once(names: Sequence[str], shown: Sequence[str]) -> str:
+    """``node names: ip-10-0-….compute.internal``: what the ``shown`` names of nodes leave out; empty if nothing."""
+    if list(names) == list(shown):
+        return ""
+    all_names = frozenset(names)
+    prefix, suffix = shared([name for name in names if not _number(name, all_names)])
+    begins_short = any(name.startswith(CUT) for name in shown)
+    return f"node names: {prefix if begins_short else ''}{CUT}{suffix}" if suffix or (prefix and begins_short) else ""

@@ -21,6 +21,18 @@ class MapBy(StrEnum):
     SKEW = "skew"
 
 
+class Tone(StrEnum):
+    """How good something is; every place that colors it says it in words too."""
+
+    PLAIN = ""
+    GOOD = "good"
+    WARN = "warn"
+    BAD = "bad"
+    STRONG = "strong"
+    """Emphasized against its neighbors; FAINT is the opposite. Pages do not distinguish them."""
+    FAINT = "faint"
+
+
 class Look(Struct, frozen=True, kw_only=True):
     """``width`` is the terminal's in columns; without it nothing is folded. Each format heeds what applies to it."""
 

@@ -1,21 +1,27 @@
-"""The content of a report without its layout: pages and pull request comments are made from the same."""
+"""The content of a report without its layout, which every format is made from, and what finds it: the ``view`` beside
+the report. A report without its own view: its fields as tables.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.reports.parts import ClusterReference, scheduler_phrase
+from kubespread.reports.parts import ClusterReference, OfWorkloads, Report, scheduler_phrase
 from kubespread.views.layout import Line
-from kubespread.views.look import Look
-from kubespread.views.phrases import cluster_phrase
-from kubespread.views.sheet import R, Readers, Row, Sheet, Table, Tone
+from kubespread.views.look import Look, Tone
+from kubespread.views.sheet import R, Readers, Row, Sheet, Table
+from kubespread.wording import age, count_of, some_of
 
 if TYPE_CHECKING:
     from kubespread.questions.map.report import TopologyMap
+    from kubespread.views.documents import Answer
 
 
 class Bar(Struct, frozen=True):
@@ -132,8 +138,15 @@ class View(Struct, frozen=True):
     """The same where they take long, for those that show them."""
     names: Sequence[str | tuple[str, ...]] | None = None
     """What ``-o name`` lists, several with a tab between them; None where there is no such form."""
-    lines: Callable[[Look], Iterable[Line]] | None = None
-    """The whole answer on a terminal, where that is more than its sheets."""
+    heading: Callable[[Look], Iterable[Line]] | None = None
+    """What stands above the answer on a terminal, where that is not the title."""
+    answer_tone: Tone = Tone.STRONG
+    parts: Callable[[Look], Iterable[Sheet[Any] | Line]] | None = None
+    """What stands below the answer on a terminal, where that is not its sheets, in its order."""
+    remarks: Literal["above", "among", "below"] = "below"
+    """Where a terminal has what the answer rests on: right below the answer, among the parts, or at the end."""
+    picture: Callable[[Look], Iterable[Line]] | None = None
+    """The whole answer on a terminal, where that is drawn by hand."""
     sentences: Callable[[], str] | None = None
     """The answer as paragraphs, where only some of its rows are requested."""
     is_wide_on_terminals: bool = False
@@ -174,6 +187,7 @@ class About(TypedDict):
     beside: Mapping[str, Sequence[str]]
 
 
+_MAX_NAMED = 3
 TONES = {"yes": Tone.GOOD, "no": Tone.BAD, "unknown": Tone.WARN}
 
 
@@ -214,3 +228,108 @@ def tables_of(view: View) -> Sequence[Table]:
     """Its sheets as tables of cells; a sheet without rows is none."""
     sheets = (sheet for sheet in sheets_in(view) if Readers.PAGES in sheet.readers)
     return [*(sheet.table() for sheet in sheets if sheet.rows), *view.tables]
+
+
+def cluster_phrase(cluster: ClusterReference | None) -> str:
+    """``snapshot prod.json.gz, 2 h old``; empty for files that say nothing of where they are from."""
+    return " ".join(filter(None, cluster_words(cluster)))
+
+
+def cluster_words(cluster: ClusterReference | None) -> tuple[str, str]:
+    """What a cluster is, where that is said, and which one."""
+    if cluster is None or not (cluster.context or cluster.server or cluster.time):
+        return "", ""
+    whose = ("context", cluster.context) if cluster.context else ("", cluster.server or "")
+    if cluster.snapshot is None:
+        return whose
+    of = f" of {' '.join(filter(None, whose))}" if any(whose) else ""
+    old = "" if cluster.age_seconds is None else f", {age(cluster.age_seconds)} old"
+    return "snapshot", f"{cluster.snapshot.rpartition('/')[2]}{of}{old}"
+
+
+def whose(report: OfWorkloads, workloads: int) -> str:
+    """``Deployment shop/web``: the workloads named in the question, else how many there are, and of what."""
+    if report.asked:
+        return some_of([workload.called for workload in report.asked], _MAX_NAMED)
+    return f"{count_of(workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
+
+
+def chosen_from(namespace: str | None, selector: str) -> str:
+    """`` with app=web of namespace shop``: which ones are meant where none is named, to be put behind what they are."""
+    labels = f" with {selector}" if selector else ""
+    return f"{labels} of {'all namespaces' if namespace is None else f'namespace {namespace}'}"
+
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_TOLD = frozenset({"apiVersion", "kind", "kubeVersion", "notes", "gaps", "notModelled", "admission"})
+
+
+def plain_data(report: Report) -> View:
+    plain = report.to_dict()
+    fields = {name: value for name, value in plain.items() if name not in _TOLD}
+    lists = {name: value for name, value in fields.items() if _is_rows(value)}
+    figures = {name: value for name, value in fields.items() if name not in lists and value not in (None, [], {})}
+    version = plain.get("kubeVersion")
+    return View(
+        title=_words(str(plain.get("kind", type(report).__name__))),
+        provenance=f"kube-scheduler v{version}" if version else "",
+        answer=[f"{_words(name)}: {len(rows)}" for name, rows in lists.items()],
+        tables=[
+            Table("Figures", ("What", "Value"), [Row([_words(name), _text(value)]) for name, value in figures.items()]),
+            *(_table(name, rows) for name, rows in lists.items()),
+        ],
+        beside=beside([report]),
+    )
+
+
+def _is_rows(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
+
+
+def _table(name: str, rows: list[dict[str, Any]]) -> Table:
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    cells = [Row([_text(row.get(column)) for column in columns]) for row in rows]
+    return Table(_words(name), [_words(column) for column in columns], cells)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(item, str | int) for item in value):
+        return ", ".join(map(str, value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _words(name: str) -> str:
+    """``notMadeAgain`` as ``Not made again``."""
+    return _HUMP.sub(" ", name).capitalize()
+
+
+def view_of(answer: Answer, drawn: TopologyMap | None = None) -> View:
+    """What an answer says; with a map also what steps do to its nodes. A report without a view is shown as plain
+    data.
+    """
+    reports: Sequence[Any] = answer if isinstance(answer, Sequence) else [answer]
+    tell = _beside(type(reports[0]))
+    view = plain_data(reports[0]) if tell is None else tell(reports)
+    if view.frames_on is not None and drawn is not None:
+        return replace(view, frames=list(view.frames_on(drawn)))
+    return view
+
+
+def _beside(report: type[Any]) -> Callable[[Sequence[Any]], View] | None:
+    """The ``view`` that stands in the file of a report, or in one of that name beside it; ``view_of_several`` where a
+    question has several reports.
+    """
+    home = import_module(report.__module__)
+    if not hasattr(home, "view"):
+        try:
+            home = import_module(f"{report.__module__.rpartition('.')[0]}.view")
+        except ModuleNotFoundError:
+            return None
+    if hasattr(home, "view_of_several"):
+        several: Callable[[Sequence[Any]], View] = home.view_of_several
+        return several
+    return lambda reports: home.view(reports[0])

@@ -9,7 +9,8 @@ from typing import Annotated
 from kubespread.questions.question import Option, Question
 from kubespread.questions.scene import Scene
 from kubespread.reports.parts import ClusterReference, Judgment, QuestionReport, Report
-from kubespread.views.sheet import Column, Sheet, Tone, count
+from kubespread.views.look import Tone
+from kubespread.views.sheet import Column, Sheet, count
 from kubespread.views.view import View, about
 
 

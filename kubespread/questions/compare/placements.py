@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from kubespread.escaping import escaped
 from kubespread.questions.compare.report import CompareReport, ConstraintDifference, ConstraintSide, SideReport
-from kubespread.views.layout import BAD, DIM, HANGING, HEAD, Line, cell, flowed, wrapped
-from kubespread.views.look import Look
-from kubespread.views.names import CUT, shared
+from kubespread.views.layout import CUT, HANGING, Cell, Line, flowed, shared, wrapped
+from kubespread.views.look import Look, Tone
 from kubespread.wording import EMPTY, short_key
 
 ARROW = " → "
@@ -53,8 +52,8 @@ def placements(report: CompareReport, names: NodeNames, look: Look) -> Iterator[
     if before.replicas is None or after.replicas is None:
         yield from flowed((_constraint(constraint) for constraint in report.constraints), look)
         return
-    placed = cell(f"  {_placed(before, after)}", BAD if after.pending else "")
-    yield from wrapped([cell("REPLICAS", HEAD), placed], look.width, HANGING)
+    placed = Cell(f"  {_placed(before, after)}", Tone.BAD if after.pending else Tone.PLAIN)
+    yield from wrapped([Cell("REPLICAS", Tone.STRONG), placed], look.width, HANGING)
     yield from flowed((_constraint(constraint) for constraint in report.constraints), look)
     nodes = sorted(report.replicas_on_nodes, key=lambda node: (-abs(node.after - node.before), node.name))
     shown = nodes if look.in_full else nodes[:_MAX_NODES]
@@ -78,8 +77,8 @@ def _placed(before: SideReport, after: SideReport) -> str:
 
 
 def _listed(phrases: Sequence[str], left_out: int, what: str, look: Look) -> Iterator[Line]:
-    more = [[cell(f"and {left_out} more {what}{'' if left_out == 1 else 's'}", DIM)]] if left_out else []
-    yield from flowed([*([cell(phrase)] for phrase in phrases), *more], look, gutter=" · ")
+    more = [[Cell(f"and {left_out} more {what}{'' if left_out == 1 else 's'}", Tone.FAINT)]] if left_out else []
+    yield from flowed([*([Cell(phrase)] for phrase in phrases), *more], look, gutter=" · ")
 
 
 def _constraint(constraint: ConstraintDifference) -> Line:
@@ -90,16 +89,16 @@ def _constraint(constraint: ConstraintDifference) -> Line:
         only = before or after
         assert only is not None
         when = "before" if after is None else "after"
-        return [cell(only.letter, HEAD), cell(f" {key} ≤ {only.max_skew}  only {when}, skew {only.skew}")]
+        return [Cell(only.letter, Tone.STRONG), Cell(f" {key} ≤ {only.max_skew}  only {when}, skew {only.skew}")]
     exceeds = after.is_hard and after.skew > after.max_skew
     limits = both(str(before.max_skew), str(after.max_skew))
     differing = ", ".join(_settings(before, after))
     return [
-        cell(both(before.letter, after.letter), HEAD),
-        cell(f" {key} ≤ {limits}  "),
-        cell(f"{_domains_said(constraint)}, " if constraint.domains and not constraint.is_about_nodes else ""),
-        cell(f"skew {both(str(before.skew), str(after.skew))}", BAD if exceeds else ""),
-        cell(f" ({differing})" if differing else ""),
+        Cell(both(before.letter, after.letter), Tone.STRONG),
+        Cell(f" {key} ≤ {limits}  "),
+        Cell(f"{_domains_said(constraint)}, " if constraint.domains and not constraint.is_about_nodes else ""),
+        Cell(f"skew {both(str(before.skew), str(after.skew))}", Tone.BAD if exceeds else Tone.PLAIN),
+        Cell(f" ({differing})" if differing else ""),
     ]
 
 

@@ -15,8 +15,8 @@ from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, NodeR
 from kubespread.reports.parts import ConstraintReport
 from kubespread.reports.reason_words import words_of
 from kubespread.views.constraints import SKEW, TIGHT, Spelling, formula
-from kubespread.views.layout import BAD, DIM, GOOD, Cell, Column, Line, cell, cut_end, tabulated
-from kubespread.views.look import Look
+from kubespread.views.layout import Cell, Laid, Line, cut_end, tabulated
+from kubespread.views.look import Look, Tone
 from kubespread.wording import short_key
 
 _MAX_NODE_ROWS = 10
@@ -176,19 +176,19 @@ def domain_table(rows: DomainRows, look: Look) -> Iterator[Line]:
     shown, others = rows.rows[:_MAX_ROWS], rows.rows[_MAX_ROWS:]
     columns, gap, room = fullest(_FORMS, look.width, partial(_columns, rows, shown))
     if room is not None:
-        columns[-1] = Column(cut_end(columns[-1].header, room), [Cell(cut_items(row.also, room)) for row in shown])
+        columns[-1] = Laid(cut_end(columns[-1].header, room), [Cell(cut_items(row.also, room)) for row in shown])
     if not any(row.also for row in shown):
         columns.pop()
     yield from tabulated(columns, gap, headers=look.headers)
     if others:
         nodes, fitting = sum(row.nodes for row in others), sum(row.fitting for row in others)
-        yield [Cell(f"  {len(others):,} more rows with {nodes:,} nodes, of which {fitting:,} fit", DIM)]
+        yield [Cell(f"  {len(others):,} more rows with {nodes:,} nodes, of which {fitting:,} fit", Tone.FAINT)]
 
 
-def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: Form) -> list[Column]:
+def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: Form) -> list[Laid]:
     columns = [
-        Column(
-            cell(short_key(key).upper()).text,
+        Laid(
+            Cell(short_key(key).upper()).text,
             [
                 Cell("(no label)") if row.domains[place] is None else domain_cell(row.domains[place], form.name)
                 for row in shown
@@ -197,24 +197,24 @@ def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: Form) -> list[C
         for place, key in enumerate(rows.domains)
     ]
     columns += [
-        Column("NODES", [Cell(str(row.nodes)) for row in shown], is_number=True),
-        Column("FIT", [Cell(str(row.fitting), GOOD if row.fitting else BAD) for row in shown], is_number=True),
+        Laid("NODES", [Cell(str(row.nodes)) for row in shown], is_number=True),
+        Laid("FIT", [Cell(str(row.fitting), Tone.GOOD if row.fitting else Tone.BAD) for row in shown], is_number=True),
     ]
     if rows.domains and form.pods:
-        columns.append(Column("PODS", _pods(shown)))
+        columns.append(Laid("PODS", _pods(shown)))
     columns += [
-        Column(
+        Laid(
             constraint_header(place, constraint.topology_key, form.spelling),
             [_arithmetic(row.arithmetic[place], form.spelling) for row in shown],
         )
         for place, constraint in enumerate(rows.arithmetic)
     ]
-    columns.append(Column("ALSO", [cell(SEPARATOR.join(row.also)) for row in shown]))
+    columns.append(Laid("ALSO", [Cell(SEPARATOR.join(row.also)) for row in shown]))
     return columns
 
 
 def _arithmetic(shared: SharedArithmetic, spelling: Spelling) -> Cell:
-    return Cell(shared.text(spelling), BAD if shared.over else "")
+    return Cell(shared.text(spelling), Tone.BAD if shared.over else Tone.PLAIN)
 
 
 def _pods(rows: Sequence[DomainRow]) -> list[Cell]:

@@ -14,9 +14,8 @@ from kubespread.escaping import escaped
 from kubespread.questions.explain.rows import Rows
 from kubespread.reports.parts import letter
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT, Spelling, score_steps
-from kubespread.views.layout import BAD, GOOD, Cell, Column, Line, cell, cut_end, cut_middle, tabulated, width_of
-from kubespread.views.look import Look
-from kubespread.views.names import told_apart
+from kubespread.views.layout import Cell, Laid, Line, cut_end, cut_middle, tabulated, told_apart, width_of
+from kubespread.views.look import Look, Tone
 from kubespread.wording import EMPTY, short_key
 
 SEPARATOR = " · "
@@ -37,8 +36,8 @@ class Form(Struct, frozen=True):
 
 
 def fullest(
-    forms: Sequence[Form], width: int | None, columns_of: Callable[[Form], list[Column]]
-) -> tuple[list[Column], int, int | None]:
+    forms: Sequence[Form], width: int | None, columns_of: Callable[[Form], list[Laid]]
+) -> tuple[list[Laid], int, int | None]:
     """The columns of the first of ``forms`` that fits, the gap between them, and the width of the last one, the
     reasons.
 
@@ -46,7 +45,7 @@ def fullest(
     """
     if width is None:
         return columns_of(forms[0]), forms[0].gap, None
-    columns, gap, room = list[Column](), 1, 0
+    columns, gap, room = list[Laid](), 1, 0
     for form, least in _attempts(forms, width):
         columns, gap = columns_of(form), form.gap
         room = width - 2 - sum(column.width + gap for column in columns[:-1])
@@ -64,7 +63,7 @@ def _attempts(forms: Sequence[Form], width: int) -> Iterator[tuple[Form, int]]:
 
 
 def domain_cell(domain: str | None, width: int | None) -> Cell:
-    safe = cell("" if domain is None else domain or EMPTY)
+    safe = Cell("" if domain is None else domain or EMPTY)
     return safe if width is None else Cell(cut_middle(safe.text, width))
 
 
@@ -72,7 +71,7 @@ def constraint_header(position: int, topology_key: str, spelling: Spelling) -> s
     """``A zone``, not much longer than the formula below it; just the letter where there is no room."""
     if spelling.skew_only:
         return letter(position)
-    return cut_end(cell(f"{letter(position)} {short_key(topology_key)}").text, _LONGEST_HEADER)
+    return cut_end(Cell(f"{letter(position)} {short_key(topology_key)}").text, _LONGEST_HEADER)
 
 
 def cut_items(items: Sequence[str], width: int) -> str:
@@ -129,12 +128,12 @@ class _Columns:
         self._domains = cache(partial(_domains, rows))
         self._arithmetic = cache(partial(_arithmetic, rows))
         self._reasons = cache(partial(_reasons, rows))
-        self._fits = Column("FITS", [_FITS if row.node.feasible else _FAILS for row in rows.rows])
+        self._fits = Laid("FITS", [_FITS if row.node.feasible else _FAILS for row in rows.rows])
         totals = ["" if row.node.total is None else str(row.node.total) for row in rows.rows]
-        self._score = Column("SCORE", list(map(Cell, totals)), is_number=True)
+        self._score = Laid("SCORE", list(map(Cell, totals)), is_number=True)
         self._is_scored = any(totals)
 
-    def of(self, form: Form, *, wide: bool) -> list[Column]:
+    def of(self, form: Form, *, wide: bool) -> list[Laid]:
         """Name, domains, verdict, arithmetic, plugins' scores if ``wide``, score, and the reasons last."""
         return [
             self._names(form.name),
@@ -147,24 +146,24 @@ class _Columns:
         ]
 
 
-def _names(rows: Rows, suffix: str, width: int | None) -> Column:
+def _names(rows: Rows, suffix: str, width: int | None) -> Laid:
     safe = [escaped(row.node.name.removesuffix(suffix)) for row in rows.rows]
-    return Column("NODE", list(map(Cell, safe if width is None else told_apart(safe, width))))
+    return Laid("NODE", list(map(Cell, safe if width is None else told_apart(safe, width))))
 
 
-def _domains(rows: Rows, width: int | None) -> list[Column]:
+def _domains(rows: Rows, width: int | None) -> list[Laid]:
     return [
-        Column(escaped(short_key(key).upper()), [domain_cell(row.domains[place], width) for row in rows.rows])
+        Laid(escaped(short_key(key).upper()), [domain_cell(row.domains[place], width) for row in rows.rows])
         for place, key in enumerate(rows.domains)
     ]
 
 
-def _arithmetic(rows: Rows, spelling: Spelling) -> list[Column]:
+def _arithmetic(rows: Rows, spelling: Spelling) -> list[Laid]:
     return [
-        Column(
+        Laid(
             constraint_header(place, constraint.topology_key, spelling),
             [
-                Cell(term.text(spelling), BAD if term.rejects else "")
+                Cell(term.text(spelling), Tone.BAD if term.rejects else Tone.PLAIN)
                 for term in (row.arithmetic[place] for row in rows.rows)
             ],
         )
@@ -172,25 +171,25 @@ def _arithmetic(rows: Rows, spelling: Spelling) -> list[Column]:
     ]
 
 
-def _plugin_scores(rows: Rows) -> list[Column]:
+def _plugin_scores(rows: Rows) -> list[Laid]:
     return [
-        Column(plugin, [Cell(score_steps(detail) if detail else "") for detail in details], is_number=True)
+        Laid(plugin, [Cell(score_steps(detail) if detail else "") for detail in details], is_number=True)
         for plugin, details in zip(rows.scores, zip(*(row.scores for row in rows.rows), strict=True), strict=True)
     ]
 
 
-def _reasons(rows: Rows, full: bool) -> Column:
+def _reasons(rows: Rows, full: bool) -> Laid:
     texts = (row.with_numbers if full else SEPARATOR.join(row.short_reasons) for row in rows.rows)
-    return Column("WHY NOT", list(map(cell, texts)))
+    return Laid("WHY NOT", texts)
 
 
-_FITS, _FAILS = Cell("yes", GOOD), Cell("no", BAD)
+_FITS, _FAILS = Cell("yes", Tone.GOOD), Cell("no", Tone.BAD)
 
 
-def _within(rows: Rows, reasons: Column, width: int) -> Column:
+def _within(rows: Rows, reasons: Laid, width: int) -> Laid:
     """The reasons; one word each where there is no room for numbers."""
     cells = [
         reason if width_of(reason.text) <= width else Cell(cut_items(row.short_names, width))
         for row, reason in zip(rows.rows, reasons.cells, strict=True)
     ]
-    return Column(cut_end(reasons.header, width), cells)
+    return Laid(cut_end(reasons.header, width), cells)

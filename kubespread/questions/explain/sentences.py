@@ -18,8 +18,7 @@ from kubespread.scheduler.causes import (
     has,
     requirement,
 )
-from kubespread.views.constraints import PRETTY, formula
-from kubespread.views.phrases import policies
+from kubespread.views.constraints import PRETTY, formula, policies
 
 
 def in_sentences(report: ExplainReport) -> str:

@@ -15,31 +15,24 @@ from kubespread.escaping import escaped
 from kubespread.questions.map.levels import Levels, levels_of, title_of
 from kubespread.questions.map.report import MapDomain, MapNode, TopologyMap, is_closed, percent, state_words
 from kubespread.reports.parts import letter
-from kubespread.views.aligned import NONE
-from kubespread.views.bars import asked_bars
+from kubespread.views.constraints import asked_bars
 from kubespread.views.layout import (
-    BAD,
-    DIM,
     GAP,
-    GOOD,
-    HANGING,
-    HEAD,
     Cell,
     Line,
     aim,
-    answered,
-    cell,
     cut_end,
     cut_middle,
+    fitted,
     flowed,
-    headline,
-    remarks,
+    folded,
+    line_width,
+    said_once,
     width_of,
-    wrapped,
 )
-from kubespread.views.look import Look, MapBy
-from kubespread.views.names import fitted, said_once
-from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
+from kubespread.views.look import Look, MapBy, Tone
+from kubespread.views.sheet import NONE, Column, Readers, Sheet, count
+from kubespread.views.terminal import headline
 from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 
@@ -55,8 +48,6 @@ MARK = "●"
 NOBODY, CLOSED = "∙", "x"
 _RAMP = "▁▂▃▄▅▆▇█"
 _HIGH, _FULL = 75, 90
-_WARN = "33"
-"""Yellow."""
 _MAX_MARKS, _BAR, _DIGITS = 6, 8, 10
 
 
@@ -70,8 +61,9 @@ def view(report: TopologyMap) -> View:
         report.workload and f"{report.workload} in {report.namespace}: {count_of(report.marked, 'pod')} on {counted}"
     )
     limits = zip(report.skew, report.constraints, strict=True)
+    facts = about(report)
     seen = View(
-        **about(report),
+        **facts,
         title=whose or f"{counted}, {count_of(report.pods, 'pod')}",
         sheets=[
             nodes,
@@ -82,7 +74,8 @@ def view(report: TopologyMap) -> View:
         nodes=NodeFacts.of(nodes, None, "") if report.constraints else None,
         bars=[asked_bars(constraint, place, one_more=False) for place, constraint in enumerate(report.constraints)],
         names=[node.name for node in report.nodes],
-        lines=lambda look: _lines(report, look),
+        heading=lambda look: headline(_title(report), facts["provenance"], look),
+        parts=lambda look: _parts(report, look),
         tiles=[
             Tile("nodes", f"{len(report.nodes):,}"),
             Tile("pods", f"{report.pods:,}"),
@@ -98,17 +91,15 @@ def view(report: TopologyMap) -> View:
 
 def _node_columns(report: TopologyMap) -> Iterator[Column[MapNode]]:
     yield from (_label(key, place, Readers.PIPES) for place, key in enumerate(report.keys))
-    yield Column(header="NODE", value=lambda node: node.name)
-    yield Column(header="RUNNING", value=lambda node: node.pods, readers=Readers.PIPES)
+    yield Column("NODE", lambda node: node.name)
+    yield Column("RUNNING", lambda node: node.pods, readers=Readers.PIPES)
     if report.workload is not None:
-        yield Column(header="MARKED", value=lambda node: len(node.marked), readers=Readers.PIPES)
+        yield Column("MARKED", lambda node: len(node.marked), readers=Readers.PIPES)
     for place, resource in enumerate(report.resources):
         yield _share(short_key(resource), place, Readers.PIPES)
     for place, constraint in enumerate(report.constraints):
         yield _skew(short_key(constraint.topology_key), place)
-    yield Column(
-        header="CLOSED", value=lambda node: [part.replace(" ", "-") for part in node.closed], readers=Readers.PIPES
-    )
+    yield Column("CLOSED", lambda node: [part.replace(" ", "-") for part in node.closed], readers=Readers.PIPES)
 
 
 def _domain_columns(report: TopologyMap) -> Iterator[Column[MapDomain]]:
@@ -132,7 +123,7 @@ def _label(key: str, place: int, readers: Readers) -> Column[MapNode | MapDomain
         return "" if text is None else text or NONE
 
     name = short_key(key)
-    return Column(header=name.upper(), value=value, text=text, readers=readers, title=name)
+    return Column(name.upper(), value, text=text, readers=readers, title=name)
 
 
 def _share(name: str, place: int, readers: Readers) -> Column[MapNode | MapDomain]:
@@ -140,35 +131,32 @@ def _share(name: str, place: int, readers: Readers) -> Column[MapNode | MapDomai
         percentage = row.load[place].percent
         return None if percentage is None else f"{percentage}%"
 
-    return Column(header=name.upper(), value=value, readers=readers, title=name)
+    return Column(name.upper(), value, readers=readers, title=name)
 
 
 def _skew(key: str, place: int) -> Column[MapNode]:
     header = f"SKEW-{letter(place)}-{key.upper()}"
-    return Column(header=header, value=lambda node: node.skew[place], title=f"Skew {letter(place)} {key}")
+    return Column(header, lambda node: node.skew[place], title=f"Skew {letter(place)} {key}")
 
 
-def _lines(report: TopologyMap, look: Look) -> Iterator[Line]:
-    """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` draws every node."""
+def _parts(report: TopologyMap, look: Look) -> Iterator[Line]:
+    """Boxes that ``look.width`` bounds; ``look.in_full`` draws every node."""
     drawing = _Drawing(report, look)
-    yield from _title(report, look)
-    yield from answered(report.answer, look)
     for heading, boxes in drawing.levels.headed():
         if heading:
-            yield from wrapped([cell(heading, HEAD)], look.width, HANGING)
+            yield from folded(look, Cell(heading, Tone.STRONG), indent="")
         yield from side_by_side([drawing.box(path, nodes) for path, nodes in boxes], *drawing.columns)
     if look.headers:
-        yield from flowed([[cell(text, DIM)] for text in drawing.legend()], look)
-    yield from remarks(report.answer, look)
+        yield from flowed([[Cell(text, Tone.FAINT)] for text in drawing.legend()], look)
 
 
-def _title(report: TopologyMap, look: Look) -> Iterator[Line]:
+def _title(report: TopologyMap) -> Line:
     nodes, pods = count_of(len(report.nodes), "node"), count_of(report.pods, "pod")
     if report.workload is None:
-        return headline(f"{nodes}, {pods}", report, look)
+        return [Cell(f"{nodes}, {pods}", Tone.STRONG)]
     holding = sum(bool(node.marked) for node in report.nodes)
     marked = f" in {report.namespace}: {count_of(report.marked, 'pod')} on {holding:,} of {nodes}"
-    return headline(report.workload, report, look, marked)
+    return [Cell(report.workload, Tone.STRONG), Cell(marked)]
 
 
 class _Drawing(Struct, frozen=True, dict=True):
@@ -241,7 +229,7 @@ class _Drawing(Struct, frozen=True, dict=True):
     def box(self, path: tuple[str | None, ...], nodes: Sequence[MapNode]) -> Box:
         title = title_of(self.report, self.levels, path, nodes, self.look.map_by)
         lines = self._named(nodes) if self.is_named else self._counted(nodes)
-        return Box(escaped(title.name), title.facts, BAD if title.exceeds else "", list(lines))
+        return Box(escaped(title.name), title.facts, Tone.BAD if title.exceeds else Tone.PLAIN, list(lines))
 
     def _named(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
         inner = self.columns[1]
@@ -252,9 +240,16 @@ class _Drawing(Struct, frozen=True, dict=True):
                 room = inner - self.label_width - self._beside_name - width_of(name)
                 gap = " " * (GAP + max(0, room))
                 # What takes no pods is gray; what it holds keeps its color.
-                line = [*start, Cell(cut_end(name, inner), DIM if is_closed(node.closed) else ""), Cell(gap), figures]
-                used = sum(width_of(part.text) for part in line)
-                yield [*line, Cell(" " * (inner - used - width_of(closed))), Cell(closed, DIM)] if closed else line
+                line = [
+                    *start,
+                    Cell(cut_end(name, inner), Tone.FAINT if is_closed(node.closed) else Tone.PLAIN),
+                    Cell(gap),
+                    figures,
+                ]
+                used = line_width(line)
+                yield (
+                    [*line, Cell(" " * (inner - used - width_of(closed))), Cell(closed, Tone.FAINT)] if closed else line
+                )
 
     def _counted(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
         room, per_cell = self._cells_in_line, self.nodes_per_cell
@@ -279,7 +274,7 @@ class _Drawing(Struct, frozen=True, dict=True):
     def _label(self, text: str) -> Line:
         width = self.label_width
         shown = cut_end(text, max(0, width - GAP)) if width else ""
-        return [Cell(shown, DIM), Cell(" " * (width - width_of(shown)))] if width else []
+        return [Cell(shown, Tone.FAINT), Cell(" " * (width - width_of(shown)))] if width else []
 
     def legend(self) -> Iterator[str]:
         of = (
@@ -310,16 +305,16 @@ class _Drawing(Struct, frozen=True, dict=True):
 
 
 def _joined(cells: Sequence[Cell]) -> Iterator[Cell]:
-    """Merge neighbors of the same style."""
-    return (Cell("".join(part.text for part in run), style) for style, run in groupby(cells, attrgetter("style")))
+    """Merge neighbors of the same tone."""
+    return (Cell("".join(part.text for part in run), tone) for tone, run in groupby(cells, attrgetter("tone")))
 
 
 class Box(Struct, frozen=True):
     name: str
     facts: Sequence[str]
     """The text next to the name, in full and shorter."""
-    style: str
-    """The style of ``facts``."""
+    tone: Tone
+    """The tone of ``facts``."""
     lines: Sequence[Line]
 
 
@@ -348,9 +343,9 @@ def _drawn(box: Box, inner: int, height: int) -> Iterator[Line]:
     facts = cut_end(facts, max(1, inner - _DOT - 1))
     name = cut_middle(box.name, max(1, inner - _DOT - width_of(facts)))
     rule = "─" * (inner - _DOT - width_of(name) - width_of(facts))
-    yield [Cell("┌ "), Cell(name, HEAD), Cell(f" · {facts}", box.style), Cell(f" {rule}┐")]
+    yield [Cell("┌ "), Cell(name, Tone.STRONG), Cell(f" · {facts}", box.tone), Cell(f" {rule}┐")]
     for line in [*box.lines, *([()] * (height - len(box.lines)))]:
-        room = inner - sum(width_of(cell.text) for cell in line)
+        room = inner - line_width(line)
         yield [Cell("│ "), *line, Cell(" " * room + " │")]
     yield [Cell(f"└{'─' * (inner + 2)}┘")]
 
@@ -361,16 +356,24 @@ class Shades(Struct, frozen=True):
     report: TopologyMap
     by: MapBy
 
-    def style(self, node: MapNode) -> str:
+    def style(self, node: MapNode) -> Tone:
         """By load green, yellow and red; by skew red where a constraint is exceeded, green where pods are."""
         if self.by is MapBy.LOAD:
             filled = percent(node)
-            return BAD if filled >= _FULL else _WARN if filled >= _HIGH else GOOD if node.pods else DIM
+            return (
+                Tone.BAD
+                if filled >= _FULL
+                else Tone.WARN
+                if filled >= _HIGH
+                else Tone.GOOD
+                if node.pods
+                else Tone.FAINT
+            )
         if not node.marked:
-            return DIM
+            return Tone.FAINT
         limits = zip(node.skew, self.report.constraints, strict=True)
         exceeded = [constraint.is_hard for skew, constraint in limits if (skew or 0) > constraint.max_skew]
-        return BAD if any(exceeded) else _WARN if exceeded else GOOD
+        return Tone.BAD if any(exceeded) else Tone.WARN if exceeded else Tone.GOOD
 
     def character(self, nodes: Sequence[MapNode], most: int) -> Cell:
         """One character for ``nodes``, at least one: how full they are, or how many marked pods they hold, relative to
@@ -381,7 +384,7 @@ class Shades(Struct, frozen=True):
             if not any(node.pods for node in nodes):
                 return Cell(NOBODY, style)
             is_gray = all(is_closed(node.closed) for node in nodes)
-            return Cell(_shade(sum(map(percent, nodes)) // len(nodes), 100), DIM if is_gray else style)
+            return Cell(_shade(sum(map(percent, nodes)) // len(nodes), 100), Tone.FAINT if is_gray else style)
         held = held_by(nodes)
         if not held:
             return Cell(CLOSED if all(node.closed for node in nodes) else NOBODY, style)
@@ -401,7 +404,7 @@ class Shades(Struct, frozen=True):
 
 
 def _urgency(shades: Shades) -> Callable[[MapNode], int]:
-    order = (DIM, GOOD, _WARN, BAD)
+    order = (Tone.FAINT, Tone.GOOD, Tone.WARN, Tone.BAD)
     return lambda node: order.index(shades.style(node))
 
 

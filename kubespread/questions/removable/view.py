@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
@@ -11,11 +11,10 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.questions.removable.holds import KEEPS
 from kubespread.questions.removable.report import HeldBy, Hold, LandedOfGroup, NodeRemoval, RemovableReport
-from kubespread.views.layout import HANGING, INDENT, Cell, Line, answered, headline, left_out, remarks, wrapped
-from kubespread.views.look import Look
-from kubespread.views.names import fitted, legend
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
-from kubespread.views.terminal import room_beside_columns, table
+from kubespread.views.layout import Cell, Line, fitted, folded, left_out, said_once, together
+from kubespread.views.look import Look, Tone
+from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
+from kubespread.views.terminal import headline, remarks, room_beside_columns
 from kubespread.views.view import Frame, NodeFacts, Tile, View, about
 from kubespread.wording import count_of, some_of
 
@@ -61,26 +60,26 @@ def _causes(row: NodeRemoval) -> list[HeldBy]:
 
 
 _NODE: Sequence[Column[NodeRemoval]] = (
-    Column(header="NODE", value=lambda row: row.node),
+    Column("NODE", lambda row: row.node),
     Column(
-        header="ZONE", value=lambda row: row.domain, readers=Readers.TERMINAL | Readers.PIPES, most=_WIDEST_ZONE
+        "ZONE", lambda row: row.domain, readers=Readers.TERMINAL | Readers.PIPES, most=_WIDEST_ZONE
     ),
     count("PODS", lambda row: row.pods),
-    Column(header="ALONE", value=lambda row: row.alone, tone=lambda row: Tone.GOOD if row.alone else Tone.BAD),
-    Column(header="TOGETHER", value=lambda row: row.place, is_number=True, nothing="-"),
+    Column("ALONE", lambda row: row.alone, tone=lambda row: Tone.GOOD if row.alone else Tone.BAD),
+    Column("TOGETHER", lambda row: row.place, is_number=True, nothing="-"),
     count("WAIT", lambda row: row.until_deleted, hides_empty=True),
     Column(
-        header="HELD-BY", value=_causes, text=lambda row: ", ".join(KEEPS[cause].word for cause in _causes(row)),
+        "HELD-BY", _causes, text=lambda row: ", ".join(KEEPS[cause].word for cause in _causes(row)),
         fit=Fit.END, hides_empty=True, readers=Readers.ALL & ~Readers.PAGES,
     ),
     Column(
-        header="WHY", value=lambda row: "; ".join((*map(_sentence, row.held), *_consequences(row))),
+        "WHY", lambda row: "; ".join((*map(_sentence, row.held), *_consequences(row))),
         readers=Readers.RECORDS,
     ),
 )  # fmt: skip
 
 
-_PRICE: Column[NodeRemoval] = Column(header="PRICE", value=lambda row: row.price, is_number=True, nothing="?")
+_PRICE: Column[NodeRemoval] = Column("PRICE", lambda row: row.price, is_number=True, nothing="?")
 
 
 def _columns(report: RemovableReport) -> Sequence[Column[NodeRemoval]]:
@@ -94,8 +93,9 @@ def view(report: RemovableReport) -> View:
         title="Nodes", columns=_columns(report), rows=report.rows, is_answer=True, readers=Readers.PIPES,
         tone=lambda row: Tone.GOOD if row.alone else Tone.BAD,
     )  # fmt: skip
+    facts = about(report)
     return View(
-        **about(report),
+        **facts,
         title=f"Which of {count_of(report.nodes, 'node')} can go",
         sheets=[
             nodes,
@@ -108,7 +108,9 @@ def view(report: RemovableReport) -> View:
             ),
         ],
         nodes=NodeFacts.of(nodes, _verdict, "green can go alone, red cannot"),
-        lines=lambda look: _lines(report, look),
+        heading=lambda look: headline([Cell(_question(report), Tone.STRONG)], facts["provenance"], look),
+        parts=lambda look: _parts(report, look),
+        remarks="among",
         names=report.together.by_group,
         tiles=_tiles(report),
         frames=[*_frames(report)],
@@ -118,9 +120,9 @@ def view(report: RemovableReport) -> View:
 
 
 _LANDED: Sequence[Column[LandedOfGroup]] = (
-    Column(header="WORKLOAD", value=lambda row: row.workload),
+    Column("WORKLOAD", lambda row: row.workload),
     count("GROUP", lambda row: row.group),
-    Column(header="NODE", value=lambda row: row.node),
+    Column("NODE", lambda row: row.node),
     count("PODS", lambda row: row.pods),
 )
 
@@ -157,39 +159,36 @@ def _verdict(row: NodeRemoval) -> str:
     return "can go alone" if row.alone else f"cannot go: {', '.join(_causes(row))}"
 
 
-def _lines(report: RemovableReport, look: Look) -> Iterator[Line]:
+def _question(report: RemovableReport) -> str:
     of_rows = f"{len(report.rows):,} of " if len(report.rows) < report.nodes else ""
-    yield from headline(f"Removing each of {of_rows}{count_of(report.nodes, 'node')}", report, look)
-    yield from answered(report.answer, look)
-    shown = _shown(report, look)
-    name, *others = _columns(report)
+    return f"Removing each of {of_rows}{count_of(report.nodes, 'node')}"
+
+
+def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] | Line]:
+    """Rows, and by reason what blocks nodes, the one with the most nodes first."""
+    sheet = Sheet(title="", columns=_columns(report), rows=report.rows, most=_MAX_ROWS, few=_of_each_sort, noun="node")
+    name, *others = sheet.columns
     names = [escaped(row.node) for row in report.rows]
-    short = dict(zip(names, fitted(names, max(room_beside_columns(others, shown, look), _LEAST_NAME)), strict=True))
-    yield from table([replace(name, text=lambda row: short[escaped(row.node)]), *others], shown, look)
-    yield from legend(names, list(short.values()), look)
-    yield from left_out(len(report.rows) - len(shown), "node")
+    room = max(room_beside_columns(others, sheet.on_screen(look)[0], look), _LEAST_NAME)
+    short = dict(zip(names, fitted(names, room), strict=True))
+    key = said_once(names, list(short.values()))
+    yield replace(sheet, columns=[replace(name, text=lambda row: short[escaped(row.node)]), *others], key=key)
     yield from remarks(report.answer, look)
-    yield from _reasons(report.rows, short, look)
+    reasons = together((short[escaped(row.node)], text) for row in report.rows for text in _reasons(row))
+    ordered = sorted(reasons.items(), key=lambda reason: -len(reason[1]))
+    shown = ordered if look.in_full else ordered[:_MAX_REASONS]
+    for text, nodes in shown:
+        yield from folded(look, f"{some_of(nodes, _MAX_NAMED)}: {text}")
+    yield from left_out(len(ordered) - len(shown), "reason")
 
 
-def _shown(report: RemovableReport, look: Look) -> Sequence[NodeRemoval]:
+def _of_each_sort(rows: Sequence[NodeRemoval]) -> Sequence[NodeRemoval]:
     """With many nodes, a few of each sort, in the report's order."""
-    if look.in_full or len(report.rows) <= _MAX_ROWS:
-        return report.rows
-    go = [row for row in report.rows if row.place is not None]
-    held = [row for row in report.rows if row.place is None]
+    go = [row for row in rows if row.place is not None]
+    held = [row for row in rows if row.place is None]
     return [*go[:_OF_EACH], *held[:_OF_EACH]]
 
 
-def _reasons(rows: Sequence[NodeRemoval], short: Mapping[str, str], look: Look) -> Iterator[Line]:
-    """What blocks nodes, grouped by reason, the one with the most nodes first."""
-    by_text: dict[str, list[str]] = {}
-    for row in rows:
-        held = (_sentence(hold, names_protected=False) for hold in row.held)
-        for text in (*held, *(f"goes, and {consequence}" for consequence in _consequences(row))):
-            by_text.setdefault(escaped(text), []).append(short[escaped(row.node)])
-    ordered = sorted(by_text.items(), key=lambda item: -len(item[1]))
-    shown = ordered if look.in_full else ordered[:_MAX_REASONS]
-    for text, nodes in shown:
-        yield from wrapped([Cell(f"{INDENT}{some_of(nodes, _MAX_NAMED)}: {text}")], look.width, HANGING)
-    yield from left_out(len(ordered) - len(shown), "reason")
+def _reasons(row: NodeRemoval) -> Iterator[str]:
+    yield from (_sentence(hold, names_protected=False) for hold in row.held)
+    yield from (f"goes, and {consequence}" for consequence in _consequences(row))

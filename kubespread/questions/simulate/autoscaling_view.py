@@ -7,16 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, added_cost, autoscaler_sentence
 from kubespread.views.layout import (
-    BAD,
-    GOOD,
     HANGING,
-    HEAD,
     INDENT,
     Cell,
-    Column,
+    Laid,
     Line,
     aim,
-    cell,
     cut_middle,
     flowed,
     room_beside,
@@ -24,7 +20,7 @@ from kubespread.views.layout import (
     width_of,
     wrapped,
 )
-from kubespread.views.look import Look
+from kubespread.views.look import Look, Tone
 
 _MAX_LOOPS = 12
 _FIGURES_WIDTH = 30
@@ -38,16 +34,16 @@ def account_of(reports: Iterable[SimulateReport]) -> AutoscalingReport | None:
 
 def scaling(report: AutoscalingReport, look: Look) -> Iterator[Line]:
     """Lines that ``look.width`` bounds."""
-    yield from flowed([[cell(autoscaler_sentence(report), BAD if report.left else GOOD)]], look, indent="")
+    yield from flowed([[Cell(autoscaler_sentence(report), Tone.BAD if report.left else Tone.GOOD)]], look, indent="")
     if report.loops:
         yield from _loops(report.loops, look)
-        yield from flowed([[cell(f"nodes: {_groups(report)}")]], look)
+        yield from flowed([[Cell(f"nodes: {_groups(report)}")]], look)
         if report.types:
-            yield from flowed([[cell(f"instance types: {_types(report)}")]], look)
+            yield from flowed([[Cell(f"instance types: {_types(report)}")]], look)
     for sentence in added_cost(report):
-        yield from flowed([[cell(sentence)]], look)
+        yield from flowed([[Cell(sentence)]], look)
     for sentence in _enough(report):
-        yield from flowed([[cell(sentence)]], look)
+        yield from flowed([[Cell(sentence)]], look)
     yield from _unhelped(report, look)
 
 
@@ -58,18 +54,18 @@ def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
     shown = [*loops[:half], *loops[-half:]] if is_long else loops
     room = aim(look) - _FIGURES_WIDTH
     columns = [
-        Column("LOOP", [Cell(str(loop.number)) for loop in shown], is_number=True),
-        Column("ADDED", [cell(_added(loop.added, room), HEAD) for loop in shown]),
-        Column("PLACED", [Cell(str(loop.placed)) for loop in shown], is_number=True),
-        Column("PENDING", [Cell(str(loop.left)) for loop in shown], is_number=True),
+        Laid("LOOP", [Cell(str(loop.number)) for loop in shown], is_number=True),
+        Laid("ADDED", [Cell(_added(loop.added, room), Tone.STRONG) for loop in shown]),
+        Laid("PLACED", [Cell(str(loop.placed)) for loop in shown], is_number=True),
+        Laid("PENDING", [Cell(str(loop.left)) for loop in shown], is_number=True),
     ]
-    why = Column("WHY NO MORE", [cell(loop.why or "") for loop in shown])
+    why = Laid("WHY NO MORE", [Cell(loop.why or "") for loop in shown])
     has_room = room_beside((*columns, why), look) >= 0
     if has_room and any(loop.why for loop in shown):
         columns.append(why)
     yield from tabulated(columns, headers=look.headers)
     if is_long:
-        yield [cell(f"{INDENT}and {len(loops) - _MAX_LOOPS} loops between these")]
+        yield [Cell(f"{INDENT}and {len(loops) - _MAX_LOOPS} loops between these")]
     if not has_room:
         yield from _causes(loops, look)
 
@@ -82,7 +78,7 @@ def _causes(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
             stopped.setdefault(loop.why, []).append(str(loop.number))
     for why, numbers in stopped.items():
         which_loops = f"loop {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} of {len(loops)} loops"
-        yield from wrapped([cell(f"{INDENT}why no more in {which_loops}: {why}")], look.width, HANGING)
+        yield from wrapped([Cell(f"{INDENT}why no more in {which_loops}: {why}")], look.width, HANGING)
 
 
 def _added(added: Sequence[GroupNodes], room: int) -> str:
@@ -144,9 +140,9 @@ def _unhelped(report: AutoscalingReport, look: Look) -> Iterator[Line]:
     """Why pods still wait, and why one more node of a group does not help."""
     for kind in report.pending:
         count, name = len(kind.pods), f"{kind.workload.kind}/{kind.workload.name}"
-        yield from flowed([[cell(f"{count:,} of {name} pending: {kind.message}")]], look)
+        yield from flowed([[Cell(f"{count:,} of {name} pending: {kind.message}")]], look)
         reasons: dict[str, list[str]] = {}
         for verdict in kind.groups:
             reasons.setdefault(verdict.reason, []).append(verdict.group)
         for reason, groups in reasons.items():
-            yield from flowed([[cell(f"{', '.join(groups)}: {reason}")]], look)
+            yield from flowed([[Cell(f"{', '.join(groups)}: {reason}")]], look)

@@ -10,23 +10,20 @@ from kubespread.escaping import escaped
 from kubespread.reports.gang import GangDomain, GangReport
 from kubespread.reports.reason_words import reasons_in
 from kubespread.views.layout import (
-    DIM,
     GAP,
-    GOOD,
     HANGING,
     INDENT,
     Cell,
-    Column,
+    Laid,
     Line,
     aim,
-    cell,
     cut_middle,
     flowed,
     room_beside,
     tabulated,
     wrapped,
 )
-from kubespread.views.look import Look
+from kubespread.views.look import Look, Tone
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 _MAX_NODES = 3
@@ -57,12 +54,12 @@ def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Line]:
     width = aim(look)
     names = [_name(row, width // _NAMES_PER_WIDTH) for row in shown]
     columns = [
-        Column(short_key(gang.topology_key).upper(), list(map(Cell, names))),
-        Column("NODES", [Cell(str(row.domain.nodes)) for row in shown], is_number=True),
-        Column("FIT", [_members(gang, row.domain) for row in shown]),
-        Column("SCORE", [Cell(_score(row.domain)) for row in shown]),
+        Laid(short_key(gang.topology_key).upper(), list(map(Cell, names))),
+        Laid("NODES", [Cell(str(row.domain.nodes)) for row in shown], is_number=True),
+        Laid("FIT", [_members(gang, row.domain) for row in shown]),
+        Laid("SCORE", [Cell(_score(row.domain)) for row in shown]),
     ]
-    why = Column("WHY NOT", [cell(_why(row.domain)) for row in shown])
+    why = Laid("WHY NOT", [Cell(_why(row.domain)) for row in shown])
     has_room = room_beside((*columns, why), look) + GAP >= 0
     if has_room and any(part.text for part in why.cells):
         columns.append(why)
@@ -70,10 +67,10 @@ def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Line]:
     if rest:
         count = sum(row.others + 1 for row in rest)
         fitting = sum(row.others + 1 for row in rest if row.domain.fits)
-        yield from flowed([[cell(f"and {count_of(count, 'more domain')}, of which {fitting or 'none'} fit")]], look)
+        yield from flowed([[Cell(f"and {count_of(count, 'more domain')}, of which {fitting or 'none'} fit")]], look)
     if not has_room:
         yield from _causes([row.domain for row in shown], names, look)
-    yield from flowed([[cell(sentence, DIM)] for sentence in _scoring(gang)], look)
+    yield from flowed([[Cell(sentence, Tone.FAINT)] for sentence in _scoring(gang)], look)
 
 
 def _folded(domains: Sequence[GangDomain]) -> list[_Row]:
@@ -94,7 +91,7 @@ def _name(row: _Row, width: int) -> str:
 
 
 def _members(gang: GangReport, domain: GangDomain) -> Cell:
-    return Cell(f"{domain.members} of {gang.members}", GOOD if domain.fits else "")
+    return Cell(f"{domain.members} of {gang.members}", Tone.GOOD if domain.fits else Tone.PLAIN)
 
 
 def _score(domain: GangDomain) -> str:
@@ -113,7 +110,7 @@ def _causes(shown: Sequence[GangDomain], names: Sequence[str], look: Look) -> It
         if why := _why(domain):
             stuck.setdefault(why, []).append(name)
     for why, domains in stuck.items():
-        yield from wrapped([Cell(f"{INDENT}{some_of(domains, _MAX_NODES)}: "), cell(why)], look.width, HANGING)
+        yield from wrapped([Cell(f"{INDENT}{some_of(domains, _MAX_NODES)}: "), Cell(why)], look.width, HANGING)
 
 
 def _scoring(gang: GangReport) -> Iterator[str]:

@@ -11,25 +11,20 @@ from kubespread.questions.simulate.report import SimulateReport, totals
 from kubespread.reports.parts import letter
 from kubespread.reports.reason_words import reasons_in
 from kubespread.views.layout import (
-    BAD,
-    DIM,
     GAP,
-    GOOD,
     HANGING,
-    HEAD,
     INDENT,
     Cell,
-    Column,
+    Laid,
     Line,
     aim,
-    cell,
     flowed,
     tabulated,
+    told_apart,
     width_of,
     wrapped,
 )
-from kubespread.views.look import Look
-from kubespread.views.names import told_apart
+from kubespread.views.look import Look, Tone
 from kubespread.wording import short_key
 
 _LEAST_NAME = 16
@@ -38,13 +33,13 @@ _WORKLOAD, _SURVIVE = "WORKLOAD", "SURVIVE"
 
 def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
     """Lines limited by ``look.width``. Causes without room are listed below the lines."""
-    names, causes = [escaped(name) for name in _names(reports)], [cell(_cause(report)) for report in reports]
+    names, causes = [escaped(name) for name in _names(reports)], [Cell(_cause(report)) for report in reports]
     room = aim(look) - len(INDENT)
     least = min(_LEAST_NAME, max(map(width_of, (*names, _WORKLOAD))))
     columns = _columns(reports, room - least)
     room -= _taken(columns)
-    columns.insert(0, Column(_WORKLOAD, [Cell(name) for name in told_apart(names, max(room, least))]))
-    why = Column("WHY", causes)
+    columns.insert(0, Laid(_WORKLOAD, [Cell(name) for name in told_apart(names, max(room, least))]))
+    why = Laid("WHY", causes)
     has_room = look.width is None or why.width + GAP <= room - columns[0].width
     if any(cause.text for cause in causes) and has_room:
         columns.append(why)
@@ -65,7 +60,7 @@ def _sampled(reports: Sequence[SimulateReport]) -> Iterator[Line]:
         (report for report in reports if report.sampling is not None and report.sampling.start is not None), None
     )
     if sampled is not None and (sentence := sampling_sentence(sampled)) is not None:
-        yield [cell(sentence, DIM)]
+        yield [Cell(sentence, Tone.FAINT)]
 
 
 def _causes(names: Sequence[str], causes: Sequence[Cell], look: Look) -> Iterator[Line]:
@@ -81,7 +76,7 @@ def _causes(names: Sequence[str], causes: Sequence[Cell], look: Look) -> Iterato
 def _title(reports: Sequence[SimulateReport]) -> Line:
     namespaces = {report.pod.namespace for report in reports}
     where = f" in {namespaces.pop()}" if len(namespaces) == 1 else ""
-    return [cell(f"{len(reports):,} workloads{where}", HEAD)]
+    return [Cell(f"{len(reports):,} workloads{where}", Tone.STRONG)]
 
 
 def _names(reports: Sequence[SimulateReport]) -> list[str]:
@@ -96,28 +91,28 @@ def _names(reports: Sequence[SimulateReport]) -> list[str]:
     ]
 
 
-def _columns(reports: Sequence[SimulateReport], width: int) -> list[Column]:
+def _columns(reports: Sequence[SimulateReport], width: int) -> list[Laid]:
     """All columns that fit in ``width``; of the optional ones the most telling is dropped last."""
-    pending = [Cell(str(report.pending), BAD if report.pending else GOOD) for report in reports]
+    pending = [Cell(str(report.pending), Tone.BAD if report.pending else Tone.GOOD) for report in reports]
     figures = [
-        Column("WANT", [Cell(desired_text(report)) for report in reports], is_number=True),
-        Column("RUN", [Cell(str(report.present)) for report in reports], is_number=True),
-        Column("PLACED", [Cell(str(report.placed)) for report in reports], is_number=True),
-        Column("PENDING", pending, is_number=True),
+        Laid("WANT", [Cell(desired_text(report)) for report in reports], is_number=True),
+        Laid("RUN", [Cell(str(report.present)) for report in reports], is_number=True),
+        Laid("PLACED", [Cell(str(report.placed)) for report in reports], is_number=True),
+        Laid("PENDING", pending, is_number=True),
     ]
     unmade = {
         "NOT CREATED": [report.not_created for report in reports],
         "NOT MADE": [report.not_made_yet for report in reports],
     }
     figures += (
-        Column(header, [Cell(str(count), BAD if count else "") for count in counts], is_number=True)
+        Laid(header, [Cell(str(count), Tone.BAD if count else Tone.PLAIN) for count in counts], is_number=True)
         for header, counts in unmade.items()
         if any(counts)
     )
     survivors = [Cell(_survivors(report)) for report in reports]
-    survive = [Column(_SURVIVE, survivors, is_number=True)] if any(survivor.text for survivor in survivors) else []
+    survive = [Laid(_SURVIVE, survivors, is_number=True)] if any(survivor.text for survivor in survivors) else []
     lettered, plain = (
-        Column("SKEW", [_skew(report, has_letters=has_letters) for report in reports]) for has_letters in (True, False)
+        Laid("SKEW", [_skew(report, has_letters=has_letters) for report in reports]) for has_letters in (True, False)
     )
     for more in ([lettered, *survive], [plain, *survive], [plain]):
         if _taken([*figures, *more]) <= width:
@@ -125,7 +120,7 @@ def _columns(reports: Sequence[SimulateReport], width: int) -> list[Column]:
     return figures
 
 
-def _taken(columns: Sequence[Column]) -> int:
+def _taken(columns: Sequence[Laid]) -> int:
     return sum(column.width + GAP for column in columns)
 
 
@@ -138,7 +133,7 @@ def _skew(report: SimulateReport, *, has_letters: bool) -> Cell:
         exceeds = f" > {constraint.max_skew}" if is_exceeded else ""
         phrases.append(f"{whose}{short_key(change.topology_key)} {change.range_after}{exceeds}")
         is_bad |= is_exceeded
-    return cell(" · ".join(phrases), BAD if is_bad else "")
+    return Cell(" · ".join(phrases), Tone.BAD if is_bad else Tone.PLAIN)
 
 
 def _survivors(report: SimulateReport) -> str:
@@ -152,11 +147,11 @@ def _cause(report: SimulateReport) -> str:
 
 def _totals(reports: Sequence[SimulateReport]) -> Line:
     is_bad = any(report.lacking for report in reports)
-    return [cell(totals(reports), BAD if is_bad else GOOD)]
+    return [Cell(totals(reports), Tone.BAD if is_bad else Tone.GOOD)]
 
 
-def _hints(reports: Sequence[SimulateReport], columns: Sequence[Column]) -> Iterator[Line]:
+def _hints(reports: Sequence[SimulateReport], columns: Sequence[Laid]) -> Iterator[Line]:
     if any(column.header == _SURVIVE for column in columns):
         keys = dict.fromkeys(short_key(report.grouping) for report in reports if report.grouping is not None)
-        yield [cell(f"{_SURVIVE}: replicas left when the fullest {' or '.join(keys)} is lost", DIM)]
-    yield [Cell("-v or --name NAME: where the replicas of each land", DIM)]
+        yield [Cell(f"{_SURVIVE}: replicas left when the fullest {' or '.join(keys)} is lost", Tone.FAINT)]
+    yield [Cell("-v or --name NAME: where the replicas of each land", Tone.FAINT)]

@@ -23,29 +23,26 @@ from kubespread.questions.simulate.report import (
 from kubespread.reports.gang import gang_outcome
 from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange, letter, scheduler_phrase
 from kubespread.reports.rollout import rollout_sentence
+from kubespread.views.constraints import policies
 from kubespread.views.layout import (
-    BAD,
-    DIM,
-    GOOD,
+    CUT,
     HANGING,
-    HEAD,
     INDENT,
     Cell,
-    Column,
+    Laid,
     Line,
     aim,
-    cell,
     cut_middle,
     flowed,
     room_beside,
+    shared,
     tabulated,
     width_of,
     wrapped,
 )
-from kubespread.views.look import Look
-from kubespread.views.names import CUT, shared
-from kubespread.views.phrases import cluster_phrase, policies
+from kubespread.views.look import Look, Tone
 from kubespread.views.rollouts import passes
+from kubespread.views.view import cluster_phrase
 from kubespread.wording import EMPTY, short_key
 
 _MAX_DOMAINS, _MAX_NODES, _MAX_NAMED, _MAX_RUNS = 12, 20, 20, 10
@@ -62,7 +59,7 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
     """Lines that ``look.width`` bounds."""
     yield from flowed([_headline(report), provenance([report])], look, indent="")
     if report.unfinished is not None:
-        yield from flowed([[cell(report.unfinished.sentence, BAD)]], look)
+        yield from flowed([[Cell(report.unfinished.sentence, Tone.BAD)]], look)
     yield from flowed(_constraint_phrases(report), look)
     if report.grouping is not None:
         yield from _domains(report, report.grouping, look)
@@ -73,18 +70,18 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
     if ties and report.seed is None:
         were = "placements was a tie" if ties == 1 else "placements were ties"
         tied = f"{ties:,} of {report.placed:,} {were}, taken in {_tie_order(report)}"
-        yield from flowed([[cell(tied, DIM)]], look)
+        yield from flowed([[Cell(tied, Tone.FAINT)]], look)
     if (sampled := sampling_sentence(report)) is not None:
-        yield from flowed([[cell(sampled, DIM)]], look)
+        yield from flowed([[Cell(sampled, Tone.FAINT)]], look)
     yield from _run_rows(report, look)
-    yield from flowed([[cell(sentence)] for sentence in deleted(report)], look)
+    yield from flowed([[Cell(sentence)] for sentence in deleted(report)], look)
     if report.rollout is not None:
-        yield from flowed([[cell(rollout_sentence(report.rollout))]], look)
+        yield from flowed([[Cell(rollout_sentence(report.rollout))]], look)
         yield from passes("Rollout", report.rollout, look)
     if report.gang is not None:
         yield from domain_verdicts(report.gang, look)
     for sentence in (*alternatives(report), *cause(report)):
-        yield from flowed([[cell(sentence)]], look)
+        yield from flowed([[Cell(sentence)]], look)
 
 
 def _tie_order(report: SimulateReport) -> str:
@@ -113,9 +110,9 @@ def _headline(report: SimulateReport) -> Line:
     pending = f", {report.pending:,} pending" if report.pending and report.gang is None else ""
     is_bad = report.lacking or (report.replicas is None and not report.running)
     return [
-        cell(report.subject, HEAD),
-        cell(f" in {report.pod.namespace}: "),
-        cell(f"{outcome}{pending}{beside_placed(report)}", BAD if is_bad else GOOD),
+        Cell(report.subject, Tone.STRONG),
+        Cell(f" in {report.pod.namespace}: "),
+        Cell(f"{outcome}{pending}{beside_placed(report)}", Tone.BAD if is_bad else Tone.GOOD),
     ]
 
 
@@ -125,26 +122,26 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
     if not any(row.change.after for row in rows):
         return
     if between and (sentence := _all_equal(report, key)):
-        yield from flowed([[cell(sentence)]], look)
+        yield from flowed([[Cell(sentence)]], look)
         return
     width = aim(look)
     columns = [
-        Column("", [Cell(cut_middle(escaped(row.change.value) or EMPTY, width // _NAMES_PER_WIDTH)) for row in rows]),
-        Column("", [Cell(f"{row.change.before:,} → {row.change.after:,}") for row in rows], is_number=True),
-        Column("", _bars(rows, min(_MAX_BAR, width // _BARS_PER_WIDTH))),
-        *([Column("", [Cell(_runs(row)) for row in rows])] if report.runs is not None else []),
+        Laid("", [Cell(cut_middle(escaped(row.change.value) or EMPTY, width // _NAMES_PER_WIDTH)) for row in rows]),
+        Laid("", [Cell(f"{row.change.before:,} → {row.change.after:,}") for row in rows], is_number=True),
+        Laid("", _bars(rows, min(_MAX_BAR, width // _BARS_PER_WIDTH))),
+        *([Laid("", [Cell(_runs(row)) for row in rows])] if report.runs is not None else []),
     ]
     by_domain = _nodes_by_domain(report, key)
     nodes = _node_column(
         {row.change.value: by_domain.get(row.change.value, ()) for row in rows}, room_beside(columns, look)
     )
-    columns.append(Column("", [Cell(nodes.cells[row.change.value]) for row in rows]))
+    columns.append(Laid("", [Cell(nodes.cells[row.change.value]) for row in rows]))
     for line in tabulated(columns, headers=False):
         yield from wrapped(line, look.width, HANGING)
     if between:
-        yield [cell(f"{INDENT}and {between:,} domain{'' if between == 1 else 's'} between these")]
+        yield [Cell(f"{INDENT}and {between:,} domain{'' if between == 1 else 's'} between these")]
     if nodes.left_out:
-        yield from flowed([[Cell(f"node names: {nodes.left_out}", DIM)]], look)
+        yield from flowed([[Cell(f"node names: {nodes.left_out}", Tone.FAINT)]], look)
 
 
 def _extremes(rows: Sequence[DomainRow]) -> tuple[Sequence[DomainRow], int]:
@@ -171,7 +168,7 @@ def _bars(rows: Sequence[DomainRow], width: int) -> list[Cell]:
     before = [round(row.change.before * scale) for row in rows]
     all_ = [round(row.change.after * scale) for row in rows]
     return [
-        Cell(_THERE * min(was, now) + _ADDED * (now - was) + _GONE * (was - now), GOOD)
+        Cell(_THERE * min(was, now) + _ADDED * (now - was) + _GONE * (was - now), Tone.GOOD)
         for was, now in zip(before, all_, strict=True)
     ]
 
@@ -192,10 +189,10 @@ def _nodes(report: SimulateReport, look: Look) -> Iterator[Line]:
     phrases = [[Cell(f"{name} +{node.placed:,}")] for name, node in zip(names, shown, strict=True)]
     if rest:
         per_domain = f"+{min(rest):,} each" if min(rest) == max(rest) else f"+{min(rest):,} to +{max(rest):,}"
-        phrases.append([cell(f"and {len(rest):,} more node{'' if len(rest) == 1 else 's'} {per_domain}")])
+        phrases.append([Cell(f"and {len(rest):,} more node{'' if len(rest) == 1 else 's'} {per_domain}")])
     yield from flowed(phrases, look, gutter=" · ")
     if names != [escaped(node.name) for node in shown]:
-        yield from flowed([[Cell(f"node names: {prefix}{CUT}{suffix}", DIM)]], look)
+        yield from flowed([[Cell(f"node names: {prefix}{CUT}{suffix}", Tone.FAINT)]], look)
 
 
 def _losses(report: SimulateReport) -> Iterator[Line]:
@@ -203,7 +200,7 @@ def _losses(report: SimulateReport) -> Iterator[Line]:
     for key, loss in report.worst_loss.items() if report.running else ():
         is_named = key == report.grouping or report.is_about_nodes(key)
         what = f"{'' if is_named else f'{short_key(key)} '}{loss.domain or EMPTY}"
-        yield [cell(f"losing {what} leaves {loss.remaining:,} of {report.running:,}")]
+        yield [Cell(f"losing {what} leaves {loss.remaining:,} of {report.running:,}")]
 
 
 def _constraint_phrases(report: SimulateReport) -> Iterator[Line]:
@@ -212,7 +209,7 @@ def _constraint_phrases(report: SimulateReport) -> Iterator[Line]:
     for position, constraint in enumerate(report.constraints):
         yield _phrase(report, position)
         if constraint.selector not in selectors[position + 1 :]:
-            yield [cell(f"counting {constraint.selector}", DIM)]
+            yield [Cell(f"counting {constraint.selector}", Tone.FAINT)]
 
 
 def _phrase(report: SimulateReport, position: int) -> Line:
@@ -221,10 +218,12 @@ def _phrase(report: SimulateReport, position: int) -> Line:
     facts = ", ".join([*([] if constraint.is_hard else ["soft"]), *policies(constraint)])
     counts = _counts(report, constraint, report.distribution[position])
     return [
-        cell(letter(position), HEAD),
-        cell(f" {short_key(constraint.topology_key)} ≤ {constraint.max_skew}  {counts}"),
-        cell(f", skew {_change(skew)}" if report.distribution[position] else "", BAD if is_exceeded else ""),
-        cell(f" ({facts})" if facts else ""),
+        Cell(letter(position), Tone.STRONG),
+        Cell(f" {short_key(constraint.topology_key)} ≤ {constraint.max_skew}  {counts}"),
+        Cell(
+            f", skew {_change(skew)}" if report.distribution[position] else "", Tone.BAD if is_exceeded else Tone.PLAIN
+        ),
+        Cell(f" ({facts})" if facts else ""),
     ]
 
 
@@ -266,7 +265,7 @@ def provenance(reports: Sequence[SimulateReport]) -> Line:
         scheduler_phrase(reports[0].kube_version, reports[0].cluster),
         "" if profiles == [_DEFAULT_PROFILE] else f"profile {', '.join(profiles)}",
     )
-    return [cell(" · ".join(part for part in parts if part), DIM)]
+    return [Cell(" · ".join(part for part in parts if part), Tone.FAINT)]
 
 
 def desired_text(report: SimulateReport) -> str:
@@ -391,23 +390,23 @@ def _run_rows(report: SimulateReport, look: Look) -> Iterator[Line]:
     shown, between = _extreme_runs(report.runs.each)
     columns = [
         *_identities(shown),
-        Column("PLACED", [Cell(str(run.placed)) for run in shown], is_number=True),
+        Laid("PLACED", [Cell(str(run.placed)) for run in shown], is_number=True),
         *(
-            Column(f"{letter(place)} {short_key(constraint.topology_key)}", [_run_outcome(run, place) for run in shown])
+            Laid(f"{letter(place)} {short_key(constraint.topology_key)}", [_run_outcome(run, place) for run in shown])
             for place, constraint in enumerate(report.constraints)
         ),
     ]
     for line in tabulated(columns, headers=look.headers):
         yield from wrapped(line, look.width, HANGING)
     if between:
-        yield [cell(f"{INDENT}and {between:,} run{'' if between == 1 else 's'} between these")]
+        yield [Cell(f"{INDENT}and {between:,} run{'' if between == 1 else 's'} between these")]
 
 
-def _identities(shown: Sequence[Run]) -> Iterator[Column]:
+def _identities(shown: Sequence[Run]) -> Iterator[Laid]:
     """What distinguishes each run from the others."""
     for header, values in (("SEED", [run.seed for run in shown]), ("FROM NODE", [run.start for run in shown])):
         if any(value is not None for value in values):
-            yield Column(header, [Cell(str(value)) for value in values], is_number=True)
+            yield Laid(header, [Cell(str(value)) for value in values], is_number=True)
 
 
 def _extreme_runs(runs: Sequence[Run]) -> tuple[Sequence[Run], int]:

@@ -14,11 +14,11 @@ from kubespread.questions.simulate.picture import DomainRow, desired_text, domai
 from kubespread.questions.simulate.report import DeletedReplica, Placement, Run, SimulateReport, totals
 from kubespread.reports.gang import GangDomain, GangReport
 from kubespread.reports.parts import ConstraintReport, PreemptedPod
-from kubespread.views.bars import placed_bars
+from kubespread.views.constraints import placed_bars
 from kubespread.views.layout import Line
-from kubespread.views.look import Look
+from kubespread.views.look import Look, Tone
 from kubespread.views.rollouts import pass_frames, pods_at_start
-from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
+from kubespread.views.sheet import Column, Readers, Row, Sheet, count
 from kubespread.views.view import Bars, Frame, NodeFacts, Tile, View, beside, source, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 
@@ -29,89 +29,86 @@ _Of = tuple[SimulateReport, *tuple[Any, ...]]
 
 def _whose(readers: Readers) -> Sequence[Column[_Of]]:
     return (
-        Column(header="NAMESPACE", value=lambda row: row[0].pod.namespace, readers=readers),
-        Column(header="WORKLOAD", value=lambda row: row[0].subject, readers=readers),
+        Column("NAMESPACE", lambda row: row[0].pod.namespace, readers=readers),
+        Column("WORKLOAD", lambda row: row[0].subject, readers=readers),
     )
 
 
 _WHOSE = _whose(Readers.PIPES)
 _DOMAIN: Sequence[Column[tuple[SimulateReport, ConstraintReport, DomainRow]]] = (
-    Column(header="KEY", value=lambda row: row[1].topology_key),
-    Column(header="MAX-SKEW", value=lambda row: row[1].max_skew),
-    Column(header="DOMAIN", value=lambda row: row[2].change.value or EMPTY),
-    Column(header="BEFORE", value=lambda row: row[2].change.before),
-    Column(header="AFTER", value=lambda row: row[2].change.after),
+    Column("KEY", lambda row: row[1].topology_key),
+    Column("MAX-SKEW", lambda row: row[1].max_skew),
+    Column("DOMAIN", lambda row: row[2].change.value or EMPTY),
+    Column("BEFORE", lambda row: row[2].change.before),
+    Column("AFTER", lambda row: row[2].change.after),
 )
 _OF_RUNS: Sequence[Column[tuple[SimulateReport, ConstraintReport, DomainRow]]] = (
-    Column(header="MIN", value=lambda row: row[2].after_runs and row[2].after_runs.minimum),
-    Column(header="MEDIAN", value=lambda row: row[2].after_runs and row[2].after_runs.median),
-    Column(header="MAX", value=lambda row: row[2].after_runs and row[2].after_runs.maximum),
+    Column("MIN", lambda row: row[2].after_runs and row[2].after_runs.minimum),
+    Column("MEDIAN", lambda row: row[2].after_runs and row[2].after_runs.median),
+    Column("MAX", lambda row: row[2].after_runs and row[2].after_runs.maximum),
 )
 _NODE: Sequence[Column[tuple[SimulateReport, str, int]]] = (
-    Column(header="NODE", value=lambda row: row[1]),
-    Column(header="PLACED", value=lambda row: row[2]),
+    Column("NODE", lambda row: row[1]),
+    Column("PLACED", lambda row: row[2]),
 )
 _RUN: Sequence[Column[tuple[SimulateReport, Run, int]]] = (
-    Column(header="SEED", value=lambda row: row[1].seed),
-    Column(header="FROM-NODE", value=lambda row: row[1].start),
-    Column(header="PLACED", value=lambda row: row[1].placed),
-    Column(header="KEY", value=lambda row: row[0].constraints[row[2]].topology_key),
-    Column(header="SKEW", value=lambda row: row[1].skew[row[2]]),
-    Column(header="LEAST", value=lambda row: min(row[1].domains[row[2]], default=None)),
-    Column(header="MOST", value=lambda row: max(row[1].domains[row[2]], default=None)),
+    Column("SEED", lambda row: row[1].seed),
+    Column("FROM-NODE", lambda row: row[1].start),
+    Column("PLACED", lambda row: row[1].placed),
+    Column("KEY", lambda row: row[0].constraints[row[2]].topology_key),
+    Column("SKEW", lambda row: row[1].skew[row[2]]),
+    Column("LEAST", lambda row: min(row[1].domains[row[2]], default=None)),
+    Column("MOST", lambda row: max(row[1].domains[row[2]], default=None)),
 )
 _GANG_DOMAIN: Sequence[Column[tuple[SimulateReport, GangReport, GangDomain]]] = (
-    Column(header="KEY", value=lambda row: row[1].topology_key),
-    Column(header="DOMAIN", value=lambda row: row[2].value or EMPTY),
-    Column(header="NODES", value=lambda row: row[2].nodes),
-    Column(header="FIT", value=lambda row: row[2].members),
-    Column(header="MEMBERS", value=lambda row: row[1].members),
-    Column(header="FITS", value=lambda row: row[2].fits),
-    Column(header="SCORE", value=lambda row: row[2].total),
-    Column(header="WHY", value=lambda row: None if row[2].fits else row[2].stopped),
+    Column("KEY", lambda row: row[1].topology_key),
+    Column("DOMAIN", lambda row: row[2].value or EMPTY),
+    Column("NODES", lambda row: row[2].nodes),
+    Column("FIT", lambda row: row[2].members),
+    Column("MEMBERS", lambda row: row[1].members),
+    Column("FITS", lambda row: row[2].fits),
+    Column("SCORE", lambda row: row[2].total),
+    Column("WHY", lambda row: None if row[2].fits else row[2].stopped),
 )
 _PREEMPTED: Sequence[Column[tuple[SimulateReport, PreemptedPod]]] = (
-    Column(header="PREEMPTED", value=lambda row: row[1].pod, title="Pod"),
-    Column(header="ON-NODE", value=lambda row: row[1].node, title="Node"),
-    Column(header="FOR", value=lambda row: row[1].made_room_for),
-    Column(header="BROKEN-BUDGETS", value=lambda row: row[1].broken_budgets, title="Budgets broken"),
+    Column("PREEMPTED", lambda row: row[1].pod, title="Pod"),
+    Column("ON-NODE", lambda row: row[1].node, title="Node"),
+    Column("FOR", lambda row: row[1].made_room_for),
+    Column("BROKEN-BUDGETS", lambda row: row[1].broken_budgets, title="Budgets broken"),
 )
 # Columns with spaces come last.
 _WORKLOAD: Sequence[Column[tuple[SimulateReport]]] = (
-    Column(header="REPLICAS", value=lambda row: desired_text(row[0]), title="Wanted"),
+    Column("REPLICAS", lambda row: desired_text(row[0]), title="Wanted"),
     count("RUNNING", lambda row: row[0].present),
     count("PLACED", lambda row: row[0].placed),
     count("PENDING", lambda row: row[0].pending),
     count("NOT-CREATED", lambda row: row[0].not_created),
-    Column(header="NOT-MADE", value=lambda row: row[0].not_made_yet, is_number=True, title="Not made yet"),
-    Column(header="WHY", value=lambda row: row[0].conclusion or row[0].stopped),
+    Column("NOT-MADE", lambda row: row[0].not_made_yet, is_number=True, title="Not made yet"),
+    Column("WHY", lambda row: row[0].conclusion or row[0].stopped),
 )
 _PLACEMENT: Sequence[Column[tuple[SimulateReport, Placement]]] = (
-    Column(header="REPLICA", value=lambda row: row[1].replica, readers=Readers.SPREADSHEET),
-    Column(header="POD", value=lambda row: row[1].pod),
-    Column(header="NODE", value=lambda row: row[1].node),
-    Column(header="TOTAL", value=lambda row: row[1].total, title="Score"),
-    Column(header="TIES", value=lambda row: row[1].ties, title="Nodes with that score"),
+    Column("REPLICA", lambda row: row[1].replica, readers=Readers.SPREADSHEET),
+    Column("POD", lambda row: row[1].pod),
+    Column("NODE", lambda row: row[1].node),
+    Column("TOTAL", lambda row: row[1].total, title="Score"),
+    Column("TIES", lambda row: row[1].ties, title="Nodes with that score"),
 )
-_DELETED: Sequence[Column[DeletedReplica]] = (
-    Column(header="POD", value=lambda row: row.pod),
-    Column(header="NODE", value=lambda row: row.node),
-)
+_DELETED: Sequence[Column[DeletedReplica]] = (Column("POD", lambda row: row.pod), Column("NODE", lambda row: row.node))
 _LOSS: Sequence[Column[tuple[SimulateReport, str]]] = (
-    Column(header="WORKLOAD", value=lambda row: row[0].subject),
-    Column(header="KEY", value=lambda row: short_key(row[1])),
-    Column(header="WORST-DOMAIN-TO-LOSE", value=lambda row: row[0].worst_loss[row[1]].domain),
+    Column("WORKLOAD", lambda row: row[0].subject),
+    Column("KEY", lambda row: short_key(row[1])),
+    Column("WORST-DOMAIN-TO-LOSE", lambda row: row[0].worst_loss[row[1]].domain),
     count("REPLICAS-LEFT", lambda row: row[0].worst_loss[row[1]].remaining),
     count("OF", lambda row: row[0].running),
 )
 _LOOP: Sequence[Column[Any]] = (
-    Column(header="LOOP", value=lambda row: row[0].number),
-    Column(header="GROUP", value=lambda row: row[1].group),
-    Column(header="ZONE", value=lambda row: row[1].zone),
-    Column(header="ADDED", value=lambda row: len(row[1].nodes)),
-    Column(header="PLACED", value=lambda row: row[0].placed),
-    Column(header="PENDING", value=lambda row: row[0].left),
-    Column(header="TYPES", value=lambda row: ", ".join(dict.fromkeys(row[1].types)) or None),
+    Column("LOOP", lambda row: row[0].number),
+    Column("GROUP", lambda row: row[1].group),
+    Column("ZONE", lambda row: row[1].zone),
+    Column("ADDED", lambda row: len(row[1].nodes)),
+    Column("PLACED", lambda row: row[0].placed),
+    Column("PENDING", lambda row: row[0].left),
+    Column("TYPES", lambda row: ", ".join(dict.fromkeys(row[1].types)) or None),
 )
 
 
@@ -136,7 +133,7 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
         is_rollout=any(report.rollout is not None for report in reports),
         frames=list(_frames(reports)),
         beside=beside(reports),
-        lines=lambda look: _lines(reports, look),
+        picture=lambda look: _lines(reports, look),
         tiles=[
             Tile("replicas placed", f"{sum(report.placed for report in reports):,}"),
             Tile("running before", f"{sum(report.present for report in reports):,}"),

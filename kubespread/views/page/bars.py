@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from kubespread.views.names import CUT, shared
+from kubespread.views.layout import CUT, shared
 from kubespread.views.page.legend import of_bars
 from kubespread.views.page.markup import breakable, text
 from kubespread.views.view import Bar, Bars

@@ -18,9 +18,9 @@ from kubespread.questions.map.report import (
     state_word,
     states_in_full,
 )
-from kubespread.views.names import CUT, shared
+from kubespread.views.layout import CUT, shared
+from kubespread.views.look import Tone
 from kubespread.views.page.markup import breakable, text
-from kubespread.views.sheet import Tone
 from kubespread.views.view import View
 from kubespread.wording import EMPTY, count_of, short_key
 

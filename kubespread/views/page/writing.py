@@ -15,15 +15,14 @@ from msgspec.structs import asdict
 
 from kubespread.questions.map.report import MapNode, TopologyMap, states_in_full
 from kubespread.reports.parts import ClusterReference, Provenance, release_phrase
-from kubespread.views.aligned import NONE
 from kubespread.views.documents import Answer, document
+from kubespread.views.look import Tone
 from kubespread.views.page import bars, legend, parts
 from kubespread.views.page.markup import data, shown, text
 from kubespread.views.page.parts import foldable
 from kubespread.views.page.picture import NOT_YET, SHADES, in_order, is_marking, joining_nodes, pods_before, topology
-from kubespread.views.registry import view_of
-from kubespread.views.sheet import Drawn, Row, Table, Tone
-from kubespread.views.view import View, tables_of, with_nodes
+from kubespread.views.sheet import NONE, Drawn, Row, Table
+from kubespread.views.view import View, tables_of, view_of, with_nodes
 from kubespread.wording import EMPTY, age, short_key
 
 # The table of nodes: what the picture shows of each, and what the question says of it, as text.
