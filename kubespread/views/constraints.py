@@ -14,7 +14,7 @@ from kubespread.reports.parts import ConstraintReport, Domain, DomainChange, Ske
 from kubespread.views.layout import Cell, Laid, Line, tabulated, wrapped
 from kubespread.views.look import Tone
 from kubespread.views.view import Bar, Bars
-from kubespread.wording import EMPTY, short_key
+from kubespread.wording import EMPTY, count_of, short_key
 
 
 class Spelling(Struct, frozen=True):
@@ -121,7 +121,7 @@ def _counts(constraint: ConstraintReport) -> str:
     excluded = len(constraint.domains) - len(counted)
     return "".join(
         (
-            f"{len(constraint.domains):,} domain{'' if len(constraint.domains) == 1 else 's'}",
+            count_of(len(constraint.domains), "domain"),
             f" with {least:,}" if least == most else f" with {least:,}–{most:,}",
             f", {excluded} excluded" if excluded else "",
             "" if constraint.global_minimum is None else f", {constraint.minimum_text}",

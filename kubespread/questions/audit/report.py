@@ -11,7 +11,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
 from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, preempted_pods
 from kubespread.reports.reason_words import reasons_in
-from kubespread.wording import count_of, short_key, some_of
+from kubespread.wording import count_of, says, short_key, some_of
 
 Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -418,7 +418,7 @@ def _why_exceeded(constraint: AuditedConstraint, finding: AuditFinding) -> str:
         case "otherPods":
             because = f", so the pods of others that it counts make it uneven: {finding.detail}"
         case "minDomains":
-            domains = f"{count_of(constraint.domains, 'domain')} {'counts' if constraint.domains == 1 else 'count'}"
+            domains = says(constraint.domains, "domain", "count")
             because = f", so minDomains {constraint.min_domains} keeps it so, as {domains}"
         case "missingLabel":
             because = f", so nodes without the label are missing: {finding.detail}"

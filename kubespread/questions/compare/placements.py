@@ -10,7 +10,7 @@ from kubespread.escaping import escaped
 from kubespread.questions.compare.report import CompareReport, ConstraintDifference, ConstraintSide, SideReport
 from kubespread.views.layout import CUT, HANGING, Cell, Line, flowed, shared, wrapped
 from kubespread.views.look import Look, Tone
-from kubespread.wording import EMPTY, short_key
+from kubespread.wording import EMPTY, count_of, short_key
 
 ARROW = " → "
 _NO_NUMBER = "–"
@@ -77,7 +77,7 @@ def _placed(before: SideReport, after: SideReport) -> str:
 
 
 def _listed(phrases: Sequence[str], left_out: int, what: str, look: Look) -> Iterator[Line]:
-    more = [[Cell(f"and {left_out} more {what}{'' if left_out == 1 else 's'}", Tone.FAINT)]] if left_out else []
+    more = [[Cell(f"and {count_of(left_out, f'more {what}')}", Tone.FAINT)]] if left_out else []
     yield from flowed([*([Cell(phrase)] for phrase in phrases), *more], look, gutter=" · ")
 
 

@@ -22,7 +22,7 @@ from kubespread.reports.parts import (
     manner_of,
     preempted_pods,
 )
-from kubespread.wording import count_of
+from kubespread.wording import count_of, says, verb_of
 
 
 class Asked(Report, frozen=True):
@@ -295,9 +295,7 @@ def _sentence(report: CompareReport) -> str:
 
 def _alike(report: CompareReport) -> str:
     side = report.after
-    fit = (
-        f"{side.fitting:,} of {side.nodes:,} node{'' if side.nodes == 1 else 's'} fit{'s' if side.fitting == 1 else ''}"
-    )
+    fit = f"{side.fitting:,} of {side.nodes:,} node{'' if side.nodes == 1 else 's'} {verb_of(side.fitting, 'fit')}"
     preempting = f", preempting {preempted_pods(side.preempted, _MAX_NAMED)}" if side.preempted else ""
     return (
         fit
@@ -354,7 +352,7 @@ def _replicas(report: CompareReport) -> list[str]:
     gone = sum(max(0, node.before - node.after) for node in report.replicas_on_nodes)
     come = sum(max(0, node.after - node.before) for node in report.replicas_on_nodes)
     if elsewhere := min(gone, come):
-        parts.append(f"{elsewhere} replica{' goes' if elsewhere == 1 else 's go'} elsewhere")
+        parts.append(f"{says(elsewhere, 'replica', 'go')} elsewhere")
     elif report.replicas and not report.replicas_on_nodes:
         parts.append("replicas go to the same nodes in another order")
     return parts

@@ -39,7 +39,7 @@ from kubespread.views.layout import (
 from kubespread.views.look import Look, Tone
 from kubespread.views.sheet import Column, Readers, Row, Sheet, count
 from kubespread.views.view import Bar, Bars, NodeFacts, Tile, View, beside, cluster_phrase, cluster_words
-from kubespread.wording import EMPTY, short_key
+from kubespread.wording import EMPTY, count_of, short_key, verb_of
 
 _NONE = "none"
 _DEFAULT_PROFILE = "profile default-scheduler"
@@ -361,7 +361,12 @@ def _nodes_lines(report: CompareReport, names: NodeNames, look: Look) -> Iterato
     phrases = [[Cell(sentence, Tone.FAINT)] for sentence in _left_out(rows.left_out)]
     if report.unchanged_nodes:
         phrases.append(
-            [Cell(f"{_count_nodes(report.unchanged_nodes)} as before" if report.nodes else "all as before", Tone.FAINT)]
+            [
+                Cell(
+                    f"{count_of(report.unchanged_nodes, 'node')} as before" if report.nodes else "all as before",
+                    Tone.FAINT,
+                )
+            ]
         )
     if rows.left_out or any(len(row.nodes) > 1 for row in rows.rows):
         phrases.append([Cell("-v: node by node", Tone.FAINT)])
@@ -372,14 +377,10 @@ def _nodes_lines(report: CompareReport, names: NodeNames, look: Look) -> Iterato
 
 def _fitting(before: SideReport, after: SideReport) -> str:
     """``12 → 8 of 12 fit``."""
-    fit = f"{after.fitting:,} of {after.nodes:,} fit{'s' if after.fitting == 1 else ''}"
+    fit = f"{after.fitting:,} of {after.nodes:,} {verb_of(after.fitting, 'fit')}"
     if before.nodes != after.nodes:
         return f"{before.fitting:,} of {before.nodes:,}{ARROW}{fit}"
     return fit if before.fitting == after.fitting else f"{before.fitting:,}{ARROW}{fit}"
-
-
-def _count_nodes(nodes: int) -> str:
-    return f"{nodes} node{'' if nodes == 1 else 's'}"
 
 
 def _names(rows: Sequence[_Row], names: NodeNames, width: int) -> Iterator[str]:
@@ -392,7 +393,7 @@ def _names(rows: Sequence[_Row], names: NodeNames, width: int) -> Iterator[str]:
         if len(called) == 1:
             yield apart[row.nodes[0].name]
         else:
-            yield listed if len(called) <= _MAX_NAMED and width_of(listed) <= width else _count_nodes(len(called))
+            yield listed if len(called) <= _MAX_NAMED and width_of(listed) <= width else count_of(len(called), "node")
 
 
 def _left_out(rows: Sequence[_Row]) -> Iterator[str]:

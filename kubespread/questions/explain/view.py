@@ -6,12 +6,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from kubespread.questions.explain.domains import DomainRow, DomainRows, domain_rows, domain_table, is_by_domain
-from kubespread.questions.explain.node_table import node_table
 from kubespread.questions.explain.report import ExplainReport, summary
 from kubespread.questions.explain.rows import Row as NodeRow
 from kubespread.questions.explain.rows import Rows, rows_of, shown_and_left_out
 from kubespread.questions.explain.sentences import in_sentences, state
+from kubespread.questions.explain.tables import (
+    DomainRow,
+    DomainRows,
+    domain_rows,
+    domain_table,
+    is_by_domain,
+    node_table,
+)
 from kubespread.reports.judged_nodes import NodeConstraint
 from kubespread.reports.parts import CountedPod, letter
 from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, score_steps

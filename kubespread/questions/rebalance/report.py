@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.reports.parts import DomainChange, Judgment, OfWorkloads, Report
-from kubespread.wording import count_of
+from kubespread.wording import count_of, says, verb_of
 
 
 class RebalancedConstraint(Report, frozen=True):
@@ -228,11 +228,11 @@ def _answer(report: RebalanceReport) -> str:
     whole = "the constraint holds" if number == 1 else f"all {number:,} constraints hold"
     if not report.violated_before:
         return f"nothing to do: {whole}"
-    waits = f", {report.waits} of which {'waits' if report.waits == 1 else 'wait'} for a budget" if report.waits else ""
+    waits = f", {report.waits} of which {verb_of(report.waits, 'wait')} for a budget" if report.waits else ""
     evictions = count_of(len(report.steps), "eviction")
     if report.holds:
         return f"{evictions}, {_fewest(report)}{waits}: then {whole}"
-    stays = "stays" if report.violated_after == 1 else "stay"
+    stays = verb_of(report.violated_after, "stay")
     violations = f"{'the constraint' if number == 1 else f'{report.violated_after} of {number:,}'} {stays} violated"
     proven = f", whatever {'else ' if report.staying else ''}is evicted in whatever order" if report.is_fewest else ""
     if report.steps:
@@ -261,4 +261,4 @@ def _descheduler(descheduler: DeschedulerReport) -> str:
 
 
 def _violated(number: int) -> str:
-    return f"{count_of(number, 'constraint')} {'stays' if number == 1 else 'stay'} violated"
+    return says(number, "constraint", "stay violated")

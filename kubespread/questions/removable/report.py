@@ -10,7 +10,7 @@ from kubespread.kube.owners import NamespacedName
 from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
 from kubespread.reports.happened import LandedPods
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
-from kubespread.wording import count_of, some_of
+from kubespread.wording import count_of, some_of, verb_of
 
 HeldBy = Literal[
     "controlPlane",
@@ -180,7 +180,7 @@ def _sentences(report: RemovableReport) -> Iterator[str]:
         yield _cost(report.cost, together.saved)
     if report.tight_budgets:
         budgets = some_of(report.tight_budgets, _MAX_NAMED)
-        let = "lets" if len(report.tight_budgets) == 1 else "let"
+        let = verb_of(len(report.tight_budgets), "let")
         yield f"{count_of(len(report.tight_budgets), 'disruption budget')} {let} no pod go now: {budgets}"
     if report.left_alone:
         nodes = dict.fromkeys(left.node for left in report.left_alone)

@@ -16,7 +16,7 @@ from kubespread.views.look import Look, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
 from kubespread.views.terminal import headline, remarks, room_beside_columns
 from kubespread.views.view import Frame, NodeFacts, Tile, View, about
-from kubespread.wording import count_of, some_of
+from kubespread.wording import count_of, says, some_of, verb_of
 
 _MAX_ROWS, _OF_EACH = 20, 8
 _WIDEST_ZONE = 16
@@ -46,11 +46,10 @@ def _consequences(row: NodeRemoval) -> Iterator[str]:
         yield f"deletes the local data of {some_of(local, _MAX_PODS)}"
     yield from (f"leaves {violation}" for violation in row.violated)
     if row.until_deleted and row.alone:
-        wait = "waits" if row.until_deleted == 1 else "wait"
-        yield f"{count_of(row.until_deleted, 'pod')} {wait} until the Node object is deleted"
+        yield says(row.until_deleted, "pod", "wait until the Node object is deleted")
     if row.preempted:
-        find = "finds" if len(row.preempted) == 1 else "find"
-        yield f"preempts {some_of(row.preempted, _MAX_PODS)}, which {find} another node"
+        find = verb_of(len(row.preempted), "find another node")
+        yield f"preempts {some_of(row.preempted, _MAX_PODS)}, which {find}"
     if row.lost:
         yield f"loses {some_of(row.lost, _MAX_PODS)} for good"
 
@@ -149,8 +148,8 @@ def _frames(report: RemovableReport) -> Iterator[Frame]:
         for row in together.landed:
             if row.group == number:
                 landed[row.node] += row.pods
-        text = f"{count_of(landed.total(), 'pod')} {'finds' if landed.total() == 1 else 'find'} a new node"
-        goes = f"{some_of(gone, _MAX_NAMED)} {'goes' if size == 1 else 'go'}"
+        text = says(landed.total(), "pod", "find a new node")
+        goes = f"{some_of(gone, _MAX_NAMED)} {verb_of(size, 'go')}"
         yield Frame(goes, f"{text}{saved[number - 1] if saved else ''}", pods={**left, **landed}, gone=gone)
         left = dict.fromkeys(landed, 0)
 

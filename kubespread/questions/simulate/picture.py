@@ -1,4 +1,6 @@
-"""Where one workload's replicas land: domains with the nodes inside them, what a loss leaves, and the cause last."""
+"""Where one workload's replicas land: domains with the nodes inside them, what a loss leaves, what
+every domain says to a gang, and the cause last.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,6 @@ from msgspec import Struct
 
 from kubespread.escaping import escaped
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.simulate.gang_view import domain_verdicts
 from kubespread.questions.simulate.report import (
     NodeReplicas,
     Range,
@@ -20,20 +21,24 @@ from kubespread.questions.simulate.report import (
     deleted,
     nothing_to_place,
 )
-from kubespread.reports.gang import gang_outcome
-from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange, letter, scheduler_phrase
+from kubespread.reports.gang import GangDomain, GangReport, gang_outcome
+from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange, letter
+from kubespread.reports.reason_words import reasons_in
 from kubespread.reports.rollout import rollout_sentence
 from kubespread.views.constraints import policies
 from kubespread.views.layout import (
     CUT,
+    GAP,
     HANGING,
     INDENT,
     Cell,
     Laid,
     Line,
     aim,
+    because,
     cut_middle,
     flowed,
+    folded,
     room_beside,
     shared,
     tabulated,
@@ -42,8 +47,87 @@ from kubespread.views.layout import (
 )
 from kubespread.views.look import Look, Tone
 from kubespread.views.rollouts import passes
-from kubespread.views.view import cluster_phrase
-from kubespread.wording import EMPTY, short_key
+from kubespread.views.view import source
+from kubespread.wording import EMPTY, count_of, short_key
+
+_MAX_STUCK = 3
+
+
+class _GangRow(Struct, frozen=True):
+    """One domain, or several with the same verdict."""
+
+    domain: GangDomain
+    """The first of them."""
+    others: int = 0
+
+
+def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Line]:
+    """One row per domain, the best first, and which one is taken; with many, those with the same verdict share a row.
+    Lines are limited by ``look.width``.
+    """
+    if gang.topology_key is None or not gang.domains:
+        return
+    rows = list(map(_GangRow, gang.domains))
+    if len(rows) > _MAX_DOMAINS and not look.in_full:
+        rows = _alike(gang.domains)
+    shown, rest = (rows, []) if look.in_full else (rows[:_MAX_DOMAINS], rows[_MAX_DOMAINS:])
+    names = [_named_domain(row, aim(look) // _NAMES_PER_WIDTH) for row in shown]
+    columns = [
+        Laid(short_key(gang.topology_key).upper(), names),
+        Laid("NODES", [str(row.domain.nodes) for row in shown], is_number=True),
+        Laid("FIT", [_members(gang, row.domain) for row in shown]),
+        Laid("SCORE", [_score(row.domain) for row in shown]),
+    ]
+    why = Laid("WHY NOT", [_why_not(row.domain) for row in shown])
+    has_room = room_beside((*columns, why), look) + GAP >= 0
+    if has_room and any(part.text for part in why.cells):
+        columns.append(why)
+    yield from tabulated(columns, headers=look.headers)
+    if rest:
+        count = sum(row.others + 1 for row in rest)
+        fitting = sum(row.others + 1 for row in rest if row.domain.fits)
+        yield from folded(look, f"and {count_of(count, 'more domain')}, of which {fitting or 'none'} fit")
+    if not has_room:
+        whys = ((name, _why_not(row.domain)) for name, row in zip(names, shown, strict=True))
+        yield from because((pair for pair in whys if pair[1]), look, _MAX_STUCK)
+    if any(domain.fits for domain in gang.domains):
+        key = "SCORE: members that fit + how much of the domain is taken then, each 0 to 100"
+        yield from folded(look, Cell(key, Tone.FAINT))
+
+
+def _alike(domains: Sequence[GangDomain]) -> list[_GangRow]:
+    """Domains of equal size with the same verdict in one row, each row where its first domain was; the best by
+    itself.
+    """
+    rows: dict[object, _GangRow] = {}
+    for domain in domains:
+        key = (
+            0
+            if domain is domains[0] and domain.fits
+            else (domain.nodes, domain.members, domain.total, _why_not(domain))
+        )
+        row = rows.get(key)
+        rows[key] = _GangRow(domain) if row is None else _GangRow(row.domain, row.others + 1)
+    return list(rows.values())
+
+
+def _named_domain(row: _GangRow, width: int) -> str:
+    more = f" and {row.others} more" if row.others else ""
+    return f"{cut_middle(escaped(row.domain.value) or EMPTY, width - len(more))}{more}"
+
+
+def _members(gang: GangReport, domain: GangDomain) -> Cell:
+    return Cell(f"{domain.members} of {gang.members}", Tone.GOOD if domain.fits else Tone.PLAIN)
+
+
+def _score(domain: GangDomain) -> str:
+    """``100+51 = 151``: for the members that fit, and for the share of the domain that they and others use."""
+    return "" if domain.total is None else f"{domain.pods_score}+{domain.resources_score or 0} = {domain.total}"
+
+
+def _why_not(domain: GangDomain) -> str:
+    return "" if domain.fits else reasons_in(domain.stopped or "")
+
 
 _MAX_DOMAINS, _MAX_NODES, _MAX_NAMED, _MAX_RUNS = 12, 20, 20, 10
 _MAX_FIGURES = 6
@@ -59,7 +143,7 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
     """Lines that ``look.width`` bounds."""
     yield from flowed([_headline(report), provenance([report])], look, indent="")
     if report.unfinished is not None:
-        yield from flowed([[Cell(report.unfinished.sentence, Tone.BAD)]], look)
+        yield from folded(look, Cell(report.unfinished.sentence, Tone.BAD))
     yield from flowed(_constraint_phrases(report), look)
     if report.grouping is not None:
         yield from _domains(report, report.grouping, look)
@@ -68,20 +152,20 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
     yield from flowed(_losses(report), look, gutter=" · ")
     ties = sum(placement.ties > 1 for placement in report.placements)
     if ties and report.seed is None:
-        were = "placements was a tie" if ties == 1 else "placements were ties"
-        tied = f"{ties:,} of {report.placed:,} {were}, taken in {_tie_order(report)}"
-        yield from flowed([[Cell(tied, Tone.FAINT)]], look)
+        were = "was a tie" if ties == 1 else "were ties"
+        tied = f"{ties:,} of {report.placed:,} placements {were}, taken in {_tie_order(report)}"
+        yield from folded(look, Cell(tied, Tone.FAINT))
     if (sampled := sampling_sentence(report)) is not None:
-        yield from flowed([[Cell(sampled, Tone.FAINT)]], look)
+        yield from folded(look, Cell(sampled, Tone.FAINT))
     yield from _run_rows(report, look)
-    yield from flowed([[Cell(sentence)] for sentence in deleted(report)], look)
+    yield from flowed(deleted(report), look)
     if report.rollout is not None:
-        yield from flowed([[Cell(rollout_sentence(report.rollout))]], look)
+        yield from folded(look, rollout_sentence(report.rollout))
         yield from passes("Rollout", report.rollout, look)
     if report.gang is not None:
         yield from domain_verdicts(report.gang, look)
     for sentence in (*alternatives(report), *cause(report)):
-        yield from flowed([[Cell(sentence)]], look)
+        yield from folded(look, sentence)
 
 
 def _tie_order(report: SimulateReport) -> str:
@@ -98,7 +182,7 @@ def _headline(report: SimulateReport) -> Line:
         outcome = f"rolled out, {report.running:,} of {report.replicas:,} new replicas placed"
     elif report.deleted:
         before = report.running + len(report.deleted)
-        outcome = f"{before:,} → {report.running:,} replica{'' if report.running == 1 else 's'}"
+        outcome = f"{before:,} → {count_of(report.running, 'replica')}"
     elif report.gang is not None:
         outcome = gang_outcome(report.gang, report.running, report.replicas)
     elif report.replicas is None:
@@ -106,7 +190,7 @@ def _headline(report: SimulateReport) -> Line:
     elif (sentence := nothing_to_place(report)) is not None:
         outcome = sentence
     else:
-        outcome = f"{grown} of {report.replicas:,} replica{'' if report.replicas == 1 else 's'} placed"
+        outcome = f"{grown} of {count_of(report.replicas, 'replica')} placed"
     pending = f", {report.pending:,} pending" if report.pending and report.gang is None else ""
     is_bad = report.lacking or (report.replicas is None and not report.running)
     return [
@@ -122,26 +206,26 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
     if not any(row.change.after for row in rows):
         return
     if between and (sentence := _all_equal(report, key)):
-        yield from flowed([[Cell(sentence)]], look)
+        yield from folded(look, sentence)
         return
     width = aim(look)
     columns = [
-        Laid("", [Cell(cut_middle(escaped(row.change.value) or EMPTY, width // _NAMES_PER_WIDTH)) for row in rows]),
-        Laid("", [Cell(f"{row.change.before:,} → {row.change.after:,}") for row in rows], is_number=True),
+        Laid("", [cut_middle(escaped(row.change.value) or EMPTY, width // _NAMES_PER_WIDTH) for row in rows]),
+        Laid("", [f"{row.change.before:,} → {row.change.after:,}" for row in rows], is_number=True),
         Laid("", _bars(rows, min(_MAX_BAR, width // _BARS_PER_WIDTH))),
-        *([Laid("", [Cell(_runs(row)) for row in rows])] if report.runs is not None else []),
+        *([Laid("", [_runs(row) for row in rows])] if report.runs is not None else []),
     ]
     by_domain = _nodes_by_domain(report, key)
     nodes = _node_column(
         {row.change.value: by_domain.get(row.change.value, ()) for row in rows}, room_beside(columns, look)
     )
-    columns.append(Laid("", [Cell(nodes.cells[row.change.value]) for row in rows]))
+    columns.append(Laid("", [nodes.cells[row.change.value] for row in rows]))
     for line in tabulated(columns, headers=False):
         yield from wrapped(line, look.width, HANGING)
     if between:
-        yield [Cell(f"{INDENT}and {between:,} domain{'' if between == 1 else 's'} between these")]
+        yield [Cell(f"{INDENT}and {count_of(between, 'domain')} between these")]
     if nodes.left_out:
-        yield from flowed([[Cell(f"node names: {nodes.left_out}", Tone.FAINT)]], look)
+        yield from folded(look, Cell(f"node names: {nodes.left_out}", Tone.FAINT))
 
 
 def _extremes(rows: Sequence[DomainRow]) -> tuple[Sequence[DomainRow], int]:
@@ -186,21 +270,21 @@ def _nodes(report: SimulateReport, look: Look) -> Iterator[Line]:
     names = [escaped(node.name) for node in shown]
     if sum(map(width_of, names)) > aim(look) and (prefix or suffix):
         names = [f"{CUT if prefix else ''}{name.removeprefix(prefix).removesuffix(suffix)}" for name in names]
-    phrases = [[Cell(f"{name} +{node.placed:,}")] for name, node in zip(names, shown, strict=True)]
+    phrases = [f"{name} +{node.placed:,}" for name, node in zip(names, shown, strict=True)]
     if rest:
         per_domain = f"+{min(rest):,} each" if min(rest) == max(rest) else f"+{min(rest):,} to +{max(rest):,}"
-        phrases.append([Cell(f"and {len(rest):,} more node{'' if len(rest) == 1 else 's'} {per_domain}")])
+        phrases.append(f"and {count_of(len(rest), 'more node')} {per_domain}")
     yield from flowed(phrases, look, gutter=" · ")
     if names != [escaped(node.name) for node in shown]:
-        yield from flowed([[Cell(f"node names: {prefix}{CUT}{suffix}", Tone.FAINT)]], look)
+        yield from folded(look, Cell(f"node names: {prefix}{CUT}{suffix}", Tone.FAINT))
 
 
-def _losses(report: SimulateReport) -> Iterator[Line]:
+def _losses(report: SimulateReport) -> Iterator[str]:
     """Losses by key; the key is shown where nothing else shows the domain's name."""
     for key, loss in report.worst_loss.items() if report.running else ():
         is_named = key == report.grouping or report.is_about_nodes(key)
         what = f"{'' if is_named else f'{short_key(key)} '}{loss.domain or EMPTY}"
-        yield [Cell(f"losing {what} leaves {loss.remaining:,} of {report.running:,}")]
+        yield f"losing {what} leaves {loss.remaining:,} of {report.running:,}"
 
 
 def _constraint_phrases(report: SimulateReport) -> Iterator[Line]:
@@ -243,7 +327,7 @@ def _counts(report: SimulateReport, constraint: ConstraintReport, changes: Seque
         return f"{_figures(before)} → {_figures(after)}"
     if len(changes) > _MAX_FIGURES or len({(change.before, change.after) for change in changes}) == 1:
         ends = (_figures([change.before for change in changes]), _figures([change.after for change in changes]))
-        return f"{' → '.join(ends)} in {len(changes):,} domain{'' if len(changes) == 1 else 's'}"
+        return f"{' → '.join(ends)} in {count_of(len(changes), 'domain')}"
     return " · ".join(f"{change.value or EMPTY} {change.before:,} → {change.after:,}" for change in changes)
 
 
@@ -260,12 +344,8 @@ def _figures(counts: Sequence[int]) -> str:
 def provenance(reports: Sequence[SimulateReport]) -> Line:
     """``snapshot prod.json.gz, 2 h old · kube-scheduler v1.36``, with profiles after it where they say something."""
     profiles = list(dict.fromkeys(report.scheduler_name for report in reports))
-    parts = (
-        cluster_phrase(reports[0].cluster),
-        scheduler_phrase(reports[0].kube_version, reports[0].cluster),
-        "" if profiles == [_DEFAULT_PROFILE] else f"profile {', '.join(profiles)}",
-    )
-    return [Cell(" · ".join(part for part in parts if part), Tone.FAINT)]
+    profile = "" if profiles == [_DEFAULT_PROFILE] else f"profile {', '.join(profiles)}"
+    return [Cell(source(reports[0].cluster, reports[0].kube_version, profile), Tone.FAINT)]
 
 
 def desired_text(report: SimulateReport) -> str:
@@ -390,7 +470,7 @@ def _run_rows(report: SimulateReport, look: Look) -> Iterator[Line]:
     shown, between = _extreme_runs(report.runs.each)
     columns = [
         *_identities(shown),
-        Laid("PLACED", [Cell(str(run.placed)) for run in shown], is_number=True),
+        Laid("PLACED", [str(run.placed) for run in shown], is_number=True),
         *(
             Laid(f"{letter(place)} {short_key(constraint.topology_key)}", [_run_outcome(run, place) for run in shown])
             for place, constraint in enumerate(report.constraints)
@@ -399,14 +479,14 @@ def _run_rows(report: SimulateReport, look: Look) -> Iterator[Line]:
     for line in tabulated(columns, headers=look.headers):
         yield from wrapped(line, look.width, HANGING)
     if between:
-        yield [Cell(f"{INDENT}and {between:,} run{'' if between == 1 else 's'} between these")]
+        yield [Cell(f"{INDENT}and {count_of(between, 'run')} between these")]
 
 
 def _identities(shown: Sequence[Run]) -> Iterator[Laid]:
     """What distinguishes each run from the others."""
     for header, values in (("SEED", [run.seed for run in shown]), ("FROM NODE", [run.start for run in shown])):
         if any(value is not None for value in values):
-            yield Laid(header, [Cell(str(value)) for value in values], is_number=True)
+            yield Laid(header, [str(value) for value in values], is_number=True)
 
 
 def _extreme_runs(runs: Sequence[Run]) -> tuple[Sequence[Run], int]:
@@ -416,6 +496,6 @@ def _extreme_runs(runs: Sequence[Run]) -> tuple[Sequence[Run], int]:
     return [*ordered[: _MAX_RUNS // 2], *ordered[-_MAX_RUNS // 2 :]], len(runs) - _MAX_RUNS
 
 
-def _run_outcome(run: Run, place: int) -> Cell:
+def _run_outcome(run: Run, place: int) -> str:
     domains = run.domains[place]
-    return Cell(f"{_figures(domains)}, skew {run.skew[place]}" if domains else "")
+    return f"{_figures(domains)}, skew {run.skew[place]}" if domains else ""

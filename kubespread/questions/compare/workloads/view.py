@@ -22,7 +22,7 @@ from kubespread.views.look import Look, Tone
 from kubespread.views.sheet import Column, Readers, Sheet, count
 from kubespread.views.terminal import remarks
 from kubespread.views.view import Tile, View, beside, chosen_from
-from kubespread.wording import EMPTY, count_of, short_key, some_of
+from kubespread.wording import EMPTY, count_of, says, short_key, some_of
 
 _MAX_ROWS, _MAX_DOMAINS, _MAX_VICTIMS = 20, 6, 3
 _NONE = "none"
@@ -179,7 +179,7 @@ def _details(row: WorkloadDifference) -> Iterator[str]:
     """What is different, in figures."""
     before, after = row.before, row.after
     if before is not None and after is not None and before.fitting != after.fitting:
-        yield f"{before.fitting:,}{ARROW}{count_of(after.fitting, 'node')} fit{'s' if after.fitting == 1 else ''}"
+        yield f"{before.fitting:,}{ARROW}{says(after.fitting, 'node', 'fit')}"
     else:
         moved = {change: number for change, number in row.nodes.items() if change in ("no longer fits", "fits now")}
         yield from (f"{count_of(number, 'node')} {change}" for change, number in moved.items())
