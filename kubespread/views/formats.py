@@ -78,8 +78,8 @@ def chosen_format(name: str | None, *, is_terminal: bool) -> Format:
 
 
 def writers_of(outputs: Mapping[str, str], package: str) -> Mapping[str, Writer]:
-    """The writers of a report: the common formats, and ``outputs``, with their help where it is not the format's own. What
-    is not made from views has a function of its name in ``formats.py`` of the ``package`` of the question.
+    """The writers of a report: the common formats, and ``outputs``, with their help where it is not the format's own.
+    What is not made from views has a function of its name in ``formats.py`` of the ``package`` of the question.
     """
     names = {"table", "plain", "csv", *outputs}
     return {

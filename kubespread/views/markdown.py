@@ -52,7 +52,7 @@ def inline(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """The same where a line begins, which could begin a list or a heading."""
+    """Literal text where a line begins, which could begin a list or a heading."""
     return _LIST_MARKER.sub(lambda match: f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[3]}", inline(text))
 
 

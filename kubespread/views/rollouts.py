@@ -39,10 +39,10 @@ def passes(heading: str, rollout: RolloutReport, look: Look) -> Iterator[Line]:
 
 def _columns(rollout: RolloutReport, shown: Sequence[RolloutPass], look: Look) -> list[Laid]:
     columns = [
-        Laid("PASS", [Cell(str(row.number)) for row in shown], is_number=True),
-        Laid("OLD", [Cell(str(row.running.old)) for row in shown], is_number=True),
-        Laid("NEW", [Cell(str(row.running.new)) for row in shown], is_number=True),
-        Laid("READY", [Cell(str(row.ready.old + row.ready.new)) for row in shown], is_number=True),
+        Laid("PASS", [str(row.number) for row in shown], is_number=True),
+        Laid("OLD", [str(row.running.old) for row in shown], is_number=True),
+        Laid("NEW", [str(row.running.new) for row in shown], is_number=True),
+        Laid("READY", [str(row.ready.old + row.ready.new) for row in shown], is_number=True),
     ]
     skews = [
         Laid(

@@ -68,12 +68,12 @@ class NodeFacts(Struct, frozen=True):
         return cls(table.header[1:], rows, dict(zip(rows, verdicts, strict=verdict is not None)), colors)
 
     def table(self) -> Table:
-        """The same as rows, where no map has them."""
+        """Its rows as a table, where no map has them."""
         rows = [Row((name, *row.cells), row.tone) for name, row in self.rows.items()]
         return Table("Nodes", ("Node", *self.header), rows)
 
 
-class Listed(Struct, frozen=True):
+class ListedLine(Struct, frozen=True):
     """One line of a file, and what is to be said about it."""
 
     number: int
@@ -86,7 +86,7 @@ class Listing(Struct, frozen=True):
     """A file, or the lines of it that matter."""
 
     title: str
-    lines: Sequence[Listed]
+    lines: Sequence[ListedLine]
 
 
 class Frame(Struct, frozen=True):
@@ -122,6 +122,11 @@ def unwanted(name: str, number: int) -> Tile:
     return Tile(name, f"{number:,}", Tone.BAD if number else Tone.GOOD)
 
 
+def some(name: str, number: int, of: int) -> Tile:
+    """What there should be at least one of."""
+    return Tile(name, f"{number:,} of {of:,}", Tone.GOOD if number else Tone.BAD)
+
+
 class View(Struct, frozen=True):
     """What a report says: its sheets as every format has them, and what only pictures show."""
 
@@ -135,7 +140,7 @@ class View(Struct, frozen=True):
     sheets: Sequence[Sheet[Any]] = ()
     """The one that is the answer is what a spreadsheet gets, else the first."""
     sheets_of: Callable[[], Sequence[Sheet[Any]]] | None = None
-    """The same where they take long, for those that show them."""
+    """Sheets that take long to make, for those that show them."""
     names: Sequence[str | tuple[str, ...]] | None = None
     """What ``-o name`` lists, several with a tab between them; None where there is no such form."""
     heading: Callable[[Look], Iterable[Line]] | None = None
@@ -156,14 +161,14 @@ class View(Struct, frozen=True):
     tables: Sequence[Table] = ()
     nodes: NodeFacts | None = None
     nodes_of: Callable[[], NodeFacts] | None = None
-    """The same where it takes long, for those that show it."""
+    """Facts about nodes that take long to make, for those that show them."""
     before: Mapping[str, int] | None = None
     """The pods of each node before the first frame; None: those that the map marks."""
     is_rollout: bool = False
     """Whether those are of an old template, and frames tell old pods from new ones."""
     frames: Sequence[Frame] = ()
     frames_on: Callable[[TopologyMap], Iterable[Frame]] | None = None
-    """The same where only a map can tell which nodes it is about."""
+    """Frames that only a map can tell the nodes of."""
     opens_at: int | None = None
     """How many frames are past when a page opens: None for all, of which the last is the result."""
     dot: str = ""

@@ -95,10 +95,10 @@ def _has(row: AuditedWorkload, cause: Cause) -> bool:
 _ZONES: Column[AuditedWorkload] = Column("ZONES", lambda row: counts_text(row.zones))
 _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
     Column("WORKLOAD", lambda row: row.workload, on_terminal=lambda row: row.called, fit=Fit.APART, least=14),
-    Column("LEVEL", lambda row: row.level, readers=Readers.RECORDS),
-    Column("REPLICAS", lambda row: row.replicas, readers=Readers.PIPES),
-    Column("PLACED", lambda row: row.placed, readers=Readers.PIPES),
-    Column("PENDING", lambda row: row.pending, readers=Readers.PIPES),
+    Column("LEVEL", lambda row: row.level, Readers.RECORDS),
+    Column("REPLICAS", lambda row: row.replicas, Readers.PIPES),
+    Column("PLACED", lambda row: row.placed, Readers.PIPES),
+    Column("PENDING", lambda row: row.pending, Readers.PIPES),
     Column(
         header="PODS", is_number=True, readers=Readers.TERMINAL | Readers.PAGES,
         value=lambda row: f"{row.placed}" if row.placed == row.replicas else f"{row.placed} of {row.replicas}",
@@ -135,12 +135,12 @@ _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
 
 _SERVICE: Sequence[Column[AuditedService]] = (
     Column("SERVICE", lambda row: row.service, on_terminal=lambda row: row.service.called, fit=Fit.APART, least=14),
-    Column("LEVEL", lambda row: row.level, readers=Readers.RECORDS),
+    Column("LEVEL", lambda row: row.level, Readers.RECORDS),
     count("READY", lambda row: row.ready),
     count("NOT-READY", lambda row: row.not_ready),
     Column("ENDPOINTS", lambda row: counts_text(row.domains)),
     Column("SKEW", lambda row: row.skew, is_number=True, nothing="-"),
-    Column("WORKLOADS", lambda row: row.workloads, readers=Readers.RECORDS),
+    Column("WORKLOADS", lambda row: row.workloads, Readers.RECORDS),
     Column(
         "STATE", lambda row: _STATES[row.level], readers=Readers.TERMINAL, fit=Fit.END, least=8,
         tone=lambda row: _TONES[row.level],
@@ -256,7 +256,7 @@ def _services(report: AuditReport) -> Sequence[Sheet[AuditedService]]:
 
 
 def _domains(report: AuditReport, row: AuditedWorkload) -> Sequence[DomainPods]:
-    """Its pods by domain of the key that is asked about."""
+    """Its pods by domain of the report's topology key."""
     return row.zones if report.topology_key == ZONE else row.domains
 
 
@@ -290,7 +290,7 @@ def _matrix_legend(report: AuditReport) -> str:
 
 
 def _columns(report: AuditReport) -> Sequence[Column[AuditedWorkload]]:
-    """With the domains of another key in the place of the zones, where one was asked about."""
+    """With a matrix of domains on a page, and on a terminal with zones or the domains of another key."""
     columns = _listed(report)
     if not (matrix := [*_matrix(report)]):
         return columns

@@ -22,7 +22,7 @@ from kubespread.views.layout import GAP, Line, aim, folded, width_of
 from kubespread.views.look import Look, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
 from kubespread.views.terminal import room_beside_columns
-from kubespread.views.view import NodeFacts, Tile, View, about
+from kubespread.views.view import NodeFacts, Tile, View, about, some
 from kubespread.wording import EMPTY, count_of, short_key
 
 _ALWAYS = ("cpu", "memory")
@@ -198,7 +198,7 @@ def _tiles(report: CapacityReport) -> Iterator[Tile]:
     if report.fits is not None:
         roomy = sum(bool(row.fits) for row in report.node_rows)
         yield Tile("pods fit", f"{report.fits:,}", Tone.GOOD if report.fits else Tone.BAD)
-        yield Tile("nodes have room", f"{roomy:,} of {report.nodes:,}", Tone.GOOD if roomy else Tone.BAD)
+        yield some("nodes have room", roomy, report.nodes)
     if report.if_tolerated is not None:
         yield Tile("would fit with tolerations", f"{report.if_tolerated.fits:,}")
     for resource in report.resources:
@@ -211,7 +211,7 @@ def _tone(node: NodeCapacity) -> Tone:
 
 
 def _whose(report: CapacityReport) -> str:
-    """`` for pods of cpu 2 tolerating gpu``; nothing where only totals are asked about."""
+    """`` for pods of cpu 2 tolerating gpu``; nothing for totals alone."""
     if report.pod is not None:
         return f" for pods like {report.pod.namespace}/{report.pod.name} ({request_text(report.request or {})})"
     request = "" if report.request is None else f" of {request_text(report.request)}"

@@ -11,7 +11,7 @@ from kubespread.views.layout import HANGING, Cell, Line, folded
 from kubespread.views.look import Look, Tone
 from kubespread.views.sheet import Column, Readers, Sheet
 from kubespread.views.terminal import headline
-from kubespread.views.view import Listed, Listing, Tile, View, about
+from kubespread.views.view import ListedLine, Listing, Tile, View, about
 from kubespread.wording import count_of
 
 _TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.PLAIN}
@@ -19,17 +19,17 @@ _LEVELS = {**_TONES, Severity.INFO: Tone.FAINT}
 _MOST_OF_A_RULE = 10
 _COLUMNS: Sequence[Column[Finding]] = (
     Column("PLACE", lambda finding: finding.place, hides_empty=True, readers=Readers.COLUMNS | Readers.PAGES),
-    Column("FILE", lambda finding: finding.file, readers=Readers.SPREADSHEET),
-    Column("LINE", lambda finding: finding.line, readers=Readers.SPREADSHEET),
-    Column("COLUMN", lambda finding: finding.column, readers=Readers.SPREADSHEET),
-    Column("FIELD", lambda finding: finding.field, readers=Readers.SPREADSHEET),
+    Column("FILE", lambda finding: finding.file, Readers.SPREADSHEET),
+    Column("LINE", lambda finding: finding.line, Readers.SPREADSHEET),
+    Column("COLUMN", lambda finding: finding.column, Readers.SPREADSHEET),
+    Column("FIELD", lambda finding: finding.field, Readers.SPREADSHEET),
     Column("WORKLOAD", lambda finding: finding.workload),
     Column("SEVERITY", lambda finding: finding.severity),
-    Column("CODE", lambda finding: finding.code, readers=Readers.PIPES),
+    Column("CODE", lambda finding: finding.code, Readers.PIPES),
     Column("RULE", lambda finding: finding.rule, text=lambda finding: f"{finding.code} {finding.rule}"),
     Column("MESSAGE", lambda finding: finding.message, title="What happens"),
     Column("REMEDY", lambda finding: finding.remedy.text, text=lambda finding: finding.remedy.with_outcome),
-    Column("OUTCOME", lambda finding: finding.remedy.outcome, readers=Readers.SPREADSHEET),
+    Column("OUTCOME", lambda finding: finding.remedy.outcome, Readers.SPREADSHEET),
 )
 
 
@@ -66,7 +66,9 @@ def _listings(report: CheckReport) -> Iterator[Listing]:
         for finding in report.findings:
             if finding.file == excerpt.file and finding.line is not None:
                 found.setdefault(finding.line, []).append(finding)
-        lines = (Listed(line.number, line.text, [*map(_remark, found.get(line.number, ()))]) for line in excerpt.lines)
+        lines = (
+            ListedLine(line.number, line.text, [*map(_remark, found.get(line.number, ()))]) for line in excerpt.lines
+        )
         yield Listing(excerpt.file, list(lines))
 
 

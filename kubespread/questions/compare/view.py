@@ -1,4 +1,4 @@
-"""A comparison: how the two questions differ, then nodes, replicas and messages of both sides."""
+"""A comparison: how the two questions differ, then nodes, where replicas end up, and messages of both sides."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from kubespread.questions.compare.placements import ARROW, NodeNames, both, placements
+from kubespread.escaping import escaped
 from kubespread.questions.compare.report import (
     CompareReport,
     ConstraintDifference,
+    ConstraintSide,
     DomainDifference,
     NodeChange,
     NodeDifference,
@@ -23,14 +24,15 @@ from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, witho
 from kubespread.reports.parts import release_phrase, scheduler_phrase
 from kubespread.reports.reason_words import short_names
 from kubespread.views.layout import (
+    CUT,
     HANGING,
-    INDENT,
     Cell,
     Laid,
     Line,
     aim,
     flowed,
     folded,
+    shared,
     tabulated,
     told_apart,
     width_of,
@@ -40,6 +42,132 @@ from kubespread.views.look import Look, Tone
 from kubespread.views.sheet import Column, Readers, Row, Sheet, count
 from kubespread.views.view import Bar, Bars, NodeFacts, Tile, View, beside, cluster_phrase, cluster_words
 from kubespread.wording import EMPTY, count_of, short_key, verb_of
+
+ARROW = " → "
+_NO_NUMBER = "–"
+_LEAST_PREFIX = 12
+_MAX_DOMAINS, _MAX_NODES, _MAX_REPLICAS = 6, 10, 6
+
+
+class NodeNames(Struct, frozen=True):
+    """How the nodes of one report are called."""
+
+    prefix: str = ""
+    suffix: str = ""
+
+    @classmethod
+    def of(cls, report: CompareReport, look: Look) -> NodeNames:
+        """In full where no heading tells the rest, and where no terminal limits the line width."""
+        names = {node.name for node in report.nodes} | {node.name for node in report.replicas_on_nodes}
+        names.update(
+            name for replica in report.replicas for name in (replica.before, replica.after) if name is not None
+        )
+        names.update(report.before.first, report.after.first)
+        if not look.headers or look.width is None:
+            return cls()
+        prefix, suffix = shared([escaped(name) for name in sorted(names)])
+        return cls(prefix if len(prefix) >= _LEAST_PREFIX else "", suffix)
+
+    @property
+    def left_out(self) -> str:
+        """``gke-prod-pool-*``; empty where names are in full."""
+        return f"{self.prefix}*{self.suffix}" if self.prefix or self.suffix else ""
+
+    def short(self, name: str) -> str:
+        return f"{CUT if self.prefix else ''}{escaped(name).removeprefix(self.prefix).removesuffix(self.suffix)}"
+
+
+def placements(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
+    """Only skews where placing is not simulated."""
+    before, after = report.before, report.after
+    if before.replicas is None or after.replicas is None:
+        yield from flowed((_constraint(constraint) for constraint in report.constraints), look)
+        return
+    placed = Cell(f"  {_placed(before, after)}", Tone.BAD if after.pending else Tone.PLAIN)
+    yield from wrapped([Cell("REPLICAS", Tone.STRONG), placed], look.width, HANGING)
+    yield from flowed((_constraint(constraint) for constraint in report.constraints), look)
+    nodes = sorted(report.replicas_on_nodes, key=lambda node: (-abs(node.after - node.before), node.name))
+    shown = nodes if look.in_full else nodes[:_MAX_NODES]
+    counts = [f"{names.short(node.name)} {node.before:,}{ARROW}{node.after:,}" for node in shown]
+    yield from _listed(counts, len(nodes) - len(shown), "node", look)
+    moves = [
+        f"replica {replica.replica}: {names.short(replica.before)}{ARROW}{names.short(replica.after)}"
+        for replica in report.replicas
+        if replica.before is not None and replica.after is not None
+    ]
+    named = moves if look.in_full else moves[:_MAX_REPLICAS]
+    yield from _listed(named, len(moves) - len(named), "replica", look)
+
+
+def _placed(before: SideReport, after: SideReport) -> str:
+    """``12 → 11 of 12 placed, 1 pending``."""
+    pending = f", {after.pending:,} pending" if after.pending else ""
+    if before.replicas == after.replicas:
+        return f"{both(str(before.running), str(after.running))} of {after.replicas} placed{pending}"
+    return f"{before.running:,} of {before.replicas:,}{ARROW}{after.running:,} of {after.replicas:,} placed{pending}"
+
+
+def _listed(phrases: Sequence[str], left_out: int, what: str, look: Look) -> Iterator[Line]:
+    more = [[Cell(f"and {count_of(left_out, f'more {what}')}", Tone.FAINT)]] if left_out else []
+    yield from flowed([*([Cell(phrase)] for phrase in phrases), *more], look, gutter=" · ")
+
+
+def _constraint(constraint: ConstraintDifference) -> Line:
+    """``A zone ≤ 1  a 3 → 2 · b 3 → 4, skew 0 → 2``."""
+    before, after = constraint.before, constraint.after
+    key = short_key(constraint.topology_key)
+    if before is None or after is None:
+        only = before or after
+        assert only is not None
+        when = "before" if after is None else "after"
+        return [Cell(only.letter, Tone.STRONG), Cell(f" {key} ≤ {only.max_skew}  only {when}, skew {only.skew}")]
+    exceeds = after.is_hard and after.skew > after.max_skew
+    limits = both(str(before.max_skew), str(after.max_skew))
+    differing = ", ".join(_settings(before, after))
+    return [
+        Cell(both(before.letter, after.letter), Tone.STRONG),
+        Cell(f" {key} ≤ {limits}  "),
+        Cell(f"{_domains_said(constraint)}, " if constraint.domains and not constraint.is_about_nodes else ""),
+        Cell(f"skew {both(str(before.skew), str(after.skew))}", Tone.BAD if exceeds else Tone.PLAIN),
+        Cell(f" ({differing})" if differing else ""),
+    ]
+
+
+def _settings(before: ConstraintSide, after: ConstraintSide) -> Iterator[str]:
+    """Other settings that differ, and whether the constraint is soft."""
+    hardness = both(*("hard" if side.is_hard else "soft" for side in (before, after)))
+    if hardness != "hard":
+        yield hardness
+    for name, old, new in (
+        ("minDomains", before.min_domains, after.min_domains),
+        ("nodeAffinityPolicy", before.node_affinity_policy, after.node_affinity_policy),
+        ("nodeTaintsPolicy", before.node_taints_policy, after.node_taints_policy),
+        ("counting", before.selector, after.selector),
+    ):
+        if old != new:
+            yield f"{name} {_NO_NUMBER if old is None else old}{ARROW}{_NO_NUMBER if new is None else new}"
+
+
+def _domains_said(constraint: ConstraintDifference) -> str:
+    """The domains whose counts differ most; nodes have their own list."""
+    domains = sorted(
+        constraint.domains, key=lambda domain: (-abs((domain.after or 0) - (domain.before or 0)), domain.value)
+    )
+    phrases = [
+        f"{domain.value or EMPTY} {_count(domain.before)}{ARROW}{_count(domain.after)}"
+        for domain in domains[:_MAX_DOMAINS]
+    ]
+    left_out = len(domains) - len(phrases)
+    return " · ".join([*phrases, *([f"and {left_out} more domains"] if left_out else [])])
+
+
+def _count(matching: int | None) -> str:
+    return _NO_NUMBER if matching is None else str(matching)
+
+
+def both(before: str, after: str) -> str:
+    return before if before == after else f"{before}{ARROW}{after}"
+
 
 _NONE = "none"
 _DEFAULT_PROFILE = "profile default-scheduler"
@@ -182,12 +310,12 @@ _SIDE: Sequence[Column[_Side]] = (
     Column("SIDE", lambda row: row[0]),
     count("NODES", lambda row: row[1].nodes),
     Column("FIT", lambda row: row[1].fitting, is_number=True, title="Fitting"),
-    Column("FIRST-CHOICE", lambda row: row[1].first[:3], readers=Readers.PAGES),
+    Column("FIRST-CHOICE", lambda row: row[1].first[:3], Readers.PAGES),
     count("REPLICAS", lambda row: row[1].replicas),
-    Column("RUNNING", lambda row: row[1].present, readers=Readers.PIPES),
-    Column("PLACED", lambda row: row[1].placed, readers=Readers.PIPES),
+    Column("RUNNING", lambda row: row[1].present, Readers.PIPES),
+    Column("PLACED", lambda row: row[1].placed, Readers.PIPES),
     # Placed replicas included: a page shows the sum.
-    Column("RUNNING", lambda row: None if row[1].replicas is None else row[1].running, readers=Readers.PAGES),
+    Column("RUNNING", lambda row: None if row[1].replicas is None else row[1].running, Readers.PAGES),
     count("PENDING", lambda row: None if row[1].replicas is None else row[1].pending),
     Column("MESSAGE", lambda row: row[1].message or row[1].stopped),
 )
@@ -353,8 +481,8 @@ def _nodes_lines(report: CompareReport, names: NodeNames, look: Look) -> Iterato
     rows = _rows_of(report.nodes, in_full=look.in_full)
     columns = [
         Laid("", [Cell(row.change.value, _STYLES.get(row.change, Tone.PLAIN)) for row in rows.rows]),
-        Laid("", [Cell(text) for text in _names(rows.rows, names, aim(look) // _NAMES_PER_WIDTH)]),
-        Laid("", [Cell(row.text) for row in rows.rows]),
+        Laid("", _names(rows.rows, names, aim(look) // _NAMES_PER_WIDTH)),
+        Laid("", [row.text for row in rows.rows]),
     ]
     for line in tabulated(columns, headers=False) if rows.rows else ():
         yield from wrapped(line, look.width, HANGING)
@@ -372,7 +500,7 @@ def _nodes_lines(report: CompareReport, names: NodeNames, look: Look) -> Iterato
         phrases.append([Cell("-v: node by node", Tone.FAINT)])
     yield from flowed(phrases, look, gutter=" · ")
     if before.first != after.first and before.first and after.first:
-        yield from flowed([[Cell(f"first choice {_first(before, names)}{ARROW}{_first(after, names)}")]], look)
+        yield from folded(look, f"first choice {_first(before, names)}{ARROW}{_first(after, names)}")
 
 
 def _fitting(before: SideReport, after: SideReport) -> str:
@@ -420,7 +548,7 @@ def _messages(report: CompareReport, look: Look) -> Iterator[Line]:
     for when, side in (("before", before), ("after", after)):
         texts = list(dict.fromkeys(filter(None, (side.message, side.conclusion, side.stopped)))) or [_FITS]
         for message in texts:
-            yield from wrapped([Cell(f"{INDENT}{when}: {message}")], look.width, HANGING)
+            yield from folded(look, f"{when}: {message}")
 
 
 class _Row(Struct, frozen=True):

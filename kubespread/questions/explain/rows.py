@@ -33,7 +33,7 @@ class Arithmetic(Struct, frozen=True):
         return formula(self.numbers, spelling, rejects=self.rejects)
 
 
-class Row(Struct, frozen=True):
+class NodeRow(Struct, frozen=True):
     """One node. ``domains``, ``arithmetic`` and ``scores`` go with the columns of the same names in `Rows`."""
 
     node: NodeReport
@@ -43,11 +43,11 @@ class Row(Struct, frozen=True):
     why_not: str
     """In kube-scheduler's words."""
     with_numbers: str
-    """The same with what is behind each reason."""
+    """Every reason with the numbers behind it."""
     short_reasons: tuple[str, ...]
-    """The same in few words each."""
+    """Every reason in few words."""
     short_names: tuple[str, ...]
-    """The same in a word each."""
+    """Every reason in a word."""
 
 
 class Rows(Struct, frozen=True):
@@ -58,7 +58,7 @@ class Rows(Struct, frozen=True):
     arithmetic: tuple[ConstraintReport, ...]
     scores: tuple[str, ...]
     """The score plugins that had a say, in profile order."""
-    rows: tuple[Row, ...]
+    rows: tuple[NodeRow, ...]
 
 
 def rows_of(report: ExplainReport, nodes: Sequence[NodeReport]) -> Rows:
@@ -70,7 +70,7 @@ def rows_of(report: ExplainReport, nodes: Sequence[NodeReport]) -> Rows:
         arithmetic=report.constraints,
         scores=plugins,
         rows=tuple(
-            Row(
+            NodeRow(
                 node=node,
                 domains=tuple(node.constraints[position].domain for position in shown),
                 arithmetic=tuple(
@@ -143,7 +143,7 @@ def why_not(report: ExplainReport, node: NodeReport, *, numbers: bool = False) -
 
 
 def short_reasons(report: ExplainReport, node: NodeReport, *, numbers: bool) -> tuple[str, ...]:
-    """The same in few words, below constraints that are explained above: ``A B``, ``cpu needs 1, free 0.2 of 7.9``.
+    """Every reason in few words, below constraints that are explained above: ``A B``, ``cpu needs 1, free 0.2 of 7.9``.
 
     Without ``numbers`` a word each: ``A B``, ``cpu``.
     """
@@ -169,7 +169,7 @@ def counting_rejections(report: ExplainReport, node: NodeReport) -> Iterator[Rej
 
 
 def telling_rejections(report: ExplainReport, node: NodeReport) -> list[Rejection]:
-    """The same without a cordon's taint where the cordon itself is among them."""
+    """Those rejections without a cordon's taint where the cordon itself is among them."""
     return without_taint_of_cordon(counting_rejections(report, node))
 
 

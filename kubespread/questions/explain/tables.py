@@ -29,7 +29,7 @@ _LEAST_REASONS = 20
 _LONGEST_HEADER = 14
 
 
-class Form(Struct, frozen=True):
+class RowForm(Struct, frozen=True):
     gap: int = 2
     name: int | None = None
     """The most columns a node's name or a domain's takes."""
@@ -41,7 +41,7 @@ class Form(Struct, frozen=True):
 
 
 def fullest(
-    forms: Sequence[Form], width: int | None, columns_of: Callable[[Form], list[Laid]]
+    forms: Sequence[RowForm], width: int | None, columns_of: Callable[[RowForm], list[Laid]]
 ) -> tuple[list[Laid], int, int | None]:
     """The columns of the first of ``forms`` that fits, the gap between them, and the width of the last one, the
     reasons.
@@ -59,7 +59,7 @@ def fullest(
     return columns, gap, max(1, room)
 
 
-def _attempts(forms: Sequence[Form], width: int) -> Iterator[tuple[Form, int]]:
+def _attempts(forms: Sequence[RowForm], width: int) -> Iterator[tuple[RowForm, int]]:
     spelled_out = [form for form in forms if not form.spelling.skew_only]
     ample = max(_LEAST_REASONS, 2 * width // 5)
     yield from ((form, ample) for form in spelled_out)
@@ -93,18 +93,18 @@ def cut_items(items: Sequence[str], width: int) -> str:
 
 
 _FORMS_OF_NODES = (
-    Form(gap=3, full_reasons=True),
-    Form(gap=3),
-    Form(),
-    Form(name=32),
-    Form(name=32, domains=False),
-    Form(name=24, domains=False),
-    Form(name=24, domains=False, score=False),
-    Form(name=20, domains=False, score=False, spelling=TIGHT),
-    Form(name=16, domains=False, score=False, spelling=TIGHT),
-    Form(name=16, domains=False, score=False, spelling=SKEW),
-    Form(name=12, domains=False, score=False, spelling=SKEW),
-    Form(gap=1, name=8, domains=False, score=False, spelling=SKEW),
+    RowForm(gap=3, full_reasons=True),
+    RowForm(gap=3),
+    RowForm(),
+    RowForm(name=32),
+    RowForm(name=32, domains=False),
+    RowForm(name=24, domains=False),
+    RowForm(name=24, domains=False, score=False),
+    RowForm(name=20, domains=False, score=False, spelling=TIGHT),
+    RowForm(name=16, domains=False, score=False, spelling=TIGHT),
+    RowForm(name=16, domains=False, score=False, spelling=SKEW),
+    RowForm(name=12, domains=False, score=False, spelling=SKEW),
+    RowForm(gap=1, name=8, domains=False, score=False, spelling=SKEW),
 )
 
 
@@ -138,7 +138,7 @@ class _Columns:
         self._score = Laid("SCORE", list(map(Cell, totals)), is_number=True)
         self._is_scored = any(totals)
 
-    def of(self, form: Form, *, wide: bool) -> list[Laid]:
+    def of(self, form: RowForm, *, wide: bool) -> list[Laid]:
         """Name, domains, verdict, arithmetic, plugins' scores if ``wide``, score, and the reasons last."""
         return [
             self._names(form.name),
@@ -178,7 +178,7 @@ def _arithmetic_of_nodes(rows: Rows, spelling: Spelling) -> list[Laid]:
 
 def _plugin_scores(rows: Rows) -> list[Laid]:
     return [
-        Laid(plugin, [Cell(score_steps(detail) if detail else "") for detail in details], is_number=True)
+        Laid(plugin, [score_steps(detail) if detail else "" for detail in details], is_number=True)
         for plugin, details in zip(rows.scores, zip(*(row.scores for row in rows.rows), strict=True), strict=True)
     ]
 
@@ -341,14 +341,14 @@ _LONGEST_BAR = 8
 
 
 _FORMS = (
-    Form(gap=3),
-    Form(),
-    Form(pods=False),
-    Form(pods=False, name=32),
-    Form(pods=False, name=24, spelling=TIGHT),
-    Form(pods=False, name=16, spelling=TIGHT),
-    Form(pods=False, name=16, spelling=SKEW),
-    Form(pods=False, name=10, spelling=SKEW, gap=1),
+    RowForm(gap=3),
+    RowForm(),
+    RowForm(pods=False),
+    RowForm(pods=False, name=32),
+    RowForm(pods=False, name=24, spelling=TIGHT),
+    RowForm(pods=False, name=16, spelling=TIGHT),
+    RowForm(pods=False, name=16, spelling=SKEW),
+    RowForm(pods=False, name=10, spelling=SKEW, gap=1),
 )
 
 
@@ -366,7 +366,7 @@ def domain_table(rows: DomainRows, look: Look) -> Iterator[Line]:
         yield [Cell(f"  {len(others):,} more rows with {nodes:,} nodes, of which {fitting:,} fit", Tone.FAINT)]
 
 
-def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: Form) -> list[Laid]:
+def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: RowForm) -> list[Laid]:
     columns = [
         Laid(
             Cell(short_key(key).upper()).text,
@@ -378,7 +378,7 @@ def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: Form) -> list[L
         for place, key in enumerate(rows.domains)
     ]
     columns += [
-        Laid("NODES", [Cell(str(row.nodes)) for row in shown], is_number=True),
+        Laid("NODES", [str(row.nodes) for row in shown], is_number=True),
         Laid("FIT", [Cell(str(row.fitting), Tone.GOOD if row.fitting else Tone.BAD) for row in shown], is_number=True),
     ]
     if rows.domains and form.pods:
@@ -390,7 +390,7 @@ def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: Form) -> list[L
         )
         for place, constraint in enumerate(rows.arithmetic)
     ]
-    columns.append(Laid("ALSO", [Cell(SEPARATOR.join(row.also)) for row in shown]))
+    columns.append(Laid("ALSO", [SEPARATOR.join(row.also) for row in shown]))
     return columns
 
 

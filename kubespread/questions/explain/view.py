@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 from kubespread.questions.explain.report import ExplainReport, summary
-from kubespread.questions.explain.rows import Row as NodeRow
-from kubespread.questions.explain.rows import Rows, rows_of, shown_and_left_out
+from kubespread.questions.explain.rows import NodeRow, Rows, rows_of, shown_and_left_out
 from kubespread.questions.explain.sentences import in_sentences, state
 from kubespread.questions.explain.tables import (
     DomainRow,
@@ -44,20 +43,17 @@ _COUNTED: Sequence[Column[_Counted]] = (
 
 def view(report: ExplainReport) -> View:
     """Numbers as numbers for spreadsheets; reasons last, since they contain spaces."""
+    tone = Tone.GOOD if report.schedulable else Tone.BAD
     return View(
         title=f"Pod {report.pod.namespace}/{report.pod.name} against {count_of(len(report.nodes), 'node')}",
         provenance=source(report.cluster, report.kube_version, f"profile {report.scheduler_name}"),
         answer=report.answer,
-        tone=Tone.GOOD if report.schedulable else Tone.BAD,
+        tone=tone,
         sheets_of=lambda: list(_sheets(report)),
         names=_fitting(report),
         picture=lambda look: _lines(report, look),
         tiles=[
-            Tile(
-                "nodes fit",
-                f"{len(report.feasible):,} of {len(report.nodes):,}",
-                Tone.GOOD if report.schedulable else Tone.BAD,
-            ),
+            Tile("nodes fit", f"{len(report.feasible):,} of {len(report.nodes):,}", tone),
             Tile("constraints", f"{len(report.constraints):,}"),
         ],
         sentences=lambda: in_sentences(report),

@@ -114,35 +114,37 @@ def named(key: str, value: str | None) -> str:
     return f"no {short_key(key)}" if value is None else f"{short_key(key)} {value or EMPTY}"
 
 
-class Title(Struct, frozen=True):
+class Box(Struct, frozen=True):
     name: str
     facts: Sequence[str]
-    """In full, and shorter."""
-    exceeds: bool = False
-    """Whether the pods of the domain exceed a hard constraint."""
+    """The text next to the name, in full and shorter."""
+    tone: Tone = Tone.PLAIN
+    """The tone of ``facts``: bad where the pods of the domain exceed a hard constraint."""
+    lines: Sequence[Line] = ()
 
 
-def title_of(report: TopologyMap, levels: Levels, path: Path, nodes: Sequence[MapNode], by: MapBy) -> Title:
-    """What stands above a box: ``zone-a · 4−1 = 3 > 1``."""
+def box_of(report: TopologyMap, levels: Levels, path: Path, nodes: Sequence[MapNode], by: MapBy) -> Box:
+    """A box without its lines, with what stands above it: ``zone-a · 4−1 = 3 > 1``."""
     value = path[-1] if levels.box is not None else None
     name = "all nodes" if levels.box is None else f"no {short_key(report.keys[levels.box])}"
-    name = name if value is None else value or EMPTY
+    name = escaped(name if value is None else value or EMPTY)
     counted = count_of(len(nodes), "node")
     if by is MapBy.LOAD:
         by_path = {domain.path: domain for domain in report.domains}
         domain = None if levels.box is None else by_path.get(nodes[0].path[: levels.box + 1])
         load = fullest(report.load if domain is None else domain.load)
-        return Title(name, [counted] if load is None else [*_load_facts(nodes, _percent(load)), _percent(load)])
+        return Box(name, [counted] if load is None else [*_load_facts(nodes, _percent(load)), _percent(load)])
     constraint = _constraint(report, levels)
     matching = None if constraint is None else _matching(constraint, value)
     if constraint is None or matching is None:
         held = count_of(sum(len(node.marked) for node in nodes), "pod")
-        return Title(name, [f"{held} · {counted}", held])
+        return Box(name, [f"{held} · {counted}", held])
     skew = nodes[0].skew[report.constraints.index(constraint)]
     if skew is None:
-        return Title(name, [f"{counted} · does not count", "does not count"])
+        return Box(name, [f"{counted} · does not count", "does not count"])
     is_exceeded = constraint.is_hard and skew > constraint.max_skew
-    return Title(name, [difference(constraint, matching, skew), against(constraint, skew)], is_exceeded)
+    facts = [difference(constraint, matching, skew), against(constraint, skew)]
+    return Box(name, facts, Tone.BAD if is_exceeded else Tone.PLAIN)
 
 
 def _load_facts(nodes: Sequence[MapNode], percent: str) -> Iterator[str]:
@@ -223,14 +225,14 @@ def view(report: TopologyMap) -> View:
 def _node_columns(report: TopologyMap) -> Iterator[Column[MapNode]]:
     yield from (_label(key, place, Readers.PIPES) for place, key in enumerate(report.keys))
     yield Column("NODE", lambda node: node.name)
-    yield Column("RUNNING", lambda node: node.pods, readers=Readers.PIPES)
+    yield Column("RUNNING", lambda node: node.pods, Readers.PIPES)
     if report.workload is not None:
-        yield Column("MARKED", lambda node: len(node.marked), readers=Readers.PIPES)
+        yield Column("MARKED", lambda node: len(node.marked), Readers.PIPES)
     for place, resource in enumerate(report.resources):
         yield _share(short_key(resource), place, Readers.PIPES)
     for place, constraint in enumerate(report.constraints):
         yield _skew(short_key(constraint.topology_key), place)
-    yield Column("CLOSED", lambda node: [part.replace(" ", "-") for part in node.closed], readers=Readers.PIPES)
+    yield Column("CLOSED", lambda node: [part.replace(" ", "-") for part in node.closed], Readers.PIPES)
 
 
 def _domain_columns(report: TopologyMap) -> Iterator[Column[MapDomain]]:
@@ -358,9 +360,8 @@ class _Drawing(Struct, frozen=True, dict=True):
         return max(1, self.columns[1] - self.label_width)
 
     def box(self, path: tuple[str | None, ...], nodes: Sequence[MapNode]) -> Box:
-        title = title_of(self.report, self.levels, path, nodes, self.look.map_by)
         lines = self._named(nodes) if self.is_named else self._counted(nodes)
-        return Box(escaped(title.name), title.facts, Tone.BAD if title.exceeds else Tone.PLAIN, list(lines))
+        return replace(box_of(self.report, self.levels, path, nodes, self.look.map_by), lines=list(lines))
 
     def _named(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
         inner = self.columns[1]
@@ -438,15 +439,6 @@ class _Drawing(Struct, frozen=True, dict=True):
 def _joined(cells: Sequence[Cell]) -> Iterator[Cell]:
     """Merge neighbors of the same tone."""
     return (Cell("".join(part.text for part in run), tone) for tone, run in groupby(cells, attrgetter("tone")))
-
-
-class Box(Struct, frozen=True):
-    name: str
-    facts: Sequence[str]
-    """The text next to the name, in full and shorter."""
-    tone: Tone
-    """The tone of ``facts``."""
-    lines: Sequence[Line]
 
 
 def columns_of(boxes: int, least: int, width: int) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from kubespread.views.layout import INDENT, Cell, Line, aim, folded, line_width
 from kubespread.views.look import Look, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
 from kubespread.views.terminal import tabled
-from kubespread.views.view import Tile, View, about, chosen_from
+from kubespread.views.view import Tile, View, about, chosen_from, unwanted
 from kubespread.wording import count_of, some_of
 
 _INSIDE, _MAX_PODS, _MAX_WORKLOADS = 4, 10, 2
@@ -122,7 +122,7 @@ def _tiles(report: PendingReport) -> Sequence[Tile]:
     freed = sum(group.freed for group in report.groups)
     fitting = sum(group.fitting for group in report.groups)
     return [
-        Tile("pods pending", f"{report.pending:,}", Tone.BAD if report.pending else Tone.GOOD),
+        unwanted("pods pending", report.pending),
         Tile("causes", f"{len(report.groups):,}"),
         Tile("freed by the smallest changes", f"{freed:,} of {report.pending:,}", Tone.GOOD if freed else Tone.PLAIN),
         Tile("find a node without any", f"{fitting:,}"),

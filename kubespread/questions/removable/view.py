@@ -15,7 +15,7 @@ from kubespread.views.layout import Cell, Line, fitted, folded, left_out, said_o
 from kubespread.views.look import Look, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
 from kubespread.views.terminal import headline, remarks, room_beside_columns
-from kubespread.views.view import Frame, NodeFacts, Tile, View, about
+from kubespread.views.view import Frame, NodeFacts, Tile, View, about, some, unwanted
 from kubespread.wording import count_of, says, some_of, verb_of
 
 _MAX_ROWS, _OF_EACH = 20, 8
@@ -99,11 +99,8 @@ def view(report: RemovableReport) -> View:
         sheets=[
             nodes,
             Sheet(
-                title="Where pods land when nodes go together",
-                columns=_LANDED,
-                rows=report.together.landed,
-                readers=Readers.PAGES,
-                is_detail=True,
+                title="Where pods land when nodes go together", columns=_LANDED, rows=report.together.landed,
+                readers=Readers.PAGES, is_detail=True,
             ),
         ],
         nodes=NodeFacts.of(nodes, _verdict, "green can go alone, red cannot"),
@@ -115,7 +112,7 @@ def view(report: RemovableReport) -> View:
         frames=[*_frames(report)],
         before={},
         dot="pod landing here",
-    )
+    )  # fmt: skip
 
 
 _LANDED: Sequence[Column[LandedOfGroup]] = (
@@ -128,12 +125,11 @@ _LANDED: Sequence[Column[LandedOfGroup]] = (
 
 def _tiles(report: RemovableReport) -> Sequence[Tile]:
     alone, together = sum(row.alone for row in report.rows), report.together
-    lost = Tile("pods gone for good", f"{len(together.lost):,}", Tone.BAD if together.lost else Tone.GOOD)
     return [
-        Tile("nodes can go alone", f"{alone:,} of {len(report.rows):,}", Tone.GOOD if alone else Tone.BAD),
+        some("nodes can go alone", alone, len(report.rows)),
         Tile("can go together", f"{len(together.nodes):,}", Tone.GOOD if together.nodes else Tone.BAD),
         Tile("pods placed elsewhere for that", f"{together.moved:,}"),
-        lost,
+        unwanted("pods gone for good", len(together.lost)),
         *([Tile("of what nodes cost", report.cost.change)] if report.cost is not None else ()),
     ]
 

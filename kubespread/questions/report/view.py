@@ -46,11 +46,11 @@ _LINE: Sequence[Column[ReportLine]] = (
     Column("WHAT", lambda row: row.what),
     Column("CHANGE", _change, hides_empty=True),
     Column("EXTENT", lambda row: row.extent, is_number=True),
-    Column("WHOM", lambda row: [*row.workloads, *row.nodes], readers=Readers.PIPES),
+    Column("WHOM", lambda row: [*row.workloads, *row.nodes], Readers.PIPES),
     Column("SINCE", lambda row: row.since),
     Column("REMEDY", lambda row: row.remedy),
     Column("COMMAND", lambda row: row.command, is_command=True),
-    Column("KEY", lambda row: row.key, readers=Readers.SPREADSHEET),
+    Column("KEY", lambda row: row.key, Readers.SPREADSHEET),
 )
 
 

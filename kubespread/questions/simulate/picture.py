@@ -228,7 +228,7 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
         yield from folded(look, Cell(f"node names: {nodes.left_out}", Tone.FAINT))
 
 
-def _extremes(rows: Sequence[DomainRow]) -> tuple[Sequence[DomainRow], int]:
+def _extremes(rows: Sequence[PlacedDomain]) -> tuple[Sequence[PlacedDomain], int]:
     """All rows if few, else those that show best how even it is, and how many are left out."""
     if len(rows) <= _MAX_DOMAINS:
         return rows, 0
@@ -245,7 +245,7 @@ def _all_equal(report: SimulateReport, key: str) -> str | None:
     return f"{len(rows):,} domains of {short_key(key)}, each {change.before:,} → {change.after:,}"
 
 
-def _bars(rows: Sequence[DomainRow], width: int) -> list[Cell]:
+def _bars(rows: Sequence[PlacedDomain], width: int) -> list[Cell]:
     """Bars for existing, added and removed pods, to one scale."""
     most = max(max(row.change.before, row.change.after) for row in rows)
     scale = min(1.0, width / most) if most else 0.0
@@ -257,7 +257,7 @@ def _bars(rows: Sequence[DomainRow], width: int) -> list[Cell]:
     ]
 
 
-def _runs(row: DomainRow) -> str:
+def _runs(row: PlacedDomain) -> str:
     runs = row.after_runs
     return f"({runs.minimum} to {runs.maximum}, median {runs.median})" if runs is not None else ""
 
@@ -402,29 +402,29 @@ def _counted(nodes: Sequence[NodeReplicas]) -> str:
     )
 
 
-class DomainRow(Struct, frozen=True):
+class PlacedDomain(Struct, frozen=True):
     """One domain of one constraint; ``after_runs`` only for several runs."""
 
     change: DomainChange
     after_runs: Range | None
 
 
-def domain_rows(report: SimulateReport, position: int) -> Sequence[DomainRow]:
+def domain_rows(report: SimulateReport, position: int) -> Sequence[PlacedDomain]:
     """The domains of the constraint at ``position``."""
     changes = report.distribution[position]
     if report.runs is None:
-        return [DomainRow(change, None) for change in changes]
+        return [PlacedDomain(change, None) for change in changes]
     ranges = report.runs.distribution[position]
-    return [DomainRow(change, domain.after) for change, domain in zip(changes, ranges, strict=True)]
+    return [PlacedDomain(change, domain.after) for change, domain in zip(changes, ranges, strict=True)]
 
 
-def rows_of_key(report: SimulateReport, key: str) -> Sequence[DomainRow]:
+def rows_of_key(report: SimulateReport, key: str) -> Sequence[PlacedDomain]:
     """The domains of ``key``: of the first constraint over it, else of the workload's own replicas."""
     for position, constraint in enumerate(report.constraints):
         if constraint.topology_key == key:
             return domain_rows(report, position)
     return [
-        DomainRow(
+        PlacedDomain(
             DomainChange(
                 value=value,
                 before=sum(node.present for node in nodes),

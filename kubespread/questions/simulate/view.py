@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.questions.simulate.picture import (
-    DomainRow,
+    PlacedDomain,
     desired_text,
     domain_rows,
     picture,
@@ -287,20 +287,20 @@ _Of = tuple[SimulateReport, *tuple[Any, ...]]
 
 def _whose(readers: Readers) -> Sequence[Column[_Of]]:
     return (
-        Column("NAMESPACE", lambda row: row[0].pod.namespace, readers=readers),
-        Column("WORKLOAD", lambda row: row[0].subject, readers=readers),
+        Column("NAMESPACE", lambda row: row[0].pod.namespace, readers),
+        Column("WORKLOAD", lambda row: row[0].subject, readers),
     )
 
 
 _WHOSE = _whose(Readers.PIPES)
-_DOMAIN: Sequence[Column[tuple[SimulateReport, ConstraintReport, DomainRow]]] = (
+_DOMAIN: Sequence[Column[tuple[SimulateReport, ConstraintReport, PlacedDomain]]] = (
     Column("KEY", lambda row: row[1].topology_key),
     Column("MAX-SKEW", lambda row: row[1].max_skew),
     Column("DOMAIN", lambda row: row[2].change.value or EMPTY),
     Column("BEFORE", lambda row: row[2].change.before),
     Column("AFTER", lambda row: row[2].change.after),
 )
-_OF_RUNS: Sequence[Column[tuple[SimulateReport, ConstraintReport, DomainRow]]] = (
+_OF_RUNS: Sequence[Column[tuple[SimulateReport, ConstraintReport, PlacedDomain]]] = (
     Column("MIN", lambda row: row[2].after_runs and row[2].after_runs.minimum),
     Column("MEDIAN", lambda row: row[2].after_runs and row[2].after_runs.median),
     Column("MAX", lambda row: row[2].after_runs and row[2].after_runs.maximum),
@@ -345,7 +345,7 @@ _WORKLOAD: Sequence[Column[tuple[SimulateReport]]] = (
     Column("WHY", lambda row: row[0].conclusion or row[0].stopped),
 )
 _PLACEMENT: Sequence[Column[tuple[SimulateReport, Placement]]] = (
-    Column("REPLICA", lambda row: row[1].replica, readers=Readers.SPREADSHEET),
+    Column("REPLICA", lambda row: row[1].replica, Readers.SPREADSHEET),
     Column("POD", lambda row: row[1].pod),
     Column("NODE", lambda row: row[1].node),
     Column("TOTAL", lambda row: row[1].total, title="Score"),

@@ -24,7 +24,7 @@ from kubespread.reports.happened import NodeEviction, eviction_order
 from kubespread.views.layout import Cell, Line, folded, together
 from kubespread.views.look import Look, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
-from kubespread.views.view import Frame, Tile, View, about, whose
+from kubespread.views.view import Frame, Tile, View, about, unwanted, whose
 from kubespread.wording import count_of, short_key
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _MATRIX_LEGEND = (
     "none where no pod is touched"
 )
 
-_KEY: Column[DomainLoss] = Column("KEY", lambda loss: loss.topology_key, readers=Readers.PIPES)
+_KEY: Column[DomainLoss] = Column("KEY", lambda loss: loss.topology_key, Readers.PIPES)
 _DOMAIN: Column[DomainLoss] = Column("DOMAIN", domain_name, fit=Fit.NAMES)
 _LOSS: Sequence[Column[DomainLoss]] = (
     _KEY,
@@ -54,7 +54,7 @@ _LOSS: Sequence[Column[DomainLoss]] = (
     count("PENDING-IF-DELETED", lambda loss: loss.pending_after_removal, bad=True, short="IF DELETED"),
     count("NOT-REMADE", lambda loss: len(loss.not_made_again), bad=True, hides_empty=True),
     count("SHORT", lambda loss: len(loss.short), bad=True),
-    Column("KEY", lambda loss: short_key(loss.topology_key), readers=Readers.PAGES),
+    Column("KEY", lambda loss: short_key(loss.topology_key), Readers.PAGES),
     Column(
         "WHY", lambda loss: loss.message or loss.message_after_removal, readers=Readers.RECORDS
     ),
@@ -62,8 +62,8 @@ _LOSS: Sequence[Column[DomainLoss]] = (
 
 _Short = tuple[DomainLoss, ShortWorkload]
 _SHORT: Sequence[Column[_Short]] = (
-    Column("KEY", lambda row: row[0].topology_key, readers=Readers.RECORDS),
-    Column("DOMAIN", lambda row: domain_name(row[0]), readers=Readers.RECORDS),
+    Column("KEY", lambda row: row[0].topology_key, Readers.RECORDS),
+    Column("DOMAIN", lambda row: domain_name(row[0]), Readers.RECORDS),
     Column("WORKLOAD", lambda row: row[1].workload, short="SHORT WORKLOAD", fit=Fit.APART),
     count("WANTED", lambda row: row[1].wanted, short="WANT"),
     Column(
@@ -159,8 +159,7 @@ def _tiles(report: SurviveReport) -> Iterator[Tile]:
         "pods gone for good, at worst": [len(loss.not_made_again) for loss in report.losses],
     }
     for name, figures in worst.items():
-        figure = max(figures, default=0)
-        yield Tile(name, f"{figure:,}", Tone.BAD if figure else Tone.GOOD)
+        yield unwanted(name, max(figures, default=0))
     yield Tile("pods pending before", f"{report.pending_before:,}")
 
 

@@ -24,7 +24,7 @@ _COLUMNS: Sequence[Column[VerifiedClause]] = (
     Column("PROMISED", lambda row: row.promised),
     Column("MARGIN", lambda row: None if row.margin is None else f"{row.margin:.12g}"),
     Column("SAYS", lambda row: row.says),
-    Column("STEP", lambda row: row.step, readers=Readers.SPREADSHEET),
+    Column("STEP", lambda row: row.step, Readers.SPREADSHEET),
     Column("UNTIL", lambda row: row.until, hides_empty=True),
     Column("REASON", lambda row: row.reason, hides_empty=True),
     Column("COMMAND", lambda row: row.command, is_command=True),
@@ -39,30 +39,16 @@ def view(report: VerifyReport) -> View:
         title=f"Verifying {count_of(report.promises, 'promise')}{f' of {report.file}' if report.file else ''}",
         sheets=[
             Sheet(
-                title="Promises",
-                columns=_COLUMNS,
-                rows=rows,
-                tone=lambda row: _TONES[row.state],
-                is_answer=True,
-                is_first=True,
-                most=0,
-                few=_first_held,
-                noun="line",
-                note=lambda _: ": held",
-                drawn=_line,
+                title="Promises", columns=_COLUMNS, rows=rows, tone=lambda row: _TONES[row.state], is_answer=True,
+                is_first=True, most=0, few=_first_held, noun="line", note=lambda _: ": held", drawn=_line,
             )
         ],
         remarks="among",
         tiles=[
-            Tile(
-                f"clauses {state}",
-                f"{len(report.of(state)):,}",
-                _TONES[state] if report.of(state) else Tone.PLAIN,
-                state,
-            )
-            for state in WORST_FIRST
+            Tile(f"clauses {state}", f"{number:,}", _TONES[state] if number else Tone.PLAIN, state)
+            for state in WORST_FIRST for number in [len(report.of(state))]
         ],
-    )
+    )  # fmt: skip
 
 
 def _first_held(rows: Sequence[VerifiedClause]) -> Sequence[VerifiedClause]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from kubespread.questions.compare.placements import ARROW, both
 from kubespread.questions.compare.report import ConstraintDifference
-from kubespread.questions.compare.view import heading, question_differences, signed, sources
+from kubespread.questions.compare.view import ARROW, both, heading, question_differences, signed, sources
 from kubespread.questions.compare.workloads.report import (
     ClusterSideReport,
     CompareWorkloadsReport,
@@ -84,7 +83,7 @@ def _pair(
 
 
 def _beside(header: str, value: Callable[[WorkloadSide | None], object]) -> Column[WorkloadDifference]:
-    """The same as one column, for pages."""
+    """Both sides in one column, for pages."""
     return Column(header, lambda row: _change(value(row.before), value(row.after)), readers=Readers.PAGES)
 
 
@@ -107,15 +106,15 @@ _ROW: Sequence[Column[WorkloadDifference]] = (
     ),
     _beside("NODES-THAT-FIT", _fit),
     _beside("FIRST-CHOICE", _first),
-    Column("DIFFERENCES", lambda row: "; ".join(_counts(row)), readers=Readers.PAGES),
+    Column("DIFFERENCES", lambda row: "; ".join(_counts(row)), Readers.PAGES),
     *_pair("FIT", _fit, is_number=True),
     *_pair("FIRST", _first),
     Column(
         "NODES", lambda row: [f"{number} {change}" for change, number in row.nodes.items()],
         readers=_PIPES,
     ),
-    Column("SCORES", lambda row: [*map(_score, row.scores)], readers=_PIPES),
-    Column("SPREAD", lambda row: "; ".join(map(_spread, row.constraints)), readers=_PIPES),
+    Column("SCORES", lambda row: [*map(_score, row.scores)], _PIPES),
+    Column("SPREAD", lambda row: "; ".join(map(_spread, row.constraints)), _PIPES),
     *_pair("PREEMPTS", _preempts),
     *_pair("MESSAGE", _message),
 )  # fmt: skip
