@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from kubespread.reports.judged_nodes import NodeConstraint, ScoreDetail
 from kubespread.reports.parts import ConstraintReport, Domain, DomainChange, SkewChange, letter
-from kubespread.views.layout import Cell, Laid, Line, tabulated, wrapped
-from kubespread.views.look import Tone
+from kubespread.views.look import Cell, Line, Tone
+from kubespread.views.terminal import Laid, tabulated, wrapped
 from kubespread.views.view import Bar, Bars
 from kubespread.wording import EMPTY, count_of, short_key
 

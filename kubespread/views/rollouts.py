@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kubespread.reports.parts import ConstraintReport
 from kubespread.reports.rollout import KeyRevisions, RolloutPass, RolloutReport
-from kubespread.views.layout import GAP, HANGING, INDENT, Cell, Laid, Line, cut_middle, room_beside, tabulated, wrapped
-from kubespread.views.look import Look, Tone
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.terminal import GAP, HANGING, INDENT, Laid, cut_middle, room_beside, tabulated, wrapped
 from kubespread.views.view import Frame
 from kubespread.wording import count_of, short_key
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from kubespread.views.look import Look, RowOf, Tone
 
 if TYPE_CHECKING:
-    from kubespread.views.layout import Line
+    from kubespread.views.look import Line
 
 NONE = "<none>"
 """A cell without a value."""

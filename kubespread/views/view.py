@@ -14,8 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.reports.parts import ClusterReference, OfWorkloads, Report, scheduler_phrase
-from kubespread.views.layout import Line
-from kubespread.views.look import Look, Tone
+from kubespread.views.look import Line, Look, Tone
 from kubespread.views.sheet import R, Readers, Row, Sheet, Table
 from kubespread.wording import age, count_of, some_of
 

@@ -17,8 +17,8 @@ from kubespread.questions.explain.rows import rows_of, shown_and_left_out
 from kubespread.questions.explain.tables import domain_rows
 from kubespread.views import terminal
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT
-from kubespread.views.layout import cut_end, cut_middle, width_of
 from kubespread.views.look import Look, RowOf
+from kubespread.views.terminal import cut_end, cut_middle, width_of
 from tests.cli.support import ROOT
 from tests.views.clusters import report
 

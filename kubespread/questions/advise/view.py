@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from kubespread.questions.advise.report import AdviseReport
 from kubespread.reports.advise import Suggestion
 from kubespread.views.constraints import asked_bars, constraint_lines
-from kubespread.views.layout import Cell, Line, folded
-from kubespread.views.look import Look, Tone
+from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
-from kubespread.views.terminal import about_pod, remarks
+from kubespread.views.terminal import about_pod, folded, remarks
 from kubespread.views.view import Tile, View, about, source
 from kubespread.wording import count_of
 

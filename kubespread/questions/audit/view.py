@@ -23,10 +23,9 @@ from kubespread.questions.audit.report import (
     counts_text,
     sentence,
 )
-from kubespread.views.layout import HANGING, INDENT, Cell, Line, folded, left_out
-from kubespread.views.look import Look, Tone
+from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
-from kubespread.views.terminal import remarks
+from kubespread.views.terminal import HANGING, INDENT, folded, left_out, remarks
 from kubespread.views.view import Tile, View, about, whose
 from kubespread.wording import EMPTY, count_of, short_key
 

@@ -18,10 +18,9 @@ from kubespread.questions.capacity.report import (
     Stranded,
     request_text,
 )
-from kubespread.views.layout import GAP, Line, aim, folded, width_of
-from kubespread.views.look import Look, Tone
+from kubespread.views.look import Line, Look, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
-from kubespread.views.terminal import room_beside_columns
+from kubespread.views.terminal import GAP, aim, folded, room_beside_columns, width_of
 from kubespread.views.view import NodeFacts, Tile, View, about, some
 from kubespread.wording import EMPTY, count_of, short_key
 

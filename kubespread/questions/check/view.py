@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from kubespread.questions.check.report import CheckReport, Finding, Severity
-from kubespread.views.layout import HANGING, Cell, Line, folded
-from kubespread.views.look import Look, Tone
+from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Readers, Sheet
-from kubespread.views.terminal import headline
+from kubespread.views.terminal import HANGING, folded, headline
 from kubespread.views.view import ListedLine, Listing, Tile, View, about
 from kubespread.wording import count_of
 

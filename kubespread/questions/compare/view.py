@@ -23,12 +23,12 @@ from kubespread.questions.compare.workloads.report import ClusterSideReport, Com
 from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, without_taint_of_cordon
 from kubespread.reports.parts import release_phrase, scheduler_phrase
 from kubespread.reports.reason_words import short_names
-from kubespread.views.layout import (
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.sheet import Column, Readers, Row, Sheet, count
+from kubespread.views.terminal import (
     CUT,
     HANGING,
-    Cell,
     Laid,
-    Line,
     aim,
     flowed,
     folded,
@@ -38,8 +38,6 @@ from kubespread.views.layout import (
     width_of,
     wrapped,
 )
-from kubespread.views.look import Look, Tone
-from kubespread.views.sheet import Column, Readers, Row, Sheet, count
 from kubespread.views.view import Bar, Bars, NodeFacts, Tile, View, beside, cluster_phrase, cluster_words
 from kubespread.wording import EMPTY, count_of, short_key, verb_of
 

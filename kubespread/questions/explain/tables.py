@@ -19,8 +19,8 @@ from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, NodeR
 from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.reports.reason_words import words_of
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT, Spelling, formula, score_steps
-from kubespread.views.layout import Cell, Laid, Line, cut_end, cut_middle, tabulated, told_apart, width_of
-from kubespread.views.look import Look, Tone
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.terminal import Laid, cut_end, cut_middle, tabulated, told_apart, width_of
 from kubespread.wording import EMPTY, short_key
 
 SEPARATOR = " · "

@@ -20,10 +20,9 @@ from kubespread.questions.explain.tables import (
 from kubespread.reports.judged_nodes import NodeConstraint
 from kubespread.reports.parts import CountedPod, letter
 from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, score_steps
-from kubespread.views.layout import GAP, Cell, Laid, Line, cut_middle, shared_suffix, tabulated, wrapped
-from kubespread.views.look import Look, RowOf, Tone
+from kubespread.views.look import Cell, Line, Look, RowOf, Tone
 from kubespread.views.sheet import Column, Readers, Row, Sheet, count
-from kubespread.views.terminal import about_pod, remarks
+from kubespread.views.terminal import GAP, Laid, about_pod, cut_middle, remarks, shared_suffix, tabulated, wrapped
 from kubespread.views.view import NodeFacts, Tile, View, beside, source
 from kubespread.wording import EMPTY, count_of, short_key
 

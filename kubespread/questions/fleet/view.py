@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from kubespread.questions.fleet.report import FleetCluster, FleetReport
-from kubespread.views.layout import Cell
-from kubespread.views.look import Tone
+from kubespread.views.look import Cell, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet
 from kubespread.views.terminal import headline
 from kubespread.views.view import TONES, Tile, View, beside, view_of

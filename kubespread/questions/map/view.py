@@ -26,23 +26,21 @@ from kubespread.questions.map.report import (
 )
 from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.views.constraints import asked_bars
-from kubespread.views.layout import (
+from kubespread.views.look import Cell, Line, Look, MapBy, Tone
+from kubespread.views.sheet import NONE, Column, Readers, Sheet, count
+from kubespread.views.terminal import (
     GAP,
-    Cell,
-    Line,
     aim,
     cut_end,
     cut_middle,
     fitted,
     flowed,
     folded,
+    headline,
     line_width,
     said_once,
     width_of,
 )
-from kubespread.views.look import Look, MapBy, Tone
-from kubespread.views.sheet import NONE, Column, Readers, Sheet, count
-from kubespread.views.terminal import headline
 from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 

@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.pending.report import PendingReport, StuckGroup
-from kubespread.views.layout import INDENT, Cell, Line, aim, folded, line_width
-from kubespread.views.look import Look, Tone
+from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
-from kubespread.views.terminal import tabled
+from kubespread.views.terminal import INDENT, aim, folded, line_width, tabled
 from kubespread.views.view import Tile, View, about, chosen_from, unwanted
 from kubespread.wording import count_of, some_of
 

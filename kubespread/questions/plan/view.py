@@ -12,8 +12,7 @@ from kubespread.questions.map.report import MapNode
 from kubespread.questions.plan.report import Change, PlannedNode, PlannedWorkload, PlanReport
 from kubespread.questions.play.report import StepReport
 from kubespread.questions.play.view import frames
-from kubespread.views.layout import Line
-from kubespread.views.look import Tone
+from kubespread.views.look import Line, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
 from kubespread.views.view import Tile, View, about, unwanted
 from kubespread.wording import count_of, short_key

@@ -14,22 +14,10 @@ from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.happened import BlockedPod, GonePod, Happened, NodeEviction, PlacedPod, eviction_order
 from kubespread.reports.parts import SkewChange, scheduler_phrase
 from kubespread.reports.rollout import DomainRevisions, KeyRevisions, RolloutPass, RolloutReport, rollout_sentence
-from kubespread.views.layout import (
-    GAP,
-    HANGING,
-    INDENT,
-    Cell,
-    Laid,
-    Line,
-    cut_middle,
-    room_beside,
-    tabulated,
-    width_of,
-    wrapped,
-)
-from kubespread.views.look import Look, Tone
+from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.rollouts import pass_frames, passes
 from kubespread.views.sheet import Column, Readers, Sheet, count
+from kubespread.views.terminal import GAP, HANGING, INDENT, Laid, cut_middle, room_beside, tabulated, width_of, wrapped
 from kubespread.views.view import Frame, Tile, View, about, cluster_phrase, unwanted
 from kubespread.wording import EMPTY, count_of, range_of, short_key
 

@@ -24,12 +24,12 @@ from kubespread.questions.rebalance.report import (
 )
 from kubespread.reports.parts import letter
 from kubespread.views.constraints import PRETTY
-from kubespread.views.layout import (
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.sheet import NONE, Column, Readers, Sheet, count
+from kubespread.views.terminal import (
     GAP,
     INDENT,
-    Cell,
     Laid,
-    Line,
     aim,
     cut_middle,
     fitted,
@@ -38,11 +38,9 @@ from kubespread.views.layout import (
     left_out,
     line_width,
     room_beside,
+    tabled,
     tabulated,
 )
-from kubespread.views.look import Look, Tone
-from kubespread.views.sheet import NONE, Column, Readers, Sheet, count
-from kubespread.views.terminal import tabled
 from kubespread.views.view import Bar, Bars, Frame, Tile, View, about, whose
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 

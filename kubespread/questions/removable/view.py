@@ -11,10 +11,18 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.questions.removable.holds import KEEPS
 from kubespread.questions.removable.report import HeldBy, Hold, LandedOfGroup, NodeRemoval, RemovableReport
-from kubespread.views.layout import Cell, Line, fitted, folded, left_out, said_once, together
-from kubespread.views.look import Look, Tone
+from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
-from kubespread.views.terminal import headline, remarks, room_beside_columns
+from kubespread.views.terminal import (
+    fitted,
+    folded,
+    headline,
+    left_out,
+    remarks,
+    room_beside_columns,
+    said_once,
+    together,
+)
 from kubespread.views.view import Frame, NodeFacts, Tile, View, about, some, unwanted
 from kubespread.wording import count_of, says, some_of, verb_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.questions.report.report import AreaScore, Badness, ReportLine, Scorecard
-from kubespread.views.layout import HANGING, Cell, Line, folded
-from kubespread.views.look import Look, Tone
+from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet
+from kubespread.views.terminal import HANGING, folded
 from kubespread.views.view import Tile, View, about, whose
 from kubespread.wording import count_of
 

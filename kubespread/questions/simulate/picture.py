@@ -26,14 +26,14 @@ from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange,
 from kubespread.reports.reason_words import reasons_in
 from kubespread.reports.rollout import rollout_sentence
 from kubespread.views.constraints import policies
-from kubespread.views.layout import (
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.rollouts import passes
+from kubespread.views.terminal import (
     CUT,
     GAP,
     HANGING,
     INDENT,
-    Cell,
     Laid,
-    Line,
     aim,
     because,
     cut_middle,
@@ -45,8 +45,6 @@ from kubespread.views.layout import (
     width_of,
     wrapped,
 )
-from kubespread.views.look import Look, Tone
-from kubespread.views.rollouts import passes
 from kubespread.views.view import source
 from kubespread.wording import EMPTY, count_of, short_key
 

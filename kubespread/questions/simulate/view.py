@@ -25,12 +25,13 @@ from kubespread.reports.gang import GangDomain, GangReport
 from kubespread.reports.parts import ConstraintReport, PreemptedPod, letter
 from kubespread.reports.reason_words import reasons_in
 from kubespread.views.constraints import placed_bars
-from kubespread.views.layout import (
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.rollouts import pass_frames, pods_at_start
+from kubespread.views.sheet import Column, Readers, Row, Sheet, count
+from kubespread.views.terminal import (
     GAP,
     INDENT,
-    Cell,
     Laid,
-    Line,
     aim,
     because,
     cut_middle,
@@ -42,9 +43,6 @@ from kubespread.views.layout import (
     told_apart,
     width_of,
 )
-from kubespread.views.look import Look, Tone
-from kubespread.views.rollouts import pass_frames, pods_at_start
-from kubespread.views.sheet import Column, Readers, Row, Sheet, count
 from kubespread.views.view import Bars, Frame, NodeFacts, Tile, View, beside, source, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 

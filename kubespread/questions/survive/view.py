@@ -21,9 +21,9 @@ from kubespread.questions.survive.report import (
     domain_name,
 )
 from kubespread.reports.happened import NodeEviction, eviction_order
-from kubespread.views.layout import Cell, Line, folded, together
-from kubespread.views.look import Look, Tone
+from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
+from kubespread.views.terminal import folded, together
 from kubespread.views.view import Frame, Tile, View, about, unwanted, whose
 from kubespread.wording import count_of, short_key
 

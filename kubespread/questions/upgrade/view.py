@@ -9,10 +9,9 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.questions.upgrade.report import UpgradeReport, UpgradeStep
 from kubespread.reports.happened import BlockedPod
-from kubespread.views.layout import INDENT, Cell, Line, fitted, flowed, said_once
-from kubespread.views.look import Look, Tone
+from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Sheet, count
-from kubespread.views.terminal import room_beside_columns
+from kubespread.views.terminal import INDENT, fitted, flowed, room_beside_columns, said_once
 from kubespread.views.view import Frame, Tile, View, about, unwanted
 from kubespread.wording import count_of
 

@@ -16,10 +16,9 @@ from kubespread.questions.compare.workloads.report import (
     WorkloadSide,
 )
 from kubespread.reports.parts import release_phrase
-from kubespread.views.layout import INDENT, Cell, Line, flowed, folded
-from kubespread.views.look import Look, Tone
+from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Readers, Sheet, count
-from kubespread.views.terminal import remarks
+from kubespread.views.terminal import INDENT, flowed, folded, remarks
 from kubespread.views.view import Tile, View, beside, chosen_from
 from kubespread.wording import EMPTY, count_of, says, short_key, some_of
 
