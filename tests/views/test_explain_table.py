@@ -13,8 +13,7 @@ import pytest
 from rich.cells import cell_len
 
 import kubespread
-from kubespread.questions.explain.rows import rows_of, shown_and_left_out
-from kubespread.questions.explain.tables import domain_rows
+from kubespread.questions.explain.tables import domain_rows, rows_of, shown_and_left_out
 from kubespread.views import terminal
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT
 from kubespread.views.look import Look, RowOf

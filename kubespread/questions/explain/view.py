@@ -7,15 +7,18 @@ from functools import partial
 from typing import Any
 
 from kubespread.questions.explain.report import ExplainReport, summary
-from kubespread.questions.explain.rows import NodeRow, Rows, rows_of, shown_and_left_out
 from kubespread.questions.explain.sentences import in_sentences, state
 from kubespread.questions.explain.tables import (
     DomainRow,
     DomainRows,
+    NodeRow,
+    Rows,
     domain_rows,
     domain_table,
     is_by_domain,
     node_table,
+    rows_of,
+    shown_and_left_out,
 )
 from kubespread.reports.judged_nodes import NodeConstraint
 from kubespread.reports.parts import CountedPod, letter
