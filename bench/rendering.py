@@ -25,6 +25,6 @@ def rendering() -> None:
     looks = (by_domain, replace(by_domain, by=RowOf.NODE), replace(by_domain, all_nodes=True))
     for nodes in (100, 500, 5_000):
         report = kubespread.explain(kubespread.Snapshot.from_objects(cluster(nodes)), deployment()).sorted_by("score")
-        domains, some, every = (seconds(partial(terminal.write, report, look), RUNS) * 1000 for look in looks)
+        domains, some, every = (seconds(partial(terminal.table, report, look), RUNS) * 1000 for look in looks)
         target = f"   {against(domains, TARGETS[nodes], 'ms')}" if nodes in TARGETS else ""
         print(f"  {nodes:>6}{domains:>9.1f} ms{some:>11.1f} ms{every:>10.1f} ms{target}")

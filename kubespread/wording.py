@@ -14,6 +14,22 @@ def count_of(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+_OF_ONE = {"are": "is", "have": "has", "were": "was", "do": "does", "go": "goes"}
+
+
+def verb_of(number: int, verb: str) -> str:
+    """``wait for it``, said of many, as it agrees with ``number`` of them: ``waits for it``."""
+    if number != 1:
+        return verb
+    first, blank, rest = verb.partition(" ")
+    return f"{_OF_ONE.get(first, f'{first}s')}{blank}{rest}"
+
+
+def says(number: int, noun: str, verb: str) -> str:
+    """``1 pod waits``, ``3 pods wait``: the verb as it is said of many."""
+    return f"{count_of(number, noun)} {verb_of(number, verb)}"
+
+
 def some_of(names: Sequence[str], most: int) -> str:
     """``a, b and 3 more``: no more than ``most`` by name."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""

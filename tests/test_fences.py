@@ -133,11 +133,7 @@ PARTS = {
     ("verify", "audit"), ("verify", "capacity"), ("verify", "check"), ("verify", "play"), ("verify", "simulate"),
     ("verify", "survive"),
 }  # fmt: skip
-DRAWING_MAPS = {
-    *(f"views/page/{name}.py" for name in ("legend", "node_table", "picture", "writing")),
-    "views/registry.py",
-    "views/view.py",
-}
+DRAWING_MAPS = {"views/page/parts.py", "views/page/writing.py", "views/view.py"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

@@ -21,7 +21,7 @@ from docs.generators import (
     stubs,
 )
 from kubespread.cli.setup import Shell, script
-from kubespread.questions.check.rules import document
+from kubespread.questions.check.formats import document
 from kubespread.questions.schema import FILES
 from kubespread.questions.schema import schema as report_schema
 

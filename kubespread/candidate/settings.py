@@ -34,6 +34,7 @@ from kubespread.kube.taint import TaintError, parse_taint
 from kubespread.manifest.editing import with_field
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.snapshot.topology_keys import SHORT_KEYS
+from kubespread.wording import verb_of
 
 _CONTEXT_LINES = 2
 _STEP = re.compile(r"\[(?P<index>\d+)\]|(?P<name>[^.\[\]]+)")
@@ -340,7 +341,7 @@ def _chosen(among: Any, name: str, what: str, setting: Setting) -> int | None:
         positions = " or ".join(f"{setting.field}[{position}]" for position in matches)
         fault = f"{len(matches)} {what}s have the {name} {names[matches[0]]}: write {positions}"
     else:
-        meant = did_you_mean(near_miss(setting.key, names)) or f"; there {'is' if len(names) == 1 else 'are'} {listed}"
+        meant = did_you_mean(near_miss(setting.key, names)) or f"; there {verb_of(len(names), 'are')} {listed}"
         fault = f"no {what} has the {name} {setting.key!r}{meant}"
     raise UsageError(f"--set {setting}: {fault}")
 

@@ -428,7 +428,7 @@ def _mistaken_cluster(manifest: Manifest) -> Fault | None:
     if not nodes or not all(_runs(item) for item in manifest.workloads):
         return None
     count, pods = len(nodes), len(manifest.workloads)
-    counted = f"{count} node{'' if count == 1 else 's'}, {pods} running pod{'' if pods == 1 else 's'}"
+    counted = f"{count_of(count, 'node')}, {count_of(pods, 'running pod')}"
     return Fault(f"a cluster ({counted}), not a pod: give it with -S/--snapshot", line=_line(manifest, nodes[0]))
 
 

@@ -98,8 +98,10 @@ def config(
     """
     from kubespread.config.layers import KEYS, settings
     from kubespread.reports.parts import Configuration, ConfiguredKey
-    from kubespread.views import aligned, as_json, as_yaml
+    from kubespread.views import documents
     from kubespread.views.look import Look
+    from kubespread.views.plain import columns
+    from kubespread.views.sheet import NONE
 
     decided = settings(os.environ, files=not no_config)
     keys = [
@@ -112,15 +114,15 @@ def config(
         for name, key in KEYS.items()
     ]
     if output is not Output.PLAIN:
-        write = as_json.write if output is Output.JSON else as_yaml.write
+        write = documents.json if output is Output.JSON else documents.yaml
         emit(write(Configuration(keys=tuple(keys)), Look()))
         return ExitCode.YES
     rows = [
-        [key.key, aligned.NONE, f"({key.variable})"] if key.origin is None
+        [key.key, NONE, f"({key.variable})"] if key.origin is None
         else [key.key, ", ".join(key.values), key.origin]
         for key in keys
     ]  # fmt: skip
-    emit(aligned.aligned([["KEY", "VALUE", "FROM"], *rows]))
+    emit(columns(("KEY", "VALUE", "FROM"), rows, headers=True))
     return ExitCode.YES
 
 

@@ -21,6 +21,7 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE, Work, Workers
 from kubespread.reports.parts import ClusterReference, ClusterReport, Unfinished
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import says
 
 if TYPE_CHECKING:
     from kubespread.world.events.world import World
@@ -267,10 +268,9 @@ def _placed_first(baseline: Baseline, before: str) -> Iterator[str]:
     from kubespread.world.reporting.happenings import preempted_pods
 
     if placed := len(baseline.happenings.placed):
-        were = "pod was" if placed == 1 else "pods were"
         made_room = tuple(preempted_pods(baseline.happenings))
         preempting = f", preempting {said_of(made_room, _MAX_NAMED)}" if made_room else ""
-        yield f"{placed:,} {were} placed before {before}{preempting}"
+        yield f"{says(placed, 'pod', 'were placed')} before {before}{preempting}"
 
 
 def ask(

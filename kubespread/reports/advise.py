@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kubespread.reports.parts import Report
-from kubespread.wording import some_of
+from kubespread.wording import count_of, some_of
 
 COMBINATION = "combination"
 """The family under which untried combinations are counted."""
@@ -161,5 +161,5 @@ def untried(advice: Advice) -> str:
     together = changes.pop(COMBINATION, 0)
     listed = [f"{number:,} more of {family}" for family, number in changes.items()]
     if together:
-        listed.append(f"{together:,} more combination{'' if together == 1 else 's'}")
+        listed.append(count_of(together, "more combination"))
     return f"not tried: {', '.join(listed)}" if listed else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kubespread.errors import UsageError
 from kubespread.kube.well_known import HOSTNAME, REGION, ZONE
-from kubespread.wording import count_of
+from kubespread.wording import count_of, verb_of
 
 if TYPE_CHECKING:
     from kubespread.kube.api.core import Node
@@ -41,7 +41,7 @@ def outside_of_domains(keys: Iterable[str], nodes: Sequence[Node]) -> Iterator[s
     for key in dict.fromkeys(keys):
         outside = sum(key not in node.metadata.labels for node in nodes)
         if outside:
-            are = "is" if outside == 1 else "are"
+            are = verb_of(outside, "are")
             yield f"{count_of(outside, 'node')} without the label {key} {are} in none of its domains"
 
 

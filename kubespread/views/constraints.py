@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from kubespread.reports.judged_nodes import NodeConstraint, ScoreDetail
-from kubespread.reports.parts import ConstraintReport, Domain, letter
-from kubespread.views.layout import DIM, HEAD, Column, Line, cell, tabulated, wrapped
-from kubespread.views.phrases import policies
-from kubespread.wording import EMPTY, short_key
+from kubespread.reports.parts import ConstraintReport, Domain, DomainChange, SkewChange, letter
+from kubespread.views.look import Cell, Line, Tone
+from kubespread.views.terminal import Laid, tabulated, wrapped
+from kubespread.views.view import Bar, Bars
+from kubespread.wording import EMPTY, count_of, short_key
 
 
 class Spelling(Struct, frozen=True):
@@ -66,7 +67,7 @@ def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None,
             _counts(constraint),
             *policies(constraint),
         ]
-        yield from wrapped([cell(f"  {letter(position)} ", HEAD), cell(" · ".join(parts))], width, indent=4)
+        yield from wrapped([Cell(f"  {letter(position)} ", Tone.STRONG), Cell(" · ".join(parts))], width, indent=4)
 
 
 def _stripped(line: Line) -> Line:
@@ -77,17 +78,17 @@ def _stripped(line: Line) -> Line:
     return kept
 
 
-def _columns(constraints: Sequence[ConstraintReport]) -> list[Column]:
-    cells = [
-        [cell(letter(position), HEAD) for position in range(len(constraints))],
-        [cell(f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew}") for constraint in constraints],
-        [cell(constraint.when_unsatisfiable) for constraint in constraints],
-        [cell(constraint.selector) for constraint in constraints],
-        [cell(_domains(constraint)) for constraint in constraints],
-        [cell(constraint.minimum_text) for constraint in constraints],
-        [cell(", ".join(policies(constraint)), DIM) for constraint in constraints],
+def _columns(constraints: Sequence[ConstraintReport]) -> list[Laid]:
+    every = [*enumerate(constraints)]
+    return [
+        Laid("", [Cell(letter(place), Tone.STRONG) for place, _ in every]),
+        Laid("", [f"{short_key(each.topology_key)} ≤ {each.max_skew}" for _, each in every]),
+        Laid("", [each.when_unsatisfiable for _, each in every]),
+        Laid("", [each.selector for _, each in every]),
+        Laid("", [_domains(each) for _, each in every]),
+        Laid("", [each.minimum_text for _, each in every]),
+        Laid("", [Cell(", ".join(policies(each)), Tone.FAINT) for _, each in every]),
     ]
-    return [Column("", lines) for lines in cells]
 
 
 def _domains(constraint: ConstraintReport) -> str:
@@ -120,9 +121,68 @@ def _counts(constraint: ConstraintReport) -> str:
     excluded = len(constraint.domains) - len(counted)
     return "".join(
         (
-            f"{len(constraint.domains):,} domain{'' if len(constraint.domains) == 1 else 's'}",
+            count_of(len(constraint.domains), "domain"),
             f" with {least:,}" if least == most else f" with {least:,}–{most:,}",
             f", {excluded} excluded" if excluded else "",
             "" if constraint.global_minimum is None else f", {constraint.minimum_text}",
         )
     )
+
+
+def policies(constraint: ConstraintReport) -> list[str]:
+    """What is set apart from the defaults, in words."""
+    words = []
+    if constraint.min_domains is not None:
+        words.append(f"minDomains {constraint.min_domains}")
+    if constraint.node_affinity_policy != "Honor":
+        words.append(f"nodeAffinityPolicy {constraint.node_affinity_policy}")
+    if constraint.node_taints_policy != "Ignore":
+        words.append(f"nodeTaintsPolicy {constraint.node_taints_policy}")
+    if not constraint.self_match:
+        words.append("the pod does not match its own selector")
+    if constraint.source != "pod":
+        words.append(f"{constraint.source} default")
+    return words
+
+
+def title(constraint: ConstraintReport, position: int) -> str:
+    """``A zone ≤ 1 DoNotSchedule · app=web · min 1``."""
+    parts = [
+        f"{letter(position)} {short_key(constraint.topology_key)} ≤ {constraint.max_skew} "
+        f"{constraint.when_unsatisfiable}",
+        constraint.selector,
+        constraint.minimum_text,
+        *policies(constraint),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def asked_bars(constraint: ConstraintReport, position: int, *, one_more: bool = True) -> Bars:
+    """The domains as they are; with ``one_more``, each with the effect of one more pod."""
+    minimum = constraint.global_minimum or 0
+    more = constraint.self_match if one_more else 0
+    bars = [_candidate_bar(domain, constraint, minimum, more) for domain in constraint.domains]
+    return Bars(title(constraint, position), bars, minimum + constraint.max_skew if constraint.is_hard else None)
+
+
+def _candidate_bar(domain: Domain, constraint: ConstraintReport, minimum: int, more: int) -> Bar:
+    name = domain.value or EMPTY
+    if constraint.is_hard and not domain.eligible_nodes:
+        return Bar(name, domain.matching, domain.matching, "excluded")
+    skew = constraint.skew_with(domain.matching, more)
+    exceeds = skew > constraint.max_skew
+    added = f"+{more}" if more else ""
+    arithmetic = f"{domain.matching:,}{added}−{minimum} = {skew}{f' > {constraint.max_skew}' if exceeds else ''}"
+    tone = (Tone.BAD if constraint.is_hard else Tone.WARN) if exceeds else Tone.GOOD
+    return Bar(name, domain.matching, domain.matching, arithmetic, tone)
+
+
+def placed_bars(constraint: ConstraintReport, position: int, changes: Sequence[DomainChange], skew: SkewChange) -> Bars:
+    """The domains before the first placement and after the last one."""
+    was = "" if skew.before == skew.after else f"{skew.before:,} → "
+    exceeds = f" > {constraint.max_skew}" if skew.after > constraint.max_skew else ""
+    bars = [
+        Bar(change.value or EMPTY, change.before, change.after, f"{change.before:,} → {change.after:,}")
+        for change in changes
+    ]
+    return Bars(f"{title(constraint, position)} · skew {was}{skew.after:,}{exceeds}", bars)

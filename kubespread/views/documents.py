@@ -1,4 +1,4 @@
-"""Whole reports as one document: JSON, or the plain data of it."""
+"""Whole reports as one document: JSON, YAML, or the plain data of it."""
 
 from __future__ import annotations
 
@@ -7,29 +7,37 @@ from typing import Any
 
 import msgspec
 
+from kubespread.escaping import json_escaped
 from kubespread.reports.parts import API_VERSION, Report
+from kubespread.views.look import Look
 
 Answer = Report | Sequence[Report]
 
 
-class _Kind(msgspec.Struct):
-    kind: str
+def json(answer: Answer, _look: Look) -> str:
+    """Printable and indented by two blanks."""
+    return json_escaped(msgspec.json.format(_encoded(answer), indent=2).decode()) + "\n"
 
 
-def json_document(answer: Answer) -> bytes:
+def yaml(answer: Answer, _look: Look) -> str:
+    # Imported by those who write YAML: PyYAML takes as long as a short answer.
+    from kubespread.manifest.writer import to_yaml
+
+    return to_yaml(document(answer))
+
+
+def document(answer: Answer) -> dict[str, Any]:
     """A single report unchanged, also from a sequence; several as a list of their kind."""
+    plain: dict[str, Any] = msgspec.json.decode(_encoded(answer))
+    return plain
+
+
+def _encoded(answer: Answer) -> bytes:
     reports = [answer] if isinstance(answer, Report) else answer
     texts = [report.to_json() for report in reports]
     if len(texts) == 1:
         return texts[0]
-    kind = msgspec.json.decode(texts[0], type=_Kind).kind
+    kind = msgspec.json.decode(texts[0])["kind"]
     return msgspec.json.encode(
         {"apiVersion": API_VERSION, "kind": f"{kind}List", "items": [msgspec.Raw(text) for text in texts]}
     )
-
-
-def document(answer: Answer) -> dict[str, Any]:
-    """The same as plain data."""
-    plain = msgspec.json.decode(json_document(answer))
-    assert isinstance(plain, dict)
-    return plain

@@ -1,7 +1,8 @@
 """All output formats: their names for -o, and what writes them for which kind of report.
 
-A writer is a module below views/ with ``write(answer, look) -> str``, where the answer is what the question returns:
-an ExplainReport, a sequence of SimulateReports, or another question's one report. It is imported when it writes.
+A writer is a function ``NAME(answer, look) -> str``, where the answer is what the question returns: an ExplainReport, a
+sequence of SimulateReports, or another question's one report. Its module is imported when it writes: one below views/,
+or ``formats.py`` of a question that has formats of its own.
 """
 
 from __future__ import annotations
@@ -20,20 +21,21 @@ Write = Callable[[Any, Look], str]
 
 class Writer(Struct, frozen=True):
     module: str
+    name: str
+    """What its function is called: like the format."""
     help: str = ""
     """What the help of -o says: what the defaults look like, what the others print."""
-    package: str = "kubespread.views"
 
     def load(self) -> Write:
         """What writes. Whatever that lets through, nothing in an answer moves a cursor or hides."""
-        write: Write = import_module(f"{self.package}.{self.module}").write
+        write: Write = getattr(import_module(self.module), self.name)
         return lambda answer, look: printable(write(answer, look), colored=look.color)
 
 
 class Format(Struct, frozen=True):
     name: str
     engine: str = ""
-    """The module that writes any view or report in this format; empty if each question has its own module."""
+    """The module below views/ that writes any view or report in this format; empty if questions have their own."""
     is_of_all: bool = False
     """Whether every report has it, regardless of its question."""
     is_for_people: bool = False
@@ -41,7 +43,7 @@ class Format(Struct, frozen=True):
     has_conclusion: bool = False
     """Whether the output includes the conclusion; otherwise it is printed beside the output."""
     has_notes: bool = False
-    """The same for notes, gaps and what is not modeled."""
+    """Whether it includes notes, gaps and what is not modeled."""
     help: str = ""
     """What the help of -o says of it, where a question does not say it."""
 
@@ -50,13 +52,13 @@ FORMATS: Mapping[str, Format] = {
     form.name: form
     for form in (
         Format("table", engine="terminal", is_for_people=True, has_conclusion=True, help="a table"),
-        Format("wide", engine="wide", is_for_people=True),
+        Format("wide", engine="plain", is_for_people=True),
         Format("plain", engine="plain", is_for_people=True, help="plain columns"),
-        Format("json", "as_json", is_of_all=True, has_conclusion=True, has_notes=True),
-        Format("yaml", "as_yaml", is_of_all=True, has_conclusion=True, has_notes=True),
-        Format("markdown", "markdown", is_of_all=True, has_conclusion=True, has_notes=True),
-        Format("name", engine="names_only"),
-        Format("csv", engine="as_csv"),
+        Format("json", engine="documents", is_of_all=True, has_conclusion=True, has_notes=True),
+        Format("yaml", engine="documents", is_of_all=True, has_conclusion=True, has_notes=True),
+        Format("markdown", engine="markdown", is_of_all=True, has_conclusion=True, has_notes=True),
+        Format("name", engine="plain"),
+        Format("csv", engine="plain"),
         Format("sarif", help="is SARIF 2.1.0 for code scanning"),
         Format("junit", help="is JUnit XML"),
         Format("github", help="prints annotations of GitHub Actions"),
@@ -76,15 +78,18 @@ def chosen_format(name: str | None, *, is_terminal: bool) -> Format:
 
 
 def writers_of(outputs: Mapping[str, str], package: str) -> Mapping[str, Writer]:
-    """The writers of a report that has a view: the common formats, and ``outputs``, with their help where it is not the
-    format's own. A format that is not made from views has a module of its name in the ``package`` of the question.
+    """The writers of a report: the common formats, and ``outputs``, with their help where it is not the format's own.
+    What is not made from views has a function of its name in ``formats.py`` of the ``package`` of the question.
     """
     names = {"table", "plain", "csv", *outputs}
     return {
-        name: Writer(form.engine or name, outputs.get(name) or form.help, *(() if form.engine else (package,)))
+        name: Writer(
+            f"kubespread.views.{form.engine}" if form.engine else f"{package}.formats", name,
+            outputs.get(name) or form.help,
+        )
         for name, form in FORMATS.items()
         if form.is_of_all or name in names
-    }
+    }  # fmt: skip
 
 
 def output_help(writers: Mapping[str, Writer]) -> str:

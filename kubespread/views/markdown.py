@@ -12,14 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kubespread.escaping import escaped
 from kubespread.views.documents import Answer
 from kubespread.views.look import Look
-from kubespread.views.registry import view_of
 from kubespread.views.sheet import is_numeric
-from kubespread.views.view import Bars, NodeFacts, View, tables_of, with_nodes
+from kubespread.views.view import Bars, NodeFacts, View, tables_of, view_of, with_nodes
 from kubespread.wording import count_of
 
 _OPEN_ROWS, _MOST_ROWS, _MOST_COLUMNS = 20, 50, 7
 """Rows of a table that is not folded, and of any; columns of one."""
-_MOST_COLUMNS = 7
 _ROOM = 65_000
 """Characters in all: a GitHub comment holds at most 65,536, and its poster may add a line."""
 _SPECIAL = re.compile(r"([\\`*_\[\]~|$])")
@@ -27,7 +25,7 @@ _LINKED = re.compile(r"@(?=\w)|#(?=\d)|:(?=[\w+-]+:)|:(?=//)|\bwww(?=\.)|\bGH-(?
 _LIST_MARKER = re.compile(r"^(\d+)([.)] )|^([-+>#=])")
 
 
-def write(answer: Answer, look: Look) -> str:
+def markdown(answer: Answer, look: Look) -> str:
     """The whole answer, as much of it as a comment has room for; ``look.in_full`` and ``look.all_nodes`` give every row
     of every table.
     """
@@ -54,7 +52,7 @@ def inline(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """The same where a line begins, which could begin a list or a heading."""
+    """Literal text where a line begins, which could begin a list or a heading."""
     return _LIST_MARKER.sub(lambda match: f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[3]}", inline(text))
 
 

@@ -1,20 +1,26 @@
-"""The sheets of an answer as kubectl-style columns for pipes, one block a sheet."""
+"""Answers for programs: the sheets as kubectl-style columns or comma-separated values, names alone, metrics."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from csv import writer
+from typing import Any
 
-from kubespread.views.aligned import NONE, columns
+from msgspec.structs import replace
+
+from kubespread.escaping import escaped
+from kubespread.views.documents import Answer
 from kubespread.views.look import Look, RowOf
-from kubespread.views.registry import view_of
-from kubespread.views.sheet import Readers, Sheet
-from kubespread.views.view import sheets_in
+from kubespread.views.sheet import NONE, Readers, Sheet
+from kubespread.views.view import sheets_in, view_of
 
-if TYPE_CHECKING:
-    from kubespread.views.documents import Answer
+_GUTTER = "   "
+# The wide forms count too, where a spreadsheet is set to a language that writes them.
+_FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
-def write(answer: Answer, look: Look) -> str:
+def plain(answer: Answer, look: Look) -> str:
     """A blank line between blocks; a sheet without rows is left out, unless it is the answer."""
     view, readers = view_of(answer), Readers.COLUMNS | Readers.WIDE if look.wide else Readers.COLUMNS
     if look.in_sentences and view.sentences is not None:
@@ -24,8 +30,102 @@ def write(answer: Answer, look: Look) -> str:
     return "\n".join(_block(sheet, look, readers) for sheet in sheets if sheet.row_of in (None, rows_of))
 
 
+def wide(answer: Answer, look: Look) -> str:
+    """With the sheets and columns that only who asks for them gets; on a terminal too, unless the answer has a wide
+    table for it.
+    """
+    all_of_it = replace(look, wide=True)
+    if look.width is None or not view_of(answer).is_wide_on_terminals:
+        return plain(answer, all_of_it)
+    from kubespread.views import terminal
+
+    return terminal.table(answer, all_of_it)
+
+
 def _block(sheet: Sheet[Any], look: Look, readers: Readers) -> str:
     shown = sheet.records(readers)
     values = ([column.raw(row, in_full=look.in_full) for column in shown] for row in sheet.rows)
     rows = [[NONE if value is None else value for value in row] for row in values]
     return columns([column.header for column in shown], rows, headers=look.headers)
+
+
+def columns(header: Sequence[str], rows: Iterable[Sequence[object]], *, headers: bool) -> str:
+    """Rows below their header, where that is wanted, three blanks between columns as wide as their widest cell; nothing
+    is folded or cut.
+    """
+    texts = [[escaped(str(value)) for value in row] for row in ([header, *rows] if headers else rows)]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    lines = (_GUTTER.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in texts)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def name(answer: Answer, _look: Look) -> str:
+    """Only the names in an answer, one per line."""
+    names = view_of(answer).names
+    assert names is not None, "a view that has names"
+    rows = ([name] if isinstance(name, str) else name for name in names)
+    return "".join("\t".join(map(escaped, row)) + "\n" for row in rows)
+
+
+def csv(answer: Answer, look: Look) -> str:
+    """The sheet that is the answer, else the first: one row per line, with empty cells for missing values, and the
+    same columns as in a pipe, their header spelled as spreadsheets have it: ``max_skew`` for ``MAX-SKEW``.
+    """
+    sheets = [sheet for sheet in sheets_in(view_of(answer)) if Readers.SPREADSHEET in sheet.readers]
+    sheet = next((sheet for sheet in sheets if sheet.is_answer), sheets[0])
+    shown = sheet.records(Readers.SPREADSHEET)
+    headers = [column.header for column in shown]
+    names = [name.lower().replace("-", "_") if name.isupper() else name for name in headers]
+    rows = ([column.raw(row) for column in shown] for row in sheet.rows)
+    return separated_by_commas([names, *rows] if look.headers else rows)
+
+
+def separated_by_commas(rows: Iterable[Iterable[object]]) -> str:
+    """One line a row. A spreadsheet shows it and does not run it: text that it would take for a formula is marked as
+    text by an apostrophe before it.
+    """
+    out = io.StringIO()
+    writer(out, lineterminator="\n").writerows([_cell(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: object) -> object:
+    if not isinstance(value, str):
+        return "" if value is None else value
+    # Tabs and line breaks at its beginning, which spreadsheets skip, are escapes by now.
+    return f"'{escaped(value)}" if value.startswith(_FORMULA_STARTS) else escaped(value)
+
+
+Sample = tuple[Mapping[str, str], float]
+"""Labels and a value."""
+Metric = tuple[str, str, Iterable[Sample]]
+"""A name without the program's, its help, and its samples."""
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+
+
+def exposed(metrics: Iterable[Metric]) -> str:
+    """For node_exporter's textfile collector: every metric with its help and type, then a line a sample.
+
+    Source of the format: the Prometheus documentation, "Exposition formats": in label values backslash, double quote
+    and line feed are escaped.
+    """
+    return "".join(
+        f"# HELP kubespread_{name} {text}\n# TYPE kubespread_{name} gauge\n"
+        + "".join(_line(name, labels, value) for labels, value in samples)
+        for name, text, samples in metrics
+    )
+
+
+def _line(name: str, labels: Mapping[str, str], value: float) -> str:
+    inside = ",".join(f'{key}="{_value(text)}"' for key, text in labels.items())
+    return f"kubespread_{name}{{{inside}}} {value}\n" if inside else f"kubespread_{name} {value}\n"
+
+
+def _value(text: str) -> str:
+    """Unprintable characters are spelled out, and their backslash escaped like any other: the format has no such
+    escapes.
+    """
+    escapes = text.translate(_ESCAPES)
+    if escapes.isprintable():
+        return escapes
+    return "".join(char if char.isprintable() else escaped(char).translate(_ESCAPES) for char in escapes)

@@ -7,23 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kubespread.reports.happened import KeyRevisions, RolloutPass, RolloutReport
 from kubespread.reports.parts import ConstraintReport
-from kubespread.views.layout import (
-    BAD,
-    DIM,
-    GAP,
-    HANGING,
-    HEAD,
-    INDENT,
-    Cell,
-    Column,
-    Line,
-    cell,
-    cut_middle,
-    room_beside,
-    tabulated,
-    wrapped,
-)
-from kubespread.views.look import Look
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.terminal import GAP, HANGING, INDENT, Laid, cut_middle, room_beside, tabulated, wrapped
 from kubespread.views.view import Frame
 from kubespread.wording import count_of, short_key
 
@@ -37,7 +22,7 @@ def passes(heading: str, rollout: RolloutReport, look: Look) -> Iterator[Line]:
     limits = f"maxSurge {rollout.max_surge}, maxUnavailable {rollout.max_unavailable}"
     if look.headers:
         about = f"  {rollout.strategy}, {count_of(rollout.replicas, 'replica')}, {limits}; per domain old+new"
-        yield from wrapped([cell(heading, HEAD), cell(about, DIM)], look.width, HANGING)
+        yield from wrapped([Cell(heading, Tone.STRONG), Cell(about, Tone.FAINT)], look.width, HANGING)
     shown = list(rollout.passes)
     left_out = 0 if look.in_full else max(0, len(shown) - _MAX_PASSES)
     if left_out:
@@ -48,19 +33,19 @@ def passes(heading: str, rollout: RolloutReport, look: Look) -> Iterator[Line]:
         yield head
     for place, row in enumerate(rows):
         if left_out and place == _MAX_PASSES // 2:
-            yield [Cell(INDENT), cell(f"… {left_out} passes more, with -v", DIM)]
+            yield [Cell(INDENT), Cell(f"… {left_out} passes more, with -v", Tone.FAINT)]
         yield row
 
 
-def _columns(rollout: RolloutReport, shown: Sequence[RolloutPass], look: Look) -> list[Column]:
+def _columns(rollout: RolloutReport, shown: Sequence[RolloutPass], look: Look) -> list[Laid]:
     columns = [
-        Column("PASS", [Cell(str(row.number)) for row in shown], is_number=True),
-        Column("OLD", [Cell(str(row.running.old)) for row in shown], is_number=True),
-        Column("NEW", [Cell(str(row.running.new)) for row in shown], is_number=True),
-        Column("READY", [Cell(str(row.ready.old + row.ready.new)) for row in shown], is_number=True),
+        Laid("PASS", [str(row.number) for row in shown], is_number=True),
+        Laid("OLD", [str(row.running.old) for row in shown], is_number=True),
+        Laid("NEW", [str(row.running.new) for row in shown], is_number=True),
+        Laid("READY", [str(row.ready.old + row.ready.new) for row in shown], is_number=True),
     ]
     skews = [
-        Column(
+        Laid(
             _skew_header(rollout, place),
             [_skew(row.constraints[place], rollout.constraints[place]) for row in shown],
             is_number=True,
@@ -71,7 +56,7 @@ def _columns(rollout: RolloutReport, shown: Sequence[RolloutPass], look: Look) -
     return [*columns, *_domains(shown, room), *skews]
 
 
-def _domains(shown: Sequence[RolloutPass], room: int) -> Iterator[Column]:
+def _domains(shown: Sequence[RolloutPass], room: int) -> Iterator[Laid]:
     """A column for each domain of the first constraint with few of them; without room, one with the extremes."""
     rows = [row.constraints for row in shown]
     for place in range(min(map(len, rows), default=0)):
@@ -83,11 +68,11 @@ def _domains(shown: Sequence[RolloutPass], room: int) -> Iterator[Column]:
         if widths >= _LEAST_DOMAIN:
             for position, value in enumerate(values):
                 cells = [Cell(f"{key.domains[position].old}+{key.domains[position].new}") for key in keys]
-                yield Column(cut_middle(value or '""', widths), cells, is_number=True)
+                yield Laid(cut_middle(value or '""', widths), cells, is_number=True)
             return
     for place in range(min(map(len, rows), default=0)):
         keys = [constraints[place] for constraints in rows]
-        column = Column(f"PER {short_key(keys[0].topology_key).upper()}", [_extremes(key) for key in keys])
+        column = Laid(f"PER {short_key(keys[0].topology_key).upper()}", [_extremes(key) for key in keys])
         if column.width + GAP <= room:
             yield column
         return
@@ -111,7 +96,7 @@ def _skew_header(rollout: RolloutReport, place: int) -> str:
 
 def _skew(key: KeyRevisions, constraint: ConstraintReport) -> Cell:
     exceeds = f" > {constraint.max_skew}" if key.skew > constraint.max_skew else ""
-    return Cell(f"{key.skew}{exceeds}", BAD if exceeds and constraint.is_hard else "")
+    return Cell(f"{key.skew}{exceeds}", Tone.BAD if exceeds and constraint.is_hard else Tone.PLAIN)
 
 
 def pods_at_start(rollout: RolloutReport) -> Mapping[str, int]:

@@ -5,28 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from enum import Flag, StrEnum, auto
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from kubespread.views.aligned import NONE
-from kubespread.views.look import RowOf
+from kubespread.views.look import Look, RowOf, Tone
 
+if TYPE_CHECKING:
+    from kubespread.views.look import Line
+
+NONE = "<none>"
+"""A cell without a value."""
 R = TypeVar("R")
 R_contra = TypeVar("R_contra", contravariant=True)
 """What describes any place describes a node too."""
-
-
-class Tone(StrEnum):
-    """How good something is; every place that colors it says it in words too."""
-
-    PLAIN = ""
-    GOOD = "good"
-    WARN = "warn"
-    BAD = "bad"
-    STRONG = "strong"
-    """Emphasized against its neighbors; FAINT is the opposite. Pages do not distinguish them."""
-    FAINT = "faint"
 
 
 class Drawn(Struct, frozen=True):
@@ -96,22 +88,24 @@ class Fit(StrEnum):
     END = "end"
 
 
-class Column(Struct, Generic[R_contra], frozen=True, kw_only=True):
+class Column(Struct, Generic[R_contra], frozen=True):
     """One column: what it is called, what it has of a row, and how a terminal lays it out."""
 
     header: str
     """As pipes have it: upper case, words joined by dashes. Terminals, spreadsheets and pages spell it their way."""
     value: Callable[[R_contra], Any]
     """A text, a number, a truth, several texts, or None for nothing."""
+    readers: Readers = Readers.ALL
     in_full: Callable[[R_contra], Any] | None = None
     """What pipes have in its place where all there is to say is asked for."""
     text: Callable[[R_contra], str] | None = None
     """What people read, where that is not the value itself."""
+    on_terminal: Callable[[R_contra], Any] | None = None
+    """The value that a terminal has, where pages have another one."""
     nothing: str = NONE
     """What a terminal shows for an empty cell."""
     tone: Callable[[R_contra], Tone] | None = None
     is_number: bool = False
-    readers: Readers = Readers.ALL
     short: str = ""
     """The header on a terminal, where the whole one is too wide for it."""
     title: str = ""
@@ -139,18 +133,30 @@ class Column(Struct, Generic[R_contra], frozen=True, kw_only=True):
             return ",".join(map(str, value)) or None
         return None if value == "" else value
 
-    def display(self, row: R_contra, nothing: str = "") -> str:
-        """The cell's text for people; ``nothing`` if it is empty."""
-        if self.text is not None:
-            return self.text(row)
-        value = self.value(row)
-        if isinstance(value, bool):
-            return "yes" if value else "no"
-        if isinstance(value, int):
-            return f"{value:,}"
-        if isinstance(value, list | tuple):
-            value = ", ".join(map(str, value))
-        return nothing if value in (None, "") else str(value)
+    def display(self, row: R_contra) -> str:
+        """The cell's text for people; empty if there is nothing in it."""
+        return _shown(self.value(row)) if self.text is None else self.text(row)
+
+    def on_screen(self, row: R_contra) -> str:
+        """The cell's text on a terminal."""
+        if self.on_terminal is None:
+            return (self.display(row) or self.nothing) if self.text is None else self.text(row)
+        return _shown(self.on_terminal(row)) or self.nothing
+
+    def is_empty(self, rows: Iterable[R_contra], *, on_terminal: bool = False) -> bool:
+        """Whether it is left out, since no row has anything in it."""
+        value = self.on_terminal or self.value if on_terminal else self.value
+        return self.hides_empty and not any(map(value, rows))
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
 
 
 def count(
@@ -158,9 +164,7 @@ def count(
 ) -> Column[R]:
     """A column of numbers; a ``bad`` one is red, and green where it is 0."""
     judged: Callable[[R], Tone] = lambda row: Tone.BAD if value(row) else Tone.GOOD  # noqa: E731 - the tone of one value
-    return Column(
-        header=header, value=value, is_number=True, tone=judged if bad else None, short=short, hides_empty=hides_empty
-    )
+    return Column(header, value, is_number=True, tone=judged if bad else None, short=short, hides_empty=hides_empty)
 
 
 class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
@@ -183,10 +187,32 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
     """What its cells mean, above it on a page."""
     is_answer: bool = False
     """Whether spreadsheets get this sheet instead of the first; its header is written even without rows."""
+    most: int | None = None
+    """More rows than these a terminal shows only in full."""
+    few: Callable[[Sequence[R]], Sequence[R]] | None = None
+    """Which ones it shows then; None for the first ``most``."""
+    noun: str = "row"
+    """What a row is, where some are left out."""
+    note: Callable[[Sequence[R]], str] = lambda _: ""
+    """What is said of those that are left out."""
+    key: str = ""
+    """What its headers mean, below it on a terminal."""
+    drawn: Callable[[R, Look], Iterable[Line]] | None = None
+    """A row as lines, on a terminal that has no table of them."""
+
+    def on_screen(self, look: Look) -> tuple[Sequence[R], Sequence[R]]:
+        """The rows that a terminal shows, and those that it leaves out."""
+        if look.in_full or self.most is None or len(self.rows) <= self.most:
+            return self.rows, ()
+        shown = self.rows[: self.most] if self.few is None else self.few(self.rows)
+        kept = {id(row) for row in shown}
+        return shown, [row for row in self.rows if id(row) not in kept]
 
     def table(self) -> Table:
         """As pages and comments have it."""
-        columns = [column for column in self.columns if Readers.PAGES in column.readers and not self._is_empty(column)]
+        columns = [
+            column for column in self.columns if Readers.PAGES in column.readers and not column.is_empty(self.rows)
+        ]
         tones = [Tone.PLAIN if self.tone is None else self.tone(row) for row in self.rows]
         return Table(
             self.title,
@@ -200,9 +226,6 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
             self.legend,
             frozenset(place for place, column in enumerate(columns) if column.is_command),
         )
-
-    def _is_empty(self, column: Column[R]) -> bool:
-        return column.hides_empty and not any(column.value(row) for row in self.rows)
 
     def records(self, readers: Readers) -> Sequence[Column[R]]:
         """The columns that some readers of pipes get."""

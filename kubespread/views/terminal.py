@@ -1,104 +1,450 @@
-"""Sheets on a terminal, whose width bounds their lines, and whole answers there."""
+"""Answers on a terminal: every screen is composed here, from the sheets of its view.
+
+The terminal's width bounds lines and columns: what is too long is cut within its cell, and no row folds. What is cut of
+a name in a column that is too narrow is what tells it least from the others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from math import log
+from os.path import commonprefix
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rich.cells import cell_len
 
 from kubespread.escaping import escaped
-from kubespread.views.layout import (
-    BAD,
-    DIM,
-    GOOD,
-    HEAD,
-    Cell,
-    Line,
-    answered,
-    cell,
-    cut_end,
-    cut_middle,
-    flowed,
-    remarks,
-    room_beside,
-    tabulated,
-    written,
-)
-from kubespread.views.layout import Column as Laid
-from kubespread.views.look import Look
-from kubespread.views.names import fitted, legend, told_apart
-from kubespread.views.registry import view_of
-from kubespread.views.sheet import Column, Fit, R, Readers, Tone
-from kubespread.views.view import View, sheets_in
+from kubespread.reports.parts import ClusterReference
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.sheet import Column, Fit, R, Readers, Sheet
+from kubespread.views.view import View, sheets_in, source, view_of
+from kubespread.wording import count_of, some_of
 
 if TYPE_CHECKING:
     from kubespread.views.documents import Answer
 
-_STYLES = {Tone.PLAIN: "", Tone.GOOD: GOOD, Tone.WARN: "", Tone.BAD: BAD, Tone.STRONG: HEAD, Tone.FAINT: DIM}
+INDENT = "  "
+HANGING = 4
+"""How far what is folded is indented."""
+GAP = 2
+"""How far columns are apart, unless a table says otherwise."""
+CUT = "…"
+_GUTTER = "      "
+_USUAL_WIDTH = 120
+_WIDEST = 2
+"""Columns of the widest character."""
+_WORDS, _PARTS = re.compile(r"\s+|\S+"), re.compile(r"[^-./]+|[-./]")
+_SEPARATORS = "-./"
+_DIGITS = 6
+_LEAST_SAVED = 6
+_LEAST_NAMES = 2
+_STYLES = {Tone.GOOD: "32", Tone.WARN: "33", Tone.BAD: "31", Tone.FAINT: "2", Tone.STRONG: "1"}
+"""As terminals number them: green, yellow, red, dim and bold."""
+
+
+def _cell(text: str | Cell) -> Cell:
+    return Cell(text) if isinstance(text, str) else text
+
+
+class Laid:
+    """A column of cells as they stand on a terminal."""
+
+    def __init__(self, header: str, cells: Iterable[str | Cell], is_number: bool = False) -> None:
+        self.header = header
+        self.cells = [_cell(text) for text in cells]
+        self.is_number = is_number
+
+    @cached_property
+    def width(self) -> int:
+        return max(map(width_of, (self.header, *{cell.text for cell in self.cells})))
+
+
+def aim(look: Look) -> int:
+    """How wide lines are meant to be; where there is no terminal, a sentence may be longer."""
+    return look.width or _USUAL_WIDTH
+
+
+def room_beside(columns: Iterable[Laid], look: Look) -> int:
+    """The width left beside ``columns``, including the gap after them."""
+    return aim(look) - len(INDENT) - sum(column.width + GAP for column in columns)
+
+
+def line_width(line: Line) -> int:
+    return sum(width_of(part.text) for part in line)
+
+
+def flowed(phrases: Iterable[str | Line], look: Look, *, gutter: str = _GUTTER, indent: str = INDENT) -> Iterator[Line]:
+    """Lines of whole phrases, each indented, without empty ones. A phrase that is wider than the terminal is folded
+    between words.
+    """
+    line = list[Cell]()
+    for phrase in ([Cell(phrase)] if isinstance(phrase, str) else phrase for phrase in phrases):
+        if not line_width(phrase):
+            continue
+        if line and line_width(line) + len(gutter) + line_width(phrase) <= aim(look):
+            line += [Cell(gutter), *phrase]
+            continue
+        if line:
+            yield from wrapped(line, look.width, HANGING)
+        line = [Cell(indent), *phrase]
+    if line:
+        yield from wrapped(line, look.width, HANGING)
+
+
+def folded(look: Look, *parts: str | Cell, indent: str = INDENT, hanging: int = HANGING) -> Iterator[Line]:
+    """One sentence, in as many lines as its words need."""
+    return wrapped([Cell(indent), *map(_cell, parts)], look.width, hanging)
+
+
+def because(named: Iterable[tuple[str, str]], look: Look, most: int = 3) -> Iterator[Line]:
+    """``a, b and 3 more: reason``: names with what is said of each, those of which the same is said together."""
+    for reason, names in together(named).items():
+        yield from folded(look, f"{some_of(names, most)}: {reason}")
+
+
+def together(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
+    """The names of which the same is said, by what is said."""
+    by_text: dict[str, list[str]] = {}
+    for name, text in named:
+        by_text.setdefault(text, []).append(name)
+    return by_text
+
+
+def left_out(number: int, noun: str, note: str = "") -> Iterator[Line]:
+    """How many rows are not shown, with a ``note`` on them; nothing where all are shown."""
+    if number:
+        yield [Cell(f"{INDENT}{count_of(number, f'more {noun}')}{note} (-v shows all)", Tone.FAINT)]
+
+
+def width_of(text: str) -> int:
+    """In columns of a terminal: wide characters take two, combining ones none."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def cut_end(text: str, width: int) -> str:
+    """The beginning of ``text``, in at most ``width`` columns."""
+    return text if width_of(text) <= width else _start(text, width - 1) + CUT
+
+
+def cut_middle(text: str, width: int, beginning: int | None = None) -> str:
+    """Beginning and end, and more of the end, which is what tells the names of nodes and pods apart; or as much of the
+    ``beginning`` as is said.
+    """
+    if width_of(text) <= width:
+        return text
+    start = _start(text, (width - 1) // 3 if beginning is None else beginning)
+    end = _start(text[::-1], width - 1 - width_of(start))[::-1]
+    while end and not width_of(end[0]):
+        end = end[1:]
+    return f"{start}{CUT}{end}"
+
+
+def _start(text: str, width: int) -> str:
+    kept = text[:width]
+    while width_of(kept) > width:
+        kept = kept[:-1]
+    return kept
+
+
+def tabulated(columns: Sequence[Laid], gap: int = GAP, *, headers: bool) -> Iterator[Line]:
+    """The columns side by side after an indent of two, the last one unpadded."""
+    if headers:
+        yield _row(columns, [Cell(column.header, Tone.STRONG) for column in columns], gap)
+    for cells in zip(*(column.cells for column in columns), strict=True):
+        yield _row(columns, cells, gap)
+
+
+def _row(columns: Sequence[Laid], cells: Sequence[Cell], gap: int) -> Line:
+    line, blanks = [], 2
+    for column, cell in zip(columns, cells, strict=True):
+        room = column.width - width_of(cell.text)
+        line.append(Cell(" " * (blanks + room if column.is_number else blanks)))
+        line.append(cell)
+        blanks = gap if column.is_number else gap + room
+    return line
+
+
+def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
+    """``line`` in as many lines as its words need, those after the first indented; any width takes one character."""
+    if width is None or line_width(line) <= width:
+        yield line
+        return
+    width = max(width, indent + _WIDEST)
+    current, used = list[Cell](), 0
+    for part in line:
+        for word in _WORDS.findall(part.text):
+            size = width_of(word)
+            if used + size > width and used > indent:
+                yield current
+                current, used = [Cell(" " * indent)], indent
+                if word.isspace():
+                    continue
+            while used + size > width:
+                fitting = _start(word, width - used)
+                yield [*current, Cell(fitting, part.tone)]
+                word = word[len(fitting) :]
+                current, used, size = [Cell(" " * indent)], indent, width_of(word)
+            if current and current[-1].tone == part.tone:
+                word = current.pop().text + word
+            current.append(Cell(word, part.tone))
+            used += size
+    yield current
+
+
+def written(lines: Iterable[Line], *, color: bool) -> str:
+    """``lines`` as text for a terminal, without blanks at their ends."""
+    return "".join(f"{_written(line, color=color)}\n" for line in lines)
+
+
+def _written(line: Line, *, color: bool) -> str:
+    if not color:
+        return "".join([part.text for part in line]).rstrip()
+    last = next((place for place in range(len(line) - 1, -1, -1) if line[place].text.strip()), -1)
+    return "".join(
+        [f"\x1b[{_STYLES[part.tone]}m{part.text}\x1b[0m" if part.tone else part.text for part in line[: last + 1]]
+    ).rstrip()
+
+
+def shared_suffix(names: Sequence[str]) -> str:
+    """``.eu-west-1.compute.internal`` where all names end in it; empty where that would save little."""
+    if len(names) < _LEAST_NAMES:
+        return ""
+    end = commonprefix([name[::-1] for name in names])[::-1]
+    # What is left of a name has to be a name.
+    _, dot, rest = end.partition(".") if end not in names else ("", "", "")
+    return f"{dot}{rest}" if len(rest) >= _LEAST_SAVED else ""
+
+
+def shared(names: Sequence[str]) -> tuple[str, str]:
+    """What all ``names`` begin and end with, up to a dash or dot and without using up any of them."""
+    suffix = shared_suffix(names)
+    stems = [name.removesuffix(suffix) for name in names]
+    prefix = commonprefix(stems) if len(set(stems)) > 1 else ""
+    prefix = prefix[: max(prefix.rfind("-"), prefix.rfind(".")) + 1]
+    return ("" if prefix in stems else prefix), suffix
+
+
+def fitted(names: Sequence[str], width: int) -> list[str]:
+    """The names in at most ``width`` columns each: longer ones lose their common end, and their common beginning, since
+    only the rest distinguishes them. A copy is NAME-1 of a name: ``…1-164…`` has the copy ``…1-164…-1``.
+    """
+    if all(width_of(name) <= width for name in names):
+        return list(names)
+    prefix, suffix = _shared_ends(names, width)
+    return told_apart(_shortened(names, prefix, suffix), width)
+
+
+def told_apart(names: Sequence[str], width: int) -> list[str]:
+    """The names in at most ``width`` columns each, the longer ones without those words in a row that most names have;
+    two names become one only where no words are left to tell them apart.
+    """
+    kinds = list(dict.fromkeys(names))
+    if all(width_of(name) <= width for name in kinds):
+        return list(names)
+    words = {name: _PARTS.findall(name) for name in kinds}
+    counts = Counter(word for parts in words.values() for word in {*parts})
+    weights = {word: log(len(kinds) / number) for word, number in counts.items()}
+    shown = {name: name for name in kinds if width_of(name) <= width}
+    taken = {*shown}
+    for name in kinds:
+        if name not in shown:
+            cuts = _without_words(words[name], weights, width)
+            shown[name] = next((cut for cut in cuts if cut not in taken), "")
+            taken.add(shown[name])
+    rest = [name for name in kinds if not shown[name]]
+    shown.update(zip(rest, _cut_alike(rest, width), strict=True))
+    return [shown[name] for name in names]
+
+
+def _without_words(parts: Sequence[str], weights: Mapping[str, float], width: int) -> list[str]:
+    """The name without some of its ``parts`` in a row, in every way that fits, the best first: what it loses is in
+    most names, at neither end, and as little as that.
+    """
+    total = sum(map(width_of, parts))
+    found = list[tuple[float, bool, int, str]]()
+    for start in range(len(parts)):
+        lost, weight = 0, 0.0
+        for end in range(start + 1, len(parts) + (start > 0)):
+            word = parts[end - 1]
+            lost += width_of(word)
+            weight += 0 if word in _SEPARATORS else weights[word]
+            if lost > 1 and total - lost + 1 <= width:
+                is_end = start == 0 or end == len(parts)
+                cut = f"{''.join(parts[:start])}{CUT}{''.join(parts[end:])}"
+                found.append((round(weight, _DIGITS), is_end, lost, cut))
+    return [cut for *_, cut in sorted(found)]
+
+
+def _cut_alike(names: Sequence[str], width: int) -> list[str]:
+    """All cut in the one place that leaves most of them apart."""
+    beginnings = sorted(range(width), key=lambda beginning: abs(beginning - (width - 1) // 3))
+    cuts = ([cut_middle(name, width, beginning) for name in names] for beginning in beginnings)
+    best = next(cuts)
+    for cut in cuts:
+        if len(set(best)) == len(set(names)):
+            break
+        best = max(best, cut, key=lambda pair: len(set(pair)))
+    return best
+
+
+def _shared_ends(names: Sequence[str], width: int) -> tuple[str, str]:
+    """What `fitted` leaves out of all ``names``, not counting the numbers of copies: their common end and, if that is
+    not enough, their common beginning.
+    """
+    if all(width_of(name) <= width for name in names):
+        return "", ""
+    all_names = frozenset(names)
+    prefix, suffix = shared([name for name in names if not _number(name, all_names)])
+    is_enough = all(width_of(name) <= width for name in _shortened(names, "", suffix))
+    return ("" if is_enough else prefix), suffix
+
+
+def _shortened(names: Sequence[str], prefix: str, suffix: str) -> list[str]:
+    all_names = frozenset(names)
+    return [_short(name, prefix, suffix, _number(name, all_names)) for name in names]
+
+
+def _number(name: str, all_names: Collection[str]) -> str:
+    """``-1`` of a copy of another name, else nothing."""
+    original, dash, number = name.rpartition("-")
+    return f"-{number}" if dash and number.isdecimal() and original in all_names else ""
+
+
+def _short(name: str, prefix: str, suffix: str, number: str) -> str:
+    inner = name.removesuffix(number).removeprefix(prefix).removesuffix(suffix)
+    return f"{CUT if prefix else ''}{inner}{CUT if suffix else ''}{number}"
+
+
+def said_once(names: Sequence[str], shown: Sequence[str]) -> str:
+    """``node names: ip-10-0-….compute.internal``: what the ``shown`` names of nodes leave out; empty if nothing."""
+    if list(names) == list(shown):
+        return ""
+    all_names = frozenset(names)
+    prefix, suffix = shared([name for name in names if not _number(name, all_names)])
+    begins_short = any(name.startswith(CUT) for name in shown)
+    return f"node names: {prefix if begins_short else ''}{CUT}{suffix}" if suffix or (prefix and begins_short) else ""
+
+
+_NODES = ("NODE", "HOSTNAME")
 _LONG_NAME = 20
 """As much of a name as a column that gives way has to leave room for."""
 
 
-def write(answer: Answer, look: Look) -> str:
-    """The whole answer as its view composes it, else its sheets, in the colors of ``look``."""
+def table(answer: Answer, look: Look) -> str:
+    """The whole answer in the colors of ``look``."""
     view = view_of(answer)
     if look.in_sentences and view.sentences is not None:
         return view.sentences()
-    return written(_lines(view, look) if view.lines is None else view.lines(look), color=look.color)
+    return written(screen(view, look) if view.picture is None else view.picture(look), color=look.color)
 
 
-def _lines(view: View, look: Look) -> Iterator[Line]:
+def screen(view: View, look: Look) -> Iterator[Line]:
+    """Headline, answer, sheets and what the answer rests on."""
+    if view.heading is not None:
+        yield from view.heading(look)
+    else:
+        yield from headline([Cell(view.title, Tone.STRONG)], view.provenance, look)
+    yield from folded(look, Cell(view.answer[0], view.answer_tone), indent="")
+    if view.remarks == "above":
+        yield from remarks(view.answer, look)
+    for part in sheets_in(view) if view.parts is None else view.parts(look):
+        if not isinstance(part, Sheet):
+            yield part
+        elif Readers.TERMINAL in part.readers:
+            yield from of_sheet(part, look)
+    if view.remarks == "below":
+        yield from remarks(view.answer, look)
+
+
+def remarks(answer: Sequence[str], look: Look) -> Iterator[Line]:
+    """What the first sentence of an answer rests on."""
+    for sentence in answer[1:]:
+        yield from folded(look, sentence, indent="")
+
+
+def headline(question: Line, provenance: str, look: Look) -> Iterator[Line]:
+    """The question, and where the answer comes from; nothing without headers."""
     if look.headers:
-        yield from flowed([[cell(view.title, HEAD)], [cell(view.provenance, DIM)]], look, indent="")
-    yield from answered(view.answer, look)
-    for sheet in sheets_in(view):
-        if Readers.TERMINAL in sheet.readers and sheet.rows:
-            yield from table(sheet.columns, sheet.rows, look, explains_names=True)
-    yield from remarks(view.answer, look)
+        yield from flowed([question, [Cell(provenance, Tone.FAINT)]], look, indent="")
 
 
-def table(
-    columns: Sequence[Column[R]], rows: Sequence[R], look: Look, *, explains_names: bool = False
-) -> Iterator[Line]:
-    """``rows`` below their headers, as wide as the terminal allows: columns that may be shortened are, in order. With
-    ``explains_names`` a line says what was left out of all names.
+class AboutPod(Protocol):
+    """A report on one pod."""
+
+    @property
+    def cluster(self) -> ClusterReference | None: ...
+    @property
+    def kube_version(self) -> str: ...
+    @property
+    def scheduler_name(self) -> str: ...
+
+
+def about_pod(question: Line, report: AboutPod, look: Look) -> Iterator[Line]:
+    """The question and what answers it, on one line, or on two if that is too wide; nothing without headers."""
+    origin = Cell(source(report.cluster, report.kube_version, f"profile {report.scheduler_name}"))
+    whole = [*question, Cell(" · "), origin]
+    fits = look.width is None or line_width(whole) <= look.width
+    for line in ([whole] if fits else [question, [origin]]) if look.headers else ():
+        yield from wrapped(line, look.width, HANGING)
+
+
+def of_sheet(sheet: Sheet[R], look: Look) -> Iterator[Line]:
+    """Its rows, what their headers mean, and how many are left out."""
+    shown, hidden = sheet.on_screen(look)
+    if sheet.drawn is not None:
+        for row in shown:
+            yield from sheet.drawn(row, look)
+    elif shown:
+        yield from tabled(sheet.columns, shown, look)
+    if sheet.key and shown and look.headers:
+        yield from folded(look, Cell(sheet.key, Tone.FAINT))
+    yield from left_out(len(hidden), sheet.noun, sheet.note(hidden) if hidden else "")
+
+
+def tabled(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Iterator[Line]:
+    """``rows`` below their headers, as wide as the terminal allows: columns that may be shortened are, in order, and a
+    line says what was left out of all names.
     """
-    shown = [column for column in columns if _is_shown(column, rows)]
+    shown = _on_screen(columns, rows)
     laid = {id(column): _whole(column, rows) for column in shown}
     pliable = [column for column in shown if column.fit is not Fit.WHOLE]
     for column in [column for column in shown if column.gives_way]:
         if pliable and _room(pliable[0], laid, look) < min(laid[id(pliable[0])].width, _LONG_NAME):
             del laid[id(column)]
+    told = list[str]()
     for column in pliable:
         if id(column) in laid:
-            room = max(_room(column, laid, look), column.least)
-            laid[id(column)] = _shortened(column, laid[id(column)], room)
+            whole, room = laid[id(column)], max(_room(column, laid, look), column.least)
+            laid[id(column)] = _narrowed(column, whole, room)
+            if column.fit is Fit.NAMES:
+                said = said_once(*([cell.text for cell in each.cells] for each in (whole, laid[id(column)])))
+                told.append(said if whole.header in _NODES else said.removeprefix("node "))
     yield from tabulated(list(laid.values()), headers=look.headers)
-    for column in pliable if explains_names else ():
-        if column.fit is Fit.NAMES:
-            yield from legend(_texts(column, rows), [one.text for one in laid[id(column)].cells], look)
+    yield from flowed(([Cell(text, Tone.FAINT)] for text in told), look)
 
 
-def room_beside_columns(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> int:
+def room_beside_columns(columns: Iterable[Column[R]], rows: Sequence[R], look: Look) -> int:
     """How wide a column may be beside others."""
-    return room_beside((_whole(column, rows) for column in columns if _is_shown(column, rows)), look)
+    return room_beside((_whole(column, rows) for column in _on_screen(columns, rows)), look)
 
 
-def _is_shown(column: Column[R], rows: Sequence[R]) -> bool:
-    if Readers.TERMINAL not in column.readers:
-        return False
-    return not column.hides_empty or any(column.value(row) for row in rows)
-
-
-def _texts(column: Column[R], rows: Sequence[R]) -> list[str]:
-    return [escaped(column.display(row, column.nothing)) for row in rows]
+def _on_screen(columns: Iterable[Column[R]], rows: Sequence[R]) -> list[Column[R]]:
+    return [
+        column for column in columns
+        if Readers.TERMINAL in column.readers and not column.is_empty(rows, on_terminal=True)
+    ]  # fmt: skip
 
 
 def _whole(column: Column[R], rows: Sequence[R]) -> Laid:
-    texts = _texts(column, rows)
-    if column.most is not None:
-        texts = [cut_middle(text, column.most) for text in texts]
-    styles = [_STYLES[column.tone(row)] if column.tone is not None else "" for row in rows]
-    cells = [Cell(text, style) for text, style in zip(texts, styles, strict=True)]
+    cells = []
+    for row in rows:
+        text, tone = escaped(column.on_screen(row)), Tone.PLAIN if column.tone is None else column.tone(row)
+        # What is a warning is said in words beside it.
+        text = text if column.most is None else cut_middle(text, column.most)
+        cells.append(Cell(text, Tone.PLAIN if tone is Tone.WARN else tone))
     return Laid(column.short or column.header.replace("-", " "), cells, column.is_number)
 
 
@@ -107,8 +453,8 @@ def _room(column: Column[Any], laid: dict[int, Laid], look: Look) -> int:
     return room_beside((other for place, other in laid.items() if place != id(column)), look)
 
 
-def _shortened(column: Column[Any], laid: Laid, room: int) -> Laid:
-    texts = [one.text for one in laid.cells]
+def _narrowed(column: Column[Any], laid: Laid, room: int) -> Laid:
+    texts = [cell.text for cell in laid.cells]
     match column.fit:
         case Fit.NAMES:
             short = fitted(texts, room)
@@ -118,5 +464,5 @@ def _shortened(column: Column[Any], laid: Laid, room: int) -> Laid:
             short = [cut_middle(text, room) for text in texts]
         case _:
             short = [cut_end(text, room) for text in texts]
-    cells = [Cell(text, was.style) for text, was in zip(short, laid.cells, strict=True)]
+    cells = [Cell(text, cell.tone) for text, cell in zip(short, laid.cells, strict=True)]
     return Laid(laid.header, cells, laid.is_number)

@@ -1,21 +1,26 @@
-"""The content of a report without its layout: pages and pull request comments are made from the same."""
+"""The content of a report without its layout, which every format is made from, and what finds it: the ``view`` beside
+the report. A report without its own view: its fields as tables.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.reports.parts import ClusterReference, scheduler_phrase
-from kubespread.views.layout import Line
-from kubespread.views.look import Look
-from kubespread.views.phrases import cluster_phrase
-from kubespread.views.sheet import R, Readers, Row, Sheet, Table, Tone
+from kubespread.reports.parts import ClusterReference, OfWorkloads, Report, scheduler_phrase
+from kubespread.views.look import Line, Look, Tone
+from kubespread.views.sheet import R, Readers, Row, Sheet, Table
+from kubespread.wording import age, count_of, some_of
 
 if TYPE_CHECKING:
     from kubespread.questions.map.report import TopologyMap
+    from kubespread.views.documents import Answer
 
 
 class Bar(Struct, frozen=True):
@@ -62,12 +67,12 @@ class NodeFacts(Struct, frozen=True):
         return cls(table.header[1:], rows, dict(zip(rows, verdicts, strict=verdict is not None)), colors)
 
     def table(self) -> Table:
-        """The same as rows, where no map has them."""
+        """Its rows as a table, where no map has them."""
         rows = [Row((name, *row.cells), row.tone) for name, row in self.rows.items()]
         return Table("Nodes", ("Node", *self.header), rows)
 
 
-class Listed(Struct, frozen=True):
+class ListedLine(Struct, frozen=True):
     """One line of a file, and what is to be said about it."""
 
     number: int
@@ -80,7 +85,7 @@ class Listing(Struct, frozen=True):
     """A file, or the lines of it that matter."""
 
     title: str
-    lines: Sequence[Listed]
+    lines: Sequence[ListedLine]
 
 
 class Frame(Struct, frozen=True):
@@ -116,6 +121,11 @@ def unwanted(name: str, number: int) -> Tile:
     return Tile(name, f"{number:,}", Tone.BAD if number else Tone.GOOD)
 
 
+def some(name: str, number: int, of: int) -> Tile:
+    """What there should be at least one of."""
+    return Tile(name, f"{number:,} of {of:,}", Tone.GOOD if number else Tone.BAD)
+
+
 class View(Struct, frozen=True):
     """What a report says: its sheets as every format has them, and what only pictures show."""
 
@@ -129,11 +139,18 @@ class View(Struct, frozen=True):
     sheets: Sequence[Sheet[Any]] = ()
     """The one that is the answer is what a spreadsheet gets, else the first."""
     sheets_of: Callable[[], Sequence[Sheet[Any]]] | None = None
-    """The same where they take long, for those that show them."""
+    """Sheets that take long to make, for those that show them."""
     names: Sequence[str | tuple[str, ...]] | None = None
     """What ``-o name`` lists, several with a tab between them; None where there is no such form."""
-    lines: Callable[[Look], Iterable[Line]] | None = None
-    """The whole answer on a terminal, where that is more than its sheets."""
+    heading: Callable[[Look], Iterable[Line]] | None = None
+    """What stands above the answer on a terminal, where that is not the title."""
+    answer_tone: Tone = Tone.STRONG
+    parts: Callable[[Look], Iterable[Sheet[Any] | Line]] | None = None
+    """What stands below the answer on a terminal, where that is not its sheets, in its order."""
+    remarks: Literal["above", "among", "below"] = "below"
+    """Where a terminal has what the answer rests on: right below the answer, among the parts, or at the end."""
+    picture: Callable[[Look], Iterable[Line]] | None = None
+    """The whole answer on a terminal, where that is drawn by hand."""
     sentences: Callable[[], str] | None = None
     """The answer as paragraphs, where only some of its rows are requested."""
     is_wide_on_terminals: bool = False
@@ -143,14 +160,14 @@ class View(Struct, frozen=True):
     tables: Sequence[Table] = ()
     nodes: NodeFacts | None = None
     nodes_of: Callable[[], NodeFacts] | None = None
-    """The same where it takes long, for those that show it."""
+    """Facts about nodes that take long to make, for those that show them."""
     before: Mapping[str, int] | None = None
     """The pods of each node before the first frame; None: those that the map marks."""
     is_rollout: bool = False
     """Whether those are of an old template, and frames tell old pods from new ones."""
     frames: Sequence[Frame] = ()
     frames_on: Callable[[TopologyMap], Iterable[Frame]] | None = None
-    """The same where only a map can tell which nodes it is about."""
+    """Frames that only a map can tell the nodes of."""
     opens_at: int | None = None
     """How many frames are past when a page opens: None for all, of which the last is the result."""
     dot: str = ""
@@ -174,6 +191,7 @@ class About(TypedDict):
     beside: Mapping[str, Sequence[str]]
 
 
+_MAX_NAMED = 3
 TONES = {"yes": Tone.GOOD, "no": Tone.BAD, "unknown": Tone.WARN}
 
 
@@ -214,3 +232,108 @@ def tables_of(view: View) -> Sequence[Table]:
     """Its sheets as tables of cells; a sheet without rows is none."""
     sheets = (sheet for sheet in sheets_in(view) if Readers.PAGES in sheet.readers)
     return [*(sheet.table() for sheet in sheets if sheet.rows), *view.tables]
+
+
+def cluster_phrase(cluster: ClusterReference | None) -> str:
+    """``snapshot prod.json.gz, 2 h old``; empty for files that say nothing of where they are from."""
+    return " ".join(filter(None, cluster_words(cluster)))
+
+
+def cluster_words(cluster: ClusterReference | None) -> tuple[str, str]:
+    """What a cluster is, where that is said, and which one."""
+    if cluster is None or not (cluster.context or cluster.server or cluster.time):
+        return "", ""
+    whose = ("context", cluster.context) if cluster.context else ("", cluster.server or "")
+    if cluster.snapshot is None:
+        return whose
+    of = f" of {' '.join(filter(None, whose))}" if any(whose) else ""
+    old = "" if cluster.age_seconds is None else f", {age(cluster.age_seconds)} old"
+    return "snapshot", f"{cluster.snapshot.rpartition('/')[2]}{of}{old}"
+
+
+def whose(report: OfWorkloads, workloads: int) -> str:
+    """``Deployment shop/web``: the workloads named in the question, else how many there are, and of what."""
+    if report.asked:
+        return some_of([workload.called for workload in report.asked], _MAX_NAMED)
+    return f"{count_of(workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
+
+
+def chosen_from(namespace: str | None, selector: str) -> str:
+    """`` with app=web of namespace shop``: which ones are meant where none is named, to be put behind what they are."""
+    labels = f" with {selector}" if selector else ""
+    return f"{labels} of {'all namespaces' if namespace is None else f'namespace {namespace}'}"
+
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_TOLD = frozenset({"apiVersion", "kind", "kubeVersion", "notes", "gaps", "notModelled", "admission"})
+
+
+def plain_data(report: Report) -> View:
+    plain = report.to_dict()
+    fields = {name: value for name, value in plain.items() if name not in _TOLD}
+    lists = {name: value for name, value in fields.items() if _is_rows(value)}
+    figures = {name: value for name, value in fields.items() if name not in lists and value not in (None, [], {})}
+    version = plain.get("kubeVersion")
+    return View(
+        title=_words(str(plain.get("kind", type(report).__name__))),
+        provenance=f"kube-scheduler v{version}" if version else "",
+        answer=[f"{_words(name)}: {len(rows)}" for name, rows in lists.items()],
+        tables=[
+            Table("Figures", ("What", "Value"), [Row([_words(name), _text(value)]) for name, value in figures.items()]),
+            *(_table(name, rows) for name, rows in lists.items()),
+        ],
+        beside=beside([report]),
+    )
+
+
+def _is_rows(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
+
+
+def _table(name: str, rows: list[dict[str, Any]]) -> Table:
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    cells = [Row([_text(row.get(column)) for column in columns]) for row in rows]
+    return Table(_words(name), [_words(column) for column in columns], cells)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(item, str | int) for item in value):
+        return ", ".join(map(str, value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _words(name: str) -> str:
+    """``notMadeAgain`` as ``Not made again``."""
+    return _HUMP.sub(" ", name).capitalize()
+
+
+def view_of(answer: Answer, drawn: TopologyMap | None = None) -> View:
+    """What an answer says; with a map also what steps do to its nodes. A report without a view is shown as plain
+    data.
+    """
+    reports: Sequence[Any] = answer if isinstance(answer, Sequence) else [answer]
+    tell = _beside(type(reports[0]))
+    view = plain_data(reports[0]) if tell is None else tell(reports)
+    if view.frames_on is not None and drawn is not None:
+        return replace(view, frames=list(view.frames_on(drawn)))
+    return view
+
+
+def _beside(report: type[Any]) -> Callable[[Sequence[Any]], View] | None:
+    """The ``view`` that stands in the file of a report, or in one of that name beside it; ``view_of_several`` where a
+    question has several reports.
+    """
+    home = import_module(report.__module__)
+    if not hasattr(home, "view"):
+        try:
+            home = import_module(f"{report.__module__.rpartition('.')[0]}.view")
+        except ModuleNotFoundError:
+            return None
+    if hasattr(home, "view_of_several"):
+        several: Callable[[Sequence[Any]], View] = home.view_of_several
+        return several
+    return lambda reports: home.view(reports[0])

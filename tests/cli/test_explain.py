@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import kubespread
-from kubespread.views import as_json
+from kubespread.views import documents
 from kubespread.views.look import Look
 from tests.builders import hard, node, pod
 from tests.cli.support import CLUSTER, FIXTURES, POD, ROOT, Result, run
@@ -94,7 +94,7 @@ def test_json_is_the_whole_report_and_satisfies_the_schema() -> None:
 def test_every_fixtures_report_satisfies_the_schema(cluster: Path) -> None:
     for manifest in ("two-constraints", "zone-hard-node-soft", "no-constraints"):
         asked = kubespread.explain(kubespread.load(cluster), FIXTURES / "manifests" / f"{manifest}.yaml")
-        report = Result(0, as_json.write(asked, Look()), "").report
+        report = Result(0, documents.json(asked, Look()), "").report
         assert report["schedulable"] is (report["message"] is None)
 
 

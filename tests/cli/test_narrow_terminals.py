@@ -6,7 +6,8 @@ import shlex
 
 import pytest
 
-from kubespread.views.layout import Cell, wrapped
+from kubespread.views.look import Cell
+from kubespread.views.terminal import wrapped
 from tests.cli.support import CLUSTER, FIXTURES, POD, run
 from tests.steps import bounded_steps
 

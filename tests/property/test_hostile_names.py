@@ -18,8 +18,8 @@ from kubespread.cli.streams import complain, say
 from kubespread.errors import ApiError, Fault, ManifestError
 from kubespread.escaping import escaped
 from kubespread.snapshot.save import save
-from kubespread.views.as_csv import separated_by_commas
 from kubespread.views.look import Look
+from kubespread.views.plain import separated_by_commas
 from tests.builders import pod
 from tests.cli.support import CLUSTER, POD, run
 from tests.hostile_names import HOSTILE, is_safe, objects

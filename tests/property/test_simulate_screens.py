@@ -80,7 +80,7 @@ def figures(value: Any) -> set[int]:
 @given(answers(), st.integers(60, 220), st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_no_line_is_wider_than_the_terminal(reports: Sequence[SimulateReport], width: int, in_full: bool) -> None:
-    for line in terminal.write(reports, Look(width=width, in_full=in_full)).splitlines():
+    for line in terminal.table(reports, Look(width=width, in_full=in_full)).splitlines():
         assert cell_len(line) <= width, line
 
 
@@ -88,7 +88,7 @@ def test_no_line_is_wider_than_the_terminal(reports: Sequence[SimulateReport], w
 @settings(max_examples=40, deadline=None)
 def test_every_figure_of_a_picture_is_the_reports(reports: Sequence[SimulateReport], width: int) -> None:
     for report in reports:
-        text = terminal.write([report], Look(width=width, in_full=True))
+        text = terminal.table([report], Look(width=width, in_full=True))
         assert {int(number) for number in NUMBER.findall(text)} <= figures(report.to_dict()) | derived(report)
         head = " ".join(text.split())
         grown = f"{report.running} fit" if report.replicas is None else f"{report.running} of {report.replicas} replica"
@@ -107,7 +107,7 @@ def test_every_domain_has_the_figures_of_the_report_beside_it(reports: Sequence[
         if report.grouping is None:
             continue
         rows = [(str(row.change.before), str(row.change.after)) for row in rows_of_key(report, report.grouping)]
-        text = terminal.write([report], Look())
+        text = terminal.table([report], Look())
         if len(rows) <= MOST_ROWS and any(after != "0" for _, after in rows):
             assert ROW.findall(text) == rows
         named = {name: int(placed) for name, placed in re.findall(r"([a-z.-]+) \+(\d+)(?= ·|  |$)", text, re.MULTILINE)}
@@ -120,7 +120,7 @@ def test_every_domain_has_the_figures_of_the_report_beside_it(reports: Sequence[
 def test_every_figure_of_an_overview_is_the_reports(reports: Sequence[SimulateReport], width: int) -> None:
     if len(reports) == 1:
         return
-    _, header, *lines = terminal.write(reports, Look(width=width)).splitlines()
+    _, header, *lines = terminal.table(reports, Look(width=width)).splitlines()
     columns = re.split(r" {2,}", header.strip())
     for report, line in zip(reports, lines, strict=False):
         cells = dict(zip(columns, re.split(r" {2,}", line.strip()), strict=False))

@@ -9,7 +9,8 @@ from typing import Annotated
 from kubespread.questions.question import Option, Question
 from kubespread.questions.scene import Scene
 from kubespread.reports.parts import ClusterReference, Judgment, QuestionReport, Report
-from kubespread.views.sheet import Column, Sheet, Tone, count
+from kubespread.views.look import Tone
+from kubespread.views.sheet import Column, Sheet, count
 from kubespread.views.view import View, about
 
 
@@ -47,14 +48,13 @@ class Crowded(Question[CrowdedReport], frozen=True, kw_only=True):
     def answer(self, scene: Scene) -> CrowdedReport:
         pods = Counter(pod.spec.node_name for pod in scene.now.pods if pod.spec.node_name)
         rows = tuple(CrowdedNode(node, number) for node, number in sorted(pods.items()) if number > self.most)
-        version = str(scene.release)
         return CrowdedReport(
-            kube_version=version, cluster=scene.source, nodes=rows, gaps=scene.gaps(()), notes=scene.notes
+            kube_version=str(scene.release), cluster=scene.source, nodes=rows, gaps=scene.gaps(()), notes=scene.notes
         )
 
 
 def view(report: CrowdedReport) -> View:
-    node: Column[CrowdedNode] = Column(header="NODE", value=lambda row: row.node)
+    node: Column[CrowdedNode] = Column("NODE", lambda row: row.node)
     columns = [node, count("PODS", lambda row: row.pods, bad=True)]
     sheet = Sheet(title="Crowded nodes", columns=columns, rows=report.nodes, tone=lambda row: Tone.BAD)
     return View(**about(report), title="Crowded nodes", sheets=[sheet])

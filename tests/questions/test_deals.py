@@ -88,7 +88,7 @@ def test_fewer_replicas_leave_a_skew_that_depends_on_chance() -> None:
     report = simulate(spread_over("aabbcc"), 4)
     (skew,) = report.skew
     assert (skew.before, skew.after_dealt, skew.is_violated) == (0, Dealt(least=1, most=2), True)
-    assert "skew 0 → 1–2" in terminal.write([report], Look(width=80))
+    assert "skew 0 → 1–2" in terminal.table([report], Look(width=80))
 
 
 def test_which_of_its_equal_pods_a_job_deletes_is_dealt_too(tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
 from kubespread.scenario.text import parse_step
 from kubespread.scenario.verbs import Apply
-from kubespread.views.registry import view_of
-from kubespread.views.view import sheets_in
+from kubespread.views.view import sheets_in, view_of
 from tests.builders import Data, hosts, node, replica, soft
 from tests.cli.support import FIXTURES, run
 from tests.questions.test_timeout import in_time

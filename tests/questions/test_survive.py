@@ -362,7 +362,7 @@ def test_workloads_that_are_named_are_the_only_ones_asked_about() -> None:
 def test_the_worst_domain_is_the_same_in_sentences_in_the_table_and_in_a_report() -> None:
     snapshot = kubespread.load(FIXTURES / "cases" / "everyday" / "aws12.json.gz")
     report = kubespread.survive(snapshot, ["zone"])
-    screen = terminal.write(report, Look(width=120))
+    screen = terminal.table(report, Look(width=120))
     assert "at worst shop/Deployment/promo without eu-west-1c" in " ".join(report.answer[1].split())
     assert re.search(r"shop/Deployment/promo +4 +2 +2 +eu-west-1c ", screen)
     (line,) = (line for line in kubespread.report(snapshot).lines if line.key == "losses/zone")

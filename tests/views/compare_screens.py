@@ -91,7 +91,7 @@ class OfAll(NamedTuple):
         snapshot = kubespread.load(str(FIXTURES / "clusters" / "before-the-upgrade.yaml"))
         before = ClusterSide(snapshot, Scheduler(kube_version="1.26"))
         after = ClusterSide(snapshot.edited("cordon n1"), Scheduler(kube_version="1.37"))
-        return terminal.write(from_elsewhere(kubespread.compare(before, after)), Look(width=self.width))
+        return terminal.table(from_elsewhere(kubespread.compare(before, after)), Look(width=self.width))
 
 
 class Screen(NamedTuple):
@@ -108,7 +108,7 @@ class Screen(NamedTuple):
     @property
     def text(self) -> str:
         report = answered(self.change, self.nodes, self.cloud)
-        return terminal.write(report, Look(width=self.width, in_full=self.in_full))
+        return terminal.table(report, Look(width=self.width, in_full=self.in_full))
 
 
 SCREENS_KEPT: list[Screen | OfAll] = [

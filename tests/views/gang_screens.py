@@ -49,7 +49,7 @@ class Screen(NamedTuple):
 
     @property
     def text(self) -> str:
-        return terminal.write(answered(self.name), Look(width=self.width))
+        return terminal.table(answered(self.name), Look(width=self.width))
 
 
 SCREENS_KEPT = [Screen(name, width) for name in (*QUESTIONS, "pod-group", "another-choice") for width in (80, 120)]

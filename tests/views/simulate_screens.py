@@ -49,7 +49,7 @@ class Screen(NamedTuple):
     @property
     def text(self) -> str:
         reports = answered(self.nodes, self.cloud, self.workloads, self.replicas, self.sampled)
-        return terminal.write(reports, Look(width=self.width))
+        return terminal.table(reports, Look(width=self.width))
 
 
 SCREENS_KEPT = [

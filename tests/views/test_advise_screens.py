@@ -9,7 +9,7 @@ from functools import cache
 import kubespread
 from kubespread import AdviseReport
 from kubespread.reports.advise import Advice, NotEnough, not_enough, untried
-from kubespread.views import as_csv, plain, terminal
+from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.views.clusters import candidate, cluster
 from tests.views.kept import Screen, check, keep
@@ -26,14 +26,14 @@ def screens() -> list[Screen]:
     for nodes, cloud in ((12, "aws"), (12, "gke"), (300, "aws")):
         for width in (80, 120):
             for constraints in (1, 2):
-                text = terminal.write(advised(nodes, cloud, constraints), Look(width=width))
+                text = terminal.table(advised(nodes, cloud, constraints), Look(width=width))
                 found.append(Screen(f"advise-{nodes}-{cloud}-{constraints}-{width}", width, text))
     report = advised(12, "gke", 1)
     return [
         *found,
-        Screen("advise-in-full", 0, terminal.write(report, Look(width=100, in_full=True))),
-        Screen("advise-plain", 0, plain.write(report, Look())),
-        Screen("advise-csv", 0, as_csv.write(report, Look())),
+        Screen("advise-in-full", 0, terminal.table(report, Look(width=100, in_full=True))),
+        Screen("advise-plain", 0, plain.plain(report, Look())),
+        Screen("advise-csv", 0, plain.csv(report, Look())),
     ]
 
 

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 import kubespread
 from kubespread import AuditReport, Snapshot
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.audit import prometheus
+from kubespread.questions.audit import formats
 from kubespread.questions.audit.report import (
     CAUSES,
     AuditedConstraint,
@@ -22,7 +22,7 @@ from kubespread.questions.audit.report import (
     Cause,
     DomainPods,
 )
-from kubespread.views import as_csv, plain, terminal
+from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, soft
 from tests.cli.support import FIXTURES
@@ -90,7 +90,7 @@ def of_many() -> AuditReport:
 def screens() -> list[Screen]:
     found = [
         Screen(
-            f"audit-{workloads}-{cloud}-{width}", width, terminal.write(looked_at(cloud, workloads), Look(width=width))
+            f"audit-{workloads}-{cloud}-{width}", width, terminal.table(looked_at(cloud, workloads), Look(width=width))
         )
         for workloads, cloud in ((5, "aws"), (40, "gke"))
         for width in (80, 120)
@@ -99,17 +99,17 @@ def screens() -> list[Screen]:
     return [
         *found,
         *(
-            Screen(f"audit-not-asked-{width}", width, terminal.write(not_asked(), Look(width=width)))
+            Screen(f"audit-not-asked-{width}", width, terminal.table(not_asked(), Look(width=width)))
             for width in (80, 120)
         ),
-        *(Screen(f"audit-many-{width}", width, terminal.write(of_many(), Look(width=width))) for width in (80, 120)),
+        *(Screen(f"audit-many-{width}", width, terminal.table(of_many(), Look(width=width))) for width in (80, 120)),
         *(
-            Screen(f"audit-why-{width}", width, terminal.write(of_fixture(), Look(width=width, in_full=True)))
+            Screen(f"audit-why-{width}", width, terminal.table(of_fixture(), Look(width=width, in_full=True)))
             for width in (80, 120)
         ),
-        Screen("audit-plain", 0, plain.write(of_fixture(), look)),
-        Screen("audit-csv", 0, as_csv.write(of_fixture(), look)),
-        Screen("audit-prometheus", 0, prometheus.write(of_fixture(), look)),
+        Screen("audit-plain", 0, plain.plain(of_fixture(), look)),
+        Screen("audit-csv", 0, plain.csv(of_fixture(), look)),
+        Screen("audit-prometheus", 0, formats.prometheus(of_fixture(), look)),
     ]
 
 
@@ -118,7 +118,7 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
 
 
 def test_a_pipe_that_asks_for_everything_has_what_was_tried_behind_each_finding() -> None:
-    brief, in_full = (plain.write(of_fixture(), Look(in_full=each)).splitlines() for each in (False, True))
+    brief, in_full = (plain.plain(of_fixture(), Look(in_full=each)).splitlines() for each in (False, True))
     trials = [trial for row in of_fixture().workloads for each in row.findings for trial in each.trials]
     assert len(brief) == len(in_full)
     assert [line for line, told in zip(in_full, brief, strict=True) if not line.startswith(told)] == []
@@ -128,13 +128,13 @@ def test_a_pipe_that_asks_for_everything_has_what_was_tried_behind_each_finding(
 
 
 def test_nothing_is_wider_than_a_narrow_terminal() -> None:
-    text = terminal.write(looked_at("aws", 5), Look(width=60))
+    text = terminal.table(looked_at("aws", 5), Look(width=60))
     assert max(map(cell_len, text.splitlines())) <= 60
 
 
 def test_in_80_columns_names_are_cut_where_they_are_alike_and_left_stays() -> None:
     report = kubespread.audit(kubespread.load(FIXTURES / "cases" / "everyday" / "aks300.json.gz"))
-    lines = terminal.write(report, Look(width=80)).splitlines()
+    lines = terminal.table(report, Look(width=80)).splitlines()
     assert lines[2].split() == ["WORKLOAD", "PODS", "ZONES", "LEFT", "SKEW", "NEXT", "STATE"]
     named = [line.split()[0] for line in lines[2:] if line.endswith(("violated", "uneven")) and line.startswith("  ")]
     assert len(named) == len(set(named)) == report.levels["violated"] + report.levels["uneven"]
@@ -152,7 +152,7 @@ def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
         constraints=(constraint, constraint), zones=(), worst_loss={}, next_fits=None, findings=(finding, finding),
     )  # fmt: skip
     report = AuditReport(kube_version="1.37", namespace=None, selector="", nodes=2, workloads=(row,))
-    lines = [line for line in prometheus.write(report, Look()).splitlines() if not line.startswith("#")]
+    lines = [line for line in formats.prometheus(report, Look()).splitlines() if not line.startswith("#")]
     escaped = 'a\\"b\\\\c\\nd'
     series = [line.rpartition(" ")[0] for line in lines]
     assert len(set(series)) == len(series)
@@ -168,7 +168,7 @@ if __name__ == "__main__":
 
 
 def test_of_thousands_of_workloads_each_thing_that_is_wrong_is_a_row() -> None:
-    lines = terminal.write(of_many(), Look(width=80)).splitlines()
+    lines = terminal.table(of_many(), Look(width=80)).splitlines()
     assert len(lines) <= 40
     assert [line.split()[-1] for line in lines[3:8]] == ["200", "100", "800", "800", "100"]
     assert set(get_args(Cause)) == {*CAUSES}

@@ -31,7 +31,7 @@ class Kept(NamedTuple):
 
     @property
     def text(self) -> str:
-        return terminal.write(answered(self.autoscaler, self.groups, self.replicas), Look(width=self.width))
+        return terminal.table(answered(self.autoscaler, self.groups, self.replicas), Look(width=self.width))
 
 
 KEPT = [
@@ -70,11 +70,11 @@ def test_every_screen_that_is_kept_is_looked_at() -> None:
 def test_several_workloads_share_one_account() -> None:
     reports = answered("ca", "three-zones", 12, str(FIXTURES / "manifests" / "no-constraints.yaml"))
     for look in (Look(width=80), Look(width=80, in_full=True)):
-        assert terminal.write(reports, look).count("cluster-autoscaler adds") == 1
+        assert terminal.table(reports, look).count("cluster-autoscaler adds") == 1
 
 
 def test_in_a_pipe_each_loop_is_a_row() -> None:
-    text = plain.write(answered("ca", "three-zones", 20), Look())
+    text = plain.plain(answered("ca", "three-zones", 20), Look())
     assert text.split("\n\n")[-1].split() == [
         *("LOOP", "GROUP", "ZONE", "ADDED", "PLACED", "PENDING", "TYPES"),
         *("1", "workers/c", "c", "2", "5", "7", "<none>"),

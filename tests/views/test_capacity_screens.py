@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 import kubespread
 from kubespread import CapacityReport, Snapshot
-from kubespread.views import as_csv, plain, terminal
+from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, node, pod, taint
 from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
@@ -53,15 +53,15 @@ def counted(nodes: int, cloud: str, size: str) -> CapacityReport:
 
 def screens() -> list[Screen]:
     found = [
-        Screen(f"capacity-{nodes}-{cloud}-{size}-{width}", width, terminal.write(counted(nodes, cloud, size), Look(width=width)))
+        Screen(f"capacity-{nodes}-{cloud}-{size}-{width}", width, terminal.table(counted(nodes, cloud, size), Look(width=width)))
         for nodes, cloud, size in ((12, "aws", "all"), (12, "gke", "small"), (12, "gke", "gpu"), (12, "gke", "gpus"), (1000, "aws", "small"))
         for width in (80, 120)
     ]  # fmt: skip
     report, look = counted(12, "gke", "small"), Look()
     return [
         *found,
-        Screen("capacity-plain", 0, plain.write(report, look)),
-        Screen("capacity-csv", 0, as_csv.write(report, look)),
+        Screen("capacity-plain", 0, plain.plain(report, look)),
+        Screen("capacity-csv", 0, plain.csv(report, look)),
     ]
 
 
@@ -70,18 +70,18 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
 
 
 def test_nothing_is_wider_than_a_narrow_terminal() -> None:
-    text = terminal.write(counted(12, "gke", "gpu"), Look(width=60))
+    text = terminal.table(counted(12, "gke", "gpu"), Look(width=60))
     assert max(map(cell_len, text.splitlines())) <= 60
 
 
 def test_in_full_every_node_has_a_row() -> None:
     report = counted(1000, "aws", "small")
-    assert terminal.write(report, Look(width=120, in_full=True)).count("\n  ip-10-0-") == 1000
+    assert terminal.table(report, Look(width=120, in_full=True)).count("\n  ip-10-0-") == 1000
 
 
 def test_nodes_that_are_all_as_full_have_no_range() -> None:
     report = kubespread.capacity(Snapshot.from_objects([node(f"n{number:02d}", cpu="8") for number in range(60)]))
-    assert " more nodes, 0% full (-v shows all)" in terminal.write(report, Look(width=80))
+    assert " more nodes, 0% full (-v shows all)" in terminal.table(report, Look(width=80))
 
 
 if __name__ == "__main__":

@@ -14,9 +14,8 @@ from jsonschema import Draft202012Validator
 
 import kubespread
 from kubespread import CheckReport
-from kubespread.questions.check import github, gitlab, junit, sarif
+from kubespread.questions.check.formats import file_uri, github, gitlab, junit, sarif
 from kubespread.questions.check.report import Finding, Remedy, Severity
-from kubespread.questions.check.sarif import file_uri
 from kubespread.views.look import Look
 
 ROOT = Path(__file__).parents[2]
@@ -98,7 +97,7 @@ def told(request: pytest.FixtureRequest) -> CheckReport:
 
 
 def test_sarif_is_valid(told: CheckReport) -> None:
-    document = json.loads(sarif.write(told, LOOK))
+    document = json.loads(sarif(told, LOOK))
     SARIF.validate(document)
     (run,) = document["runs"]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
@@ -106,7 +105,7 @@ def test_sarif_is_valid(told: CheckReport) -> None:
 
 
 def test_junit_is_valid(told: CheckReport) -> None:
-    root = ElementTree.fromstring(junit.write(told, LOOK))
+    root = ElementTree.fromstring(junit(told, LOOK))
     assert root.tag == "testsuites"
     for element in root.iter():
         attributes, required, children = JUNIT[element.tag]
@@ -120,7 +119,7 @@ def test_junit_is_valid(told: CheckReport) -> None:
 @pytest.mark.parametrize(("bar", "failures"), [(Severity.ERROR, 1), (Severity.WARNING, 2), (Severity.INFO, 3)])
 def test_junit_has_failures_only_where_the_exit_code_says_no(bar: Severity, failures: int) -> None:
     told = msgspec.structs.replace(report(*map(finding, Severity)), fail_on=bar)
-    root = ElementTree.fromstring(junit.write(told, LOOK))
+    root = ElementTree.fromstring(junit(told, LOOK))
     assert [element.attrib["failures"] for element in (root, *root)] == [str(failures)] * 2
     kinds = [failure.attrib["type"] for failure in root.iter("failure")]
     assert kinds == [*Severity][:failures]
@@ -128,7 +127,7 @@ def test_junit_has_failures_only_where_the_exit_code_says_no(bar: Severity, fail
 
 
 def test_gitlab_has_what_it_asks_for_and_no_fingerprint_twice(told: CheckReport) -> None:
-    issues = json.loads(gitlab.write(told, LOOK))
+    issues = json.loads(gitlab(told, LOOK))
     for issue in issues:
         assert {"description", "check_name", "fingerprint", "severity", "location"} == issue.keys()
         assert issue["severity"] in ("info", "minor", "major", "critical", "blocker")
@@ -139,11 +138,11 @@ def test_gitlab_has_what_it_asks_for_and_no_fingerprint_twice(told: CheckReport)
 
 
 def test_github_escapes_what_would_end_a_property_or_a_line() -> None:
-    assert github.write(report(finding()), LOOK) == (
+    assert github(report(finding()), LOOK) == (
         "::error file=k8s/web.yaml,line=15,col=9,title=KS101 ghost-pods::shop/Deployment/web: it spreads nothing. "
         "Remedy: select app=web (6 of 6 replicas fit)\n"
     )
-    escaped = github.write(REPORTS["hostile text"], LOOK)
+    escaped = github(REPORTS["hostile text"], LOOK)
     assert escaped.count("\n") == 1
     assert 'file=a%3Ab%2Cc%25%0A%3A%3Aerror%3A%3A"<x>&|`\\x1b[31m]]>,' in escaped
     assert "::a:b,c%25%0A::error::" in escaped

@@ -8,7 +8,7 @@ from functools import cache
 
 import kubespread
 from kubespread import CheckReport, Snapshot
-from kubespread.views import as_csv, markdown, plain, terminal
+from kubespread.views import markdown, plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, soft, taint
 from tests.lint.test_engine import web
@@ -62,13 +62,13 @@ def screens() -> list[Screen]:
     for width in (80, 120):
         for cloud in ("aws", "gke"):
             look = Look(width=width)
-            found.append(Screen(f"check-12-{cloud}-{width}", width, terminal.write(checked(12, cloud), look)))
-        found.append(Screen(f"check-many-{width}", width, terminal.write(of_a_large_cluster(), Look(width=width))))
+            found.append(Screen(f"check-12-{cloud}-{width}", width, terminal.table(checked(12, cloud), look)))
+        found.append(Screen(f"check-many-{width}", width, terminal.table(of_a_large_cluster(), Look(width=width))))
     nothing = kubespread.check(None, web(hard(ZONE)))
-    found.append(Screen("check-nothing-80", 80, terminal.write(nothing, Look(width=80))))
+    found.append(Screen("check-nothing-80", 80, terminal.table(nothing, Look(width=80))))
     found += [
         Screen(f"check-{name}", 0, writer(checked(12, "aws"), Look()))
-        for name, writer in (("plain", plain.write), ("csv", as_csv.write), ("markdown", markdown.write))
+        for name, writer in (("plain", plain.plain), ("csv", plain.csv), ("markdown", markdown.markdown))
     ]
     return found
 
@@ -79,8 +79,8 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
 
 def test_all_findings_are_shown_where_that_is_asked_for() -> None:
     report = of_a_large_cluster()
-    assert "more (-v shows all)" in terminal.write(report, Look())
-    in_full = terminal.write(report, Look(in_full=True))
+    assert "more (-v shows all)" in terminal.table(report, Look())
+    in_full = terminal.table(report, Look(in_full=True))
     assert "more (-v shows all)" not in in_full
     assert all(f"Deployment/web-{number:02}" in in_full for number in range(60))
 

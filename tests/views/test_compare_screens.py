@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from kubespread.views import as_csv, plain
+from kubespread.views import plain
 from kubespread.views.look import Look
 from tests.views.compare_screens import CHANGES, SCREENS_KEPT, OfAll, Screen, answered
 from tests.views.simulate_screens import SCREENS, Cloud
@@ -51,17 +51,17 @@ kubernetes.io/hostname        1             2            1                 1
 
 
 def test_in_a_pipe_what_differs_is_columns() -> None:
-    text = plain.write(answered("made-soft", 12, "gke"), Look())
+    text = plain.plain(answered("made-soft", 12, "gke"), Look())
     assert text.startswith(PLAIN)
     blocks = [block.splitlines()[0].split() for block in text.split("\n\n")]
     assert [block[0] for block in blocks] == ["NODE", "KEY", "KEY", "NODE", "REPLICA", "SIDE"]
-    bare = plain.write(answered("made-soft", 12, "gke"), Look(headers=False))
+    bare = plain.plain(answered("made-soft", 12, "gke"), Look(headers=False))
     assert bare.splitlines()[0].split()[:2] == ["gke-prod-default-pool-1a2b3c4d-0000", "other-score"]
 
 
 def test_a_spreadsheet_has_a_row_for_every_node_that_differs() -> None:
     report = answered("made-soft", 12, "gke")
-    header, *rows = as_csv.write(report, Look()).splitlines()
+    header, *rows = plain.csv(report, Look()).splitlines()
     assert header.split(",")[:4] == ["node", "change", "feasible_before", "feasible_after"]
     assert header.split(",")[-2:] == ["replicas_before", "replicas_after"]
     differing = {node.name for node in report.nodes} | {node.name for node in report.replicas_on_nodes}

@@ -96,7 +96,7 @@ def screens() -> list[Screen]:
     reports = {f"{name}-{question}": ask(snapshot(name), name) for name in POOLS for question, ask in QUESTIONS.items()}
     reports |= {f"aws12-{question}": ask(snapshot("aws12")) for question, ask in ONCE.items()}
     return [
-        Screen(f"everyday-{name}-{width}", width, terminal.write(report, Look(width=width)))
+        Screen(f"everyday-{name}-{width}", width, terminal.table(report, Look(width=width)))
         for name, report in reports.items()
         for width in WIDTHS
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import kubespread
-from kubespread.questions.explain.rows import rows_of
+from kubespread.questions.explain.tables import rows_of
 from kubespread.views.constraints import ASCII, PRETTY
 from tests.builders import Data, hard, node, pod, pods_on, soft
 

@@ -13,12 +13,11 @@ import pytest
 from rich.cells import cell_len
 
 import kubespread
-from kubespread.questions.explain.domains import domain_rows
-from kubespread.questions.explain.rows import rows_of, shown_and_left_out
+from kubespread.questions.explain.tables import domain_rows, rows_of, shown_and_left_out
 from kubespread.views import terminal
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT
-from kubespread.views.layout import cut_end, cut_middle, width_of
 from kubespread.views.look import Look, RowOf
+from kubespread.views.terminal import cut_end, cut_middle, width_of
 from tests.cli.support import ROOT
 from tests.views.clusters import report
 
@@ -37,7 +36,7 @@ DRAWN = [
 def drawn(nodes: int, names: str, constraints: int, width: int) -> str:
     """The screen that is shown unasked, and below it the one with a row a node."""
     asked = report(nodes, names, constraints, everyone_fails=constraints == 2)
-    texts = [terminal.write(asked, Look(width=width)), terminal.write(asked, Look(width=width, by=RowOf.NODE))]
+    texts = [terminal.table(asked, Look(width=width)), terminal.table(asked, Look(width=width, by=RowOf.NODE))]
     return "\n".join(texts if texts[0] != texts[1] else texts[:1])
 
 
@@ -68,7 +67,7 @@ def test_at_every_width_verdict_arithmetic_and_reasons_are_there(seed: int) -> N
     )
     for width in (60, rng.randint(61, 99), rng.randint(100, 220)):
         for by in RowOf:
-            text = terminal.write(asked, Look(width=width, by=by))
+            text = terminal.table(asked, Look(width=width, by=by))
             assert max(map(cell_len, text.splitlines())) <= width
             if by is RowOf.NODE:
                 assert_nodes_are_whole(asked, text)

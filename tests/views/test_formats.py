@@ -7,6 +7,7 @@ import json
 import pytest
 
 import kubespread
+from kubespread.views import plain
 from kubespread.views.documents import document
 from kubespread.views.formats import FORMATS, Format, chosen_format, output_help
 from kubespread.views.look import Look
@@ -126,10 +127,11 @@ def test_standard_output_decides_when_nobody_else_does(name: str | None, is_term
     assert chosen_format(name, is_terminal=is_terminal).name == expected
 
 
-def test_another_format_is_one_row_and_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(FORMATS, "document", Format("document", "names_only", is_of_all=True))
-    assert [*writers("explain")][-1] == "document"
-    assert writers("explain")["document"].load()(EXPLAINED, Look()) == "n1\n"
+def test_another_format_is_one_row_and_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FORMATS, "called", Format("called", "plain", is_of_all=True))
+    monkeypatch.setattr(plain, "called", plain.name, raising=False)
+    assert [*writers("explain")][-1] == "called"
+    assert writers("explain")["called"].load()(EXPLAINED, Look()) == "n1\n"
     assert output_help(writers("explain")) == HELP["explain"]
 
 

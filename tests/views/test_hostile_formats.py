@@ -92,9 +92,9 @@ def test_every_format_of_every_report_is_printable_and_has_no_line_more(
 
 
 def test_no_writer_can_skip_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
-    careless = SimpleNamespace(write=lambda answer, look: f"{HOSTILE}\t{look.width}\n\x1b[31mred\x1b[0m\x1b[2J")
+    careless = SimpleNamespace(table=lambda answer, look: f"{HOSTILE}\t{look.width}\n\x1b[31mred\x1b[0m\x1b[2J")
     monkeypatch.setattr("kubespread.views.formats.import_module", lambda name: careless)
-    write = Writer("careless").load()
+    write = Writer("careless", "table").load()
     for look in (Look(), Look(color=True)):
         text = write(None, look)
         assert is_safe(text)

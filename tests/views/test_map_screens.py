@@ -8,7 +8,7 @@ from functools import cache
 
 import kubespread
 from kubespread import TopologyMap
-from kubespread.views import as_csv, plain, terminal
+from kubespread.views import plain, terminal
 from kubespread.views.look import Look, MapBy
 from tests.views.clusters import candidate, cluster
 from tests.views.kept import Screen, check, keep
@@ -44,22 +44,22 @@ def screens() -> list[Screen]:
     ):
         for width in (80, 120):
             look = Look(width=width, map_by=MapBy.SKEW)
-            text = terminal.write(of_pod(nodes, cloud, constraints), look)
+            text = terminal.table(of_pod(nodes, cloud, constraints), look)
             found.append(Screen(f"map-skew-{nodes}-{cloud}-{width}", width, text))
     for nodes, cloud in ((12, "aws"), (12, "gke"), (1000, "aws")):
         for width in (60, 80, 120):
-            text = terminal.write(whole(nodes, cloud), Look(width=width))
+            text = terminal.table(whole(nodes, cloud), Look(width=width))
             found.append(Screen(f"map-load-{nodes}-{cloud}-{width}", width, text))
-    unlabelled = terminal.write(of_pod(12, "gke", 1, 4), Look(width=80, map_by=MapBy.SKEW))
+    unlabelled = terminal.table(of_pod(12, "gke", 1, 4), Look(width=80, map_by=MapBy.SKEW))
     return [
         *found,
         *(
-            Screen(f"map-edited-12-aws-{width}", width, terminal.write(edited(), Look(width=width)))
+            Screen(f"map-edited-12-aws-{width}", width, terminal.table(edited(), Look(width=width)))
             for width in (80, 120)
         ),
         Screen("map-unlabelled-12-gke-80", 80, unlabelled),
-        Screen("map-plain", 0, plain.write(of_pod(12, "gke", 2), Look())),
-        Screen("map-csv", 0, as_csv.write(of_pod(12, "gke", 2), Look())),
+        Screen("map-plain", 0, plain.plain(of_pod(12, "gke", 2), Look())),
+        Screen("map-csv", 0, plain.csv(of_pod(12, "gke", 2), Look())),
     ]
 
 
@@ -69,14 +69,14 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
 
 def test_what_takes_no_pods_is_gray_and_what_it_holds_keeps_its_color() -> None:
     gray, rest = "\x1b[2m", "\x1b[0m"
-    text = terminal.write(edited(), Look(width=80, color=True))
+    text = terminal.table(edited(), Look(width=80, color=True))
     is_gray = {node.name: f"{gray}{node.name}{rest}" in text for node in edited().nodes}
     assert is_gray == {node.name: bool(node.closed) for node in edited().nodes}
 
 
 def test_in_full_every_node_of_a_large_cluster_has_a_character() -> None:
     report = of_pod(5000, "gke", 4)
-    text = terminal.write(report, Look(width=80, in_full=True, map_by=MapBy.SKEW))
+    text = terminal.table(report, Look(width=80, in_full=True, map_by=MapBy.SKEW))
     rows = [line for line in text.splitlines() if line.startswith("│")]
     cells = "".join(rows).replace("rack-", "")
     digits = {digit: cells.count(digit) for digit in "12"}
@@ -87,8 +87,8 @@ def test_in_full_every_node_of_a_large_cluster_has_a_character() -> None:
 
 def test_what_color_says_is_also_written() -> None:
     report = of_pod(12, "aws", 2)
-    colored = terminal.write(report, Look(width=80, map_by=MapBy.SKEW, color=True))
-    plain_text = terminal.write(report, Look(width=80, map_by=MapBy.SKEW))
+    colored = terminal.table(report, Look(width=80, map_by=MapBy.SKEW, color=True))
+    plain_text = terminal.table(report, Look(width=80, map_by=MapBy.SKEW))
     assert "\x1b[31m" in colored
     assert "6−0 = 6 > 1" in plain_text
 

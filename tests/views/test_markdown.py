@@ -13,7 +13,7 @@ from markdown_it.token import Token
 import kubespread
 from kubespread.escaping import escaped
 from kubespread.views.look import Look
-from kubespread.views.markdown import inline, paragraph, write
+from kubespread.views.markdown import inline, markdown, paragraph
 from tests.builders import hard, node, pod
 from tests.views.clusters import HOSTNAME, candidate, cluster
 from tests.views.test_formats import ANSWERS
@@ -75,7 +75,7 @@ def test_what_github_would_link_or_turn_into_a_picture_is_broken_up(text: str, s
 
 @pytest.mark.parametrize("kind", ANSWERS)
 def test_every_report_is_a_headline_an_answer_and_tables(kind: str) -> None:
-    text = write(answer_of(kind), Look())
+    text = markdown(answer_of(kind), Look())
     kinds = [token.type for token in tokens(text)]
     assert (kinds[0], kinds.count("heading_open"), "table_open" in kinds) == ("heading_open", 1, True)
     assert text.count("<details>") == text.count("</details>")
@@ -83,7 +83,7 @@ def test_every_report_is_a_headline_an_answer_and_tables(kind: str) -> None:
 
 def test_hostile_names_make_no_markup() -> None:
     snapshot = hostile_cluster()
-    text = write(kubespread.explain(snapshot, candidate(1)), Look())
+    text = markdown(kubespread.explain(snapshot, candidate(1)), Look())
     found = tokens(text)
     assert not {token.type for token in found} & {"link_open", "image", "fence", "code_inline"}
     raw = {token.content.strip() for token in found if token.type == "html_inline"}
@@ -92,11 +92,11 @@ def test_hostile_names_make_no_markup() -> None:
 
 def test_a_large_cluster_fits_into_a_comment_and_says_what_is_left_out() -> None:
     report = kubespread.explain(cluster(500, "aws"), candidate(4))
-    text = write(report, Look())
+    text = markdown(report, Look())
     assert len(text) < 65_536
     assert "<details><summary>Nodes (500)</summary>" in text
     assert "and 450 more rows" in text
-    assert write(report, Look(all_nodes=True)).count("\n| ip-10") > 500
+    assert markdown(report, Look(all_nodes=True)).count("\n| ip-10") > 500
 
 
 def test_however_long_names_are_and_however_many_tables_there_are_it_fits_into_a_comment() -> None:
@@ -106,16 +106,16 @@ def test_however_long_names_are_and_however_many_tables_there_are_it_fits_into_a
         each["metadata"]["labels"] = {HOSTNAME: each["metadata"]["name"]}
     pods = [pod(f"web-{number}", constraints=[hard(HOSTNAME)]) for number in range(20)]
     reports = kubespread.simulate(kubespread.Snapshot.from_objects(nodes), pods, 1)
-    text = write(reports, Look())
+    text = markdown(reports, Look())
     assert len(text) < 65_536
     assert text.endswith("parts of this answer left out, for which a comment has no room; `-v` gives all\n")
     assert text.count("<details>") == text.count("</details>")
-    assert len(write(reports, Look(in_full=True))) > 65_536
+    assert len(markdown(reports, Look(in_full=True))) > 65_536
 
 
 def test_the_rows_are_the_reports() -> None:
     report = kubespread.explain(cluster(12, "aws"), candidate(1))
-    rows = [line for line in write(report, Look()).splitlines() if line.startswith("| ip-")]
+    rows = [line for line in markdown(report, Look()).splitlines() if line.startswith("| ip-")]
     assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == [node.name for node in report.nodes]
     assert rows[0].split(" | ")[1:4] == ["yes", "0+1−0 = 1", str(report.nodes[0].total)]
 
@@ -128,14 +128,14 @@ def test_paragraphs_begin_no_list_quote_or_heading() -> None:
 
 @pytest.mark.parametrize("kind", ANSWERS)
 def test_no_table_has_more_columns_than_one_can_read(kind: str) -> None:
-    for line in write(answer_of(kind), Look(in_full=True)).splitlines():
+    for line in markdown(answer_of(kind), Look(in_full=True)).splitlines():
         if line.startswith("| --- "):
             assert line.count(" --- ") + line.count(" ---: ") <= 7
 
 
 def test_the_columns_for_which_there_is_no_room_are_folded_and_none_is_lost() -> None:
     report = kubespread.capacity(cluster(12, "aws"), "cpu=1")
-    text = write(report, Look(in_full=True))
+    text = markdown(report, Look(in_full=True))
     assert "<details><summary>Domains: " in text
     heads = {cell.strip() for line in text.splitlines() if line.startswith("| Domain |") for cell in line.split("|")}
     assert {"Nodes", "Fits", "cpu used", "cpu free", "memory used", "memory free", "pods used", "pods free"} <= heads

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubespread.views.layout import width_of
-from kubespread.views.names import fitted, told_apart
+from kubespread.views.terminal import fitted, told_apart, width_of
 
 AWS = ["ip-10-0-4-149.eu-west-1.compute.internal", "ip-10-0-14-72.eu-west-1.compute.internal"]
 GKE = [

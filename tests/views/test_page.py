@@ -21,8 +21,8 @@ from kubespread.reports.parts import Report
 from kubespread.views.documents import document
 from kubespread.views.page.parts import foldable
 from kubespread.views.page.writing import write_page
-from kubespread.views.registry import view_of
 from kubespread.views.sheet import Row, Table
+from kubespread.views.view import view_of
 from tests.builders import Data, hard, node, pod
 from tests.cli.support import FIXTURES
 from tests.views.test_formats import ANSWERS, CLUSTER

@@ -8,7 +8,7 @@ from functools import cache
 
 import kubespread
 from kubespread import PendingReport, Snapshot
-from kubespread.views import as_csv, plain, terminal
+from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, owned_by, pod
 from tests.cli.support import FIXTURES
@@ -50,15 +50,15 @@ def screens() -> list[Screen]:
     found = []
     stuck = kubespread.pending(kubespread.load(FIXTURES / "clusters" / "stuck.yaml"), namespace="shop")
     for width in (80, 120):
-        found.append(Screen(f"pending-stuck-{width}", width, where_it_lies(terminal.write(stuck, Look(width=width)))))
+        found.append(Screen(f"pending-stuck-{width}", width, where_it_lies(terminal.table(stuck, Look(width=width)))))
         for nodes, cloud in ((12, "aws"), (300, "gke")):
-            text = terminal.write(pending(nodes, cloud), Look(width=width))
+            text = terminal.table(pending(nodes, cloud), Look(width=width))
             found.append(Screen(f"pending-{nodes}-{cloud}-{width}", width, text))
     return [
         *found,
-        Screen("pending-in-full", 100, where_it_lies(terminal.write(stuck, Look(width=100, in_full=True)))),
-        Screen("pending-plain", 0, where_it_lies(plain.write(stuck, Look()))),
-        Screen("pending-csv", 0, where_it_lies(as_csv.write(stuck, Look()))),
+        Screen("pending-in-full", 100, where_it_lies(terminal.table(stuck, Look(width=100, in_full=True)))),
+        Screen("pending-plain", 0, where_it_lies(plain.plain(stuck, Look()))),
+        Screen("pending-csv", 0, where_it_lies(plain.csv(stuck, Look()))),
     ]
 
 

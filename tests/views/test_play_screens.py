@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 import kubespread
 from kubespread.questions.play.report import PlayReport
-from kubespread.views import as_csv, plain, terminal
+from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, owned_by, replica, soft
 from tests.world.clusters import deployment
@@ -127,14 +127,14 @@ KEPT = [(name, width) for name in REPORTS for width in (80, 120)]
 
 @pytest.mark.parametrize(("name", "width"), KEPT)
 def test_the_screen_is_the_one_that_was_looked_at(name: str, width: int) -> None:
-    text = terminal.write(REPORTS[name](), Look(width=width))
+    text = terminal.table(REPORTS[name](), Look(width=width))
     assert text == (SCREENS / f"play-{name}-{width}.txt").read_text()
     assert max(map(cell_len, text.splitlines())) <= width
 
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_the_columns_are_the_ones_that_were_looked_at(name: str) -> None:
-    assert plain.write(REPORTS[name](), Look()) == (SCREENS / f"play-{name}-plain.txt").read_text()
+    assert plain.plain(REPORTS[name](), Look()) == (SCREENS / f"play-{name}-plain.txt").read_text()
 
 
 def test_every_screen_that_is_kept_is_looked_at() -> None:
@@ -144,13 +144,13 @@ def test_every_screen_that_is_kept_is_looked_at() -> None:
 
 def keep() -> None:
     for name, width in KEPT:
-        (SCREENS / f"play-{name}-{width}.txt").write_text(terminal.write(REPORTS[name](), Look(width=width)))
+        (SCREENS / f"play-{name}-{width}.txt").write_text(terminal.table(REPORTS[name](), Look(width=width)))
     for name, report in REPORTS.items():
-        (SCREENS / f"play-{name}-plain.txt").write_text(plain.write(report(), Look()))
+        (SCREENS / f"play-{name}-plain.txt").write_text(plain.plain(report(), Look()))
 
 
 def test_a_row_a_step_for_a_spreadsheet() -> None:
-    assert as_csv.write(outage(), Look()).splitlines() == [
+    assert plain.csv(outage(), Look()).splitlines() == [
         "step,placed,gone,blocked,pending,workload,key,max_skew,before,after,not_created,not_made,name,text,why",
         "1,3,0,0,0,web,topology.kubernetes.io/zone,1,0,0,0,0,more replicas,scale deploy/web=9,",
         "2,9,9,0,0,web,topology.kubernetes.io/zone,1,0,0,0,0,,rollout deploy/web,",
@@ -162,7 +162,7 @@ def test_a_row_a_step_for_a_spreadsheet() -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 200])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
-    lines = terminal.write(maintenance(), Look(width=width)).splitlines()
+    lines = terminal.table(maintenance(), Look(width=width)).splitlines()
     assert max(map(cell_len, lines)) <= max(width, 62)
 
 
@@ -175,7 +175,7 @@ def test_only_a_hard_constraint_can_be_violated(constraint: Callable[..., Data],
     report = kubespread.play(cluster, {**_HEAD, "spec": {"steps": ["scale deploy/web=8"]}})
     change = report.steps[0].happened.workloads[0].skew[0]
     assert (change.before, change.after, change.is_violated) == (7, 6, is_red)
-    assert ("\x1b[31m" in terminal.write(report, Look(width=80, color=True))) == is_red
+    assert ("\x1b[31m" in terminal.table(report, Look(width=80, color=True))) == is_red
 
 
 if __name__ == "__main__":

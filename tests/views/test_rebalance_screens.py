@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 import kubespread
 from kubespread import RebalanceReport, Snapshot
-from kubespread.views import as_csv, names_only, plain, terminal
+from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, pod
 from tests.cli.support import FIXTURES
@@ -56,16 +56,16 @@ def planned(nodes: int, cloud: str) -> RebalanceReport:
 
 def screens() -> list[Screen]:
     found = [
-        Screen(f"rebalance-{nodes}-{cloud}-{width}", width, terminal.write(planned(nodes, cloud), Look(width=width)))
+        Screen(f"rebalance-{nodes}-{cloud}-{width}", width, terminal.table(planned(nodes, cloud), Look(width=width)))
         for nodes, cloud in ((12, "aws"), (12, "gke"), (1000, "aws"))
         for width in (80, 120)
     ]
     look = Look()
     return [
         *found,
-        Screen("rebalance-plain", 0, plain.write(planned(12, "gke"), look)),
-        Screen("rebalance-csv", 0, as_csv.write(planned(12, "gke"), look)),
-        Screen("rebalance-name", 0, names_only.write(planned(12, "gke"), look)),
+        Screen("rebalance-plain", 0, plain.plain(planned(12, "gke"), look)),
+        Screen("rebalance-csv", 0, plain.csv(planned(12, "gke"), look)),
+        Screen("rebalance-name", 0, plain.name(planned(12, "gke"), look)),
     ]
 
 
@@ -75,7 +75,7 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
 
 def test_everything_is_shown_where_that_is_asked_for() -> None:
     report = planned(1000, "aws")
-    text = terminal.write(report, Look(width=120, in_full=True))
+    text = terminal.table(report, Look(width=120, in_full=True))
     assert all(f"evict {step.pod.replace('/', ' ')} &&" in text for step in report.steps)
     assert "(-v shows all)" not in text
 

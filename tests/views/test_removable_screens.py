@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 import kubespread
 from kubespread import RemovableReport, Snapshot
-from kubespread.views import as_csv, plain, terminal
+from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, pod
 from tests.cli.support import FIXTURES
@@ -43,15 +43,15 @@ def removed(nodes: int, cloud: str) -> RemovableReport:
 
 def screens() -> list[Screen]:
     found = [
-        Screen(f"removable-{nodes}-{cloud}-{width}", width, terminal.write(removed(nodes, cloud), Look(width=width)))
+        Screen(f"removable-{nodes}-{cloud}-{width}", width, terminal.table(removed(nodes, cloud), Look(width=width)))
         for nodes, cloud in ((12, "aws"), (12, "gke"), (200, "aws"))
         for width in (80, 120)
     ]
     fleet, look = kubespread.removable(kubespread.load(FIXTURES / "clusters" / "fleet.yaml")), Look()
     return [
         *found,
-        Screen("removable-plain", 0, plain.write(fleet, look)),
-        Screen("removable-csv", 0, as_csv.write(fleet, look)),
+        Screen("removable-plain", 0, plain.plain(fleet, look)),
+        Screen("removable-csv", 0, plain.csv(fleet, look)),
     ]
 
 
@@ -69,12 +69,12 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
 
 
 def test_nothing_is_wider_than_a_narrow_terminal() -> None:
-    text = terminal.write(removed(12, "aws"), Look(width=60))
+    text = terminal.table(removed(12, "aws"), Look(width=60))
     assert max(map(cell_len, text.splitlines())) <= 60
 
 
 def test_in_full_every_node_has_a_row() -> None:
-    assert terminal.write(removed(200, "aws"), Look(width=120, in_full=True)).count(" yes ") == 195
+    assert terminal.table(removed(200, "aws"), Look(width=120, in_full=True)).count(" yes ") == 195
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def test_every_screen_that_is_kept_is_looked_at() -> None:
 @pytest.mark.parametrize("cloud", ["aws", "gke", "short"])
 def test_one_workload_on_twelve_nodes_is_about_twelve_lines(cloud: Cloud, width: int) -> None:
     for replicas in (15, None):
-        lines = terminal.write(answered(12, cloud, 1, replicas), Look(width=width)).splitlines()
+        lines = terminal.table(answered(12, cloud, 1, replicas), Look(width=width)).splitlines()
         assert len(lines) <= 13
 
 
@@ -48,4 +48,4 @@ def test_nothing_to_place_is_said_in_the_same_words_on_the_screen_and_beside_it(
     report = msgspec.structs.replace(answered(5, "short", 1, 15)[0], replicas=9, present=9, placed=0)
     said = "9 of 9 replicas already running, nothing to place"
     assert report.answer[0] == said
-    assert said in terminal.write([report], Look(width=120)).splitlines()[0]
+    assert said in terminal.table([report], Look(width=120)).splitlines()[0]

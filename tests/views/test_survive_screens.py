@@ -11,7 +11,7 @@ import pytest
 
 import kubespread
 from kubespread import Snapshot, SurviveReport, UpgradeReport
-from kubespread.views import as_csv, plain, terminal
+from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, soft
 from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
@@ -56,17 +56,17 @@ def screens() -> list[Screen]:
     for nodes, cloud in ((12, "aws"), (12, "gke"), (1000, "aws")):
         for width in (80, 120):
             look = Look(width=width)
-            both = terminal.write(lost(nodes, cloud, ("zone", "hostname") if nodes < 100 else ("zone",)), look)
+            both = terminal.table(lost(nodes, cloud, ("zone", "hostname") if nodes < 100 else ("zone",)), look)
             found.append(Screen(f"survive-{nodes}-{cloud}-{width}", width, both))
             for name, edit in (("blocked", ""), ("done", SCALED)):
-                text = terminal.write(upgraded(nodes, cloud, edit), look)
+                text = terminal.table(upgraded(nodes, cloud, edit), look)
                 found.append(Screen(f"upgrade-{nodes}-{cloud}-{name}-{width}", width, text))
     look = Look()
     found += [
-        Screen("survive-plain", 0, plain.write(lost(12, "gke", ("zone",)), look)),
-        Screen("survive-csv", 0, as_csv.write(lost(12, "gke", ("zone",)), look)),
-        Screen("upgrade-plain", 0, plain.write(upgraded(12, "gke", ""), look)),
-        Screen("upgrade-csv", 0, as_csv.write(upgraded(12, "gke", SCALED), look)),
+        Screen("survive-plain", 0, plain.plain(lost(12, "gke", ("zone",)), look)),
+        Screen("survive-csv", 0, plain.csv(lost(12, "gke", ("zone",)), look)),
+        Screen("upgrade-plain", 0, plain.plain(upgraded(12, "gke", ""), look)),
+        Screen("upgrade-csv", 0, plain.csv(upgraded(12, "gke", SCALED), look)),
     ]
     return found
 
@@ -79,7 +79,7 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
 def test_many_domains_are_cut_to_the_worst_unless_all_are_wanted(in_full: bool) -> None:
     report = lost(12, "aws", ("hostname",))
     many = kubespread.survive(cluster(60, "aws"), ("hostname",)) if not in_full else report
-    text = terminal.write(many, Look(width=120, in_full=in_full))
+    text = terminal.table(many, Look(width=120, in_full=in_full))
     assert ("40 more hostnames: each can be lost" in text) is not in_full
 
 

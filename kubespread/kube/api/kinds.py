@@ -18,6 +18,7 @@ from msgspec import Struct
 from kubespread.kube.api import cluster_objects as objects
 from kubespread.kube.api import core, devices, workloads
 from kubespread.kube.api.meta import ApiObject
+from kubespread.wording import count_of
 
 
 def _replica_specs(field: str) -> tuple[TemplateAt, ...]:
@@ -85,9 +86,7 @@ def custom_notes(kinds: Iterable[str]) -> list[str]:
 
 
 def _skipped(kinds: Iterable[str]) -> list[str]:
-    return [
-        f"skipped {count} object{'' if count == 1 else 's'} of {kind}" for kind, count in sorted(Counter(kinds).items())
-    ]
+    return [f"skipped {count_of(count, 'object')} of {kind}" for kind, count in sorted(Counter(kinds).items())]
 
 
 TEMPLATE_PATH = "spec.template"

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from kubespread.kube.versions import Release, all_changes, changes_to
+from kubespread.wording import verb_of
 
 # Where people put a field one or more levels too high.
 _STEPS_DOWN = ("metadata", "spec", "jobTemplate", "template")
@@ -45,7 +46,7 @@ def alternatives(text: str, candidates: Iterable[str]) -> str:
         return did_you_mean(near)
     if near := near_miss(text, names):
         return did_you_mean(near)
-    return f"; there {'is' if len(names) == 1 else 'are'} {', '.join(names)}" if 0 < len(names) <= _FEW else ""
+    return f"; there {verb_of(len(names), 'are')} {', '.join(names)}" if 0 < len(names) <= _FEW else ""
 
 
 def workload_type(api_version: str, kind: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubespread.kube.owners import NamespacedName
 from kubespread.reports.advise import Advice, costly, not_enough, untried
 from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, PodReference
-from kubespread.wording import count_of, some_of
+from kubespread.wording import count_of, some_of, verb_of
 
 
 class AdviseReport(ClusterReport, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ def _subject(report: AdviseReport) -> str:
 
 
 def _verb(report: AdviseReport) -> str:
-    return "fits" if report.replicas is None else "finds a node" if report.replicas == 1 else "find a node"
+    return "fits" if report.replicas is None else verb_of(report.replicas, "find a node")
 
 
 def _message(report: AdviseReport) -> str:
@@ -90,5 +90,5 @@ def _message(report: AdviseReport) -> str:
         return f"nothing tells what could be changed: {report.message}"
     if report.replicas is not None:
         return f"{_subject(report)} {_verb(report)}: no change is needed"
-    verb = "fits" if report.fitting == 1 else "fit"
+    verb = verb_of(report.fitting, "fit")
     return f"{report.fitting:,} of {count_of(report.nodes, 'node')} {verb}: no change is needed"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 
-from kubespread.escaping import escaped
 from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit.report import (
     CAUSES,
@@ -24,24 +24,10 @@ from kubespread.questions.audit.report import (
     counts_text,
     sentence,
 )
-from kubespread.views.layout import (
-    DIM,
-    HANGING,
-    INDENT,
-    Cell,
-    Line,
-    answered,
-    cell,
-    headline,
-    left_out,
-    remarks,
-    wrapped,
-)
-from kubespread.views.look import Look
-from kubespread.views.phrases import whose
-from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
-from kubespread.views.terminal import table
-from kubespread.views.view import Tile, View, about
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
+from kubespread.views.terminal import HANGING, INDENT, folded, left_out, remarks
+from kubespread.views.view import Tile, View, about, whose
 from kubespread.wording import EMPTY, count_of, short_key
 
 _MAX_ROWS, _ROWS_OF_MANY, _SENTENCES_OF_MANY = 20, 8, 4
@@ -74,12 +60,9 @@ def _speaking(row: AuditedWorkload) -> AuditedConstraint | None:
     )
 
 
-def _of_speaking(header: str, value: Callable[[AuditedConstraint], object]) -> Column[AuditedWorkload]:
-    """A column of that constraint for scripts and pages."""
-    return Column(
-        header=header, readers=Readers.PIPES,
-        value=lambda row: None if (constraint := _speaking(row)) is None else value(constraint),
-    )  # fmt: skip
+def _of_speaking(value: Callable[[AuditedConstraint], object]) -> Callable[[AuditedWorkload], object]:
+    """The value of that constraint; None where there is none."""
+    return lambda row: None if (constraint := _speaking(row)) is None else value(constraint)
 
 
 def _skew(row: AuditedWorkload) -> str:
@@ -109,73 +92,68 @@ def _has(row: AuditedWorkload, cause: Cause) -> bool:
     return any(finding.cause == cause for finding in row.findings)
 
 
-_ZONES: Column[AuditedWorkload] = Column(header="ZONES", value=lambda row: counts_text(row.zones))
+_ZONES: Column[AuditedWorkload] = Column("ZONES", lambda row: counts_text(row.zones))
 _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
-    Column(header="WORKLOAD", value=lambda row: row.workload, readers=Readers.RECORDS),
-    Column(header="WORKLOAD", value=lambda row: row.called, readers=Readers.TERMINAL, fit=Fit.APART, least=14),
-    Column(header="LEVEL", value=lambda row: row.level, readers=Readers.RECORDS),
-    Column(header="REPLICAS", value=lambda row: row.replicas, readers=Readers.PIPES),
-    Column(header="PLACED", value=lambda row: row.placed, readers=Readers.PIPES),
-    Column(header="PENDING", value=lambda row: row.pending, readers=Readers.PIPES),
+    Column("WORKLOAD", lambda row: row.workload, on_terminal=lambda row: row.called, fit=Fit.APART, least=14),
+    Column("LEVEL", lambda row: row.level, Readers.RECORDS),
+    Column("REPLICAS", lambda row: row.replicas, Readers.PIPES),
+    Column("PLACED", lambda row: row.placed, Readers.PIPES),
+    Column("PENDING", lambda row: row.pending, Readers.PIPES),
     Column(
         header="PODS", is_number=True, readers=Readers.TERMINAL | Readers.PAGES,
         value=lambda row: f"{row.placed}" if row.placed == row.replicas else f"{row.placed} of {row.replicas}",
     ),
     _ZONES,
     Column(
-        header="LEFT", value=lambda row: row.left, is_number=True, nothing="-",
+        "LEFT", lambda row: row.left, is_number=True, nothing="-",
         tone=lambda row: Tone.BAD if row.left == 0 and row.placed >= 2 else Tone.PLAIN,
     ),
-    _of_speaking("CONSTRAINT", lambda row: f"{short_key(row.topology_key)}:{row.when_unsatisfiable}"),
-    _of_speaking("SOURCE", lambda constraint: constraint.source),
-    _of_speaking("SKEW", lambda constraint: constraint.skew),
-    _of_speaking("MAX-SKEW", lambda constraint: constraint.max_skew),
     # Findings refer to it, and names stand nowhere else.
     Column(
-        header="CONSTRAINT", value=_constraint, readers=Readers.TERMINAL | Readers.PAGES, gives_way=True,
-        tone=lambda row: Tone.FAINT if _constraint(row) == "none" else Tone.PLAIN,
+        "CONSTRAINT", _of_speaking(lambda row: f"{short_key(row.topology_key)}:{row.when_unsatisfiable}"),
+        text=_constraint, gives_way=True, tone=lambda row: Tone.FAINT if _constraint(row) == "none" else Tone.PLAIN,
     ),
+    Column("SOURCE", _of_speaking(lambda row: row.source), Readers.PIPES),
     Column(
-        header="SKEW", value=_skew, readers=Readers.TERMINAL | Readers.PAGES, is_number=True, nothing="",
+        "SKEW", _of_speaking(lambda row: row.skew), text=_skew, is_number=True,
         tone=lambda row: Tone.BAD if row.level == "violated" else Tone.PLAIN,
     ),
-    Column(header="NEXT-FITS", value=lambda row: row.next_fits, readers=Readers.PIPES),
+    Column("MAX-SKEW", _of_speaking(lambda row: row.max_skew), Readers.PIPES),
     Column(
-        header="NEXT", value=_next, readers=Readers.TERMINAL | Readers.PAGES,
+        "NEXT-FITS", lambda row: row.next_fits, text=_next, short="NEXT", title="Next",
         tone=lambda row: {"fits": Tone.GOOD, "no": Tone.BAD}.get(_next(row), Tone.PLAIN),
     ),
     Column(
-        header="CAUSES", value=lambda row: [*dict.fromkeys(finding.cause for finding in row.findings)],
+        "CAUSES", lambda row: [*dict.fromkeys(finding.cause for finding in row.findings)],
         readers=Readers.RECORDS,
     ),
     Column(
-        header="STATE", value=lambda row: _STATES[row.level], readers=Readers.TERMINAL, fit=Fit.END, least=8,
+        "STATE", lambda row: _STATES[row.level], readers=Readers.TERMINAL, fit=Fit.END, least=8,
         tone=lambda row: _TONES[row.level],
     ),
 )  # fmt: skip
 
 _SERVICE: Sequence[Column[AuditedService]] = (
-    Column(header="SERVICE", value=lambda row: row.service, readers=Readers.RECORDS),
-    Column(header="SERVICE", value=lambda row: row.service.called, readers=Readers.TERMINAL, fit=Fit.APART, least=14),
-    Column(header="LEVEL", value=lambda row: row.level, readers=Readers.RECORDS),
+    Column("SERVICE", lambda row: row.service, on_terminal=lambda row: row.service.called, fit=Fit.APART, least=14),
+    Column("LEVEL", lambda row: row.level, Readers.RECORDS),
     count("READY", lambda row: row.ready),
     count("NOT-READY", lambda row: row.not_ready),
-    Column(header="ENDPOINTS", value=lambda row: counts_text(row.domains)),
-    Column(header="SKEW", value=lambda row: row.skew, is_number=True, nothing="-"),
-    Column(header="WORKLOADS", value=lambda row: row.workloads, readers=Readers.RECORDS),
+    Column("ENDPOINTS", lambda row: counts_text(row.domains)),
+    Column("SKEW", lambda row: row.skew, is_number=True, nothing="-"),
+    Column("WORKLOADS", lambda row: row.workloads, Readers.RECORDS),
     Column(
-        header="STATE", value=lambda row: _STATES[row.level], readers=Readers.TERMINAL, fit=Fit.END, least=8,
+        "STATE", lambda row: _STATES[row.level], readers=Readers.TERMINAL, fit=Fit.END, least=8,
         tone=lambda row: _TONES[row.level],
     ),
 )  # fmt: skip
 
 _Found = tuple[AuditedWorkload, AuditFinding]
 _FINDING: Sequence[Column[_Found]] = (
-    Column(header="WORKLOAD", value=lambda row: row[0].workload),
-    Column(header="LEVEL", value=lambda row: row[1].level),
-    Column(header="CAUSE", value=lambda row: row[1].cause),
+    Column("WORKLOAD", lambda row: row[0].workload),
+    Column("LEVEL", lambda row: row[1].level),
+    Column("CAUSE", lambda row: row[1].cause),
     Column(
-        header="FINDING", value=lambda row: sentence(*row),
+        "FINDING", lambda row: sentence(*row),
         in_full=lambda row: "; ".join((sentence(*row), *_trials(*row))),
     ),
 )  # fmt: skip
@@ -191,8 +169,8 @@ def _trials(row: AuditedWorkload, finding: AuditFinding) -> Iterator[str]:
 
 _Sum = tuple[str, Sequence[_Found]]
 _CAUSES: Sequence[Column[_Sum]] = (
-    Column(header="WHAT IS WRONG", value=lambda row: row[0], fit=Fit.END, least=24),
-    Column(header="LEVEL", value=lambda row: _STATES[row[1][0][1].level], tone=lambda row: _TONES[row[1][0][1].level]),
+    Column("WHAT IS WRONG", lambda row: row[0], fit=Fit.END, least=24),
+    Column("LEVEL", lambda row: _STATES[row[1][0][1].level], tone=lambda row: _TONES[row[1][0][1].level]),
     count("WORKLOADS", lambda row: len({workload.workload for workload, _ in row[1]})),
 )
 
@@ -232,7 +210,8 @@ def view(report: AuditReport) -> View:
             for level, number in reversed(report.levels.items())
             if number or level != "unjudged"
         ],
-        lines=lambda look: _lines(report, look),
+        parts=lambda look: _parts(report, look),
+        remarks="among",
         names=[
             *(service.service for service in report.services if service.level != "ok"),
             *(workload.workload for workload in report.workloads if workload.level != "ok"),
@@ -250,7 +229,7 @@ def _services(report: AuditReport) -> Sequence[Sheet[AuditedService]]:
 
 
 def _domains(report: AuditReport, row: AuditedWorkload) -> Sequence[DomainPods]:
-    """Its pods by domain of the key that is asked about."""
+    """Its pods by domain of the report's topology key."""
     return row.zones if report.topology_key == ZONE else row.domains
 
 
@@ -284,7 +263,7 @@ def _matrix_legend(report: AuditReport) -> str:
 
 
 def _columns(report: AuditReport) -> Sequence[Column[AuditedWorkload]]:
-    """With the domains of another key in the place of the zones, where one was asked about."""
+    """With a matrix of domains on a page, and on a terminal with zones or the domains of another key."""
     columns = _listed(report)
     if not (matrix := [*_matrix(report)]):
         return columns
@@ -297,12 +276,14 @@ def _listed(report: AuditReport) -> Sequence[Column[AuditedWorkload]]:
     if report.topology_key == ZONE:
         return _WORKLOAD
     domains: Column[AuditedWorkload] = Column(
-        header="DOMAINS", short=short_key(report.topology_key).upper(), value=lambda row: counts_text(row.domains)
+        "DOMAINS", lambda row: counts_text(row.domains), short=short_key(report.topology_key).upper()
     )
     return [domains if column is _ZONES else column for column in _WORKLOAD]
 
 
-def _legend(report: AuditReport) -> str:
+def _key(report: AuditReport) -> str:
+    if not any(row.left is not None for row in report.workloads):
+        return ""
     key = short_key(report.topology_key)
     order = ""
     if report.topology_key != ZONE and len(report.workloads[0].domains) <= _MAX_VALUES:
@@ -311,38 +292,32 @@ def _legend(report: AuditReport) -> str:
     return f"{order}LEFT: pods left without the {key} that has most of them; NEXT: one pod more"
 
 
-def _lines(report: AuditReport, look: Look) -> Iterator[Line]:
-    """In full it shows every workload, and every placing that was tried to find a cause."""
-    yield from headline(view(report).title, report, look)
-    yield from answered(report.answer, look)
-    shown, summed = _shown(report, look), _by_cause(report)
+def _parts(report: AuditReport, look: Look) -> Iterator[Sheet[Any] | Line]:
+    """In full every workload, and every placing that was tried to find a cause."""
     is_summed = not look.in_full and report.reaches("unjudged") > _MAX_ROWS
     if is_summed:
-        yield from table(_CAUSES, summed, look)
-    if report.services:
-        yield from table(_SERVICE, report.services, look)
-    if shown:
-        yield from table(_columns(report), shown, look)
-    if look.headers and any(row.left is not None for row in shown):
-        yield from wrapped([Cell(INDENT), cell(_legend(report), DIM)], look.width, HANGING)
-    hidden = report.workloads[len(shown) :]
-    if hidden:
-        fine = sum(row.level == "ok" for row in hidden)
-        flawed = "" if fine == len(hidden) else f", {len(hidden) - fine:,} of them with findings"
-        yield from left_out(len(hidden), "workload", flawed)
+        yield Sheet(title="", columns=_CAUSES, rows=_by_cause(report))
+    yield from _services(report)
+    yield Sheet(
+        title="", columns=_columns(report), rows=report.workloads, most=_MAX_ROWS, few=_flawed, noun="workload",
+        note=_with_findings, key=_key(report),
+    )  # fmt: skip
     if look.in_full:
-        yield from _in_full(shown, look)
+        yield from _in_full(report.workloads, look)
         return
     most = _SENTENCES_OF_MANY if is_summed else len(report.answer)
     yield from remarks(report.answer[:most], look)
     yield from left_out(len(report.answer) - most, "finding")
 
 
-def _shown(report: AuditReport, look: Look) -> Sequence[AuditedWorkload]:
-    """All of a few; of many those with findings, unless these are too many."""
-    if look.in_full or len(report.workloads) <= _MAX_ROWS:
-        return report.workloads
-    flawed = [row for row in report.workloads if row.level != "ok"]
+def _with_findings(hidden: Sequence[AuditedWorkload]) -> str:
+    flawed = sum(row.level != "ok" for row in hidden)
+    return f", {flawed:,} of them with findings" if flawed else ""
+
+
+def _flawed(rows: Sequence[AuditedWorkload]) -> Sequence[AuditedWorkload]:
+    """Of many those with findings, unless these are too many."""
+    flawed = [row for row in rows if row.level != "ok"]
     return flawed if len(flawed) <= _MAX_ROWS else flawed[:_ROWS_OF_MANY]
 
 
@@ -350,10 +325,8 @@ def _in_full(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Line]:
     """What is found of each row, with what was tried, and which rollouts are under way."""
     for row in rows:
         if under_way := row.under_way:
-            yield from wrapped([Cell(f"{INDENT}{escaped(f'{row.called}: {under_way}')}")], look.width, HANGING)
+            yield from folded(look, f"{row.called}: {under_way}")
         for finding in row.findings:
-            text = escaped(f"{row.called}: {sentence(row, finding)}")
-            yield from wrapped([Cell(f"{INDENT}{text}")], look.width, HANGING)
+            yield from folded(look, f"{row.called}: {sentence(row, finding)}")
             for trial in _trials(row, finding):
-                tried = Cell(f"{INDENT * 2}{escaped(trial)}", DIM)
-                yield from wrapped([tried], look.width, HANGING + 2)
+                yield from folded(look, Cell(trial, Tone.FAINT), indent=INDENT * 2, hanging=HANGING + 2)

@@ -36,7 +36,7 @@ from kubespread.reports.autoscaling import (
 from kubespread.scenario.prices import Prices
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugin import SUCCESS
-from kubespread.wording import count_of, some_of
+from kubespread.wording import count_of, some_of, verb_of
 from kubespread.world.events.controllers import daemon_templates
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import workload_of
@@ -148,7 +148,7 @@ class FewestNodes:
         lower, upper = 0, 1
         while (played := self._play_alone(position, upper)).waiting:
             if played.has_empty or upper == most:
-                nodes = f"{upper} node{'' if upper == 1 else 's'}"
+                nodes = count_of(upper, "node")
                 return GroupLeast(group=group.name, total=None, why=f"with {nodes} of it: {played.message}")
             lower, upper = upper, min(2 * upper, most)
         while upper - lower > 1:
@@ -412,6 +412,6 @@ def _notes(groups: Sequence[ZoneGroup], pending: Sequence[Alike]) -> Iterator[st
         if lacking := [key for key in keys if key not in group.template.metadata.labels]:
             yield f"{group.name}: its nodes lack {', '.join(lacking)}, which a constraint of waiting pods asks for"
         if group.before < group.group.minimum:
-            are = "is" if group.before == 1 else "are"
+            are = verb_of(group.before, "are")
             shortfall = f"{count_of(group.before, 'node')} {are} fewer than min {group.group.minimum}"
             yield f"{group.name}: {shortfall}, but no autoscaler adds nodes for that alone"

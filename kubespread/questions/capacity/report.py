@@ -11,7 +11,7 @@ from typing import Literal
 from kubespread.kube.quantity import parse, rounded
 from kubespread.reports.cost import UNKNOWN, Cost, TotalCost
 from kubespread.reports.parts import ClusterReport, Judgment, PodReference, Report
-from kubespread.wording import count_of, some_of
+from kubespread.wording import count_of, some_of, verb_of
 
 StrandedBy = Literal["cordoned", "tainted", "pods", "resource", "remainder", "rejected"]
 
@@ -169,7 +169,7 @@ def _sentences(report: CapacityReport) -> Iterator[str]:
     if report.request is not None and report.fits is not None:
         pods = f"{count_of(report.fits, 'pod')} of {request_text(report.request)}"
         yield (
-            f"{pods} {'fits' if report.fits == 1 else 'fit'}{_where(report)}"
+            f"{pods} {verb_of(report.fits, 'fit')}{_where(report)}"
             if report.fits
             else f"no pod of {request_text(report.request)} fits"
         ) + _tolerating(report)

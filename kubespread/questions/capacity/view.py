@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -17,25 +18,10 @@ from kubespread.questions.capacity.report import (
     Stranded,
     request_text,
 )
-from kubespread.views.layout import (
-    GAP,
-    HANGING,
-    INDENT,
-    Cell,
-    Line,
-    aim,
-    answered,
-    cell,
-    headline,
-    left_out,
-    remarks,
-    wrapped,
-)
-from kubespread.views.look import Look
-from kubespread.views.names import fitted, legend
-from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
-from kubespread.views.terminal import room_beside_columns, table
-from kubespread.views.view import NodeFacts, Tile, View, about
+from kubespread.views.look import Line, Look, Tone
+from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
+from kubespread.views.terminal import GAP, aim, folded, room_beside_columns, width_of
+from kubespread.views.view import NodeFacts, Tile, View, about, some
 from kubespread.wording import EMPTY, count_of, short_key
 
 _ALWAYS = ("cpu", "memory")
@@ -88,19 +74,19 @@ def _stranded_text(stranded: Stranded, request: Mapping[str, str] | None) -> str
 
 
 def _resource_columns(report: CapacityReport, *, is_narrow: bool = False) -> Iterator[Column[ResourceCapacity]]:
-    yield Column(header="RESOURCE", value=lambda row: row.resource)
+    yield Column("RESOURCE", lambda row: row.resource)
     if not is_narrow:
-        yield Column(header="ALLOCATABLE", value=lambda row: rounded(row.allocatable), is_number=True)
-    yield Column(header="REQUESTED", value=lambda row: rounded(row.requested, up=True), is_number=True)
-    yield Column(header="USED", value=_share, is_number=True, tone=_fullness, drawn=_bar)
-    yield Column(header="FREE", value=lambda row: rounded(row.free), is_number=True)
+        yield Column("ALLOCATABLE", lambda row: rounded(row.allocatable), is_number=True)
+    yield Column("REQUESTED", lambda row: rounded(row.requested, up=True), is_number=True)
+    yield Column("USED", _share, is_number=True, tone=_fullness, drawn=_bar)
+    yield Column("FREE", lambda row: rounded(row.free), is_number=True)
     yield Column(
-        header="USABLE", value=lambda row: rounded(row.usable), is_number=True,
+        "USABLE", lambda row: rounded(row.usable), is_number=True,
         tone=lambda row: Tone.BAD if row.usable == "0" else Tone.PLAIN,
     )  # fmt: skip
     yield Column(
-        header="STRANDED",
-        value=lambda row: "; ".join(_stranded_text(part, report.request) for part in row.stranded),
+        "STRANDED",
+        lambda row: "; ".join(_stranded_text(part, report.request) for part in row.stranded),
         readers=Readers.RECORDS,
     )
 
@@ -116,7 +102,7 @@ def _fits(report: CapacityReport) -> list[Column[_Place]]:
         return []
     return [
         Column(
-            header="FITS", value=lambda row: row.fits or 0, is_number=True,
+            "FITS", lambda row: row.fits or 0, is_number=True,
             tone=lambda row: Tone.GOOD if row.fits else Tone.BAD,
         )
     ]  # fmt: skip
@@ -124,7 +110,7 @@ def _fits(report: CapacityReport) -> list[Column[_Place]]:
 
 def _used(name: str, readers: Readers) -> Column[_Place]:
     return Column(
-        header=f"{name.upper()}-USED", value=lambda row: _share(_of(row.resources, name)), is_number=True,
+        f"{name.upper()}-USED", lambda row: _share(_of(row.resources, name)), is_number=True,
         tone=lambda row: _fullness(_of(row.resources, name)), short=short_key(name).upper(), readers=readers,
         title=f"{name} used", drawn=lambda row: _bar(_of(row.resources, name)),
     )  # fmt: skip
@@ -134,12 +120,12 @@ def _amounts(name: str, *, used: Readers, free: Readers) -> list[Column[_Place]]
     """How much of a resource is taken and how much is left."""
     return [
         Column(
-            header=f"{name.upper()}-REQUESTED", value=lambda row: rounded(_of(row.resources, name).requested, up=True),
+            f"{name.upper()}-REQUESTED", lambda row: rounded(_of(row.resources, name).requested, up=True),
             is_number=True, readers=used & Readers.PIPES, title=f"{name} requested",
         ),
         _used(name, used),
         Column(
-            header=f"{name.upper()}-FREE", value=lambda row: rounded(_of(row.resources, name).free), is_number=True,
+            f"{name.upper()}-FREE", lambda row: rounded(_of(row.resources, name).free), is_number=True,
             short="FREE", readers=free, title=f"{name} free",
         ),
     ]  # fmt: skip
@@ -148,12 +134,12 @@ def _amounts(name: str, *, used: Readers, free: Readers) -> list[Column[_Place]]
 def _domain(report: CapacityReport, readers: Readers = Readers.ALL) -> Column[_Place]:
     """The domain's value, which may be empty, or that it has none."""
     return Column(
-        header="DOMAIN", value=lambda row: None if row.domain is None else row.domain or EMPTY, readers=readers,
+        "DOMAIN", lambda row: None if row.domain is None else row.domain or EMPTY, readers=readers,
         short=short_key(report.topology_key or "").upper(),
     )  # fmt: skip
 
 
-_NODE: Column[NodeCapacity] = Column(header="NODE", value=lambda row: row.node)
+_NODE: Column[NodeCapacity] = Column("NODE", lambda row: row.node)
 _DOMAIN_NODES: Column[DomainCapacity] = count("NODES", lambda row: row.nodes)
 
 
@@ -162,7 +148,7 @@ def _costs(report: CapacityReport) -> list[Column[DomainCapacity]]:
     if report.cost is None:
         return []
     return [
-        Column(header="COST", value=lambda row: row.cost and row.cost.amount, is_number=True, nothing="?"),
+        Column("COST", lambda row: row.cost and row.cost.amount, is_number=True, nothing="?"),
         count("UNPRICED", lambda row: row.cost.unknown if row.cost else None, bad=True, hides_empty=True),
     ]
 
@@ -175,7 +161,7 @@ def view(report: CapacityReport) -> View:
         amount for name in names
         for amount in _amounts(name, used=Readers.PIPES, free=Readers.PIPES if name == "pods" else Readers.RECORDS)
     ]  # fmt: skip
-    why: Column[NodeCapacity] = Column(header="WHY", value=lambda row: ", ".join(row.why))
+    why: Column[NodeCapacity] = Column("WHY", lambda row: ", ".join(row.why))
     nodes = Sheet(
         title="Nodes", columns=[_NODE, _domain(report, Readers.PIPES), *fits, *of_nodes, why], rows=report.node_rows,
         readers=Readers.PIPES, is_answer=True, tone=_tone,
@@ -194,7 +180,7 @@ def view(report: CapacityReport) -> View:
         ],
         tiles=[*_tiles(report)],
         nodes=NodeFacts.of(
-            replace(nodes, rows=sorted(report.node_rows, key=lambda row: (-_fullest(row), row.node))),
+            replace(nodes, rows=_fullest_first(report)),
             (lambda row: f"{count_of(row.fits or 0, 'more pod')} fit") if is_asked else None,
             "green has room for the pod, red has none" if is_asked else "",
         ),
@@ -202,7 +188,8 @@ def view(report: CapacityReport) -> View:
             row.node for row in sorted(report.node_rows, key=lambda row: (-(row.fits or 0), _fullest(row), row.node))
             if (not row.why if row.fits is None else row.fits)
         ],
-        lines=lambda look: _lines(report, look),
+        parts=lambda look: _parts(report, look),
+        remarks="above",
     )  # fmt: skip
 
 
@@ -210,7 +197,7 @@ def _tiles(report: CapacityReport) -> Iterator[Tile]:
     if report.fits is not None:
         roomy = sum(bool(row.fits) for row in report.node_rows)
         yield Tile("pods fit", f"{report.fits:,}", Tone.GOOD if report.fits else Tone.BAD)
-        yield Tile("nodes have room", f"{roomy:,} of {report.nodes:,}", Tone.GOOD if roomy else Tone.BAD)
+        yield some("nodes have room", roomy, report.nodes)
     if report.if_tolerated is not None:
         yield Tile("would fit with tolerations", f"{report.if_tolerated.fits:,}")
     for resource in report.resources:
@@ -223,7 +210,7 @@ def _tone(node: NodeCapacity) -> Tone:
 
 
 def _whose(report: CapacityReport) -> str:
-    """`` for pods of cpu 2 tolerating gpu``; nothing where only totals are asked about."""
+    """`` for pods of cpu 2 tolerating gpu``; nothing for totals alone."""
     if report.pod is not None:
         return f" for pods like {report.pod.namespace}/{report.pod.name} ({request_text(report.request or {})})"
     request = "" if report.request is None else f" of {request_text(report.request)}"
@@ -234,66 +221,60 @@ def _whose(report: CapacityReport) -> str:
     return request and f" for pods{request}"
 
 
-def _lines(report: CapacityReport, look: Look) -> Iterator[Line]:
-    yield from headline(view(report).title, report, look)
-    yield from answered(report.answer, look)
-    yield from remarks(report.answer, look)
-    requested = report.request or ()
-    resources = [
-        resource for resource in report.resources if resource.allocatable != "0" or resource.resource in requested
-    ]
-    yield from table(list(_resource_columns(report, is_narrow=aim(look) < _NARROW)), resources, look)
+def _parts(report: CapacityReport, look: Look) -> Iterator[Sheet[Any] | Line]:
+    is_narrow = aim(look) < _NARROW
+    resources = [row for row in report.resources if row.allocatable != "0" or row.resource in (report.request or ())]
+    yield Sheet(title="", columns=list(_resource_columns(report, is_narrow=is_narrow)), rows=resources)
     for resource in report.resources:
         # Where pod slots are left over, the shortage is told already.
         if resource.stranded and resource.resource != "pods":
             causes = ", ".join(_stranded_text(part, report.request) for part in resource.stranded)
-            yield from wrapped([Cell(INDENT), cell(f"{resource.resource} stranded: {causes}")], look.width, HANGING)
-    if report.domains:
-        yield from _domains(report, look)
-    yield from _nodes(report, look)
-
-
-def _domains(report: CapacityReport, look: Look) -> Iterator[Line]:
-    rows = list(report.domains)
-    if not look.in_full and len(rows) > _MAX_DOMAINS:
-        rows = sorted(rows, key=lambda row: -1 if row.fits is None else row.fits)[:_MAX_DOMAINS]
+            yield from folded(look, f"{resource.resource} stranded: {causes}")
     domain = replace(_domain(report), fit=Fit.NAMES, least=_LEAST_NAME)
-    nodes = [_DOMAIN_NODES] if aim(look) >= _NARROW else []
     amounts = [amount for name in _shown(report) for amount in _amounts(name, used=Readers.ALL, free=Readers.ALL)]
-    yield from table([domain, *_fits(report), *nodes, *_costs(report), *amounts], rows, look)
-    yield from left_out(len(report.domains) - len(rows), short_key(report.topology_key or ""))
-
-
-def _nodes(report: CapacityReport, look: Look) -> Iterator[Line]:
-    rows = sorted(report.node_rows, key=lambda row: (-_fullest(row), row.node))
-    if not look.in_full and len(rows) > _MAX_NODES:
-        rows = rows[:_SHOWN_OF_MANY]
-    columns: list[Column[NodeCapacity]] = [*_fits(report), *(_used(name, Readers.ALL) for name in _shown(report))]
-    if aim(look) >= _NARROW:
-        columns.append(Column(header="PODS", value=_pods, is_number=True))
-    why: Column[NodeCapacity] = Column(
-        header="WHY-NOT" if report.request is None else "NO-MORE-FOR", value=lambda row: ", ".join(row.why), nothing="",
-        fit=Fit.END, least=_LEAST_WHY, hides_empty=True,
+    yield Sheet(
+        title="", rows=report.domains, most=_MAX_DOMAINS, noun=short_key(report.topology_key or ""),
+        columns=[domain, *_fits(report), *([] if is_narrow else [_DOMAIN_NODES]), *_costs(report), *amounts],
+        few=lambda rows: sorted(rows, key=lambda row: -1 if row.fits is None else row.fits)[:_MAX_DOMAINS],
     )  # fmt: skip
-    names = [escaped(row.node) for row in rows]
-    domain = _domain(report)
-    beside = room_beside_columns([domain, *columns, why], rows, look)
-    if report.topology_key is not None and max(map(len, names), default=0) + GAP <= beside:
-        columns.insert(0, domain)
-    room = room_beside_columns([*columns, why], rows, look) - GAP
-    short = dict(zip(names, fitted(names, max(room, _LEAST_NAME)), strict=True))
-    node = replace(_NODE, text=lambda row: short[escaped(row.node)])
-    yield from table([node, *columns, why], rows, look)
-    yield from legend(names, list(short.values()), look)
-    if hidden := len(report.node_rows) - len(rows):
-        others = sorted(report.node_rows, key=_fullest)[:hidden]
-        extremes = dict.fromkeys(f"{_fullest(row):.0f}%" for row in (others[0], others[-1]))
-        yield from left_out(hidden, "node", f", {' to '.join(extremes)} full")
+    yield _nodes(report, look, is_narrow=is_narrow)
+
+
+def _nodes(report: CapacityReport, look: Look, *, is_narrow: bool) -> Sheet[NodeCapacity]:
+    """The fullest first; with their domain where it has room."""
+    columns: list[Column[NodeCapacity]] = [*_fits(report), *(_used(name, Readers.ALL) for name in _shown(report))]
+    if not is_narrow:
+        columns.append(Column("PODS", _pods, is_number=True))
+    columns.append(
+        Column(
+            "WHY-NOT" if report.request is None else "NO-MORE-FOR", lambda row: ", ".join(row.why), nothing="",
+            fit=Fit.END, least=_LEAST_WHY, hides_empty=True,
+        )
+    )  # fmt: skip
+    node = replace(_NODE, fit=Fit.NAMES, least=_LEAST_NAME)
+    sheet = Sheet(
+        title="", columns=[node, *columns], rows=_fullest_first(report), most=_MAX_NODES,
+        few=lambda rows: rows[:_SHOWN_OF_MANY], noun="node", note=_how_full,
+    )  # fmt: skip
+    shown, domain = sheet.on_screen(look)[0], _domain(report)
+    names = max((width_of(escaped(row.node)) for row in shown), default=0)
+    if report.topology_key is not None and names + GAP <= room_beside_columns([domain, *columns], shown, look):
+        return replace(sheet, columns=[node, domain, *columns])
+    return sheet
+
+
+def _how_full(hidden: Sequence[NodeCapacity]) -> str:
+    extremes = dict.fromkeys(f"{_fullest(row):.0f}%" for row in (hidden[-1], hidden[0]))
+    return f", {' to '.join(extremes)} full"
 
 
 def _pods(node: NodeCapacity) -> str:
     pods = _of(node.resources, "pods")
     return f"{pods.requested}/{pods.allocatable}"
+
+
+def _fullest_first(report: CapacityReport) -> list[NodeCapacity]:
+    return sorted(report.node_rows, key=lambda row: (-_fullest(row), row.node))
 
 
 def _fullest(node: NodeCapacity) -> float:

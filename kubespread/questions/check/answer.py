@@ -25,7 +25,7 @@ from kubespread.questions.scene import Scene
 from kubespread.snapshot.atomic_file import replacing
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import some_of
+from kubespread.wording import count_of, some_of, verb_of
 
 if TYPE_CHECKING:
     from kubespread.candidate.commit import EarlierManifests
@@ -63,7 +63,7 @@ def answer(question: Check, scene: Scene) -> CheckReport:
     if not rules:
         raise UsageError("nothing to check: what is selected and ignored leaves no rule")
     if snapshot is None and all(rule.needs_cluster for rule in rules):
-        codes, need = some_of([rule.code for rule in rules], _CODES_SHOWN), "needs" if len(rules) == 1 else "need"
+        codes, need = some_of([rule.code for rule in rules], _CODES_SHOWN), verb_of(len(rules), "need")
         raise UsageError(f"nothing to check: {codes} {need} a cluster (-S FILE)")
     with _base_of(question) as earlier:
         work = Checking.of(question, scene)
@@ -285,5 +285,5 @@ def _notes(gathered: Gathered, gone: int) -> Sequence[str]:
     if unknown := list(unknown_codes(silenced)):
         notes.append(f"annotations silence unknown rules: {', '.join(unknown)}")
     if gone:
-        notes.append(f"{gone} finding{'' if gone == 1 else 's'} of the baseline {'is' if gone == 1 else 'are'} gone")
+        notes.append(f"{count_of(gone, 'finding')} of the baseline {verb_of(gone, 'are')} gone")
     return notes

@@ -126,7 +126,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
             if self.explain is None
             else part("check", "answer", "rule")(self.explain)
         )
-        text: str = part("check", "rules", "written")(rules, output, headers=headers)
+        text: str = part("check", "formats", "rules")(rules, output, headers=headers)
         return text
 
     @property

@@ -57,7 +57,7 @@ from kubespread.questions.worlds import world_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import Profile, default_profile
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import count_of, some_of
+from kubespread.wording import count_of, some_of, verb_of
 from kubespread.world.events.world import World
 from kubespread.world.store.claims import Replicas, replicas_with_claims
 from kubespread.world.store.pod_book import key_of
@@ -141,7 +141,7 @@ class _Gatherer:
         if self._parts:
             return UsageError(f"nothing to check: {some_of(self._parts, _NAMES_SHOWN)}")
         files = [*(manifest.file for manifest in read.manifests), *read.skipped]
-        hold = "holds" if len(files) == 1 else "hold"
+        hold = verb_of(len(files), "hold")
         labeled = f" with the labels {self._choosing.selector}" if self._choosing.selector else ""
         return UsageError(f"nothing to check: {some_of(files, _NAMES_SHOWN)} {hold} no Pod or workload{labeled}")
 

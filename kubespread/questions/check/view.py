@@ -4,48 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from kubespread.questions.check.report import CheckReport, Finding, Severity
-from kubespread.views.layout import (
-    BAD,
-    DIM,
-    HANGING,
-    HEAD,
-    INDENT,
-    WARNED,
-    Cell,
-    Line,
-    answered,
-    cell,
-    headline,
-    remarks,
-    wrapped,
-)
-from kubespread.views.look import Look
-from kubespread.views.sheet import Column, Readers, Sheet, Tone
-from kubespread.views.view import Listed, Listing, Tile, View, about
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.sheet import Column, Readers, Sheet
+from kubespread.views.terminal import HANGING, folded, headline
+from kubespread.views.view import ListedLine, Listing, Tile, View, about
 from kubespread.wording import count_of
 
-_STYLES = {Severity.ERROR: BAD, Severity.WARNING: WARNED, Severity.INFO: DIM}
 _TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.PLAIN}
+_LEVELS = {**_TONES, Severity.INFO: Tone.FAINT}
 _MOST_OF_A_RULE = 10
 _COLUMNS: Sequence[Column[Finding]] = (
-    Column(
-        header="PLACE", value=lambda finding: finding.place, hides_empty=True, readers=Readers.COLUMNS | Readers.PAGES
-    ),
-    Column(header="FILE", value=lambda finding: finding.file, readers=Readers.SPREADSHEET),
-    Column(header="LINE", value=lambda finding: finding.line, readers=Readers.SPREADSHEET),
-    Column(header="COLUMN", value=lambda finding: finding.column, readers=Readers.SPREADSHEET),
-    Column(header="FIELD", value=lambda finding: finding.field, readers=Readers.SPREADSHEET),
-    Column(header="WORKLOAD", value=lambda finding: finding.workload),
-    Column(header="SEVERITY", value=lambda finding: finding.severity),
-    Column(header="CODE", value=lambda finding: finding.code, readers=Readers.PIPES),
-    Column(header="RULE", value=lambda finding: finding.rule, readers=Readers.PIPES),
-    Column(header="RULE", value=lambda finding: f"{finding.code} {finding.rule}", readers=Readers.PAGES),
-    Column(header="MESSAGE", value=lambda finding: finding.message, title="What happens"),
-    Column(header="REMEDY", value=lambda finding: finding.remedy.text, readers=Readers.PIPES),
-    Column(header="REMEDY", value=lambda finding: finding.remedy.with_outcome, readers=Readers.PAGES),
-    Column(header="OUTCOME", value=lambda finding: finding.remedy.outcome, readers=Readers.SPREADSHEET),
+    Column("PLACE", lambda finding: finding.place, hides_empty=True, readers=Readers.COLUMNS | Readers.PAGES),
+    Column("FILE", lambda finding: finding.file, Readers.SPREADSHEET),
+    Column("LINE", lambda finding: finding.line, Readers.SPREADSHEET),
+    Column("COLUMN", lambda finding: finding.column, Readers.SPREADSHEET),
+    Column("FIELD", lambda finding: finding.field, Readers.SPREADSHEET),
+    Column("WORKLOAD", lambda finding: finding.workload),
+    Column("SEVERITY", lambda finding: finding.severity),
+    Column("CODE", lambda finding: finding.code, Readers.PIPES),
+    Column("RULE", lambda finding: finding.rule, text=lambda finding: f"{finding.code} {finding.rule}"),
+    Column("MESSAGE", lambda finding: finding.message, title="What happens"),
+    Column("REMEDY", lambda finding: finding.remedy.text, text=lambda finding: finding.remedy.with_outcome),
+    Column("OUTCOME", lambda finding: finding.remedy.outcome, Readers.SPREADSHEET),
 )
 
 
@@ -62,7 +45,9 @@ def view(report: CheckReport) -> View:
         **facts,
         title=f"Check of {count_of(report.workloads, 'workload')}",
         sheets=[findings],
-        lines=lambda look: _lines(report, look),
+        heading=lambda look: headline([Cell(_title(report), Tone.STRONG)], facts["provenance"], look),
+        parts=lambda look: _parts(report, look),
+        remarks="among",
         tiles=[_tile(severity, report.count(severity)) for severity in Severity],
         listings=list(_listings(report)),
     )
@@ -80,7 +65,9 @@ def _listings(report: CheckReport) -> Iterator[Listing]:
         for finding in report.findings:
             if finding.file == excerpt.file and finding.line is not None:
                 found.setdefault(finding.line, []).append(finding)
-        lines = (Listed(line.number, line.text, [*map(_remark, found.get(line.number, ()))]) for line in excerpt.lines)
+        lines = (
+            ListedLine(line.number, line.text, [*map(_remark, found.get(line.number, ()))]) for line in excerpt.lines
+        )
         yield Listing(excerpt.file, list(lines))
 
 
@@ -88,18 +75,21 @@ def _remark(finding: Finding) -> tuple[Tone, str]:
     return _TONES[finding.severity], f"{finding.severity} {finding.code} {finding.called}: {finding.in_full}"
 
 
-def _lines(report: CheckReport, look: Look) -> Iterator[Line]:
-    """In full it shows every finding."""
-    yield from headline(_title(report), report, look)
-    yield from answered(report.answer, look)
+def _parts(report: CheckReport, look: Look) -> Iterator[Line]:
+    """By file or workload; in full every finding."""
     shown = list(report.findings if look.in_full else _first_of_each(report.findings))
     for where in dict.fromkeys(map(_where, shown)):
-        yield [cell(where, HEAD)]
+        yield [Cell(where, Tone.STRONG)]
         for finding in shown:
             if _where(finding) == where:
                 yield from _finding(finding, look)
-    yield from _left_out(report.findings, shown)
-    yield from remarks(report.answer, look, DIM)
+    hidden = Counter(f"{finding.code} {finding.rule}" for finding in report.findings)
+    hidden.subtract(f"{finding.code} {finding.rule}" for finding in shown)
+    yield from (
+        [Cell(f"{rule}: {number} more (-v shows all)", Tone.FAINT)] for rule, number in sorted(hidden.items()) if number
+    )
+    for sentence in report.answer[1:]:
+        yield from folded(look, Cell(sentence, Tone.FAINT), indent="")
 
 
 def _title(report: CheckReport) -> str:
@@ -112,25 +102,20 @@ def _where(finding: Finding) -> str:
 
 
 def _finding(finding: Finding, look: Look) -> Iterator[Line]:
-    name = "" if finding.file is None else finding.called
-    head = [
-        cell(f"{finding.position}  " if finding.position else ""),
-        cell(finding.severity, _STYLES[finding.severity]),
-    ]
-    head.append(cell("  ".join(["", finding.code, finding.rule, name]).rstrip()))
-    yield from wrapped([Cell(INDENT), *head], look.width, HANGING)
-    remedy = finding.remedy
-    texts = [Cell(" " * HANGING), cell(finding.message)]
-    yield from wrapped(texts, look.width, HANGING)
-    yield from wrapped([Cell(" " * HANGING), cell(f"→ {remedy.text}")], look.width, HANGING + 2)
-    for setting in remedy.settings:
-        yield from wrapped([Cell(" " * (HANGING + 2)), cell(f"--set {setting}", DIM)], look.width, HANGING + 2)
-    for edit in remedy.edits:
-        yield from wrapped([Cell(" " * (HANGING + 2)), cell(f"--{edit}", DIM)], look.width, HANGING + 2)
-    for command in remedy.commands if look.in_full else ():
-        yield [Cell(" " * (HANGING + 2)), cell(command, DIM)]
+    name, remedy = "" if finding.file is None else finding.called, finding.remedy
+    severity = Cell(finding.severity, _LEVELS[finding.severity])
+    place = f"{finding.position}  " if finding.position else ""
+    yield from folded(look, place, severity, "  ".join(["", finding.code, finding.rule, name]).rstrip())
+    inside = partial(folded, look, indent=" " * HANGING)
+    yield from inside(finding.message)
+    yield from inside(f"→ {remedy.text}", hanging=HANGING + 2)
+    options = [*(f"--set {setting}" for setting in remedy.settings), *(f"--{edit}" for edit in remedy.edits)]
+    deeper = " " * (HANGING + 2)
+    for option in options:
+        yield from folded(look, Cell(option, Tone.FAINT), indent=deeper, hanging=HANGING + 2)
+    yield from ([Cell(deeper + command, Tone.FAINT)] for command in (remedy.commands if look.in_full else ()))
     if remedy.outcome is not None:
-        yield from wrapped([Cell(" " * (HANGING + 2)), cell(remedy.outcome, DIM)], look.width, HANGING + 2)
+        yield from folded(look, Cell(remedy.outcome, Tone.FAINT), indent=deeper, hanging=HANGING + 2)
 
 
 def _first_of_each(findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -140,11 +125,3 @@ def _first_of_each(findings: Sequence[Finding]) -> Iterator[Finding]:
         seen[finding.code] += 1
         if seen[finding.code] <= _MOST_OF_A_RULE:
             yield finding
-
-
-def _left_out(findings: Sequence[Finding], shown: Sequence[Finding]) -> Iterator[Line]:
-    by_rule = Counter((finding.code, finding.rule) for finding in findings)
-    by_rule.subtract((finding.code, finding.rule) for finding in shown)
-    for (code, rule), number in sorted(by_rule.items()):
-        if number:
-            yield [cell(f"{code} {rule}: {number} more (-v shows all)", DIM)]

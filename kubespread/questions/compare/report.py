@@ -13,7 +13,7 @@ from enum import StrEnum
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
 from kubespread.reports import parts as reports
 from kubespread.reports.judged_nodes import NodeConstraint, Rejection, Verdict
-from kubespread.wording import count_of
+from kubespread.wording import count_of, says
 
 
 class Asked(reports.Report, frozen=True):
@@ -326,7 +326,7 @@ def _replicas(report: CompareReport) -> list[str]:
     gone = sum(max(0, node.before - node.after) for node in report.replicas_on_nodes)
     come = sum(max(0, node.after - node.before) for node in report.replicas_on_nodes)
     if elsewhere := min(gone, come):
-        parts.append(f"{elsewhere} replica{' goes' if elsewhere == 1 else 's go'} elsewhere")
+        parts.append(f"{says(elsewhere, 'replica', 'go')} elsewhere")
     elif report.replicas and not report.replicas_on_nodes:
         parts.append("replicas go to the same nodes in another order")
     return parts

@@ -1,4 +1,4 @@
-"""A comparison: how the two questions differ, then nodes, replicas and messages of both sides."""
+"""A comparison: how the two questions differ, then nodes, where replicas end up, and messages of both sides."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from kubespread.questions.compare.placements import ARROW, NodeNames, both, placements
+from kubespread.escaping import escaped
 from kubespread.questions.compare.report import (
     CompareReport,
     ConstraintDifference,
+    ConstraintSide,
     DomainDifference,
     NodeChange,
     NodeDifference,
@@ -22,30 +23,149 @@ from kubespread.questions.compare.workloads.report import ClusterSideReport, Com
 from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, without_taint_of_cordon
 from kubespread.reports.parts import release_phrase, scheduler_phrase
 from kubespread.reports.reason_words import short_names
-from kubespread.views.layout import (
-    BAD,
-    DIM,
-    GOOD,
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.sheet import Column, Readers, Row, Sheet, count
+from kubespread.views.terminal import (
+    CUT,
     HANGING,
-    HEAD,
-    INDENT,
-    Cell,
-    Line,
+    Laid,
     aim,
-    answered,
-    cell,
     flowed,
+    folded,
+    shared,
     tabulated,
+    told_apart,
     width_of,
     wrapped,
 )
-from kubespread.views.layout import Column as Laid
-from kubespread.views.look import Look
-from kubespread.views.names import told_apart
-from kubespread.views.phrases import cluster_phrase, cluster_words
-from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
-from kubespread.views.view import Bar, Bars, NodeFacts, Tile, View, beside
-from kubespread.wording import EMPTY, short_key
+from kubespread.views.view import Bar, Bars, NodeFacts, Tile, View, beside, cluster_phrase, cluster_words
+from kubespread.wording import EMPTY, count_of, short_key, verb_of
+
+ARROW = " → "
+_NO_NUMBER = "–"
+_LEAST_PREFIX = 12
+_MAX_DOMAINS, _MAX_NODES, _MAX_REPLICAS = 6, 10, 6
+
+
+class NodeNames(Struct, frozen=True):
+    """How the nodes of one report are called."""
+
+    prefix: str = ""
+    suffix: str = ""
+
+    @classmethod
+    def of(cls, report: CompareReport, look: Look) -> NodeNames:
+        """In full where no heading tells the rest, and where no terminal limits the line width."""
+        names = {node.name for node in report.nodes} | {node.name for node in report.replicas_on_nodes}
+        names.update(
+            name for replica in report.replicas for name in (replica.before, replica.after) if name is not None
+        )
+        names.update(report.before.first, report.after.first)
+        if not look.headers or look.width is None:
+            return cls()
+        prefix, suffix = shared([escaped(name) for name in sorted(names)])
+        return cls(prefix if len(prefix) >= _LEAST_PREFIX else "", suffix)
+
+    @property
+    def left_out(self) -> str:
+        """``gke-prod-pool-*``; empty where names are in full."""
+        return f"{self.prefix}*{self.suffix}" if self.prefix or self.suffix else ""
+
+    def short(self, name: str) -> str:
+        return f"{CUT if self.prefix else ''}{escaped(name).removeprefix(self.prefix).removesuffix(self.suffix)}"
+
+
+def placements(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
+    """Only skews where placing is not simulated."""
+    before, after = report.before, report.after
+    if before.replicas is None or after.replicas is None:
+        yield from flowed((_constraint(constraint) for constraint in report.constraints), look)
+        return
+    placed = Cell(f"  {_placed(before, after)}", Tone.BAD if after.pending else Tone.PLAIN)
+    yield from wrapped([Cell("REPLICAS", Tone.STRONG), placed], look.width, HANGING)
+    yield from flowed((_constraint(constraint) for constraint in report.constraints), look)
+    nodes = sorted(report.replicas_on_nodes, key=lambda node: (-abs(node.after - node.before), node.name))
+    shown = nodes if look.in_full else nodes[:_MAX_NODES]
+    counts = [f"{names.short(node.name)} {node.before:,}{ARROW}{node.after:,}" for node in shown]
+    yield from _listed(counts, len(nodes) - len(shown), "node", look)
+    moves = [
+        f"replica {replica.replica}: {names.short(replica.before)}{ARROW}{names.short(replica.after)}"
+        for replica in report.replicas
+        if replica.before is not None and replica.after is not None
+    ]
+    named = moves if look.in_full else moves[:_MAX_REPLICAS]
+    yield from _listed(named, len(moves) - len(named), "replica", look)
+
+
+def _placed(before: SideReport, after: SideReport) -> str:
+    """``12 → 11 of 12 placed, 1 pending``."""
+    pending = f", {after.pending:,} pending" if after.pending else ""
+    if before.replicas == after.replicas:
+        return f"{both(str(before.running), str(after.running))} of {after.replicas} placed{pending}"
+    return f"{before.running:,} of {before.replicas:,}{ARROW}{after.running:,} of {after.replicas:,} placed{pending}"
+
+
+def _listed(phrases: Sequence[str], left_out: int, what: str, look: Look) -> Iterator[Line]:
+    more = [[Cell(f"and {count_of(left_out, f'more {what}')}", Tone.FAINT)]] if left_out else []
+    yield from flowed([*([Cell(phrase)] for phrase in phrases), *more], look, gutter=" · ")
+
+
+def _constraint(constraint: ConstraintDifference) -> Line:
+    """``A zone ≤ 1  a 3 → 2 · b 3 → 4, skew 0 → 2``."""
+    before, after = constraint.before, constraint.after
+    key = short_key(constraint.topology_key)
+    if before is None or after is None:
+        only = before or after
+        assert only is not None
+        when = "before" if after is None else "after"
+        return [Cell(only.letter, Tone.STRONG), Cell(f" {key} ≤ {only.max_skew}  only {when}, skew {only.skew}")]
+    exceeds = after.is_hard and after.skew > after.max_skew
+    limits = both(str(before.max_skew), str(after.max_skew))
+    differing = ", ".join(_settings(before, after))
+    return [
+        Cell(both(before.letter, after.letter), Tone.STRONG),
+        Cell(f" {key} ≤ {limits}  "),
+        Cell(f"{_domains_said(constraint)}, " if constraint.domains and not constraint.is_about_nodes else ""),
+        Cell(f"skew {both(str(before.skew), str(after.skew))}", Tone.BAD if exceeds else Tone.PLAIN),
+        Cell(f" ({differing})" if differing else ""),
+    ]
+
+
+def _settings(before: ConstraintSide, after: ConstraintSide) -> Iterator[str]:
+    """Other settings that differ, and whether the constraint is soft."""
+    hardness = both(*("hard" if side.is_hard else "soft" for side in (before, after)))
+    if hardness != "hard":
+        yield hardness
+    for name, old, new in (
+        ("minDomains", before.min_domains, after.min_domains),
+        ("nodeAffinityPolicy", before.node_affinity_policy, after.node_affinity_policy),
+        ("nodeTaintsPolicy", before.node_taints_policy, after.node_taints_policy),
+        ("counting", before.selector, after.selector),
+    ):
+        if old != new:
+            yield f"{name} {_NO_NUMBER if old is None else old}{ARROW}{_NO_NUMBER if new is None else new}"
+
+
+def _domains_said(constraint: ConstraintDifference) -> str:
+    """The domains whose counts differ most; nodes have their own list."""
+    domains = sorted(
+        constraint.domains, key=lambda domain: (-abs((domain.after or 0) - (domain.before or 0)), domain.value)
+    )
+    phrases = [
+        f"{domain.value or EMPTY} {_count(domain.before)}{ARROW}{_count(domain.after)}"
+        for domain in domains[:_MAX_DOMAINS]
+    ]
+    left_out = len(domains) - len(phrases)
+    return " · ".join([*phrases, *([f"and {left_out} more domains"] if left_out else [])])
+
+
+def _count(matching: int | None) -> str:
+    return _NO_NUMBER if matching is None else str(matching)
+
+
+def both(before: str, after: str) -> str:
+    return before if before == after else f"{before}{ARROW}{after}"
+
 
 _NONE = "none"
 _DEFAULT_PROFILE = "profile default-scheduler"
@@ -57,7 +177,12 @@ _MAX_ROWS, _MAX_ROWS_OF_SCORES = 12, 6
 _MAX_NAMED, _NAMES_PER_WIDTH = 3, 3
 _FITS = "nothing pending"
 _ORDER = list(NodeChange)
-_STYLES = {NodeChange.GONE: BAD, NodeChange.STOPS: BAD, NodeChange.NEW: GOOD, NodeChange.STARTS: GOOD}
+_STYLES = {
+    NodeChange.GONE: Tone.BAD,
+    NodeChange.STOPS: Tone.BAD,
+    NodeChange.NEW: Tone.GOOD,
+    NodeChange.STARTS: Tone.GOOD,
+}
 _TONES = {
     NodeChange.STOPS: Tone.BAD,
     NodeChange.GONE: Tone.BAD,
@@ -146,53 +271,51 @@ def _why(node: NodeDifference) -> str:
 
 
 _NODE: Sequence[Column[NodeDifference]] = (
-    Column(header="NODE", value=lambda node: node.name),
-    Column(header="CHANGE", value=lambda node: node.change.replace(" ", "-")),
+    Column("NODE", lambda node: node.name),
+    Column("CHANGE", lambda node: node.change.replace(" ", "-")),
     count("SCORE-BEFORE", lambda node: _number_of(node.before, "total")),
     count("SCORE-AFTER", lambda node: _number_of(node.after, "total")),
     count("RANK-BEFORE", lambda node: _number_of(node.before, "rank")),
     count("RANK-AFTER", lambda node: _number_of(node.after, "rank")),
-    Column(header="WHY", value=_why),
+    Column("WHY", _why),
 )
 _SKEW: Sequence[Column[ConstraintDifference]] = (
-    Column(header="KEY", value=lambda row: row.topology_key),
+    Column("KEY", lambda row: row.topology_key),
     count("SKEW-BEFORE", lambda row: None if row.before is None else row.before.skew),
     count("SKEW-AFTER", lambda row: None if row.after is None else row.after.skew),
     count("MAX-SKEW-BEFORE", lambda row: None if row.before is None else row.before.max_skew),
     count("MAX-SKEW-AFTER", lambda row: None if row.after is None else row.after.max_skew),
 )
 _DOMAIN: Sequence[Column[tuple[str, DomainDifference]]] = (
-    Column(header="KEY", value=lambda row: row[0]),
-    Column(header="DOMAIN", value=lambda row: row[1].value or EMPTY),
+    Column("KEY", lambda row: row[0]),
+    Column("DOMAIN", lambda row: row[1].value or EMPTY),
     count("BEFORE", lambda row: row[1].before),
     count("AFTER", lambda row: row[1].after),
 )
 _ON_NODE: Sequence[Column[NodeReplicasDifference]] = (
-    Column(header="NODE", value=lambda row: row.name),
+    Column("NODE", lambda row: row.name),
     count("REPLICAS-BEFORE", lambda row: row.before),
     count("REPLICAS-AFTER", lambda row: row.after),
 )
 _REPLICA: Sequence[Column[ReplicaDifference]] = (
     count("REPLICA", lambda row: row.replica),
-    Column(header="NODE-BEFORE", value=lambda row: row.before, title="Before"),
-    Column(header="NODE-AFTER", value=lambda row: row.after, title="After"),
+    Column("NODE-BEFORE", lambda row: row.before, title="Before"),
+    Column("NODE-AFTER", lambda row: row.after, title="After"),
 )
 
 _Side = tuple[str, SideReport]
 _SIDE: Sequence[Column[_Side]] = (
-    Column(header="SIDE", value=lambda row: row[0]),
+    Column("SIDE", lambda row: row[0]),
     count("NODES", lambda row: row[1].nodes),
-    Column(header="FIT", value=lambda row: row[1].fitting, is_number=True, title="Fitting"),
-    Column(header="FIRST-CHOICE", value=lambda row: row[1].first[:3], readers=Readers.PAGES),
+    Column("FIT", lambda row: row[1].fitting, is_number=True, title="Fitting"),
+    Column("FIRST-CHOICE", lambda row: row[1].first[:3], Readers.PAGES),
     count("REPLICAS", lambda row: row[1].replicas),
-    Column(header="RUNNING", value=lambda row: row[1].present, readers=Readers.PIPES),
-    Column(header="PLACED", value=lambda row: row[1].placed, readers=Readers.PIPES),
+    Column("RUNNING", lambda row: row[1].present, Readers.PIPES),
+    Column("PLACED", lambda row: row[1].placed, Readers.PIPES),
     # Placed replicas included: a page shows the sum.
-    Column(
-        header="RUNNING", value=lambda row: None if row[1].replicas is None else row[1].running, readers=Readers.PAGES
-    ),
+    Column("RUNNING", lambda row: None if row[1].replicas is None else row[1].running, Readers.PAGES),
     count("PENDING", lambda row: None if row[1].replicas is None else row[1].pending),
-    Column(header="MESSAGE", value=lambda row: row[1].message or row[1].stopped),
+    Column("MESSAGE", lambda row: row[1].message or row[1].stopped),
 )
 
 _Figures = tuple[str, NodeDifference | None, NodeReplicasDifference | None]
@@ -215,14 +338,14 @@ def _figures(report: CompareReport) -> Sheet[_Figures]:
 
             # Plugin names keep their spelling.
             name = f"{header}-{when}".upper() if header.islower() else f"{header}_{when}"
-            yield Column(header=name, value=value)
+            yield Column(name, value)
 
     return Sheet(
         title="Figures of nodes", readers=Readers.SPREADSHEET, is_answer=True,
         rows=[(name, nodes.get(name), replicas.get(name)) for name in sorted({*nodes, *replicas})],
         columns=[
-            Column(header="NODE", value=lambda row: row[0]),
-            Column(header="CHANGE", value=lambda row: None if row[1] is None else row[1].change.value),
+            Column("NODE", lambda row: row[0]),
+            Column("CHANGE", lambda row: None if row[1] is None else row[1].change.value),
             *pair("feasible", lambda side: "true" if side.feasible else "false"),
             *pair("total", lambda side: side.total),
             *pair("rank", lambda side: side.rank),
@@ -258,7 +381,10 @@ def view(report: CompareReport) -> View:
             Sheet(title="Sides", columns=_SIDE, rows=sides, readers=Readers.PIPES),
         ],
         names=[node.name for node in report.nodes],
-        lines=lambda look: _lines(report, look),
+        heading=lambda look: _heading(report, NodeNames.of(report, look), look),
+        answer_tone=Tone.GOOD if report.same else Tone.BAD,
+        parts=lambda look: _parts(report, look),
+        remarks="among",
         tiles=list(_tiles(before, after)),
         bars=list(_bars(report)),
         nodes=_node_facts(report),
@@ -340,11 +466,8 @@ def _total(side: NodeSide | None) -> str:
     return "none" if side is None or side.total is None else str(side.total)
 
 
-def _lines(report: CompareReport, look: Look) -> Iterator[Line]:
+def _parts(report: CompareReport, look: Look) -> Iterator[Line]:
     names = NodeNames.of(report, look)
-    if look.headers:
-        yield from _heading(report, names, look)
-    yield from answered(report.answer, look, GOOD if report.same else BAD)
     yield from _nodes_lines(report, names, look)
     yield from placements(report, names, look)
     yield from _messages(report, look)
@@ -352,37 +475,38 @@ def _lines(report: CompareReport, look: Look) -> Iterator[Line]:
 
 def _nodes_lines(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
     before, after = report.before, report.after
-    yield from wrapped([cell("NODES", HEAD), cell(f"  {_fitting(before, after)}")], look.width, HANGING)
+    yield from wrapped([Cell("NODES", Tone.STRONG), Cell(f"  {_fitting(before, after)}")], look.width, HANGING)
     rows = _rows_of(report.nodes, in_full=look.in_full)
     columns = [
-        Laid("", [Cell(row.change.value, _STYLES.get(row.change, "")) for row in rows.rows]),
-        Laid("", [Cell(text) for text in _names(rows.rows, names, aim(look) // _NAMES_PER_WIDTH)]),
-        Laid("", [cell(row.text) for row in rows.rows]),
+        Laid("", [Cell(row.change.value, _STYLES.get(row.change, Tone.PLAIN)) for row in rows.rows]),
+        Laid("", _names(rows.rows, names, aim(look) // _NAMES_PER_WIDTH)),
+        Laid("", [row.text for row in rows.rows]),
     ]
     for line in tabulated(columns, headers=False) if rows.rows else ():
         yield from wrapped(line, look.width, HANGING)
-    phrases = [[cell(sentence, DIM)] for sentence in _left_out(rows.left_out)]
+    phrases = [[Cell(sentence, Tone.FAINT)] for sentence in _left_out(rows.left_out)]
     if report.unchanged_nodes:
         phrases.append(
-            [cell(f"{_count_nodes(report.unchanged_nodes)} as before" if report.nodes else "all as before", DIM)]
+            [
+                Cell(
+                    f"{count_of(report.unchanged_nodes, 'node')} as before" if report.nodes else "all as before",
+                    Tone.FAINT,
+                )
+            ]
         )
     if rows.left_out or any(len(row.nodes) > 1 for row in rows.rows):
-        phrases.append([cell("-v: node by node", DIM)])
+        phrases.append([Cell("-v: node by node", Tone.FAINT)])
     yield from flowed(phrases, look, gutter=" · ")
     if before.first != after.first and before.first and after.first:
-        yield from flowed([[cell(f"first choice {_first(before, names)}{ARROW}{_first(after, names)}")]], look)
+        yield from folded(look, f"first choice {_first(before, names)}{ARROW}{_first(after, names)}")
 
 
 def _fitting(before: SideReport, after: SideReport) -> str:
     """``12 → 8 of 12 fit``."""
-    fit = f"{after.fitting:,} of {after.nodes:,} fit{'s' if after.fitting == 1 else ''}"
+    fit = f"{after.fitting:,} of {after.nodes:,} {verb_of(after.fitting, 'fit')}"
     if before.nodes != after.nodes:
         return f"{before.fitting:,} of {before.nodes:,}{ARROW}{fit}"
     return fit if before.fitting == after.fitting else f"{before.fitting:,}{ARROW}{fit}"
-
-
-def _count_nodes(nodes: int) -> str:
-    return f"{nodes} node{'' if nodes == 1 else 's'}"
 
 
 def _names(rows: Sequence[_Row], names: NodeNames, width: int) -> Iterator[str]:
@@ -395,7 +519,7 @@ def _names(rows: Sequence[_Row], names: NodeNames, width: int) -> Iterator[str]:
         if len(called) == 1:
             yield apart[row.nodes[0].name]
         else:
-            yield listed if len(called) <= _MAX_NAMED and width_of(listed) <= width else _count_nodes(len(called))
+            yield listed if len(called) <= _MAX_NAMED and width_of(listed) <= width else count_of(len(called), "node")
 
 
 def _left_out(rows: Sequence[_Row]) -> Iterator[str]:
@@ -418,11 +542,11 @@ def _messages(report: CompareReport, look: Look) -> Iterator[Line]:
     before, after = report.before, report.after
     if (before.message, before.stopped) == (after.message, after.stopped):
         return
-    yield [cell("MESSAGE", HEAD)]
+    yield [Cell("MESSAGE", Tone.STRONG)]
     for when, side in (("before", before), ("after", after)):
         texts = list(dict.fromkeys(filter(None, (side.message, side.conclusion, side.stopped)))) or [_FITS]
         for message in texts:
-            yield from wrapped([cell(f"{INDENT}{when}: {message}")], look.width, HANGING)
+            yield from folded(look, f"{when}: {message}")
 
 
 class _Row(Struct, frozen=True):
@@ -466,20 +590,24 @@ def _heading(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Li
     before, after = report.before, report.after
     subject = both(before.subject, after.subject)
     namespace = both(before.pod.namespace, after.pod.namespace)
-    headline = [cell(subject, HEAD), cell(f" in {namespace}, before → after")]
+    headline = [Cell(subject, Tone.STRONG), Cell(f" in {namespace}, before → after")]
     yield from heading(headline, report, f"nodes {names.left_out}" if names.left_out else "", look)
 
 
 def heading(headline: Line, report: CompareReport | CompareWorkloadsReport, note: str, look: Look) -> Iterator[Line]:
-    """The headline with what both sides share and a ``note``, and a line for each difference between the questions."""
+    """The headline with what both sides share and a ``note``, and a line for each difference between the questions;
+    nothing without headers.
+    """
+    if not look.headers:
+        return
     before, after = report.before, report.after
     pairs = zip(_provenance(before), _provenance(after), strict=True)
     untold = "" if scheduler_phrase(after.kube_version, after.cluster) else " ".join(_provenance(after)[1])
     shared = [text for old, new in pairs if old == new and (text := " ".join(filter(None, old))) != untold]
     phrases = [" · ".join(note for note in (*shared, report.manner) if note not in ("", _DEFAULT_PROFILE)), note]
-    yield from flowed([headline, *([cell(phrase, DIM)] for phrase in phrases if phrase)], look, indent="")
+    yield from flowed([headline, *([Cell(phrase, Tone.FAINT)] for phrase in phrases if phrase)], look, indent="")
     for setting in question_differences(before, after):
-        yield from flowed([[cell(setting)]], look)
+        yield from folded(look, setting)
 
 
 def sources(report: CompareReport | CompareWorkloadsReport) -> str:

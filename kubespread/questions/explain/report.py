@@ -13,7 +13,7 @@ from kubespread.kube.gotext import quote
 from kubespread.reports.advise import SCHEDULE_ANYWAY, Advice, Suggestion, not_enough
 from kubespread.reports.judged_nodes import NodeReport
 from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, PodReference, PreemptionReport
-from kubespread.wording import count_of
+from kubespread.wording import count_of, verb_of
 
 
 class ExplainReport(ClusterReport, frozen=True, kw_only=True):
@@ -97,10 +97,10 @@ def summary(report: ExplainReport, suffix: str = "") -> str:
     """``2 of 4 nodes fit: node3, node4``, without the ``suffix`` that all names of nodes share."""
     total = len(report.nodes)
     fitting = [node.name.removesuffix(suffix) for node in report.nodes if node.feasible]
-    verb = "fits" if len(fitting) == 1 else "fit"
+    verb = verb_of(len(fitting), "fit")
     more = " …" if len(fitting) > _MAX_NAMES else ""
     listed = f": {', '.join(fitting[:_MAX_NAMES])}{more}" if fitting else ""
-    return f"{len(fitting):,} of {total:,} node{'' if total == 1 else 's'} {verb}{listed}"
+    return f"{len(fitting):,} of {count_of(total, 'node')} {verb}{listed}"
 
 
 def beside(report: ExplainReport) -> list[str]:

@@ -18,8 +18,8 @@ from kubespread.scheduler.causes import (
     has,
     requirement,
 )
-from kubespread.views.constraints import PRETTY, formula
-from kubespread.views.phrases import policies
+from kubespread.views.constraints import PRETTY, formula, policies
+from kubespread.wording import count_of
 
 
 def in_sentences(report: ExplainReport) -> str:
@@ -64,8 +64,7 @@ def _constraint(constraint: NodeConstraint, about: ConstraintReport) -> str:
     if constraint.domain is None:
         ending = "which a hard constraint requires" if about.is_hard else "so the constraint does not count for it"
         return f"{head} the node has no label {about.topology_key}, {ending}."
-    pods = f"{constraint.matching} matching pod{'' if constraint.matching == 1 else 's'}"
-    where = f"domain {constraint.domain or '(empty value)'} has {pods}"
+    where = f"domain {constraint.domain or '(empty value)'} has {count_of(constraint.matching or 0, 'matching pod')}"
     itself = "the pod itself adds 1" if constraint.self_match else "the pod itself does not match and adds 0"
     minimum = (
         "no domain is compared"

@@ -6,36 +6,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from kubespread.questions.explain.domains import DomainRow, DomainRows, domain_rows, domain_table, is_by_domain
-from kubespread.questions.explain.node_table import node_table
 from kubespread.questions.explain.report import ExplainReport, summary
-from kubespread.questions.explain.rows import Row as NodeRow
-from kubespread.questions.explain.rows import Rows, rows_of, shown_and_left_out
 from kubespread.questions.explain.sentences import in_sentences, state
+from kubespread.questions.explain.tables import (
+    DomainRow,
+    DomainRows,
+    NodeRow,
+    Rows,
+    domain_rows,
+    domain_table,
+    is_by_domain,
+    node_table,
+    rows_of,
+    shown_and_left_out,
+)
 from kubespread.reports.judged_nodes import NodeConstraint
 from kubespread.reports.parts import CountedPod, letter
-from kubespread.views.aligned import NONE
-from kubespread.views.bars import asked_bars
-from kubespread.views.constraints import ASCII, PRETTY, constraint_lines, score_steps
-from kubespread.views.layout import (
-    BAD,
-    DIM,
-    GAP,
-    GOOD,
-    HEAD,
-    Cell,
-    Line,
-    cell,
-    cut_middle,
-    remarks,
-    tabulated,
-    titled,
-    wrapped,
-)
-from kubespread.views.layout import Column as Laid
-from kubespread.views.look import Look, RowOf
-from kubespread.views.names import shared_suffix
-from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
+from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, score_steps
+from kubespread.views.look import Cell, Line, Look, RowOf, Tone
+from kubespread.views.sheet import Column, Readers, Row, Sheet, count
+from kubespread.views.terminal import GAP, Laid, about_pod, cut_middle, remarks, shared_suffix, tabulated, wrapped
 from kubespread.views.view import NodeFacts, Tile, View, beside, source
 from kubespread.wording import EMPTY, count_of, short_key
 
@@ -44,31 +34,28 @@ _WIDTHS = (None, 40, 32, 24, 16, 12, 8)
 _Counted = tuple[str, str, CountedPod]
 """A constraint's letter, a domain, and a pod that counts there."""
 _COUNTED: Sequence[Column[_Counted]] = (
-    Column(header="BY", value=lambda row: row[0]),
-    Column(header="DOMAIN", value=lambda row: row[1]),
-    Column(header="POD", value=lambda row: row[2].name),
-    Column(header="OWNER", value=lambda row: row[2].owner),
-    Column(header="NODE", value=lambda row: row[2].node),
-    Column(header="STATE", value=lambda row: state(row[2])),
+    Column("BY", lambda row: row[0]),
+    Column("DOMAIN", lambda row: row[1]),
+    Column("POD", lambda row: row[2].name),
+    Column("OWNER", lambda row: row[2].owner),
+    Column("NODE", lambda row: row[2].node),
+    Column("STATE", lambda row: state(row[2])),
 )
 
 
 def view(report: ExplainReport) -> View:
     """Numbers as numbers for spreadsheets; reasons last, since they contain spaces."""
+    tone = Tone.GOOD if report.schedulable else Tone.BAD
     return View(
         title=f"Pod {report.pod.namespace}/{report.pod.name} against {count_of(len(report.nodes), 'node')}",
         provenance=source(report.cluster, report.kube_version, f"profile {report.scheduler_name}"),
         answer=report.answer,
-        tone=Tone.GOOD if report.schedulable else Tone.BAD,
+        tone=tone,
         sheets_of=lambda: list(_sheets(report)),
         names=_fitting(report),
-        lines=lambda look: _lines(report, look),
+        picture=lambda look: _lines(report, look),
         tiles=[
-            Tile(
-                "nodes fit",
-                f"{len(report.feasible):,} of {len(report.nodes):,}",
-                Tone.GOOD if report.schedulable else Tone.BAD,
-            ),
+            Tile("nodes fit", f"{len(report.feasible):,} of {len(report.nodes):,}", tone),
             Tile("constraints", f"{len(report.constraints):,}"),
         ],
         sentences=lambda: in_sentences(report),
@@ -102,17 +89,17 @@ def _sheets(report: ExplainReport) -> Iterator[Sheet[Any]]:
 
 def _numbers(report: ExplainReport) -> Iterator[Column[NodeRow]]:
     """Five columns per constraint, with its letter where several share a key; none for a node outside a domain."""
-    yield Column(header="NODE", value=lambda row: row.node.name)
-    yield Column(header="FEASIBLE", value=lambda row: "true" if row.node.feasible else "false")
-    yield Column(header="CODE", value=lambda row: row.node.verdict.code)
-    yield Column(header="PLUGIN", value=lambda row: row.node.verdict.plugin)
-    yield Column(header="TOTAL", value=lambda row: row.node.total)
+    yield Column("NODE", lambda row: row.node.name)
+    yield Column("FEASIBLE", lambda row: "true" if row.node.feasible else "false")
+    yield Column("CODE", lambda row: row.node.verdict.code)
+    yield Column("PLUGIN", lambda row: row.node.verdict.plugin)
+    yield Column("TOTAL", lambda row: row.node.total)
     keys = [constraint.topology_key for constraint in report.constraints]
     for position, key in enumerate(keys):
         prefix = f"{letter(position)} " if keys.count(key) > 1 else ""
         for name, number in _FIGURES.items():
-            yield Column(header=f"{prefix}{name} {key}", value=partial(_figure, position, number))
-    yield Column(header="WHY-NOT", value=lambda row: row.why_not)
+            yield Column(f"{prefix}{name} {key}", partial(_figure, position, number))
+    yield Column("WHY-NOT", lambda row: row.why_not)
 
 
 _FIGURES: Mapping[str, Callable[[NodeConstraint], int | None]] = {
@@ -125,19 +112,19 @@ _FIGURES: Mapping[str, Callable[[NodeConstraint], int | None]] = {
 
 
 def _columns(rows: Rows) -> Iterator[Column[NodeRow]]:
-    yield Column(header="NODE", value=lambda row: row.node.name)
+    yield Column("NODE", lambda row: row.node.name)
     for place, key in enumerate(rows.domains):
         yield Column(header=short_key(key).upper(), value=partial(_domain, place))
-    yield Column(header="FITS", value=lambda row: row.node.feasible)
+    yield Column("FITS", lambda row: row.node.feasible)
     for place, header in enumerate(_letters(rows)):
-        yield Column(header=header, value=partial(_formula, place))
+        yield Column(header, partial(_formula, place))
     for place, plugin in enumerate(rows.scores):
         yield Column(
             header=plugin.upper(), readers=Readers.WIDE,
             value=partial(_score, place),
         )  # fmt: skip
-    yield Column(header="SCORE", value=lambda row: row.node.total)
-    yield Column(header="WHY-NOT", value=lambda row: row.why_not)
+    yield Column("SCORE", lambda row: row.node.total)
+    yield Column("WHY-NOT", lambda row: row.why_not)
 
 
 def _domain_columns(groups: DomainRows) -> Iterator[Column[DomainRow]]:
@@ -147,8 +134,8 @@ def _domain_columns(groups: DomainRows) -> Iterator[Column[DomainRow]]:
     yield count("FIT", lambda row: row.fitting)
     yield count("PODS", lambda row: row.matching)
     for place, header in enumerate(_letters(groups)):
-        yield Column(header=header, value=partial(_formula, place))
-    yield Column(header="ALSO", value=lambda row: ", ".join(row.also))
+        yield Column(header, partial(_formula, place))
+    yield Column("ALSO", lambda row: ", ".join(row.also))
 
 
 def _figure(position: int, number: Callable[[NodeConstraint], int | None], row: NodeRow) -> int | None:
@@ -198,10 +185,9 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Line]:
     by_domain = not look.all_nodes and not look.wide and is_by_domain(report)
     by_domain = by_domain if look.by is None else look.by is RowOf.DOMAIN
     suffix = shared_suffix([node.name for node in report.nodes]) if look.headers and look.width is not None else ""
-    if look.headers:
-        yield from _title(report, suffix, look.width)
+    yield from _title(report, suffix, look)
     if report.nodes:
-        yield from wrapped([cell(summary(report, suffix), GOOD if report.schedulable else BAD)], look.width)
+        yield from wrapped([Cell(summary(report, suffix), Tone.GOOD if report.schedulable else Tone.BAD)], look.width)
     if look.headers:
         yield from constraint_lines(report.constraints, look.width, domains=not by_domain)
     if by_domain:
@@ -210,7 +196,7 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Line]:
         yield from _by_node(report, suffix, look)
     yield from _counted(report, suffix, look)
     if by_domain:
-        yield [Cell("  --by node shows nodes one by one", DIM)]
+        yield [Cell("  --by node shows nodes one by one", Tone.FAINT)]
     yield from remarks(report.answer, look)
 
 
@@ -219,16 +205,16 @@ def _by_node(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
     shown, left_out = shown_and_left_out(report, all_nodes=look.all_nodes)
     yield from node_table(rows_of(report, shown), suffix, look)
     if left_out:
-        yield [Cell(f"  The other {len(left_out):,} nodes (--all-nodes shows every node):", DIM)]
+        yield [Cell(f"  The other {len(left_out):,} nodes (--all-nodes shows every node):", Tone.FAINT)]
         yield from domain_table(domain_rows(report, left_out), look)
 
 
-def _title(report: ExplainReport, suffix: str, width: int | None) -> Iterator[Line]:
+def _title(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
     """The pod, the cluster and who decides; ``suffix`` is what all names of nodes end in and the rows leave out."""
     pod = f"{report.pod.namespace}/{report.pod.name}"
     nodes = f"{count_of(len(report.nodes), 'node')}{f' (*{suffix})' if suffix else ''}"
-    about_pod = [Cell("Pod "), cell(pod, HEAD), Cell(f" against {nodes}")]
-    return titled(about_pod, report.cluster, report.kube_version, report.scheduler_name, width)
+    question = [Cell("Pod "), Cell(pod, Tone.STRONG), Cell(f" against {nodes}")]
+    return about_pod(question, report, look)
 
 
 def _counted(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
@@ -237,7 +223,7 @@ def _counted(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
     if not rows:
         return
     texts = [
-        [column.display(row, NONE).removesuffix(suffix if column.header == "NODE" else "") for row in rows]
+        [column.on_screen(row).removesuffix(suffix if column.header == "NODE" else "") for row in rows]
         for column in _COUNTED
     ]
     yield []
@@ -254,7 +240,7 @@ def _counted(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
 
 
 def _cell(text: str, width: int | None) -> Cell:
-    safe = cell(text)
+    safe = Cell(text)
     return safe if width is None else Cell(cut_middle(safe.text, width))
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from kubespread.questions.fleet.report import FleetCluster, FleetReport
-from kubespread.views.layout import DIM, HEAD, Line, answered, cell, flowed, left_out, remarks
-from kubespread.views.look import Look
-from kubespread.views.registry import view_of
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone
-from kubespread.views.terminal import table
-from kubespread.views.view import TONES, Tile, View, beside
+from kubespread.views.look import Cell, Tone
+from kubespread.views.sheet import Column, Fit, Readers, Sheet
+from kubespread.views.terminal import headline
+from kubespread.views.view import TONES, Tile, View, beside, view_of
 from kubespread.wording import age, count_of
 
 _MOST_FINE = 20
@@ -39,37 +37,41 @@ def _old(row: FleetCluster) -> str:
     return "" if seconds is None else age(seconds)
 
 
-def _columns(folder: str = "") -> Sequence[Column[FleetCluster]]:
+def _columns(folder: str) -> Sequence[Column[FleetCluster]]:
     """``folder`` is left out of names on a terminal."""
     return (
-        Column(header="CLUSTER", value=lambda row: row.name, readers=Readers.RECORDS),
         Column(
-            header="CLUSTER", value=lambda row: row.name.removeprefix(folder), fit=Fit.NAMES, least=24,
-            readers=Readers.TERMINAL,
+            "CLUSTER", lambda row: row.name, on_terminal=lambda row: row.name.removeprefix(folder), fit=Fit.NAMES,
+            least=24,
         ),
-        Column(header="VERDICT", value=lambda row: row.verdict, tone=lambda row: TONES[row.verdict]),
-        Column(header="PASSES", value=lambda row: row.passes, readers=Readers.RECORDS),
+        Column("VERDICT", lambda row: row.verdict, tone=lambda row: TONES[row.verdict]),
         Column(
-            header="PASSES", value=lambda row: row.passes if row.passes != row.verdict else None, hides_empty=True,
-            nothing="", readers=Readers.TERMINAL, tone=lambda row: TONES[row.passes],
+            "PASSES", lambda row: row.passes, hides_empty=True, nothing="", tone=lambda row: TONES[row.passes],
+            on_terminal=lambda row: row.passes if row.passes != row.verdict else None,
         ),
-        Column(header="AGE", value=_old, readers=Readers.TERMINAL | Readers.PAGES, hides_empty=True, nothing=""),
-        Column(header="AGE-SECONDS", value=_age, readers=Readers.PIPES),
-        Column(header="ANSWER", value=_says, fit=Fit.END, least=20),
+        Column("AGE", _old, Readers.TERMINAL | Readers.PAGES, hides_empty=True, nothing=""),
+        Column("AGE-SECONDS", _age, Readers.PIPES),
+        Column("ANSWER", _says, fit=Fit.END, least=20),
     )  # fmt: skip
 
 
 def view(report: FleetReport) -> View:
     """One row per cluster."""
     rows, folder = report.clusters, _folder(report.clusters)
+    title = f"{report.question['name']} of {count_of(len(rows), 'cluster')}"
     return View(
-        title=f"{report.question['name']} of {count_of(len(rows), 'cluster')}",
+        title=title,
         provenance="",
         answer=report.answer,
         tone=TONES[report.verdict],
-        sheets=[Sheet(title="Clusters", columns=_columns(), rows=rows, tone=_tone)],
+        sheets=[
+            Sheet(
+                title="Clusters", columns=_columns(folder), rows=rows, tone=_tone, most=0, few=_first_fine,
+                noun="cluster", note=lambda _: ": yes",
+            ),
+        ],
+        heading=lambda look: headline([Cell(title, Tone.STRONG)], folder.removesuffix("/"), look),
         names=[row.name for row in rows if (row.verdict, row.passes) != ("yes", "yes")],
-        lines=lambda look: _lines(report, look),
         tiles=[
             Tile(row.name.removeprefix(folder), _verdict(row), _tone(row), says=_says(row), views=partial(_views, row))
             for row in rows
@@ -91,14 +93,6 @@ def _folder(rows: Sequence[FleetCluster]) -> str:
     return os.path.commonprefix([row.name for row in rows]).rpartition("/")[0] + "/"
 
 
-def _lines(report: FleetReport, look: Look) -> Iterator[Line]:
-    folder = _folder(report.clusters)
-    if look.headers:
-        yield from flowed([[cell(view(report).title, HEAD)], [cell(folder.removesuffix("/"), DIM)]], look, indent="")
-    yield from answered(report.answer, look)
-    fine = [row for row in report.clusters if _tone(row) is Tone.GOOD]
-    hidden = 0 if look.in_full else max(0, len(fine) - _MOST_FINE)
-    rows = report.clusters[: len(report.clusters) - hidden]
-    yield from table(_columns(folder), rows, look, explains_names=True)
-    yield from left_out(hidden, "cluster", ": yes")
-    yield from remarks(report.answer, look)
+def _first_fine(rows: Sequence[FleetCluster]) -> Sequence[FleetCluster]:
+    """All that do not pass, which are first, and a few that do."""
+    return rows[: sum(_tone(row) is not Tone.GOOD for row in rows) + _MOST_FINE]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby, zip_longest
 from math import ceil
@@ -12,36 +12,160 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
-from kubespread.questions.map.levels import Levels, levels_of, title_of
-from kubespread.questions.map.report import MapDomain, MapNode, TopologyMap, is_closed, percent, state_words
-from kubespread.reports.parts import letter
-from kubespread.views.aligned import NONE
-from kubespread.views.bars import asked_bars
-from kubespread.views.layout import (
-    BAD,
-    DIM,
+from kubespread.questions.map.report import (
+    Load,
+    MapDomain,
+    MapNode,
+    TopologyMap,
+    against,
+    difference,
+    fullest,
+    is_closed,
+    percent,
+    state_words,
+)
+from kubespread.reports.parts import ConstraintReport, letter
+from kubespread.views.constraints import asked_bars
+from kubespread.views.look import Cell, Line, Look, MapBy, Tone
+from kubespread.views.sheet import NONE, Column, Readers, Sheet, count
+from kubespread.views.terminal import (
     GAP,
-    GOOD,
-    HANGING,
-    HEAD,
-    Cell,
-    Line,
     aim,
-    answered,
-    cell,
     cut_end,
     cut_middle,
+    fitted,
     flowed,
+    folded,
     headline,
-    remarks,
+    line_width,
+    said_once,
     width_of,
-    wrapped,
 )
-from kubespread.views.look import Look, MapBy
-from kubespread.views.names import fitted, said_once
-from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
 from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
+
+_ZONE = "zone"
+Path = tuple[str | None, ...]
+
+
+class Levels(Struct, frozen=True):
+    """Positions in the keys of a map: those before ``box`` are headings, those after it groups."""
+
+    keys: Sequence[str]
+    headings: Sequence[int]
+    box: int | None
+    """None where no key tells nodes apart: all are in one box."""
+    inner: Sequence[int]
+    boxes: Mapping[Path, Sequence[MapNode]]
+    """The nodes of each box, by the values of its headings and its own."""
+    single: Mapping[str, str | None]
+    """Keys with only one value."""
+
+    def headed(self) -> Iterator[tuple[str, Sequence[tuple[Path, Sequence[MapNode]]]]]:
+        """The boxes under each heading; the heading is empty where there is none."""
+        under: dict[Path, list[tuple[Path, Sequence[MapNode]]]] = {}
+        for path, nodes in self.boxes.items():
+            under.setdefault(path[: len(self.headings)], []).append((path, nodes))
+        for values, boxes in under.items():
+            keys = [self.keys[position] for position in self.headings]
+            yield " · ".join(named(key, value) for key, value in zip(keys, values, strict=True)), boxes
+
+    def groups(self, nodes: Sequence[MapNode]) -> Sequence[tuple[str, Sequence[MapNode]]]:
+        """The nodes of a box by the domains within it."""
+        by_domain: dict[Path, list[MapNode]] = {}
+        for node in nodes:
+            by_domain.setdefault(tuple(node.path[position] for position in self.inner), []).append(node)
+        return [
+            ("/".join("?" if value is None else value or EMPTY for value in path), group)
+            for path, group in by_domain.items()
+        ]
+
+
+def levels_of(report: TopologyMap, *, most_groups: int | None) -> Levels:
+    """The zone is the box where there are several, else the widest key. Groups within boxes are left out where there
+    are more than ``most_groups``.
+    """
+    values = [{node.path[place] for node in report.nodes} for place in range(len(report.keys))]
+    several = [place for place, domains in enumerate(values) if len(domains) > 1]
+    zone = next((place for place in several if short_key(report.keys[place]) == _ZONE), None)
+    box = zone if zone is not None else next(iter(several), None)
+    headings = [place for place in several if box is not None and place < box]
+    inner = [place for place in several if box is not None and place > box]
+    boxes: dict[Path, list[MapNode]] = {}
+    shown = [*headings, *([] if box is None else [box])]
+    for node in report.nodes:
+        boxes.setdefault(tuple(node.path[place] for place in shown), []).append(node)
+    if most_groups is not None and any(
+        len({tuple(node.path[place] for place in inner) for node in nodes}) > most_groups for nodes in boxes.values()
+    ):
+        inner = []
+    single = {
+        key: next(iter(domains))
+        for key, domains in zip(report.keys, values, strict=True)
+        if len(domains) == 1 and None not in domains
+    }
+    return Levels(report.keys, headings, box, inner, boxes, single)
+
+
+def named(key: str, value: str | None) -> str:
+    """``zone eu-west-1a``; nodes without the label are in none."""
+    return f"no {short_key(key)}" if value is None else f"{short_key(key)} {value or EMPTY}"
+
+
+class Box(Struct, frozen=True):
+    name: str
+    facts: Sequence[str]
+    """The text next to the name, in full and shorter."""
+    tone: Tone = Tone.PLAIN
+    """The tone of ``facts``: bad where the pods of the domain exceed a hard constraint."""
+    lines: Sequence[Line] = ()
+
+
+def box_of(report: TopologyMap, levels: Levels, path: Path, nodes: Sequence[MapNode], by: MapBy) -> Box:
+    """A box without its lines, with what stands above it: ``zone-a · 4−1 = 3 > 1``."""
+    value = path[-1] if levels.box is not None else None
+    name = "all nodes" if levels.box is None else f"no {short_key(report.keys[levels.box])}"
+    name = escaped(name if value is None else value or EMPTY)
+    counted = count_of(len(nodes), "node")
+    if by is MapBy.LOAD:
+        by_path = {domain.path: domain for domain in report.domains}
+        domain = None if levels.box is None else by_path.get(nodes[0].path[: levels.box + 1])
+        load = fullest(report.load if domain is None else domain.load)
+        return Box(name, [counted] if load is None else [*_load_facts(nodes, _percent(load)), _percent(load)])
+    constraint = _constraint(report, levels)
+    matching = None if constraint is None else _matching(constraint, value)
+    if constraint is None or matching is None:
+        held = count_of(sum(len(node.marked) for node in nodes), "pod")
+        return Box(name, [f"{held} · {counted}", held])
+    skew = nodes[0].skew[report.constraints.index(constraint)]
+    if skew is None:
+        return Box(name, [f"{counted} · does not count", "does not count"])
+    is_exceeded = constraint.is_hard and skew > constraint.max_skew
+    facts = [difference(constraint, matching, skew), against(constraint, skew)]
+    return Box(name, facts, Tone.BAD if is_exceeded else Tone.PLAIN)
+
+
+def _load_facts(nodes: Sequence[MapNode], percent: str) -> Iterator[str]:
+    """``4 nodes · cpu 17% · 2 cordoned or not ready``, and shorter."""
+    text = f"{count_of(len(nodes), 'node')} · {percent}"
+    if closed := sum(is_closed(node.closed) for node in nodes):
+        yield f"{text} · {closed:,} cordoned or not ready"
+    yield text
+
+
+def _percent(load: Load) -> str:
+    return f"{load.resource} {load.percent}%"
+
+
+def _constraint(report: TopologyMap, levels: Levels) -> ConstraintReport | None:
+    """The first constraint over the boxes' key."""
+    key = None if levels.box is None else report.keys[levels.box]
+    return next((constraint for constraint in report.constraints if constraint.topology_key == key), None)
+
+
+def _matching(constraint: ConstraintReport, value: str | None) -> int | None:
+    return next((domain.matching for domain in constraint.domains if domain.value == value), None)
+
 
 _MAX_NAMED = 60
 _MAX_LINES = 12
@@ -55,8 +179,6 @@ MARK = "●"
 NOBODY, CLOSED = "∙", "x"
 _RAMP = "▁▂▃▄▅▆▇█"
 _HIGH, _FULL = 75, 90
-_WARN = "33"
-"""Yellow."""
 _MAX_MARKS, _BAR, _DIGITS = 6, 8, 10
 
 
@@ -70,8 +192,9 @@ def view(report: TopologyMap) -> View:
         report.workload and f"{report.workload} in {report.namespace}: {count_of(report.marked, 'pod')} on {counted}"
     )
     limits = zip(report.skew, report.constraints, strict=True)
+    facts = about(report)
     seen = View(
-        **about(report),
+        **facts,
         title=whose or f"{counted}, {count_of(report.pods, 'pod')}",
         sheets=[
             nodes,
@@ -82,7 +205,8 @@ def view(report: TopologyMap) -> View:
         nodes=NodeFacts.of(nodes, None, "") if report.constraints else None,
         bars=[asked_bars(constraint, place, one_more=False) for place, constraint in enumerate(report.constraints)],
         names=[node.name for node in report.nodes],
-        lines=lambda look: _lines(report, look),
+        heading=lambda look: headline(_title(report), facts["provenance"], look),
+        parts=lambda look: _parts(report, look),
         tiles=[
             Tile("nodes", f"{len(report.nodes):,}"),
             Tile("pods", f"{report.pods:,}"),
@@ -98,17 +222,15 @@ def view(report: TopologyMap) -> View:
 
 def _node_columns(report: TopologyMap) -> Iterator[Column[MapNode]]:
     yield from (_label(key, place, Readers.PIPES) for place, key in enumerate(report.keys))
-    yield Column(header="NODE", value=lambda node: node.name)
-    yield Column(header="RUNNING", value=lambda node: node.pods, readers=Readers.PIPES)
+    yield Column("NODE", lambda node: node.name)
+    yield Column("RUNNING", lambda node: node.pods, Readers.PIPES)
     if report.workload is not None:
-        yield Column(header="MARKED", value=lambda node: len(node.marked), readers=Readers.PIPES)
+        yield Column("MARKED", lambda node: len(node.marked), Readers.PIPES)
     for place, resource in enumerate(report.resources):
         yield _share(short_key(resource), place, Readers.PIPES)
     for place, constraint in enumerate(report.constraints):
         yield _skew(short_key(constraint.topology_key), place)
-    yield Column(
-        header="CLOSED", value=lambda node: [part.replace(" ", "-") for part in node.closed], readers=Readers.PIPES
-    )
+    yield Column("CLOSED", lambda node: [part.replace(" ", "-") for part in node.closed], Readers.PIPES)
 
 
 def _domain_columns(report: TopologyMap) -> Iterator[Column[MapDomain]]:
@@ -132,7 +254,7 @@ def _label(key: str, place: int, readers: Readers) -> Column[MapNode | MapDomain
         return "" if text is None else text or NONE
 
     name = short_key(key)
-    return Column(header=name.upper(), value=value, text=text, readers=readers, title=name)
+    return Column(name.upper(), value, text=text, readers=readers, title=name)
 
 
 def _share(name: str, place: int, readers: Readers) -> Column[MapNode | MapDomain]:
@@ -140,35 +262,32 @@ def _share(name: str, place: int, readers: Readers) -> Column[MapNode | MapDomai
         percentage = row.load[place].percent
         return None if percentage is None else f"{percentage}%"
 
-    return Column(header=name.upper(), value=value, readers=readers, title=name)
+    return Column(name.upper(), value, readers=readers, title=name)
 
 
 def _skew(key: str, place: int) -> Column[MapNode]:
     header = f"SKEW-{letter(place)}-{key.upper()}"
-    return Column(header=header, value=lambda node: node.skew[place], title=f"Skew {letter(place)} {key}")
+    return Column(header, lambda node: node.skew[place], title=f"Skew {letter(place)} {key}")
 
 
-def _lines(report: TopologyMap, look: Look) -> Iterator[Line]:
-    """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` draws every node."""
+def _parts(report: TopologyMap, look: Look) -> Iterator[Line]:
+    """Boxes that ``look.width`` bounds; ``look.in_full`` draws every node."""
     drawing = _Drawing(report, look)
-    yield from _title(report, look)
-    yield from answered(report.answer, look)
     for heading, boxes in drawing.levels.headed():
         if heading:
-            yield from wrapped([cell(heading, HEAD)], look.width, HANGING)
+            yield from folded(look, Cell(heading, Tone.STRONG), indent="")
         yield from side_by_side([drawing.box(path, nodes) for path, nodes in boxes], *drawing.columns)
     if look.headers:
-        yield from flowed([[cell(text, DIM)] for text in drawing.legend()], look)
-    yield from remarks(report.answer, look)
+        yield from flowed([[Cell(text, Tone.FAINT)] for text in drawing.legend()], look)
 
 
-def _title(report: TopologyMap, look: Look) -> Iterator[Line]:
+def _title(report: TopologyMap) -> Line:
     nodes, pods = count_of(len(report.nodes), "node"), count_of(report.pods, "pod")
     if report.workload is None:
-        return headline(f"{nodes}, {pods}", report, look)
+        return [Cell(f"{nodes}, {pods}", Tone.STRONG)]
     holding = sum(bool(node.marked) for node in report.nodes)
     marked = f" in {report.namespace}: {count_of(report.marked, 'pod')} on {holding:,} of {nodes}"
-    return headline(report.workload, report, look, marked)
+    return [Cell(report.workload, Tone.STRONG), Cell(marked)]
 
 
 class _Drawing(Struct, frozen=True, dict=True):
@@ -239,9 +358,8 @@ class _Drawing(Struct, frozen=True, dict=True):
         return max(1, self.columns[1] - self.label_width)
 
     def box(self, path: tuple[str | None, ...], nodes: Sequence[MapNode]) -> Box:
-        title = title_of(self.report, self.levels, path, nodes, self.look.map_by)
         lines = self._named(nodes) if self.is_named else self._counted(nodes)
-        return Box(escaped(title.name), title.facts, BAD if title.exceeds else "", list(lines))
+        return replace(box_of(self.report, self.levels, path, nodes, self.look.map_by), lines=list(lines))
 
     def _named(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
         inner = self.columns[1]
@@ -252,9 +370,16 @@ class _Drawing(Struct, frozen=True, dict=True):
                 room = inner - self.label_width - self._beside_name - width_of(name)
                 gap = " " * (GAP + max(0, room))
                 # What takes no pods is gray; what it holds keeps its color.
-                line = [*start, Cell(cut_end(name, inner), DIM if is_closed(node.closed) else ""), Cell(gap), figures]
-                used = sum(width_of(part.text) for part in line)
-                yield [*line, Cell(" " * (inner - used - width_of(closed))), Cell(closed, DIM)] if closed else line
+                line = [
+                    *start,
+                    Cell(cut_end(name, inner), Tone.FAINT if is_closed(node.closed) else Tone.PLAIN),
+                    Cell(gap),
+                    figures,
+                ]
+                used = line_width(line)
+                yield (
+                    [*line, Cell(" " * (inner - used - width_of(closed))), Cell(closed, Tone.FAINT)] if closed else line
+                )
 
     def _counted(self, nodes: Sequence[MapNode]) -> Iterator[Line]:
         room, per_cell = self._cells_in_line, self.nodes_per_cell
@@ -279,7 +404,7 @@ class _Drawing(Struct, frozen=True, dict=True):
     def _label(self, text: str) -> Line:
         width = self.label_width
         shown = cut_end(text, max(0, width - GAP)) if width else ""
-        return [Cell(shown, DIM), Cell(" " * (width - width_of(shown)))] if width else []
+        return [Cell(shown, Tone.FAINT), Cell(" " * (width - width_of(shown)))] if width else []
 
     def legend(self) -> Iterator[str]:
         of = (
@@ -310,17 +435,8 @@ class _Drawing(Struct, frozen=True, dict=True):
 
 
 def _joined(cells: Sequence[Cell]) -> Iterator[Cell]:
-    """Merge neighbors of the same style."""
-    return (Cell("".join(part.text for part in run), style) for style, run in groupby(cells, attrgetter("style")))
-
-
-class Box(Struct, frozen=True):
-    name: str
-    facts: Sequence[str]
-    """The text next to the name, in full and shorter."""
-    style: str
-    """The style of ``facts``."""
-    lines: Sequence[Line]
+    """Merge neighbors of the same tone."""
+    return (Cell("".join(part.text for part in run), tone) for tone, run in groupby(cells, attrgetter("tone")))
 
 
 def columns_of(boxes: int, least: int, width: int) -> tuple[int, int]:
@@ -348,9 +464,9 @@ def _drawn(box: Box, inner: int, height: int) -> Iterator[Line]:
     facts = cut_end(facts, max(1, inner - _DOT - 1))
     name = cut_middle(box.name, max(1, inner - _DOT - width_of(facts)))
     rule = "─" * (inner - _DOT - width_of(name) - width_of(facts))
-    yield [Cell("┌ "), Cell(name, HEAD), Cell(f" · {facts}", box.style), Cell(f" {rule}┐")]
+    yield [Cell("┌ "), Cell(name, Tone.STRONG), Cell(f" · {facts}", box.tone), Cell(f" {rule}┐")]
     for line in [*box.lines, *([()] * (height - len(box.lines)))]:
-        room = inner - sum(width_of(cell.text) for cell in line)
+        room = inner - line_width(line)
         yield [Cell("│ "), *line, Cell(" " * room + " │")]
     yield [Cell(f"└{'─' * (inner + 2)}┘")]
 
@@ -361,16 +477,24 @@ class Shades(Struct, frozen=True):
     report: TopologyMap
     by: MapBy
 
-    def style(self, node: MapNode) -> str:
+    def style(self, node: MapNode) -> Tone:
         """By load green, yellow and red; by skew red where a constraint is exceeded, green where pods are."""
         if self.by is MapBy.LOAD:
             filled = percent(node)
-            return BAD if filled >= _FULL else _WARN if filled >= _HIGH else GOOD if node.pods else DIM
+            return (
+                Tone.BAD
+                if filled >= _FULL
+                else Tone.WARN
+                if filled >= _HIGH
+                else Tone.GOOD
+                if node.pods
+                else Tone.FAINT
+            )
         if not node.marked:
-            return DIM
+            return Tone.FAINT
         limits = zip(node.skew, self.report.constraints, strict=True)
         exceeded = [constraint.is_hard for skew, constraint in limits if (skew or 0) > constraint.max_skew]
-        return BAD if any(exceeded) else _WARN if exceeded else GOOD
+        return Tone.BAD if any(exceeded) else Tone.WARN if exceeded else Tone.GOOD
 
     def character(self, nodes: Sequence[MapNode], most: int) -> Cell:
         """One character for ``nodes``, at least one: how full they are, or how many marked pods they hold, relative to
@@ -381,7 +505,7 @@ class Shades(Struct, frozen=True):
             if not any(node.pods for node in nodes):
                 return Cell(NOBODY, style)
             is_gray = all(is_closed(node.closed) for node in nodes)
-            return Cell(_shade(sum(map(percent, nodes)) // len(nodes), 100), DIM if is_gray else style)
+            return Cell(_shade(sum(map(percent, nodes)) // len(nodes), 100), Tone.FAINT if is_gray else style)
         held = held_by(nodes)
         if not held:
             return Cell(CLOSED if all(node.closed for node in nodes) else NOBODY, style)
@@ -401,7 +525,7 @@ class Shades(Struct, frozen=True):
 
 
 def _urgency(shades: Shades) -> Callable[[MapNode], int]:
-    order = (DIM, GOOD, _WARN, BAD)
+    order = (Tone.FAINT, Tone.GOOD, Tone.WARN, Tone.BAD)
     return lambda node: order.index(shades.style(node))
 
 

@@ -9,7 +9,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.advise import Suggestion
 from kubespread.reports.happened import UnmadePods
 from kubespread.reports.parts import Judgment, OfWorkloads, Report
-from kubespread.wording import count_of
+from kubespread.wording import count_of, says, verb_of
 
 PendingFor = Literal["filtered", "refused", "gated", "nominated", "otherScheduler", "fits", "preempts"]
 
@@ -85,10 +85,10 @@ def _sentences(report: PendingReport) -> Iterator[str]:
     headline = f"{count_of(report.pending, 'pod')} pending for {count_of(len(report.groups), 'cause')}"
     if changes:
         them = "it" if report.pending == 1 else f"{freed:,} of them"
-        yield f"{headline}; {count_of(len(changes), 'change')} free{'s' if len(changes) == 1 else ''} {them}"
+        yield f"{headline}; {says(len(changes), 'change', 'free')} {them}"
     elif placed:
         other = "" if placed == report.pending else ", and no change was found that frees any other"
-        yield f"{headline}; {placed:,} of them {'finds' if placed == 1 else 'find'} a node as things are{other}"
+        yield f"{headline}; {placed:,} of them {verb_of(placed, 'find')} a node as things are{other}"
     else:
         yield f"{headline}; no change was found that frees any"
     for unmade in report.not_made:

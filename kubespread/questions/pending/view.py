@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
 
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.pending.report import PendingReport, StuckGroup
-from kubespread.views.layout import (
-    BAD,
-    DIM,
-    GOOD,
-    INDENT,
-    Cell,
-    Line,
-    aim,
-    answered,
-    cell,
-    headline,
-    remarks,
-    width_of,
-    wrapped,
-)
-from kubespread.views.look import Look
-from kubespread.views.phrases import chosen_from
-from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
-from kubespread.views.terminal import table
-from kubespread.views.view import Tile, View, about
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
+from kubespread.views.terminal import INDENT, aim, folded, line_width, tabled
+from kubespread.views.view import Tile, View, about, chosen_from, unwanted
 from kubespread.wording import count_of, some_of
 
 _INSIDE, _MAX_PODS, _MAX_WORKLOADS = 4, 10, 2
@@ -61,19 +47,19 @@ def _frees(group: StuckGroup) -> str:
 
 _PODS: Column[StuckGroup] = count("PODS", lambda group: len(group.pods))
 _FREES: Column[StuckGroup] = count("FREES", lambda group: group.freed)
-_WORKLOADS: Column[StuckGroup] = Column(header="WORKLOADS", value=lambda group: group.workloads)
-_WHY: Column[StuckGroup] = Column(header="WHY", value=lambda group: group.why)
+_WORKLOADS: Column[StuckGroup] = Column("WORKLOADS", lambda group: group.workloads)
+_WHY: Column[StuckGroup] = Column("WHY", lambda group: group.why)
 _GROUP: Sequence[Column[StuckGroup]] = (
     _PODS,
     _FREES,
-    Column(header="CAUSE", value=lambda group: group.cause),
+    Column("CAUSE", lambda group: group.cause),
     _WORKLOADS,
-    Column(header="OPTIONS", value=_options),
+    Column("OPTIONS", _options),
     _WHY,
 )
 _CHANGE: Sequence[Column[StuckGroup]] = (
     Column(
-        header="SMALLEST CHANGE (proven)", value=_change,
+        "SMALLEST CHANGE (proven)", _change,
         tone=lambda group: Tone.FAINT if group.change is None else Tone.GOOD,
     ),
     replace(_FREES, text=_frees),
@@ -83,23 +69,23 @@ _ON_PAGE: Sequence[Column[StuckGroup]] = (
     _WHY,
     _PODS,
     _WORKLOADS,
-    Column(header="CHANGE", value=_change, title="Smallest change, tried"),
+    Column("CHANGE", _change, title="Smallest change, tried"),
     Column(
-        header="FREES", value=_frees, is_number=True,
+        "FREES", _frees, is_number=True,
         drawn=lambda group: Drawn(100 * group.freed // len(group.pods), Tone.GOOD) if group.freed else None,
     ),
     Column(
-        header="COMMANDS", value=lambda group: "\n".join(group.change.commands) if group.change else "",
+        "COMMANDS", lambda group: "\n".join(group.change.commands) if group.change else "",
         is_command=True, hides_empty=True,
     ),
-    Column(header="MESSAGE", value=lambda group: group.message),
+    Column("MESSAGE", lambda group: group.message),
 )  # fmt: skip
 
 _Pod = tuple[StuckGroup, str]
 _POD: Sequence[Column[_Pod]] = (
-    Column(header="POD", value=lambda row: row[1]),
-    Column(header="WHY", value=lambda row: row[0].why),
-    Column(header="MESSAGE", value=lambda row: row[0].message),
+    Column("POD", lambda row: row[1]),
+    Column("WHY", lambda row: row[0].why),
+    Column("MESSAGE", lambda row: row[0].message),
 )
 
 
@@ -126,7 +112,8 @@ def view(report: PendingReport) -> View:
         ],
         tiles=_tiles(report),
         names=[pod for group in report.groups for pod in group.pods],
-        lines=lambda look: _lines(report, look),
+        answer_tone=Tone.BAD if report.groups else Tone.GOOD,
+        parts=lambda look: _parts(report, look),
     )  # fmt: skip
 
 
@@ -134,7 +121,7 @@ def _tiles(report: PendingReport) -> Sequence[Tile]:
     freed = sum(group.freed for group in report.groups)
     fitting = sum(group.fitting for group in report.groups)
     return [
-        Tile("pods pending", f"{report.pending:,}", Tone.BAD if report.pending else Tone.GOOD),
+        unwanted("pods pending", report.pending),
         Tile("causes", f"{len(report.groups):,}"),
         Tile("freed by the smallest changes", f"{freed:,} of {report.pending:,}", Tone.GOOD if freed else Tone.PLAIN),
         Tile("find a node without any", f"{fitting:,}"),
@@ -142,39 +129,29 @@ def _tiles(report: PendingReport) -> Sequence[Tile]:
     ]
 
 
-def _lines(report: PendingReport, look: Look) -> Iterator[Line]:
-    """In full it names the pods and kubectl's commands."""
-    yield from headline(view(report).title, report, look)
-    yield from answered(report.answer, look, BAD if report.groups else GOOD)
-    if report.groups:
-        yield from _groups(report, look)
-    yield from remarks(report.answer, look)
-
-
-def _groups(report: PendingReport, look: Look) -> Iterator[Line]:
-    """One table if it fits; else each change is below its cause."""
-    counts = [_PODS, replace(_WORKLOADS, text=lambda group: _workloads(group, report))]
-    whole = [*table([_WHY, *counts, *_CHANGE], report.groups, look)]
-    if not look.in_full and sum(width_of(part.text) for part in whole[0]) <= aim(look):
-        yield from whole
-        yield from _first_command(report, look)
+def _parts(report: PendingReport, look: Look) -> Iterator[Line]:
+    """One table if it fits; else each change is below its cause, in full with the pods and kubectl's commands."""
+    if not report.groups:
         return
-    lines = table([replace(_WHY, fit=Fit.END, least=24), *counts], report.groups, look)
-    if look.headers:
-        yield next(lines)
-    for group, line in zip(report.groups, lines, strict=True):
-        yield line
-        yield from _below(group, look, is_cut=escaped(group.why) not in {part.text for part in line})
-    if not look.in_full:
-        yield from _first_command(report, look)
+    counts = [_PODS, replace(_WORKLOADS, text=lambda group: _workloads(group, report))]
+    whole = [*tabled([_WHY, *counts, *_CHANGE], report.groups, look)]
+    if not look.in_full and line_width(whole[0]) <= aim(look):
+        yield from whole
+    else:
+        lines = tabled([replace(_WHY, fit=Fit.END, least=24), *counts], report.groups, look)
+        if look.headers:
+            yield next(lines)
+        for group, line in zip(report.groups, lines, strict=True):
+            yield line
+            yield from _below(group, look, is_cut=escaped(group.why) not in {part.text for part in line})
+    if not look.in_full and look.headers:
+        yield from _first_command(report)
 
 
-def _first_command(report: PendingReport, look: Look) -> Iterator[Line]:
+def _first_command(report: PendingReport) -> Iterator[Line]:
     """Settings are no options of this command: how the first of them are tried, in one line to be copied."""
     settings = (group for group in report.groups if _options(group).startswith("--set "))
-    first = next(settings, None)
-    if first is not None and look.headers:
-        yield [Cell(INDENT), cell(f"try: {first.command}", DIM)]
+    yield from ([Cell(f"{INDENT}try: {group.command}", Tone.FAINT)] for group in islice(settings, 1))
 
 
 def _workloads(group: StuckGroup, report: PendingReport) -> str:
@@ -193,18 +170,16 @@ def _name(workload: WorkloadName, report: PendingReport) -> str:
 def _below(group: StuckGroup, look: Look, *, is_cut: bool) -> Iterator[Line]:
     """The change, and in full also kube-scheduler's message, the pods, the effects on others and the commands."""
     freed = f"   frees {_frees(group)}" if group.change is not None else ""
-    indent = Cell(" " * _INSIDE)
+    inside = partial(folded, look, indent=" " * _INSIDE, hanging=_INSIDE + 2)
     if is_cut:
-        yield from wrapped([indent, cell(group.why, DIM)], look.width, _INSIDE)
-    change = cell(_change(group), DIM if group.change is None else GOOD)
-    yield from wrapped([indent, change, Cell(freed)], look.width, _INSIDE + 2)
+        yield from inside(Cell(group.why, Tone.FAINT), hanging=_INSIDE)
+    yield from inside(Cell(_change(group), Tone.FAINT if group.change is None else Tone.GOOD), freed)
     if not look.in_full:
         return
-    consequences = group.change.consequences if group.change is not None else ()
-    commands = group.change.commands if group.change is not None else ()
+    consequences, commands = ((), ()) if group.change is None else (group.change.consequences, group.change.commands)
     for text in (group.message, some_of(group.pods, _MAX_PODS), *consequences):
         if text:
-            yield from wrapped([indent, cell(text, DIM)], look.width, _INSIDE + 2)
+            yield from inside(Cell(text, Tone.FAINT))
     # To be copied, and therefore in one line.
     tried = [f"try: {group.command}"] if group.command else []
-    yield from ([indent, cell(command, DIM)] for command in (*tried, *commands))
+    yield from ([Cell(" " * _INSIDE + command, Tone.FAINT)] for command in (*tried, *commands))

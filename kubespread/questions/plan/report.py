@@ -14,7 +14,7 @@ from kubespread.questions.map.report import Load, MapNode
 from kubespread.questions.play.report import PlayReport
 from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
-from kubespread.wording import count_of, some_of
+from kubespread.wording import count_of, some_of, verb_of
 
 Change = Literal["worse", "riskier", "new", "gone", "better", "different"]
 WORST_FIRST: tuple[Change, ...] = get_args(Change)
@@ -187,11 +187,11 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         if None in (self.before.ready, self.after.ready):
             yield "which workloads are worse is not known"
         elif worse:
-            yield f"{len(worse):,} {of} {'is' if len(worse) == 1 else 'are'} worse: {some_of(worse, _MAX_NAMED)}"
+            yield f"{len(worse):,} {of} {verb_of(len(worse), 'are')} worse: {some_of(worse, _MAX_NAMED)}"
         elif self.total:
             yield f"none {of} is worse"
         if riskier := [row.workload.called for row in self.workloads if row.change == "riskier"]:
-            yield f"{len(riskier):,} {'is' if len(riskier) == 1 else 'are'} riskier: {some_of(riskier, _MAX_NAMED)}"
+            yield f"{len(riskier):,} {verb_of(len(riskier), 'are')} riskier: {some_of(riskier, _MAX_NAMED)}"
 
     @property
     def _fit(self) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.map.report import MapNode
 from kubespread.questions.plan.report import Change, PlannedNode, PlannedWorkload, PlanReport
 from kubespread.questions.play.report import StepReport
 from kubespread.questions.play.view import frames
-from kubespread.views.layout import Line, answered, headline, left_out, remarks
-from kubespread.views.look import Look
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
-from kubespread.views.terminal import table
+from kubespread.views.look import Line, Tone
+from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
 from kubespread.views.view import Tile, View, about, unwanted
 from kubespread.wording import count_of, short_key
 
@@ -130,7 +130,7 @@ def view(report: PlanReport) -> View:
         **about(report),
         title=f"Plan: {count_of(len(report.played.steps), 'step')} on {count_of(report.before.nodes, 'node')}",
         sheets=[*_sheets(report)],
-        lines=lambda look: _lines(report, look),
+        parts=lambda look: _parts(report),
         frames_on=lambda drawn: frames(report.played, drawn),
         names=[row.workload for row in report.workloads],
         tiles=[
@@ -160,13 +160,8 @@ def _sheets(report: PlanReport) -> Iterator[Sheet[Any]]:
     )  # fmt: skip
 
 
-def _lines(report: PlanReport, look: Look) -> Iterator[Line]:
-    yield from headline(view(report).title, report, look)
-    yield from answered(report.answer, look)
+def _parts(report: PlanReport) -> Iterator[Sheet[Any] | Line]:
     for sheet, noun in zip(_sheets(report), ("workload", "node", "step"), strict=True):
-        shown = sheet.rows if look.in_full else sheet.rows[:_MAX_ROWS]
-        if shown:
-            yield from table(sheet.columns, shown, look, explains_names=True)
-            yield from left_out(len(sheet.rows) - len(shown), noun)
+        if sheet.rows:
+            yield replace(sheet, most=_MAX_ROWS, noun=noun)
             yield ()
-    yield from remarks(report.answer, look)

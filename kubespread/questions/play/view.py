@@ -25,31 +25,11 @@ from kubespread.reports.happened import (
     rollout_sentence,
 )
 from kubespread.reports.parts import SkewChange, scheduler_phrase
-from kubespread.views.layout import (
-    BAD,
-    DIM,
-    GAP,
-    GOOD,
-    HANGING,
-    HEAD,
-    INDENT,
-    Cell,
-    Line,
-    answered,
-    cell,
-    cut_middle,
-    remarks,
-    room_beside,
-    tabulated,
-    width_of,
-    wrapped,
-)
-from kubespread.views.layout import Column as Laid
-from kubespread.views.look import Look
-from kubespread.views.phrases import cluster_phrase
+from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.rollouts import pass_frames, passes
-from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
-from kubespread.views.view import Frame, Tile, View, about, unwanted
+from kubespread.views.sheet import Column, Readers, Sheet, count
+from kubespread.views.terminal import GAP, HANGING, INDENT, Laid, cut_middle, room_beside, tabulated, width_of, wrapped
+from kubespread.views.view import Frame, Tile, View, about, cluster_phrase, unwanted
 from kubespread.wording import EMPTY, count_of, range_of, short_key
 
 _LEAST_TEXT = 12
@@ -288,7 +268,9 @@ def view(report: PlayReport) -> View:
                 rows=[(step.number, eviction) for step in report.steps for eviction in step.happened.evictions],
             ),
         ],
-        lines=lambda look: _lines(report, look),
+        heading=lambda look: wrapped(_title(report), look.width, HANGING) if look.headers else (),
+        answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
+        parts=lambda look: _parts(report, look),
         frames_on=lambda drawn: frames(report, drawn),
     )  # fmt: skip
 
@@ -333,10 +315,7 @@ def _frame(label: str, happened: Happened, now: Counter[str]) -> Frame:
     return Frame(label, text, pods, happened.nodes_left, happened.nodes_joined, happened.node_states)
 
 
-def _lines(report: PlayReport, look: Look) -> Iterator[Line]:
-    if look.headers:
-        yield from wrapped(_title(report), look.width, HANGING)
-    yield from answered(report.answer, look, GOOD if report.verdict == "yes" else BAD)
+def _parts(report: PlayReport, look: Look) -> Iterator[Line]:
     yield from _steps(report, look)
     rolled = [(step.number, rollout) for step in report.steps for rollout in step.rollouts if rollout.passes]
     for number, rollout in rolled:
@@ -344,7 +323,6 @@ def _lines(report: PlayReport, look: Look) -> Iterator[Line]:
         yield from passes(f"Step {number}: {rollout.workload.called}", rollout, look)
     if rolled:
         yield ()
-    yield from remarks(report.answer, look)
 
 
 def _title(report: PlayReport) -> Line:
@@ -355,7 +333,7 @@ def _title(report: PlayReport) -> Line:
         scheduler_phrase(report.kube_version, report.cluster),
     ]
     text = " · ".join(part for part in (*about, "" if report.preemption else "no preemption") if part)
-    return [cell(name, HEAD), cell(f": {count_of(len(report.steps), 'step')}"), cell(f" · {text}", DIM)]
+    return [Cell(name, Tone.STRONG), Cell(f": {count_of(len(report.steps), 'step')}"), Cell(f" · {text}", Tone.FAINT)]
 
 
 def _steps(report: PlayReport, look: Look) -> Iterator[Line]:
@@ -372,10 +350,10 @@ def _steps(report: PlayReport, look: Look) -> Iterator[Line]:
             yield from wrapped([Cell(" " * _DETAIL), Cell("skew "), skew], look.width, _DETAIL + 2)
         details = [*_details(step)]
         if look.in_full and step.happened.evictions:
-            details.append([cell(f"evicted: {eviction_order(step.happened.evictions)}")])
+            details.append([Cell(f"evicted: {eviction_order(step.happened.evictions)}")])
         for short in lacking:
             who = f"{short.workload.called}: {short.count} {short.what}: "
-            details.append([cell(who, BAD), cell(short.message)])
+            details.append([Cell(who, Tone.BAD), Cell(short.message)])
         yield from _details_of(details, look)
 
 
@@ -384,7 +362,7 @@ def _details_of(details: list[Line], look: Look) -> Iterator[Line]:
     for detail in shown:
         yield from wrapped([Cell(" " * _DETAIL), *detail], look.width, _DETAIL + 2)
     if len(details) > len(shown):
-        yield [Cell(" " * _DETAIL), cell(f"and {len(details) - len(shown)} more, with -v", DIM)]
+        yield [Cell(" " * _DETAIL), Cell(f"and {len(details) - len(shown)} more, with -v", Tone.FAINT)]
 
 
 def _start_details(report: PlayReport) -> list[Line]:
@@ -392,13 +370,13 @@ def _start_details(report: PlayReport) -> list[Line]:
     start = report.start
     details: list[Line] = []
     if start.placed:
-        details.append([cell(f"before the first step {count_of(len(start.placed), 'waiting pod')} placed")])
+        details.append([Cell(f"before the first step {count_of(len(start.placed), 'waiting pod')} placed")])
     for kind in start.pending:
         who = f"{kind.workload.called}: {len(kind.pods)} pending from the start: "
-        details.append([cell(who), cell(kind.message)])
+        details.append([Cell(who), Cell(kind.message)])
     for lacking in _unmade(start):
         who = f"{lacking.workload.called}: {lacking.count} {lacking.what} from the start: "
-        details.append([cell(who), cell(lacking.message)])
+        details.append([Cell(who), Cell(lacking.message)])
     return details
 
 
@@ -432,7 +410,7 @@ def _columns(report: PlayReport, look: Look) -> list[Laid]:
     text_width = max(_LEAST_TEXT, min(widest, room))
     return [
         number,
-        Laid("STEP", [cell(cut_middle(text, text_width)) for text in texts]),
+        Laid("STEP", [Cell(cut_middle(text, text_width)) for text in texts]),
         *figures,
         *([Laid("SKEW", skews)] if is_beside else []),
     ]
@@ -440,38 +418,38 @@ def _columns(report: PlayReport, look: Look) -> list[Laid]:
 
 def _skew_cell(report: PlayReport, step: StepReport) -> Cell:
     worst = _worst_skew(report, step)
-    return cell(_skew(worst), BAD if worst is not None and worst.change.is_violated else "")
+    return Cell(_skew(worst), Tone.BAD if worst is not None and worst.change.is_violated else Tone.PLAIN)
 
 
 def _alarming(number: int) -> Cell:
-    return Cell(str(number), BAD if number else "")
+    return Cell(str(number), Tone.BAD if number else Tone.PLAIN)
 
 
 def _pending(step: StepReport) -> Cell:
     """``0–2`` where it depends on chance."""
     most = step.pending if step.pending_dealt is None else step.pending_dealt.most
-    return Cell(range_of(step.pending, step.pending_dealt), BAD if most else "")
+    return Cell(range_of(step.pending, step.pending_dealt), Tone.BAD if most else Tone.PLAIN)
 
 
 def _details(step: StepReport) -> Iterator[Line]:
     if step.failed is not None:
         for line in step.failed.split("\n"):
-            yield [cell("not done: ", BAD), cell(line)]
+            yield [Cell("not done: ", Tone.BAD), Cell(line)]
     reasons: dict[tuple[str, str], list[BlockedPod]] = {}
     for pod in step.happened.blocked:
         reasons.setdefault((pod.budget, f"{pod.message} {pod.cause}".strip()), []).append(pod)
     for (_, message), pods in reasons.items():
         stay = f"{count_of(len(pods), 'pod')} cannot be evicted: "
-        yield [cell(stay, BAD), cell(message)]
+        yield [Cell(stay, Tone.BAD), Cell(message)]
     for upgrade in step.upgrades:
         text = f"{upgrade.replaced} of {count_of(len(upgrade.nodes), 'node')} replaced"
         stuck = upgrade.blocked
         position = (
             f", stuck at {', '.join(stuck.nodes)}: {stuck.refusal or 'budgets refuse'}" if stuck is not None else ""
         )
-        yield [cell(f"{text}{position}", BAD if position else GOOD)]
+        yield [Cell(f"{text}{position}", Tone.BAD if position else Tone.GOOD)]
     if step.autoscaling is not None:
-        yield [cell(_autoscaling_sentence(step.autoscaling))]
+        yield [Cell(_autoscaling_sentence(step.autoscaling))]
     for rollout in step.rollouts:
-        style = GOOD if rollout.complete else BAD
-        yield [cell(f"{rollout.workload.called}: ", style), cell(rollout_sentence(rollout))]
+        style = Tone.GOOD if rollout.complete else Tone.BAD
+        yield [Cell(f"{rollout.workload.called}: ", style), Cell(rollout_sentence(rollout))]

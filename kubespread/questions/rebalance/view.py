@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from shlex import quote
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -22,38 +23,25 @@ from kubespread.questions.rebalance.report import (
     ScaleDown,
 )
 from kubespread.reports.parts import letter
-from kubespread.views.aligned import NONE
 from kubespread.views.constraints import PRETTY
-from kubespread.views.layout import (
-    BAD,
-    DIM,
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.sheet import NONE, Column, Readers, Sheet, count
+from kubespread.views.terminal import (
     GAP,
-    GOOD,
-    HANGING,
-    HEAD,
     INDENT,
-    Cell,
-    Line,
+    Laid,
     aim,
-    answered,
-    cell,
     cut_middle,
+    fitted,
     flowed,
-    headline,
+    folded,
     left_out,
-    remarks,
+    line_width,
     room_beside,
+    tabled,
     tabulated,
-    width_of,
-    wrapped,
 )
-from kubespread.views.layout import Column as Laid
-from kubespread.views.look import Look
-from kubespread.views.names import fitted
-from kubespread.views.phrases import whose
-from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
-from kubespread.views.terminal import table
-from kubespread.views.view import Bar, Bars, Frame, Tile, View, about
+from kubespread.views.view import Bar, Bars, Frame, Tile, View, about, whose
 from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 _MAX_STEPS = 20
@@ -81,15 +69,13 @@ _COST = (
 )
 
 _CONSTRAINT: Sequence[Column[RebalancedConstraint]] = (
-    Column(header="KEY", value=lambda row: row.topology_key),
+    Column("KEY", lambda row: row.topology_key),
     count("MAX-SKEW", lambda row: row.max_skew),
-    Column(header="WHENUNSATISFIABLE", value=lambda row: row.when_unsatisfiable),
+    Column("WHENUNSATISFIABLE", lambda row: row.when_unsatisfiable),
     count("SKEW", lambda row: row.skew_before),
     count("SKEW-AFTER", lambda row: row.skew_after),
-    Column(
-        header="DOMAINS", value=lambda row: [f"{one.value or EMPTY}={one.before}>{one.after}" for one in row.domains]
-    ),
-    Column(header="WORKLOADS", value=lambda row: row.workloads),
+    Column("DOMAINS", lambda row: [f"{one.value or EMPTY}={one.before}>{one.after}" for one in row.domains]),
+    Column("WORKLOADS", lambda row: row.workloads),
 )
 
 
@@ -105,33 +91,33 @@ def _domain(value: str | None) -> str:
 
 _STEP: Sequence[Column[EvictionStep]] = (
     count("STEP", lambda step: step.number),
-    Column(header="POD", value=lambda step: step.pod),
-    Column(header="NODE", value=lambda step: step.node),
-    Column(header="LANDS-ON", value=lambda step: step.lands_on),
-    Column(header="DOMAINS", value=_moved),
-    Column(header="WAITS-FOR", value=lambda step: step.waits_for),
-    Column(header="WORKLOAD", value=lambda step: step.workload),
+    Column("POD", lambda step: step.pod),
+    Column("NODE", lambda step: step.node),
+    Column("LANDS-ON", lambda step: step.lands_on),
+    Column("DOMAINS", _moved),
+    Column("WAITS-FOR", lambda step: step.waits_for),
+    Column("WORKLOAD", lambda step: step.workload),
 )
 _COMMAND: Sequence[Column[tuple[EvictionStep, str]]] = (
     count("STEP", lambda row: row[0].number),
-    Column(header="COMMAND", value=lambda row: row[1]),
+    Column("COMMAND", lambda row: row[1]),
 )
 _SCALE_DOWN: Sequence[Column[ScaleDown]] = (
-    Column(header="WORKLOAD", value=lambda row: row.workload),
+    Column("WORKLOAD", lambda row: row.workload),
     count("REPLICAS", lambda row: row.replicas),
     count("REPLICAS-AFTER", lambda row: row.replicas_after),
-    Column(header="DELETE-FIRST", value=lambda row: [marked.pod for marked in row.pods]),
+    Column("DELETE-FIRST", lambda row: [marked.pod for marked in row.pods]),
 )
 _ROUND: Sequence[Column[DeschedulerRound]] = (
     count("ROUND", lambda row: row.number),
     count("EVICTED", lambda row: len(row.evicted)),
     count("HELD", lambda row: sum(staying.pods for staying in row.held)),
     Column(
-        header="PENDING", value=lambda row: row.pending, is_number=True,
+        "PENDING", lambda row: row.pending, is_number=True,
         tone=lambda row: Tone.BAD if row.pending else Tone.PLAIN,
     ),
     Column(
-        header="VIOLATED", value=lambda row: row.violated,
+        "VIOLATED", lambda row: row.violated,
         tone=lambda row: Tone.BAD if row.violated else Tone.GOOD,
     ),
 )  # fmt: skip
@@ -159,7 +145,8 @@ def view(report: RebalanceReport) -> View:
             ),
         ],
         names=[step.pod for step in report.steps],
-        lines=lambda look: _lines(report, look),
+        answer_tone=Tone.GOOD if report.holds else Tone.BAD,
+        parts=lambda look: _parts(report, look),
         tiles=[
             Tile("constraints violated", f"{report.violated_before} → {report.violated_after}", tone),
             Tile("evictions", f"{len(report.steps):,}"),
@@ -199,53 +186,44 @@ def _bars(constraint: RebalancedConstraint, steps: Sequence[EvictionStep]) -> Ba
     return Bars(title, bars, is_beside=True, moves={move: pods for move, pods in moves.items() if len({*move}) > 1})
 
 
-def _lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
-    """In full it shows every step and command."""
-    yield from headline(view(report).title, report, look)
-    yield from answered(report.answer, look, GOOD if report.holds else BAD)
+def _parts(report: RebalanceReport, look: Look) -> Iterator[Sheet[Any] | Line]:
+    """In full every step and command."""
     yield from _constraint_lines(report, look)
     if report.steps:
-        yield from _steps(report, look)
+        shown = report.steps if look.in_full else report.steps[:_MAX_STEPS]
+        yield from tabulated(_laid(shown, look), headers=look.headers)
+        yield from left_out(len(report.steps) - len(shown), "eviction")
         yield from _evictions(report, look)
     yield from _deletion_costs(report, look)
     if report.descheduler is not None:
         yield from _rounds(report.descheduler, report, look)
-    yield from remarks(report.answer, look)
 
 
-def _steps(report: RebalanceReport, look: Look) -> Iterator[Line]:
-    shown = report.steps if look.in_full else report.steps[:_MAX_STEPS]
-    yield from tabulated(_columns(shown, look), headers=look.headers)
-    yield from left_out(len(report.steps) - len(shown), "eviction")
-
-
-def _columns(steps: Sequence[EvictionStep], look: Look) -> list[Laid]:
+def _laid(steps: Sequence[EvictionStep], look: Look) -> list[Laid]:
     keys = dict.fromkeys(change.topology_key for step in steps for change in step.domains)
-    names = (
-        ("EVICT", [step.pod.called for step in steps]),
-        ("FROM", [step.node for step in steps]),
-        ("LANDS ON", [step.lands_on for step in steps]),
-    )
-    needed = [max(map(width_of, (header, *texts))) for header, texts in names]
-    number = Laid("STEP", [Cell(str(step.number)) for step in steps], True)
-    waits = [Cell(step.waits_for or "") for step in steps]
+    # Nodes lose what all of them share, whichever column they are in.
+    nodes = [escaped(step.node) for step in steps], [escaped(step.lands_on) for step in steps]
+    pods = [escaped(step.pod.called) for step in steps]
+    names = {
+        "EVICT": (pods, pods),
+        "FROM": (nodes[0], [*nodes[0], *nodes[1]]),
+        "LANDS ON": (nodes[1], [*nodes[1], *nodes[0]]),
+    }
+    needed = [Laid(header, texts).width for header, (texts, _) in names.items()]
+    number = Laid("STEP", [str(step.number) for step in steps], True)
+    waits = Laid("WAITS FOR", [step.waits_for or "" for step in steps])
     others, room = list[Laid](), 0
     for longest in (_LONGEST_DOMAIN, _SHORT_DOMAIN):
         # The node's name already tells its hostname.
         others = [_moves(key, steps, longest) for key in keys if short_key(key) != _HOSTNAME]
-        others += [Laid("WAITS FOR", waits)] if any(wait.text for wait in waits) else []
+        others += [waits] if any(step.waits_for for step in steps) else []
         room = room_beside((number, *others), look) - 3 * GAP
         if sum(needed) <= room:
             break
-    widths = _shared(needed, room)
-    evicted, *nodes = (max(width, _LEAST_NAME) for width in widths)
-    # Nodes lose what all of them share, whichever column they are in.
-    ends = [escaped(name) for _, texts in names[1:] for name in texts]
-    short = [fitted(ends, width) for width in nodes]
+    widths = (max(width, _LEAST_NAME) for width in _shared(needed, room))
     named = [
-        Laid("EVICT", list(map(Cell, fitted([escaped(name) for name in names[0][1]], evicted)))),
-        Laid("FROM", list(map(Cell, short[0][: len(steps)]))),
-        Laid("LANDS ON", list(map(Cell, short[1][len(steps) :]))),
+        Laid(header, fitted(among, width)[: len(steps)])
+        for (header, (_, among)), width in zip(names.items(), widths, strict=True)
     ]
     return [number, *named, *others]
 
@@ -265,43 +243,41 @@ def _moves(key: str, steps: Sequence[EvictionStep], longest: int) -> Laid:
     values = [value for change in changes if change is not None for value in (change.before, change.after) if value]
     names = list(dict.fromkeys(map(escaped, values)))
     short = dict(zip(names, fitted(names, longest), strict=True))
-    cells = []
-    for change in changes:
-        domains = () if change is None else (change.before, change.after)
-        places = ("none" if domain is None else short.get(escaped(domain), EMPTY) for domain in domains)
-        cells.append(Cell(" → ".join(places)))
-    return Laid(short_key(key).upper(), cells)
+    pairs = (() if change is None else (change.before, change.after) for change in changes)
+    return Laid(
+        short_key(key).upper(),
+        [" → ".join("none" if name is None else short.get(escaped(name), EMPTY) for name in pair) for pair in pairs],
+    )
 
 
 def _rounds(descheduler: DeschedulerReport, report: RebalanceReport, look: Look) -> Iterator[Line]:
-    yield from wrapped([cell(f"The descheduler with {descheduler.policy}, round by round:", HEAD)], look.width, HANGING)
+    yield from folded(look, Cell(f"The descheduler with {descheduler.policy}, round by round:", Tone.STRONG), indent="")
     *others, violated = _ROUND
     of_all = replace(violated, text=lambda row: f"{row.violated} of {report.constraints_in_force}")
-    yield from table([*others, of_all], descheduler.rounds, look)
+    yield from tabled([*others, of_all], descheduler.rounds, look)
     reasons = dict.fromkeys(staying.why for one in descheduler.rounds for staying in one.held)
     if reasons:
-        yield from wrapped([Cell(INDENT), cell(f"held: {', '.join(reasons)}", DIM)], look.width, HANGING)
+        yield from folded(look, Cell(f"held: {', '.join(reasons)}", Tone.FAINT))
 
 
 def _constraint_lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
     """One paragraph per violated constraint, with many first those that stay violated."""
-    numbered = [
+    violated = [
         (place, constraint)
         for place, constraint in enumerate(report.constraints)
         if not (constraint.held_before and constraint.holds_after)
     ]
-    shown = numbered
-    if not look.in_full and len(numbered) > _MAX_CONSTRAINTS:
-        shown = sorted(numbered, key=lambda item: (item[1].holds_after, item[0]))
-        shown = shown[:_MAX_CONSTRAINTS]
+    shown = violated
+    if not look.in_full and len(violated) > _MAX_CONSTRAINTS:
+        shown = sorted(violated, key=lambda item: (item[1].holds_after, item[0]))[:_MAX_CONSTRAINTS]
     for place, constraint in shown:
         head, counts = _head(letter(place), constraint), _counts(constraint)
-        if sum(width_of(part.text) for phrase in (*head, *counts) for part in phrase) <= aim(look) - _MARGIN:
+        if sum(map(line_width, (*head, *counts))) <= aim(look) - _MARGIN:
             yield from flowed([*head, *counts], look, gutter=_GUTTER)
         else:
             yield from flowed(head, look, gutter=_GUTTER)
             yield from flowed(counts, look, gutter=_GUTTER, indent=" " * 5)
-    yield from left_out(len(numbered) - len(shown), "constraint")
+    yield from left_out(len(violated) - len(shown), "constraint")
 
 
 def _head(name: str, constraint: RebalancedConstraint) -> Sequence[Line]:
@@ -309,17 +285,17 @@ def _head(name: str, constraint: RebalancedConstraint) -> Sequence[Line]:
     default = "" if constraint.source == "pod" else f"  {constraint.source} default"
     return [
         [
-            cell(f"{name}  {short_key(constraint.topology_key)} ≤ {constraint.max_skew}"),
-            cell(f"  {constraint.when_unsatisfiable}{default}", DIM),
+            Cell(f"{name}  {short_key(constraint.topology_key)} ≤ {constraint.max_skew}"),
+            Cell(f"  {constraint.when_unsatisfiable}{default}", Tone.FAINT),
         ],
-        [cell(workloads)],
+        [Cell(workloads)],
     ]
 
 
 def _counts(constraint: RebalancedConstraint) -> Sequence[Line]:
     before = _skew(constraint, after=False)
     skew = [before] if constraint.steady else [before, Cell(", then "), _skew(constraint, after=True)]
-    return [[cell(_domains(constraint))], skew]
+    return [[Cell(_domains(constraint))], skew]
 
 
 def _domains(constraint: RebalancedConstraint) -> str:
@@ -348,45 +324,39 @@ def _skew(constraint: RebalancedConstraint, *, after: bool) -> Cell:
     minimum = constraint.minimum_after if after else constraint.minimum_before
     holds = constraint.holds_after if after else constraint.held_before
     text = f"{skew + minimum}{PRETTY.minus}{minimum}{PRETTY.equals}{skew}"
-    return Cell(text, GOOD) if holds else Cell(f"{text}{PRETTY.exceeds}{constraint.max_skew}", BAD)
+    return Cell(text, Tone.GOOD) if holds else Cell(f"{text}{PRETTY.exceeds}{constraint.max_skew}", Tone.BAD)
 
 
 def _evictions(report: RebalanceReport, look: Look) -> Iterator[Line]:
     """A shell function that evicts through the API, and the steps, each waiting until its workload is whole again."""
     heading = "To carry it out, one step after another (evictions respect budgets, kubectl delete would not):"
-    yield from wrapped([cell(heading, HEAD)], look.width, HANGING)
-    for line in _FUNCTION.split("\n"):
-        yield [Cell(f"{INDENT}{line}")]
+    yield from folded(look, Cell(heading, Tone.STRONG), indent="")
+    yield from ([Cell(f"{INDENT}{line}")] for line in _FUNCTION.split("\n"))
     shown = report.steps if look.in_full else report.steps[:_MAX_COMMANDS]
     for step in shown:
-        yield [Cell(INDENT), cell(f"evict {quote(step.pod.namespace)} {quote(step.pod.name)} &&")]
-        yield [Cell(f"{INDENT}{INDENT}"), cell(step.commands[-1])]
+        yield [Cell(f"{INDENT}evict {quote(step.pod.namespace)} {quote(step.pod.name)} &&")]
+        yield [Cell(f"{INDENT}{INDENT}{step.commands[-1]}")]
     yield from _more(len(report.steps) - len(shown), "eviction")
 
 
 def _deletion_costs(report: RebalanceReport, look: Look) -> Iterator[Line]:
     """Instead of evictions: the order in which a scale-down should delete pods."""
     shown = report.scale_downs if look.in_full else report.scale_downs[:_MAX_SCALE_DOWNS]
-    for scale_down in shown:
-        replicas = count_of(scale_down.replicas_after, "replica")
+    for row in shown:
         heading = (
-            f"Or scale down: marked like this, {scale_down.workload.called} loses pods of the fullest domains first"
+            f"Or scale down: marked like this, {row.workload.called} loses pods of the fullest domains first, and its "
+            f"constraints hold at {count_of(row.replicas_after, 'replica')} of {row.replicas}:"
         )
-        yield from wrapped(
-            [cell(f"{heading}, and its constraints hold at {replicas} of {scale_down.replicas}:", HEAD)],
-            look.width,
-            HANGING,
-        )
-        for line in _COST if scale_down is shown[0] else ():
-            yield [Cell(f"{INDENT}{line}")]
-        pods = scale_down.pods if look.in_full else scale_down.pods[:_MAX_COMMANDS]
+        yield from folded(look, Cell(heading, Tone.STRONG), indent="")
+        yield from ([Cell(f"{INDENT}{line}")] for line in (_COST if row is shown[0] else ()))
+        pods = row.pods if look.in_full else row.pods[:_MAX_COMMANDS]
         for marked in pods:
             named = f"{quote(marked.pod.namespace)} {quote(marked.pod.name)}"
-            yield [Cell(INDENT), cell(f"cost {named} {marked.deletion_cost}")]
-        yield from _more(len(scale_down.pods) - len(pods), "pod")
+            yield [Cell(f"{INDENT}cost {named} {marked.deletion_cost}")]
+        yield from _more(len(row.pods) - len(pods), "pod")
     yield from _more(len(report.scale_downs) - len(shown), "scale-down")
 
 
 def _more(hidden: int, what: str) -> Iterator[Line]:
     if hidden:
-        yield [Cell(INDENT), cell(f"# {count_of(hidden, f'more {what}')} (-v shows all)", DIM)]
+        yield [Cell(f"{INDENT}# {count_of(hidden, f'more {what}')} (-v shows all)", Tone.FAINT)]

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.questions.removable.report import HOLDS, HeldBy, Hold, LandedOfGroup, NodeRemoval, RemovableReport
-from kubespread.views.layout import HANGING, INDENT, Cell, Line, answered, headline, left_out, remarks, wrapped
-from kubespread.views.look import Look
-from kubespread.views.names import fitted, legend
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
-from kubespread.views.terminal import room_beside_columns, table
-from kubespread.views.view import Frame, NodeFacts, Tile, View, about
-from kubespread.wording import count_of, some_of
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
+from kubespread.views.terminal import (
+    fitted,
+    folded,
+    headline,
+    left_out,
+    remarks,
+    room_beside_columns,
+    said_once,
+    together,
+)
+from kubespread.views.view import Frame, NodeFacts, Tile, View, about, some, unwanted
+from kubespread.wording import count_of, says, some_of, verb_of
 
 _MAX_ROWS, _OF_EACH = 20, 8
 _WIDEST_ZONE = 16
@@ -45,11 +52,10 @@ def _consequences(row: NodeRemoval) -> Iterator[str]:
         yield f"deletes the local data of {some_of(local, _MAX_PODS)}"
     yield from (f"leaves {violation}" for violation in row.violated)
     if row.until_deleted and row.alone:
-        wait = "waits" if row.until_deleted == 1 else "wait"
-        yield f"{count_of(row.until_deleted, 'pod')} {wait} until the Node object is deleted"
+        yield says(row.until_deleted, "pod", "wait until the Node object is deleted")
     if row.preempted:
-        find = "finds" if len(row.preempted) == 1 else "find"
-        yield f"preempts {some_of(row.preempted, _MAX_PODS)}, which {find} another node"
+        find = verb_of(len(row.preempted), "find another node")
+        yield f"preempts {some_of(row.preempted, _MAX_PODS)}, which {find}"
     if row.lost:
         yield f"loses {some_of(row.lost, _MAX_PODS)} for good"
 
@@ -59,26 +65,26 @@ def _causes(row: NodeRemoval) -> list[HeldBy]:
 
 
 _NODE: Sequence[Column[NodeRemoval]] = (
-    Column(header="NODE", value=lambda row: row.node),
+    Column("NODE", lambda row: row.node),
     Column(
-        header="ZONE", value=lambda row: row.domain, readers=Readers.TERMINAL | Readers.PIPES, most=_WIDEST_ZONE
+        "ZONE", lambda row: row.domain, readers=Readers.TERMINAL | Readers.PIPES, most=_WIDEST_ZONE
     ),
     count("PODS", lambda row: row.pods),
-    Column(header="ALONE", value=lambda row: row.alone, tone=lambda row: Tone.GOOD if row.alone else Tone.BAD),
-    Column(header="TOGETHER", value=lambda row: row.place, is_number=True, nothing="-"),
+    Column("ALONE", lambda row: row.alone, tone=lambda row: Tone.GOOD if row.alone else Tone.BAD),
+    Column("TOGETHER", lambda row: row.place, is_number=True, nothing="-"),
     count("WAIT", lambda row: row.until_deleted, hides_empty=True),
     Column(
-        header="HELD-BY", value=_causes, text=lambda row: ", ".join(HOLDS[cause].word for cause in _causes(row)),
+        "HELD-BY", _causes, text=lambda row: ", ".join(HOLDS[cause].word for cause in _causes(row)),
         fit=Fit.END, hides_empty=True, readers=Readers.ALL & ~Readers.PAGES,
     ),
     Column(
-        header="WHY", value=lambda row: "; ".join((*map(_sentence, row.held), *_consequences(row))),
+        "WHY", lambda row: "; ".join((*map(_sentence, row.held), *_consequences(row))),
         readers=Readers.RECORDS,
     ),
 )  # fmt: skip
 
 
-_PRICE: Column[NodeRemoval] = Column(header="PRICE", value=lambda row: row.price, is_number=True, nothing="?")
+_PRICE: Column[NodeRemoval] = Column("PRICE", lambda row: row.price, is_number=True, nothing="?")
 
 
 def _columns(report: RemovableReport) -> Sequence[Column[NodeRemoval]]:
@@ -92,45 +98,44 @@ def view(report: RemovableReport) -> View:
         title="Nodes", columns=_columns(report), rows=report.rows, is_answer=True, readers=Readers.PIPES,
         tone=lambda row: Tone.GOOD if row.alone else Tone.BAD,
     )  # fmt: skip
+    facts = about(report)
     return View(
-        **about(report),
+        **facts,
         title=f"Which of {count_of(report.nodes, 'node')} can go",
         sheets=[
             nodes,
             Sheet(
-                title="Where pods land when nodes go together",
-                columns=_LANDED,
-                rows=report.together.landed,
-                readers=Readers.PAGES,
-                is_detail=True,
+                title="Where pods land when nodes go together", columns=_LANDED, rows=report.together.landed,
+                readers=Readers.PAGES, is_detail=True,
             ),
         ],
         nodes=NodeFacts.of(nodes, _verdict, "green can go alone, red cannot"),
-        lines=lambda look: _lines(report, look),
+        heading=lambda look: headline([Cell(_question(report), Tone.STRONG)], facts["provenance"], look),
+        parts=lambda look: _parts(report, look),
+        remarks="among",
         names=report.together.by_group,
         tiles=_tiles(report),
         frames=[*_frames(report)],
         before={},
         dot="pod landing here",
-    )
+    )  # fmt: skip
 
 
 _LANDED: Sequence[Column[LandedOfGroup]] = (
-    Column(header="WORKLOAD", value=lambda row: row.workload),
+    Column("WORKLOAD", lambda row: row.workload),
     count("GROUP", lambda row: row.group),
-    Column(header="NODE", value=lambda row: row.node),
+    Column("NODE", lambda row: row.node),
     count("PODS", lambda row: row.pods),
 )
 
 
 def _tiles(report: RemovableReport) -> Sequence[Tile]:
     alone, together = sum(row.alone for row in report.rows), report.together
-    lost = Tile("pods gone for good", f"{len(together.lost):,}", Tone.BAD if together.lost else Tone.GOOD)
     return [
-        Tile("nodes can go alone", f"{alone:,} of {len(report.rows):,}", Tone.GOOD if alone else Tone.BAD),
+        some("nodes can go alone", alone, len(report.rows)),
         Tile("can go together", f"{len(together.nodes):,}", Tone.GOOD if together.nodes else Tone.BAD),
         Tile("pods placed elsewhere for that", f"{together.moved:,}"),
-        lost,
+        unwanted("pods gone for good", len(together.lost)),
         *([Tile("of what nodes cost", report.cost.change)] if report.cost is not None else ()),
     ]
 
@@ -145,8 +150,8 @@ def _frames(report: RemovableReport) -> Iterator[Frame]:
         for row in together.landed:
             if row.group == number:
                 landed[row.node] += row.pods
-        text = f"{count_of(landed.total(), 'pod')} {'finds' if landed.total() == 1 else 'find'} a new node"
-        goes = f"{some_of(gone, _MAX_NAMED)} {'goes' if size == 1 else 'go'}"
+        text = says(landed.total(), "pod", "find a new node")
+        goes = f"{some_of(gone, _MAX_NAMED)} {verb_of(size, 'go')}"
         yield Frame(goes, f"{text}{saved[number - 1] if saved else ''}", pods={**left, **landed}, gone=gone)
         left = dict.fromkeys(landed, 0)
 
@@ -155,39 +160,36 @@ def _verdict(row: NodeRemoval) -> str:
     return "can go alone" if row.alone else f"cannot go: {', '.join(_causes(row))}"
 
 
-def _lines(report: RemovableReport, look: Look) -> Iterator[Line]:
+def _question(report: RemovableReport) -> str:
     of_rows = f"{len(report.rows):,} of " if len(report.rows) < report.nodes else ""
-    yield from headline(f"Removing each of {of_rows}{count_of(report.nodes, 'node')}", report, look)
-    yield from answered(report.answer, look)
-    shown = _shown(report, look)
-    name, *others = _columns(report)
+    return f"Removing each of {of_rows}{count_of(report.nodes, 'node')}"
+
+
+def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] | Line]:
+    """Rows, and by reason what blocks nodes, the one with the most nodes first."""
+    sheet = Sheet(title="", columns=_columns(report), rows=report.rows, most=_MAX_ROWS, few=_of_each_sort, noun="node")
+    name, *others = sheet.columns
     names = [escaped(row.node) for row in report.rows]
-    short = dict(zip(names, fitted(names, max(room_beside_columns(others, shown, look), _LEAST_NAME)), strict=True))
-    yield from table([replace(name, text=lambda row: short[escaped(row.node)]), *others], shown, look)
-    yield from legend(names, list(short.values()), look)
-    yield from left_out(len(report.rows) - len(shown), "node")
+    room = max(room_beside_columns(others, sheet.on_screen(look)[0], look), _LEAST_NAME)
+    short = dict(zip(names, fitted(names, room), strict=True))
+    key = said_once(names, list(short.values()))
+    yield replace(sheet, columns=[replace(name, text=lambda row: short[escaped(row.node)]), *others], key=key)
     yield from remarks(report.answer, look)
-    yield from _reasons(report.rows, short, look)
+    reasons = together((short[escaped(row.node)], text) for row in report.rows for text in _reasons(row))
+    ordered = sorted(reasons.items(), key=lambda reason: -len(reason[1]))
+    shown = ordered if look.in_full else ordered[:_MAX_REASONS]
+    for text, nodes in shown:
+        yield from folded(look, f"{some_of(nodes, _MAX_NAMED)}: {text}")
+    yield from left_out(len(ordered) - len(shown), "reason")
 
 
-def _shown(report: RemovableReport, look: Look) -> Sequence[NodeRemoval]:
+def _of_each_sort(rows: Sequence[NodeRemoval]) -> Sequence[NodeRemoval]:
     """With many nodes, a few of each sort, in the report's order."""
-    if look.in_full or len(report.rows) <= _MAX_ROWS:
-        return report.rows
-    go = [row for row in report.rows if row.place is not None]
-    held = [row for row in report.rows if row.place is None]
+    go = [row for row in rows if row.place is not None]
+    held = [row for row in rows if row.place is None]
     return [*go[:_OF_EACH], *held[:_OF_EACH]]
 
 
-def _reasons(rows: Sequence[NodeRemoval], short: Mapping[str, str], look: Look) -> Iterator[Line]:
-    """What blocks nodes, grouped by reason, the one with the most nodes first."""
-    by_text: dict[str, list[str]] = {}
-    for row in rows:
-        held = (_sentence(hold, names_protected=False) for hold in row.held)
-        for text in (*held, *(f"goes, and {consequence}" for consequence in _consequences(row))):
-            by_text.setdefault(escaped(text), []).append(short[escaped(row.node)])
-    ordered = sorted(by_text.items(), key=lambda item: -len(item[1]))
-    shown = ordered if look.in_full else ordered[:_MAX_REASONS]
-    for text, nodes in shown:
-        yield from wrapped([Cell(f"{INDENT}{some_of(nodes, _MAX_NAMED)}: {text}")], look.width, HANGING)
-    yield from left_out(len(ordered) - len(shown), "reason")
+def _reasons(row: NodeRemoval) -> Iterator[str]:
+    yield from (_sentence(hold, names_protected=False) for hold in row.held)
+    yield from (f"goes, and {consequence}" for consequence in _consequences(row))

@@ -4,32 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.escaping import escaped
 from kubespread.questions.report.report import AreaScore, Badness, ReportLine, Scorecard
-from kubespread.views.layout import (
-    BAD,
-    DIM,
-    GOOD,
-    HANGING,
-    INDENT,
-    WARNED,
-    Cell,
-    Line,
-    answered,
-    cell,
-    headline,
-    left_out,
-    wrapped,
-)
-from kubespread.views.look import Look
-from kubespread.views.phrases import whose
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone
-from kubespread.views.view import Tile, View, about
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.sheet import Column, Fit, Readers, Sheet
+from kubespread.views.terminal import HANGING, folded
+from kubespread.views.view import Tile, View, about, whose
 from kubespread.wording import count_of
 
 _MAX_LINES, _MAX_NAMED = 20, 3
 _TONES: dict[Badness, Tone] = {"critical": Tone.BAD, "warning": Tone.WARN, "notice": Tone.PLAIN}
 _GOOD, _FAIR = 90, 60
+_INSIDE = HANGING + 7
 
 
 def _score_tone(row: AreaScore) -> Tone:
@@ -39,10 +24,10 @@ def _score_tone(row: AreaScore) -> Tone:
 
 
 _AREAS: Sequence[Column[AreaScore]] = (
-    Column(header="AREA", value=lambda row: row.area),
-    Column(header="SCORE", value=lambda row: row.score, is_number=True, nothing="-", tone=_score_tone),
-    Column(header="POINTS", value=lambda row: f"{row.points:,g} of {row.of:,}", fit=Fit.END),
-    Column(header="COUNTED", value=lambda row: row.counted, fit=Fit.END, least=20),
+    Column("AREA", lambda row: row.area),
+    Column("SCORE", lambda row: row.score, is_number=True, nothing="-", tone=_score_tone),
+    Column("POINTS", lambda row: f"{row.points:,g} of {row.of:,}", fit=Fit.END),
+    Column("COUNTED", lambda row: row.counted, fit=Fit.END, least=20),
 )
 
 
@@ -56,32 +41,34 @@ def _change(line: ReportLine) -> str:
 
 
 _LINE: Sequence[Column[ReportLine]] = (
-    Column(header="LEVEL", value=lambda row: row.level),
-    Column(header="AREA", value=lambda row: row.area),
-    Column(header="WHAT", value=lambda row: row.what),
-    Column(header="CHANGE", value=_change, hides_empty=True),
-    Column(header="EXTENT", value=lambda row: row.extent, is_number=True),
-    Column(header="WHOM", value=lambda row: [*row.workloads, *row.nodes], readers=Readers.PIPES),
-    Column(header="SINCE", value=lambda row: row.since),
-    Column(header="REMEDY", value=lambda row: row.remedy),
-    Column(header="COMMAND", value=lambda row: row.command, is_command=True),
-    Column(header="KEY", value=lambda row: row.key, readers=Readers.SPREADSHEET),
+    Column("LEVEL", lambda row: row.level),
+    Column("AREA", lambda row: row.area),
+    Column("WHAT", lambda row: row.what),
+    Column("CHANGE", _change, hides_empty=True),
+    Column("EXTENT", lambda row: row.extent, is_number=True),
+    Column("WHOM", lambda row: [*row.workloads, *row.nodes], Readers.PIPES),
+    Column("SINCE", lambda row: row.since),
+    Column("REMEDY", lambda row: row.remedy),
+    Column("COMMAND", lambda row: row.command, is_command=True),
+    Column("KEY", lambda row: row.key, Readers.SPREADSHEET),
 )
 
 
 def view(report: Scorecard) -> View:
     """Lines first: they are the answer."""
+    lines = Sheet(
+        title="Lines", columns=_LINE, rows=report.lines, tone=lambda row: _TONES[row.level], is_answer=True,
+        is_first=True, most=_MAX_LINES, noun="line", drawn=_line,
+    )  # fmt: skip
     return View(
         **about(report),
         title=f"Report on {whose(report, report.workloads)}, {count_of(report.nodes, 'node')}",
         sheets=[
-            Sheet(
-                title="Lines", columns=_LINE, rows=report.lines, tone=lambda row: _TONES[row.level], is_answer=True,
-                is_first=True,
-            ),
+            lines,
             Sheet(title="Scores", columns=_AREAS, rows=report.areas, tone=_score_tone, readers=Readers.PAGES),
         ],
-        lines=lambda look: _lines(report, look),
+        parts=lambda look: _parts(report, lines, look),
+        remarks="among",
         tiles=[
             Tile(
                 row.area, "–" if row.score is None else f"{row.score}", _score_tone(row), row.area,
@@ -93,21 +80,14 @@ def view(report: Scorecard) -> View:
     )  # fmt: skip
 
 
-def _lines(report: Scorecard, look: Look) -> Iterator[Line]:
-    yield from headline(view(report).title, report, look)
-    yield from answered(report.answer, look)
+def _parts(report: Scorecard, lines: Sheet[ReportLine], look: Look) -> Iterator[Sheet[ReportLine] | Line]:
+    """The areas in a line each, the lines, what is gone since an earlier report, and the scores."""
     for summed in report.by_area:
-        counts = Cell(f" {summed.counts}:", _STYLES[summed.worst])
-        what = Cell(f" {escaped(summed.what)}")
-        yield from wrapped([Cell(f"{INDENT}{summed.area:8}"), counts, what], look.width, HANGING + 7)
-    shown = report.lines if look.in_full else report.lines[:_MAX_LINES]
-    for line in shown:
-        yield from _line(line, look)
-    yield from left_out(len(report.lines) - len(shown), "line")
+        counts = Cell(f" {summed.counts}:", _TONES[summed.worst])
+        yield from folded(look, f"{summed.area:8}", counts, f" {summed.what}", hanging=_INSIDE)
+    yield lines
     for gone in () if report.since is None else report.since.gone:
-        yield from wrapped(
-            [Cell(f"{INDENT}{'gone':8}", DIM), Cell(f" {escaped(gone.what)}", DIM)], look.width, HANGING + 7
-        )
+        yield from folded(look, Cell(f"{'gone':8} {gone.what}", Tone.FAINT), hanging=_INSIDE)
     for area in report.areas:
         yield from _scored(area, look)
 
@@ -116,22 +96,17 @@ def _scored(area: AreaScore, look: Look) -> Iterator[Line]:
     """``running   83  36 of 43 desired pods are ready``."""
     score = "-" if area.score is None else f"{area.score}"
     was = "" if area.score_before in (None, area.score) else f" (was {area.score_before})"
-    style = {Tone.GOOD: GOOD, Tone.WARN: WARNED, Tone.BAD: BAD}.get(_score_tone(area), "")
-    said = Cell(f"  {area.points:,g} of {area.of:,} {area.counted}{was}")
-    yield from wrapped([Cell(f"{INDENT}{area.area:8}"), Cell(f"{score:>4}", style), said], look.width, HANGING + 12)
-
-
-_STYLES: dict[Badness, str] = {"critical": BAD, "warning": WARNED, "notice": ""}
+    said = f"  {area.points:,g} of {area.of:,} {area.counted}{was}"
+    yield from folded(look, f"{area.area:8}", Cell(f"{score:>4}", _score_tone(area)), said, hanging=HANGING + 12)
 
 
 def _line(line: ReportLine, look: Look) -> Iterator[Line]:
     """What it is; below it the remedy that was tried, and the command that shows more."""
     since = f" (since {line.since})" if line.since else ""
     change = "" if line.change in (None, "same") else f" [{_change(line)}]"
-    text = Cell(f"{change} {escaped(line.what)}{since}")
-    yield from wrapped([Cell(f"{INDENT}{line.level:8}", _STYLES[line.level]), text], look.width, HANGING + 7)
-    indent = " " * (HANGING + 7)
+    level = Cell(f"{line.level:8}", _TONES[line.level])
+    yield from folded(look, level, f"{change} {line.what}{since}", hanging=_INSIDE)
     if line.remedy is not None:
-        yield from wrapped([Cell(f"{indent}tried: {escaped(line.remedy)}")], look.width, HANGING + 9)
+        yield from folded(look, f"tried: {line.remedy}", indent=" " * _INSIDE, hanging=_INSIDE + 2)
     # Folded it could not be copied.
-    yield [Cell(indent), cell(line.command, DIM)]
+    yield [Cell(" " * _INSIDE + line.command, Tone.FAINT)]

@@ -1,4 +1,6 @@
-"""Where one workload's replicas land: domains with the nodes inside them, what a loss leaves, and the cause last."""
+"""Where one workload's replicas land: domains with the nodes inside them, what a loss leaves, what
+every domain says to a gang, and the cause last.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,6 @@ from msgspec import Struct
 
 from kubespread.escaping import escaped
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.simulate.gang_view import domain_verdicts
 from kubespread.questions.simulate.report import (
     NodeReplicas,
     Range,
@@ -20,33 +21,111 @@ from kubespread.questions.simulate.report import (
     deleted,
     nothing_to_place,
 )
-from kubespread.reports.gang import gang_outcome
+from kubespread.reports.gang import GangDomain, GangReport, gang_outcome
 from kubespread.reports.happened import rollout_sentence
-from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange, letter, scheduler_phrase
-from kubespread.views.layout import (
-    BAD,
-    DIM,
-    GOOD,
+from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange, letter
+from kubespread.reports.reason_words import reasons_in
+from kubespread.views.constraints import policies
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.rollouts import passes
+from kubespread.views.terminal import (
+    CUT,
+    GAP,
     HANGING,
-    HEAD,
     INDENT,
-    Cell,
-    Column,
-    Line,
+    Laid,
     aim,
-    cell,
+    because,
     cut_middle,
     flowed,
+    folded,
     room_beside,
+    shared,
     tabulated,
     width_of,
     wrapped,
 )
-from kubespread.views.look import Look
-from kubespread.views.names import CUT, shared
-from kubespread.views.phrases import cluster_phrase, policies
-from kubespread.views.rollouts import passes
-from kubespread.wording import EMPTY, short_key
+from kubespread.views.view import source
+from kubespread.wording import EMPTY, count_of, short_key
+
+_MAX_STUCK = 3
+
+
+class _GangRow(Struct, frozen=True):
+    """One domain, or several with the same verdict."""
+
+    domain: GangDomain
+    """The first of them."""
+    others: int = 0
+
+
+def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Line]:
+    """One row per domain, the best first, and which one is taken; with many, those with the same verdict share a row.
+    Lines are limited by ``look.width``.
+    """
+    if gang.topology_key is None or not gang.domains:
+        return
+    rows = list(map(_GangRow, gang.domains))
+    if len(rows) > _MAX_DOMAINS and not look.in_full:
+        rows = _alike(gang.domains)
+    shown, rest = (rows, []) if look.in_full else (rows[:_MAX_DOMAINS], rows[_MAX_DOMAINS:])
+    names = [_named_domain(row, aim(look) // _NAMES_PER_WIDTH) for row in shown]
+    columns = [
+        Laid(short_key(gang.topology_key).upper(), names),
+        Laid("NODES", [str(row.domain.nodes) for row in shown], is_number=True),
+        Laid("FIT", [_members(gang, row.domain) for row in shown]),
+        Laid("SCORE", [_score(row.domain) for row in shown]),
+    ]
+    why = Laid("WHY NOT", [_why_not(row.domain) for row in shown])
+    has_room = room_beside((*columns, why), look) + GAP >= 0
+    if has_room and any(part.text for part in why.cells):
+        columns.append(why)
+    yield from tabulated(columns, headers=look.headers)
+    if rest:
+        count = sum(row.others + 1 for row in rest)
+        fitting = sum(row.others + 1 for row in rest if row.domain.fits)
+        yield from folded(look, f"and {count_of(count, 'more domain')}, of which {fitting or 'none'} fit")
+    if not has_room:
+        whys = ((name, _why_not(row.domain)) for name, row in zip(names, shown, strict=True))
+        yield from because((pair for pair in whys if pair[1]), look, _MAX_STUCK)
+    if any(domain.fits for domain in gang.domains):
+        key = "SCORE: members that fit + how much of the domain is taken then, each 0 to 100"
+        yield from folded(look, Cell(key, Tone.FAINT))
+
+
+def _alike(domains: Sequence[GangDomain]) -> list[_GangRow]:
+    """Domains of equal size with the same verdict in one row, each row where its first domain was; the best by
+    itself.
+    """
+    rows: dict[object, _GangRow] = {}
+    for domain in domains:
+        key = (
+            0
+            if domain is domains[0] and domain.fits
+            else (domain.nodes, domain.members, domain.total, _why_not(domain))
+        )
+        row = rows.get(key)
+        rows[key] = _GangRow(domain) if row is None else _GangRow(row.domain, row.others + 1)
+    return list(rows.values())
+
+
+def _named_domain(row: _GangRow, width: int) -> str:
+    more = f" and {row.others} more" if row.others else ""
+    return f"{cut_middle(escaped(row.domain.value) or EMPTY, width - len(more))}{more}"
+
+
+def _members(gang: GangReport, domain: GangDomain) -> Cell:
+    return Cell(f"{domain.members} of {gang.members}", Tone.GOOD if domain.fits else Tone.PLAIN)
+
+
+def _score(domain: GangDomain) -> str:
+    """``100+51 = 151``: for the members that fit, and for the share of the domain that they and others use."""
+    return "" if domain.total is None else f"{domain.pods_score}+{domain.resources_score or 0} = {domain.total}"
+
+
+def _why_not(domain: GangDomain) -> str:
+    return "" if domain.fits else reasons_in(domain.stopped or "")
+
 
 _MAX_DOMAINS, _MAX_NODES, _MAX_NAMED, _MAX_RUNS = 12, 20, 20, 10
 _MAX_FIGURES = 6
@@ -62,7 +141,7 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
     """Lines that ``look.width`` bounds."""
     yield from flowed([_headline(report), provenance([report])], look, indent="")
     if report.unfinished is not None:
-        yield from flowed([[cell(report.unfinished.sentence, BAD)]], look)
+        yield from folded(look, Cell(report.unfinished.sentence, Tone.BAD))
     yield from flowed(_constraint_phrases(report), look)
     if report.grouping is not None:
         yield from _domains(report, report.grouping, look)
@@ -71,20 +150,20 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
     yield from flowed(_losses(report), look, gutter=" · ")
     ties = sum(placement.ties > 1 for placement in report.placements)
     if ties and report.seed is None:
-        were = "placements was a tie" if ties == 1 else "placements were ties"
-        tied = f"{ties:,} of {report.placed:,} {were}, taken in {_tie_order(report)}"
-        yield from flowed([[cell(tied, DIM)]], look)
+        were = "was a tie" if ties == 1 else "were ties"
+        tied = f"{ties:,} of {report.placed:,} placements {were}, taken in {_tie_order(report)}"
+        yield from folded(look, Cell(tied, Tone.FAINT))
     if (sampled := sampling_sentence(report)) is not None:
-        yield from flowed([[cell(sampled, DIM)]], look)
+        yield from folded(look, Cell(sampled, Tone.FAINT))
     yield from _run_rows(report, look)
-    yield from flowed([[cell(sentence)] for sentence in deleted(report)], look)
+    yield from flowed(deleted(report), look)
     if report.rollout is not None:
-        yield from flowed([[cell(rollout_sentence(report.rollout))]], look)
+        yield from folded(look, rollout_sentence(report.rollout))
         yield from passes("Rollout", report.rollout, look)
     if report.gang is not None:
         yield from domain_verdicts(report.gang, look)
     for sentence in (*alternatives(report), *cause(report)):
-        yield from flowed([[cell(sentence)]], look)
+        yield from folded(look, sentence)
 
 
 def _tie_order(report: SimulateReport) -> str:
@@ -101,7 +180,7 @@ def _headline(report: SimulateReport) -> Line:
         outcome = f"rolled out, {report.running:,} of {report.replicas:,} new replicas placed"
     elif report.deleted:
         before = report.running + len(report.deleted)
-        outcome = f"{before:,} → {report.running:,} replica{'' if report.running == 1 else 's'}"
+        outcome = f"{before:,} → {count_of(report.running, 'replica')}"
     elif report.gang is not None:
         outcome = gang_outcome(report.gang, report.running, report.replicas)
     elif report.replicas is None:
@@ -109,13 +188,13 @@ def _headline(report: SimulateReport) -> Line:
     elif (sentence := nothing_to_place(report)) is not None:
         outcome = sentence
     else:
-        outcome = f"{grown} of {report.replicas:,} replica{'' if report.replicas == 1 else 's'} placed"
+        outcome = f"{grown} of {count_of(report.replicas, 'replica')} placed"
     pending = f", {report.pending:,} pending" if report.pending and report.gang is None else ""
     is_bad = report.lacking or (report.replicas is None and not report.running)
     return [
-        cell(report.subject, HEAD),
-        cell(f" in {report.pod.namespace}: "),
-        cell(f"{outcome}{pending}{beside_placed(report)}", BAD if is_bad else GOOD),
+        Cell(report.subject, Tone.STRONG),
+        Cell(f" in {report.pod.namespace}: "),
+        Cell(f"{outcome}{pending}{beside_placed(report)}", Tone.BAD if is_bad else Tone.GOOD),
     ]
 
 
@@ -125,29 +204,29 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
     if not any(row.change.after for row in rows):
         return
     if between and (sentence := _all_equal(report, key)):
-        yield from flowed([[cell(sentence)]], look)
+        yield from folded(look, sentence)
         return
     width = aim(look)
     columns = [
-        Column("", [Cell(cut_middle(escaped(row.change.value) or EMPTY, width // _NAMES_PER_WIDTH)) for row in rows]),
-        Column("", [Cell(f"{row.change.before:,} → {row.change.after:,}") for row in rows], is_number=True),
-        Column("", _bars(rows, min(_MAX_BAR, width // _BARS_PER_WIDTH))),
-        *([Column("", [Cell(_runs(row)) for row in rows])] if report.runs is not None else []),
+        Laid("", [cut_middle(escaped(row.change.value) or EMPTY, width // _NAMES_PER_WIDTH) for row in rows]),
+        Laid("", [f"{row.change.before:,} → {row.change.after:,}" for row in rows], is_number=True),
+        Laid("", _bars(rows, min(_MAX_BAR, width // _BARS_PER_WIDTH))),
+        *([Laid("", [_runs(row) for row in rows])] if report.runs is not None else []),
     ]
     by_domain = _nodes_by_domain(report, key)
     nodes = _node_column(
         {row.change.value: by_domain.get(row.change.value, ()) for row in rows}, room_beside(columns, look)
     )
-    columns.append(Column("", [Cell(nodes.cells[row.change.value]) for row in rows]))
+    columns.append(Laid("", [nodes.cells[row.change.value] for row in rows]))
     for line in tabulated(columns, headers=False):
         yield from wrapped(line, look.width, HANGING)
     if between:
-        yield [cell(f"{INDENT}and {between:,} domain{'' if between == 1 else 's'} between these")]
+        yield [Cell(f"{INDENT}and {count_of(between, 'domain')} between these")]
     if nodes.left_out:
-        yield from flowed([[Cell(f"node names: {nodes.left_out}", DIM)]], look)
+        yield from folded(look, Cell(f"node names: {nodes.left_out}", Tone.FAINT))
 
 
-def _extremes(rows: Sequence[DomainRow]) -> tuple[Sequence[DomainRow], int]:
+def _extremes(rows: Sequence[PlacedDomain]) -> tuple[Sequence[PlacedDomain], int]:
     """All rows if few, else those that show best how even it is, and how many are left out."""
     if len(rows) <= _MAX_DOMAINS:
         return rows, 0
@@ -164,19 +243,19 @@ def _all_equal(report: SimulateReport, key: str) -> str | None:
     return f"{len(rows):,} domains of {short_key(key)}, each {change.before:,} → {change.after:,}"
 
 
-def _bars(rows: Sequence[DomainRow], width: int) -> list[Cell]:
+def _bars(rows: Sequence[PlacedDomain], width: int) -> list[Cell]:
     """Bars for existing, added and removed pods, to one scale."""
     most = max(max(row.change.before, row.change.after) for row in rows)
     scale = min(1.0, width / most) if most else 0.0
     before = [round(row.change.before * scale) for row in rows]
     all_ = [round(row.change.after * scale) for row in rows]
     return [
-        Cell(_THERE * min(was, now) + _ADDED * (now - was) + _GONE * (was - now), GOOD)
+        Cell(_THERE * min(was, now) + _ADDED * (now - was) + _GONE * (was - now), Tone.GOOD)
         for was, now in zip(before, all_, strict=True)
     ]
 
 
-def _runs(row: DomainRow) -> str:
+def _runs(row: PlacedDomain) -> str:
     runs = row.after_runs
     return f"({runs.minimum} to {runs.maximum}, median {runs.median})" if runs is not None else ""
 
@@ -189,21 +268,21 @@ def _nodes(report: SimulateReport, look: Look) -> Iterator[Line]:
     names = [escaped(node.name) for node in shown]
     if sum(map(width_of, names)) > aim(look) and (prefix or suffix):
         names = [f"{CUT if prefix else ''}{name.removeprefix(prefix).removesuffix(suffix)}" for name in names]
-    phrases = [[Cell(f"{name} +{node.placed:,}")] for name, node in zip(names, shown, strict=True)]
+    phrases = [f"{name} +{node.placed:,}" for name, node in zip(names, shown, strict=True)]
     if rest:
         per_domain = f"+{min(rest):,} each" if min(rest) == max(rest) else f"+{min(rest):,} to +{max(rest):,}"
-        phrases.append([cell(f"and {len(rest):,} more node{'' if len(rest) == 1 else 's'} {per_domain}")])
+        phrases.append(f"and {count_of(len(rest), 'more node')} {per_domain}")
     yield from flowed(phrases, look, gutter=" · ")
     if names != [escaped(node.name) for node in shown]:
-        yield from flowed([[Cell(f"node names: {prefix}{CUT}{suffix}", DIM)]], look)
+        yield from folded(look, Cell(f"node names: {prefix}{CUT}{suffix}", Tone.FAINT))
 
 
-def _losses(report: SimulateReport) -> Iterator[Line]:
+def _losses(report: SimulateReport) -> Iterator[str]:
     """Losses by key; the key is shown where nothing else shows the domain's name."""
     for key, loss in report.worst_loss.items() if report.running else ():
         is_named = key == report.grouping or report.is_about_nodes(key)
         what = f"{'' if is_named else f'{short_key(key)} '}{loss.domain or EMPTY}"
-        yield [cell(f"losing {what} leaves {loss.remaining:,} of {report.running:,}")]
+        yield f"losing {what} leaves {loss.remaining:,} of {report.running:,}"
 
 
 def _constraint_phrases(report: SimulateReport) -> Iterator[Line]:
@@ -212,7 +291,7 @@ def _constraint_phrases(report: SimulateReport) -> Iterator[Line]:
     for position, constraint in enumerate(report.constraints):
         yield _phrase(report, position)
         if constraint.selector not in selectors[position + 1 :]:
-            yield [cell(f"counting {constraint.selector}", DIM)]
+            yield [Cell(f"counting {constraint.selector}", Tone.FAINT)]
 
 
 def _phrase(report: SimulateReport, position: int) -> Line:
@@ -221,10 +300,12 @@ def _phrase(report: SimulateReport, position: int) -> Line:
     facts = ", ".join([*([] if constraint.is_hard else ["soft"]), *policies(constraint)])
     counts = _counts(report, constraint, report.distribution[position])
     return [
-        cell(letter(position), HEAD),
-        cell(f" {short_key(constraint.topology_key)} ≤ {constraint.max_skew}  {counts}"),
-        cell(f", skew {_change(skew)}" if report.distribution[position] else "", BAD if is_exceeded else ""),
-        cell(f" ({facts})" if facts else ""),
+        Cell(letter(position), Tone.STRONG),
+        Cell(f" {short_key(constraint.topology_key)} ≤ {constraint.max_skew}  {counts}"),
+        Cell(
+            f", skew {_change(skew)}" if report.distribution[position] else "", Tone.BAD if is_exceeded else Tone.PLAIN
+        ),
+        Cell(f" ({facts})" if facts else ""),
     ]
 
 
@@ -244,7 +325,7 @@ def _counts(report: SimulateReport, constraint: ConstraintReport, changes: Seque
         return f"{_figures(before)} → {_figures(after)}"
     if len(changes) > _MAX_FIGURES or len({(change.before, change.after) for change in changes}) == 1:
         ends = (_figures([change.before for change in changes]), _figures([change.after for change in changes]))
-        return f"{' → '.join(ends)} in {len(changes):,} domain{'' if len(changes) == 1 else 's'}"
+        return f"{' → '.join(ends)} in {count_of(len(changes), 'domain')}"
     return " · ".join(f"{change.value or EMPTY} {change.before:,} → {change.after:,}" for change in changes)
 
 
@@ -261,12 +342,8 @@ def _figures(counts: Sequence[int]) -> str:
 def provenance(reports: Sequence[SimulateReport]) -> Line:
     """``snapshot prod.json.gz, 2 h old · kube-scheduler v1.36``, with profiles after it where they say something."""
     profiles = list(dict.fromkeys(report.scheduler_name for report in reports))
-    parts = (
-        cluster_phrase(reports[0].cluster),
-        scheduler_phrase(reports[0].kube_version, reports[0].cluster),
-        "" if profiles == [_DEFAULT_PROFILE] else f"profile {', '.join(profiles)}",
-    )
-    return [cell(" · ".join(part for part in parts if part), DIM)]
+    profile = "" if profiles == [_DEFAULT_PROFILE] else f"profile {', '.join(profiles)}"
+    return [Cell(source(reports[0].cluster, reports[0].kube_version, profile), Tone.FAINT)]
 
 
 def desired_text(report: SimulateReport) -> str:
@@ -323,29 +400,29 @@ def _counted(nodes: Sequence[NodeReplicas]) -> str:
     )
 
 
-class DomainRow(Struct, frozen=True):
+class PlacedDomain(Struct, frozen=True):
     """One domain of one constraint; ``after_runs`` only for several runs."""
 
     change: DomainChange
     after_runs: Range | None
 
 
-def domain_rows(report: SimulateReport, position: int) -> Sequence[DomainRow]:
+def domain_rows(report: SimulateReport, position: int) -> Sequence[PlacedDomain]:
     """The domains of the constraint at ``position``."""
     changes = report.distribution[position]
     if report.runs is None:
-        return [DomainRow(change, None) for change in changes]
+        return [PlacedDomain(change, None) for change in changes]
     ranges = report.runs.distribution[position]
-    return [DomainRow(change, domain.after) for change, domain in zip(changes, ranges, strict=True)]
+    return [PlacedDomain(change, domain.after) for change, domain in zip(changes, ranges, strict=True)]
 
 
-def rows_of_key(report: SimulateReport, key: str) -> Sequence[DomainRow]:
+def rows_of_key(report: SimulateReport, key: str) -> Sequence[PlacedDomain]:
     """The domains of ``key``: of the first constraint over it, else of the workload's own replicas."""
     for position, constraint in enumerate(report.constraints):
         if constraint.topology_key == key:
             return domain_rows(report, position)
     return [
-        DomainRow(
+        PlacedDomain(
             DomainChange(
                 value=value,
                 before=sum(node.present for node in nodes),
@@ -391,23 +468,23 @@ def _run_rows(report: SimulateReport, look: Look) -> Iterator[Line]:
     shown, between = _extreme_runs(report.runs.each)
     columns = [
         *_identities(shown),
-        Column("PLACED", [Cell(str(run.placed)) for run in shown], is_number=True),
+        Laid("PLACED", [str(run.placed) for run in shown], is_number=True),
         *(
-            Column(f"{letter(place)} {short_key(constraint.topology_key)}", [_run_outcome(run, place) for run in shown])
+            Laid(f"{letter(place)} {short_key(constraint.topology_key)}", [_run_outcome(run, place) for run in shown])
             for place, constraint in enumerate(report.constraints)
         ),
     ]
     for line in tabulated(columns, headers=look.headers):
         yield from wrapped(line, look.width, HANGING)
     if between:
-        yield [cell(f"{INDENT}and {between:,} run{'' if between == 1 else 's'} between these")]
+        yield [Cell(f"{INDENT}and {count_of(between, 'run')} between these")]
 
 
-def _identities(shown: Sequence[Run]) -> Iterator[Column]:
+def _identities(shown: Sequence[Run]) -> Iterator[Laid]:
     """What distinguishes each run from the others."""
     for header, values in (("SEED", [run.seed for run in shown]), ("FROM NODE", [run.start for run in shown])):
         if any(value is not None for value in values):
-            yield Column(header, [Cell(str(value)) for value in values], is_number=True)
+            yield Laid(header, [str(value) for value in values], is_number=True)
 
 
 def _extreme_runs(runs: Sequence[Run]) -> tuple[Sequence[Run], int]:
@@ -417,6 +494,6 @@ def _extreme_runs(runs: Sequence[Run]) -> tuple[Sequence[Run], int]:
     return [*ordered[: _MAX_RUNS // 2], *ordered[-_MAX_RUNS // 2 :]], len(runs) - _MAX_RUNS
 
 
-def _run_outcome(run: Run, place: int) -> Cell:
+def _run_outcome(run: Run, place: int) -> str:
     domains = run.domains[place]
-    return Cell(f"{_figures(domains)}, skew {run.skew[place]}" if domains else "")
+    return f"{_figures(domains)}, skew {run.skew[place]}" if domains else ""

@@ -25,7 +25,7 @@ from kubespread.questions.question import (
     Workload,
 )
 from kubespread.questions.registry import part
-from kubespread.wording import count_of
+from kubespread.wording import count_of, says, verb_of
 
 if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
@@ -71,7 +71,7 @@ class Requirements(Struct, frozen=True):
                 lacking = (report.replicas or 0) - report.running
                 yield f"--require-placed all: {lacking} of {count_of(report.replicas or 0, 'replica')} {what}"
         elif self.placed is not None and report.running < self.placed:
-            are = "is" if report.running == 1 else "are"
+            are = verb_of(report.running, "are")
             yield f"--require-placed {self.placed}: {count_of(report.running, 'replica')} {are} placed"
         for option, key, number in self.by_key:
             known = key in report.worst_loss
@@ -87,7 +87,7 @@ def _too_much_skew(report: SimulateReport, key: str, most: int) -> str | None:
 
 def _too_few_domains(report: SimulateReport, key: str, least: int) -> str | None:
     domains = report.worst_loss[key].domains
-    return f"{count_of(domains, 'domain')} hold{'s' if domains == 1 else ''} replicas" if domains < least else None
+    return says(domains, "domain", "hold replicas") if domains < least else None
 
 
 def _too_few_survivors(report: SimulateReport, key: str, least: int) -> str | None:

@@ -1,26 +1,282 @@
-"""Simulations: where replicas land, one placement after another, and what stops them."""
+"""Simulations: where replicas land, one placement after another, and what stops them; several workloads at a glance,
+one line each; and the nodes that an autoscaler adds.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from kubespread.questions.simulate.autoscaling_view import account_of, scaling
-from kubespread.questions.simulate.overview import overview
-from kubespread.questions.simulate.picture import DomainRow, desired_text, domain_rows, picture
+from kubespread.escaping import escaped
+from kubespread.questions.simulate.picture import (
+    PlacedDomain,
+    desired_text,
+    domain_rows,
+    picture,
+    provenance,
+    sampling_sentence,
+)
 from kubespread.questions.simulate.report import DeletedReplica, Placement, Run, SimulateReport, totals
+from kubespread.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, added_cost, autoscaler_sentence
 from kubespread.reports.gang import GangDomain, GangReport
-from kubespread.reports.parts import ConstraintReport, PreemptedPod
-from kubespread.views.bars import placed_bars
-from kubespread.views.layout import Line
-from kubespread.views.look import Look
+from kubespread.reports.parts import ConstraintReport, PreemptedPod, letter
+from kubespread.reports.reason_words import reasons_in
+from kubespread.views.constraints import placed_bars
+from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.rollouts import pass_frames, pods_at_start
-from kubespread.views.sheet import Column, Readers, Row, Sheet, Tone, count
+from kubespread.views.sheet import Column, Readers, Row, Sheet, count
+from kubespread.views.terminal import (
+    GAP,
+    INDENT,
+    Laid,
+    aim,
+    because,
+    cut_middle,
+    flowed,
+    folded,
+    room_beside,
+    tabulated,
+    together,
+    told_apart,
+    width_of,
+)
 from kubespread.views.view import Bars, Frame, NodeFacts, Tile, View, beside, source, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
+
+_LEAST_NAME = 16
+_WORKLOAD_HEADER, _SURVIVE = "WORKLOAD", "SURVIVE"
+
+
+def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
+    """Lines limited by ``look.width``. Causes without room are listed below the lines."""
+    names, causes = [escaped(name) for name in _names(reports)], [_cause(report) for report in reports]
+    room = aim(look) - len(INDENT)
+    least = min(_LEAST_NAME, max(map(width_of, (*names, _WORKLOAD_HEADER))))
+    columns = _overview_columns(reports, room - least)
+    room -= _taken(columns)
+    columns.insert(0, Laid(_WORKLOAD_HEADER, told_apart(names, max(room, least))))
+    why = Laid("WHY", causes)
+    has_room = look.width is None or why.width + GAP <= room - columns[0].width
+    if any(causes) and has_room:
+        columns.append(why)
+    if look.headers:
+        yield from flowed([_overview_title(reports), provenance(reports)], look, indent="")
+    yield from tabulated(columns, headers=look.headers)
+    if not has_room:
+        yield from because(((name, why) for name, why in zip(names, causes, strict=True) if why), look, len(names))
+    yield from flowed([_totals(reports)], look, indent="")
+    yield from flowed(_sampled(reports), look, indent="")
+    if look.headers:
+        yield from flowed(_hints(reports, columns), look, indent="")
+
+
+def _sampled(reports: Sequence[SimulateReport]) -> Iterator[Line]:
+    """The requested sampling; that all nodes are scored is told per workload in the full view."""
+    sampled = next(
+        (report for report in reports if report.sampling is not None and report.sampling.start is not None), None
+    )
+    if sampled is not None and (sentence := sampling_sentence(sampled)) is not None:
+        yield [Cell(sentence, Tone.FAINT)]
+
+
+def _overview_title(reports: Sequence[SimulateReport]) -> Line:
+    namespaces = {report.pod.namespace for report in reports}
+    where = f" in {namespaces.pop()}" if len(namespaces) == 1 else ""
+    return [Cell(f"{len(reports):,} workloads{where}", Tone.STRONG)]
+
+
+def _names(reports: Sequence[SimulateReport]) -> list[str]:
+    """Names as short as they stay distinct: without a shared namespace, with the kind where needed."""
+    is_one = len({report.pod.namespace for report in reports}) == 1
+    prefixes = ["" if is_one else f"{report.pod.namespace}/" for report in reports]
+    short = [f"{prefix}{report.subject.partition('/')[2]}" for prefix, report in zip(prefixes, reports, strict=True)]
+    times = Counter(short)
+    return [
+        name if times[name] == 1 else f"{prefix}{report.subject}"
+        for name, prefix, report in zip(short, prefixes, reports, strict=True)
+    ]
+
+
+def _overview_columns(reports: Sequence[SimulateReport], width: int) -> list[Laid]:
+    """All columns that fit in ``width``; of the optional ones the most telling is dropped last."""
+    pending = [Cell(str(report.pending), Tone.BAD if report.pending else Tone.GOOD) for report in reports]
+    figures = [
+        Laid("WANT", [desired_text(report) for report in reports], is_number=True),
+        Laid("RUN", [str(report.present) for report in reports], is_number=True),
+        Laid("PLACED", [str(report.placed) for report in reports], is_number=True),
+        Laid("PENDING", pending, is_number=True),
+    ]
+    unmade = {
+        "NOT CREATED": [report.not_created for report in reports],
+        "NOT MADE": [report.not_made_yet for report in reports],
+    }
+    figures += (
+        Laid(header, [Cell(str(count), Tone.BAD if count else Tone.PLAIN) for count in counts], is_number=True)
+        for header, counts in unmade.items()
+        if any(counts)
+    )
+    survivors = [_survivors(report) for report in reports]
+    survive = [Laid(_SURVIVE, survivors, is_number=True)] if any(survivors) else []
+    lettered, plain = (
+        Laid("SKEW", [_skew(report, has_letters=has_letters) for report in reports]) for has_letters in (True, False)
+    )
+    for more in ([lettered, *survive], [plain, *survive], [plain]):
+        if _taken([*figures, *more]) <= width:
+            return [*figures, *more]
+    return figures
+
+
+def _taken(columns: Sequence[Laid]) -> int:
+    return sum(column.width + GAP for column in columns)
+
+
+def _skew(report: SimulateReport, *, has_letters: bool) -> Cell:
+    """``A zone 1 · B hostname 3 > 1``: the comparison where a hard constraint is violated."""
+    phrases, is_bad = [], False
+    for position, (constraint, change) in enumerate(zip(report.constraints, report.skew, strict=True)):
+        is_exceeded = change.is_violated
+        whose = f"{letter(position)} " if has_letters else ""
+        exceeds = f" > {constraint.max_skew}" if is_exceeded else ""
+        phrases.append(f"{whose}{short_key(change.topology_key)} {change.range_after}{exceeds}")
+        is_bad |= is_exceeded
+    return Cell(" · ".join(phrases), Tone.BAD if is_bad else Tone.PLAIN)
+
+
+def _survivors(report: SimulateReport) -> str:
+    return "" if report.grouping is None else str(report.worst_loss[report.grouping].remaining)
+
+
+def _cause(report: SimulateReport) -> str:
+    """What bars the next replica; kube-scheduler's message without its usual beginning."""
+    return report.conclusion or reasons_in(report.stopped or "")
+
+
+def _totals(reports: Sequence[SimulateReport]) -> Line:
+    is_bad = any(report.lacking for report in reports)
+    return [Cell(totals(reports), Tone.BAD if is_bad else Tone.GOOD)]
+
+
+def _hints(reports: Sequence[SimulateReport], columns: Sequence[Laid]) -> Iterator[Line]:
+    if any(column.header == _SURVIVE for column in columns):
+        keys = dict.fromkeys(short_key(report.grouping) for report in reports if report.grouping is not None)
+        yield [Cell(f"{_SURVIVE}: replicas left when the fullest {' or '.join(keys)} is lost", Tone.FAINT)]
+    yield [Cell("-v or --name NAME: where the replicas of each land", Tone.FAINT)]
+
+
+_MAX_LOOPS = 12
+_FIGURES_WIDTH = 30
+"""The width of the other columns."""
+
+
+def account_of(reports: Iterable[SimulateReport]) -> AutoscalingReport | None:
+    """The account of all workloads together, None where none was requested or nothing waited."""
+    return next((report.autoscaling for report in reports if report.autoscaling is not None), None)
+
+
+def scaling(report: AutoscalingReport, look: Look) -> Iterator[Line]:
+    """Lines that ``look.width`` bounds."""
+    yield from flowed([[Cell(autoscaler_sentence(report), Tone.BAD if report.left else Tone.GOOD)]], look, indent="")
+    if report.loops:
+        yield from _loops(report.loops, look)
+        yield from folded(look, f"nodes: {_groups(report)}")
+        if report.types:
+            yield from folded(look, f"instance types: {_types(report)}")
+    for sentence in (*added_cost(report), *_enough(report)):
+        yield from folded(look, sentence)
+    yield from _unhelped(report, look)
+
+
+def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
+    """All loops if few, else the first and the last."""
+    half = _MAX_LOOPS // 2
+    is_long = len(loops) > _MAX_LOOPS and not look.in_full
+    shown = [*loops[:half], *loops[-half:]] if is_long else loops
+    room = aim(look) - _FIGURES_WIDTH
+    columns = [
+        Laid("LOOP", [str(loop.number) for loop in shown], is_number=True),
+        Laid("ADDED", [Cell(_added(loop.added, room), Tone.STRONG) for loop in shown]),
+        Laid("PLACED", [str(loop.placed) for loop in shown], is_number=True),
+        Laid("PENDING", [str(loop.left) for loop in shown], is_number=True),
+    ]
+    why = Laid("WHY NO MORE", [loop.why or "" for loop in shown])
+    has_room = room_beside((*columns, why), look) >= 0
+    if has_room and any(loop.why for loop in shown):
+        columns.append(why)
+    yield from tabulated(columns, headers=look.headers)
+    if is_long:
+        yield [Cell(f"{INDENT}and {len(loops) - _MAX_LOOPS} loops between these")]
+    if not has_room:
+        numbered = ((str(loop.number), loop.why) for loop in loops if loop.why is not None)
+        for reason, numbers in together(numbered).items():
+            which_loops = f"loop {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} of {len(loops)} loops"
+            yield from folded(look, f"why no more in {which_loops}: {reason}")
+
+
+def _added(added: Sequence[GroupNodes], room: int) -> str:
+    """Nodes by group; just the number of groups if too many to name."""
+    text = " ".join(f"{group.group} +{len(group.nodes):,}" for group in added)
+    if width_of(text) <= room:
+        return text
+    return cut_middle(
+        f"{len(added):,} groups +{sum(len(group.nodes) for group in added):,}" if len(added) > 1 else text, room
+    )
+
+
+def _groups(report: AutoscalingReport) -> str:
+    """``w/a 2 → 5 (zone a)``: the zone only where the name does not contain it."""
+    changes = []
+    for group in report.groups:
+        if group.added:
+            zone = f" (zone {group.zone})" if group.zone and group.group == group.pool else ""
+            change = (
+                f"+{group.added:,}" if group.before is None else f"{group.before:,} → {group.before + group.added:,}"
+            )
+            changes.append((group.group, f"{zone} {change}"))
+    return _by_pool(report, changes)
+
+
+def _types(report: AutoscalingReport) -> str:
+    """``2 m6i.2xlarge · 1 c6i.large, 0.853 in all``, unless another sentence says what they cost."""
+    price = "" if report.price is None or report.cost is not None else f", {report.price:f} in all"
+    return f"{' · '.join(f'{kind.nodes:,} {kind.name}' for kind in report.types)}{price}"
+
+
+def _by_pool(report: AutoscalingReport, changes: Iterable[tuple[str, str]]) -> str:
+    """The phrases for each group; a name that several zones share is written once: ``w (a 2 · b 1)``."""
+    groups, pools = {group.group: group for group in report.groups}, dict[str, list[tuple[str, str]]]()
+    for name, text in changes:
+        pools.setdefault(groups[name].pool, []).append((name, text))
+    phrases = (
+        f"{pool} ({' · '.join(f'{groups[name].zone}{text}' for name, text in zones)})" if len(zones) > 1
+        else "".join(zones[0])
+        for pool, zones in pools.items()
+    )  # fmt: skip
+    return " · ".join(phrases)
+
+
+def _enough(report: AutoscalingReport) -> Iterator[str]:
+    if report.least is not None:
+        by_pool = _by_pool(report, ((group.group, f" {len(group.nodes):,}") for group in report.least.groups))
+        least = report.least
+        bound = "fewest nodes with which all fit" if least.proven else "all fit with, though fewer may do"
+        yield f"{bound}: {least.total:,}, {by_pool}"
+    elif report.least_per_group and not report.unknown_groups:
+        yield "no number of new nodes was found with which all fit"
+    alone = [(least.group, f" {least.total:,}") for least in report.least_per_group if least.total is not None]
+    if len(report.least_per_group) > 1 and alone:
+        yield f"of one group alone: {_by_pool(report, alone)}"
+
+
+def _unhelped(report: AutoscalingReport, look: Look) -> Iterator[Line]:
+    """Why pods still wait, and why one more node of a group does not help."""
+    for kind in report.pending:
+        count, name = len(kind.pods), f"{kind.workload.kind}/{kind.workload.name}"
+        yield from folded(look, f"{count:,} of {name} pending: {kind.message}")
+        yield from because(((verdict.group, verdict.reason) for verdict in kind.groups), look, len(kind.groups))
+
 
 _MAX_FRAMES = 200
 _Of = tuple[SimulateReport, *tuple[Any, ...]]
@@ -29,89 +285,86 @@ _Of = tuple[SimulateReport, *tuple[Any, ...]]
 
 def _whose(readers: Readers) -> Sequence[Column[_Of]]:
     return (
-        Column(header="NAMESPACE", value=lambda row: row[0].pod.namespace, readers=readers),
-        Column(header="WORKLOAD", value=lambda row: row[0].subject, readers=readers),
+        Column("NAMESPACE", lambda row: row[0].pod.namespace, readers),
+        Column("WORKLOAD", lambda row: row[0].subject, readers),
     )
 
 
 _WHOSE = _whose(Readers.PIPES)
-_DOMAIN: Sequence[Column[tuple[SimulateReport, ConstraintReport, DomainRow]]] = (
-    Column(header="KEY", value=lambda row: row[1].topology_key),
-    Column(header="MAX-SKEW", value=lambda row: row[1].max_skew),
-    Column(header="DOMAIN", value=lambda row: row[2].change.value or EMPTY),
-    Column(header="BEFORE", value=lambda row: row[2].change.before),
-    Column(header="AFTER", value=lambda row: row[2].change.after),
+_DOMAIN: Sequence[Column[tuple[SimulateReport, ConstraintReport, PlacedDomain]]] = (
+    Column("KEY", lambda row: row[1].topology_key),
+    Column("MAX-SKEW", lambda row: row[1].max_skew),
+    Column("DOMAIN", lambda row: row[2].change.value or EMPTY),
+    Column("BEFORE", lambda row: row[2].change.before),
+    Column("AFTER", lambda row: row[2].change.after),
 )
-_OF_RUNS: Sequence[Column[tuple[SimulateReport, ConstraintReport, DomainRow]]] = (
-    Column(header="MIN", value=lambda row: row[2].after_runs and row[2].after_runs.minimum),
-    Column(header="MEDIAN", value=lambda row: row[2].after_runs and row[2].after_runs.median),
-    Column(header="MAX", value=lambda row: row[2].after_runs and row[2].after_runs.maximum),
+_OF_RUNS: Sequence[Column[tuple[SimulateReport, ConstraintReport, PlacedDomain]]] = (
+    Column("MIN", lambda row: row[2].after_runs and row[2].after_runs.minimum),
+    Column("MEDIAN", lambda row: row[2].after_runs and row[2].after_runs.median),
+    Column("MAX", lambda row: row[2].after_runs and row[2].after_runs.maximum),
 )
 _NODE: Sequence[Column[tuple[SimulateReport, str, int]]] = (
-    Column(header="NODE", value=lambda row: row[1]),
-    Column(header="PLACED", value=lambda row: row[2]),
+    Column("NODE", lambda row: row[1]),
+    Column("PLACED", lambda row: row[2]),
 )
 _RUN: Sequence[Column[tuple[SimulateReport, Run, int]]] = (
-    Column(header="SEED", value=lambda row: row[1].seed),
-    Column(header="FROM-NODE", value=lambda row: row[1].start),
-    Column(header="PLACED", value=lambda row: row[1].placed),
-    Column(header="KEY", value=lambda row: row[0].constraints[row[2]].topology_key),
-    Column(header="SKEW", value=lambda row: row[1].skew[row[2]]),
-    Column(header="LEAST", value=lambda row: min(row[1].domains[row[2]], default=None)),
-    Column(header="MOST", value=lambda row: max(row[1].domains[row[2]], default=None)),
+    Column("SEED", lambda row: row[1].seed),
+    Column("FROM-NODE", lambda row: row[1].start),
+    Column("PLACED", lambda row: row[1].placed),
+    Column("KEY", lambda row: row[0].constraints[row[2]].topology_key),
+    Column("SKEW", lambda row: row[1].skew[row[2]]),
+    Column("LEAST", lambda row: min(row[1].domains[row[2]], default=None)),
+    Column("MOST", lambda row: max(row[1].domains[row[2]], default=None)),
 )
 _GANG_DOMAIN: Sequence[Column[tuple[SimulateReport, GangReport, GangDomain]]] = (
-    Column(header="KEY", value=lambda row: row[1].topology_key),
-    Column(header="DOMAIN", value=lambda row: row[2].value or EMPTY),
-    Column(header="NODES", value=lambda row: row[2].nodes),
-    Column(header="FIT", value=lambda row: row[2].members),
-    Column(header="MEMBERS", value=lambda row: row[1].members),
-    Column(header="FITS", value=lambda row: row[2].fits),
-    Column(header="SCORE", value=lambda row: row[2].total),
-    Column(header="WHY", value=lambda row: None if row[2].fits else row[2].stopped),
+    Column("KEY", lambda row: row[1].topology_key),
+    Column("DOMAIN", lambda row: row[2].value or EMPTY),
+    Column("NODES", lambda row: row[2].nodes),
+    Column("FIT", lambda row: row[2].members),
+    Column("MEMBERS", lambda row: row[1].members),
+    Column("FITS", lambda row: row[2].fits),
+    Column("SCORE", lambda row: row[2].total),
+    Column("WHY", lambda row: None if row[2].fits else row[2].stopped),
 )
 _PREEMPTED: Sequence[Column[tuple[SimulateReport, PreemptedPod]]] = (
-    Column(header="PREEMPTED", value=lambda row: row[1].pod, title="Pod"),
-    Column(header="ON-NODE", value=lambda row: row[1].node, title="Node"),
-    Column(header="FOR", value=lambda row: row[1].made_room_for),
-    Column(header="BROKEN-BUDGETS", value=lambda row: row[1].broken_budgets, title="Budgets broken"),
+    Column("PREEMPTED", lambda row: row[1].pod, title="Pod"),
+    Column("ON-NODE", lambda row: row[1].node, title="Node"),
+    Column("FOR", lambda row: row[1].made_room_for),
+    Column("BROKEN-BUDGETS", lambda row: row[1].broken_budgets, title="Budgets broken"),
 )
 # Columns with spaces come last.
 _WORKLOAD: Sequence[Column[tuple[SimulateReport]]] = (
-    Column(header="REPLICAS", value=lambda row: desired_text(row[0]), title="Wanted"),
+    Column("REPLICAS", lambda row: desired_text(row[0]), title="Wanted"),
     count("RUNNING", lambda row: row[0].present),
     count("PLACED", lambda row: row[0].placed),
     count("PENDING", lambda row: row[0].pending),
     count("NOT-CREATED", lambda row: row[0].not_created),
-    Column(header="NOT-MADE", value=lambda row: row[0].not_made_yet, is_number=True, title="Not made yet"),
-    Column(header="WHY", value=lambda row: row[0].conclusion or row[0].stopped),
+    Column("NOT-MADE", lambda row: row[0].not_made_yet, is_number=True, title="Not made yet"),
+    Column("WHY", lambda row: row[0].conclusion or row[0].stopped),
 )
 _PLACEMENT: Sequence[Column[tuple[SimulateReport, Placement]]] = (
-    Column(header="REPLICA", value=lambda row: row[1].replica, readers=Readers.SPREADSHEET),
-    Column(header="POD", value=lambda row: row[1].pod),
-    Column(header="NODE", value=lambda row: row[1].node),
-    Column(header="TOTAL", value=lambda row: row[1].total, title="Score"),
-    Column(header="TIES", value=lambda row: row[1].ties, title="Nodes with that score"),
+    Column("REPLICA", lambda row: row[1].replica, Readers.SPREADSHEET),
+    Column("POD", lambda row: row[1].pod),
+    Column("NODE", lambda row: row[1].node),
+    Column("TOTAL", lambda row: row[1].total, title="Score"),
+    Column("TIES", lambda row: row[1].ties, title="Nodes with that score"),
 )
-_DELETED: Sequence[Column[DeletedReplica]] = (
-    Column(header="POD", value=lambda row: row.pod),
-    Column(header="NODE", value=lambda row: row.node),
-)
+_DELETED: Sequence[Column[DeletedReplica]] = (Column("POD", lambda row: row.pod), Column("NODE", lambda row: row.node))
 _LOSS: Sequence[Column[tuple[SimulateReport, str]]] = (
-    Column(header="WORKLOAD", value=lambda row: row[0].subject),
-    Column(header="KEY", value=lambda row: short_key(row[1])),
-    Column(header="WORST-DOMAIN-TO-LOSE", value=lambda row: row[0].worst_loss[row[1]].domain),
+    Column("WORKLOAD", lambda row: row[0].subject),
+    Column("KEY", lambda row: short_key(row[1])),
+    Column("WORST-DOMAIN-TO-LOSE", lambda row: row[0].worst_loss[row[1]].domain),
     count("REPLICAS-LEFT", lambda row: row[0].worst_loss[row[1]].remaining),
     count("OF", lambda row: row[0].running),
 )
 _LOOP: Sequence[Column[Any]] = (
-    Column(header="LOOP", value=lambda row: row[0].number),
-    Column(header="GROUP", value=lambda row: row[1].group),
-    Column(header="ZONE", value=lambda row: row[1].zone),
-    Column(header="ADDED", value=lambda row: len(row[1].nodes)),
-    Column(header="PLACED", value=lambda row: row[0].placed),
-    Column(header="PENDING", value=lambda row: row[0].left),
-    Column(header="TYPES", value=lambda row: ", ".join(dict.fromkeys(row[1].types)) or None),
+    Column("LOOP", lambda row: row[0].number),
+    Column("GROUP", lambda row: row[1].group),
+    Column("ZONE", lambda row: row[1].zone),
+    Column("ADDED", lambda row: len(row[1].nodes)),
+    Column("PLACED", lambda row: row[0].placed),
+    Column("PENDING", lambda row: row[0].left),
+    Column("TYPES", lambda row: ", ".join(dict.fromkeys(row[1].types)) or None),
 )
 
 
@@ -136,7 +389,7 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
         is_rollout=any(report.rollout is not None for report in reports),
         frames=list(_frames(reports)),
         beside=beside(reports),
-        lines=lambda look: _lines(reports, look),
+        picture=lambda look: _lines(reports, look),
         tiles=[
             Tile("replicas placed", f"{sum(report.placed for report in reports):,}"),
             Tile("running before", f"{sum(report.present for report in reports):,}"),

@@ -10,7 +10,7 @@ import msgspec
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.happened import LandedPods, NodeEviction, UnmadePods
 from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, preempted_pods
-from kubespread.wording import EMPTY, count_of, domain_noun, some_of
+from kubespread.wording import EMPTY, count_of, domain_noun, says, some_of, verb_of
 
 Trouble = Literal["pending", "short", "lost", "unmade", "budget"]
 
@@ -261,7 +261,7 @@ def _sentences(report: SurviveReport) -> Iterator[str]:
     for loss in sorted((loss for loss in report.losses if loss.made_room), key=badness)[:_MAX_NAMED]:
         yield f"losing {_listed([loss], 'or')} preempts {preempted_pods(loss.made_room, _MAX_NAMED)}"
     if report.pending_before:
-        stays = f"{count_of(report.pending_before, 'pod')} {'stays' if report.pending_before == 1 else 'stay'}"
+        stays = says(report.pending_before, "pod", "stay")
         yield f"{stays} pending before anything is lost, once those that fit are placed"
 
 
@@ -301,7 +301,7 @@ def _of_key(losses: Sequence[DomainLoss], *, in_pairs: bool) -> Iterator[tuple[_
         ranked[0] = rank, f"{sentence}; {f'{safe:,}' if safe else 'none'} of {all_of} can be lost"
     yield from ranked
     if gone:
-        yield _NONE, f"{_listed(gone, 'and')} {'is' if len(gone) == 1 else 'are'} lost already"
+        yield _NONE, f"{_listed(gone, 'and')} {verb_of(len(gone), 'are')} lost already"
 
 
 def _rank(losses: Sequence[DomainLoss], trouble: Trouble) -> _Rank:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,24 +21,10 @@ from kubespread.questions.survive.report import (
     domain_name,
 )
 from kubespread.reports.happened import NodeEviction, eviction_order
-from kubespread.views.layout import (
-    DIM,
-    HANGING,
-    INDENT,
-    Cell,
-    Line,
-    answered,
-    cell,
-    headline,
-    left_out,
-    remarks,
-    wrapped,
-)
-from kubespread.views.look import Look
-from kubespread.views.phrases import whose
-from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, Tone, count
-from kubespread.views.terminal import table
-from kubespread.views.view import Frame, Tile, View, about
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
+from kubespread.views.terminal import folded, together
+from kubespread.views.view import Frame, Tile, View, about, unwanted, whose
 from kubespread.wording import count_of, short_key
 
 if TYPE_CHECKING:
@@ -55,8 +41,8 @@ _MATRIX_LEGEND = (
     "none where no pod is touched"
 )
 
-_KEY: Column[DomainLoss] = Column(header="KEY", value=lambda loss: loss.topology_key, readers=Readers.PIPES)
-_DOMAIN: Column[DomainLoss] = Column(header="DOMAIN", value=domain_name, fit=Fit.NAMES)
+_KEY: Column[DomainLoss] = Column("KEY", lambda loss: loss.topology_key, Readers.PIPES)
+_DOMAIN: Column[DomainLoss] = Column("DOMAIN", domain_name, fit=Fit.NAMES)
 _LOSS: Sequence[Column[DomainLoss]] = (
     _KEY,
     _DOMAIN,
@@ -68,37 +54,37 @@ _LOSS: Sequence[Column[DomainLoss]] = (
     count("PENDING-IF-DELETED", lambda loss: loss.pending_after_removal, bad=True, short="IF DELETED"),
     count("NOT-REMADE", lambda loss: len(loss.not_made_again), bad=True, hides_empty=True),
     count("SHORT", lambda loss: len(loss.short), bad=True),
-    Column(header="KEY", value=lambda loss: short_key(loss.topology_key), readers=Readers.PAGES),
+    Column("KEY", lambda loss: short_key(loss.topology_key), Readers.PAGES),
     Column(
-        header="WHY", value=lambda loss: loss.message or loss.message_after_removal, readers=Readers.RECORDS
+        "WHY", lambda loss: loss.message or loss.message_after_removal, readers=Readers.RECORDS
     ),
 )  # fmt: skip
 
 _Short = tuple[DomainLoss, ShortWorkload]
 _SHORT: Sequence[Column[_Short]] = (
-    Column(header="KEY", value=lambda row: row[0].topology_key, readers=Readers.RECORDS),
-    Column(header="DOMAIN", value=lambda row: domain_name(row[0]), readers=Readers.RECORDS),
-    Column(header="WORKLOAD", value=lambda row: row[1].workload, short="SHORT WORKLOAD", fit=Fit.APART),
+    Column("KEY", lambda row: row[0].topology_key, Readers.RECORDS),
+    Column("DOMAIN", lambda row: domain_name(row[0]), Readers.RECORDS),
+    Column("WORKLOAD", lambda row: row[1].workload, short="SHORT WORKLOAD", fit=Fit.APART),
     count("WANTED", lambda row: row[1].wanted, short="WANT"),
     Column(
-        header="READY", value=lambda row: row[1].ready, is_number=True,
+        "READY", lambda row: row[1].ready, is_number=True,
         tone=lambda row: Tone.BAD if row[1].is_short else Tone.GOOD,
     ),
     Column(
-        header="READY-IF-DELETED", value=lambda row: row[1].ready_after_removal, is_number=True, short="IF DELETED",
+        "READY-IF-DELETED", lambda row: row[1].ready_after_removal, is_number=True, short="IF DELETED",
         tone=lambda row: Tone.BAD if row[1].is_short_after_removal else Tone.GOOD,
     ),
     Column(
-        header="WHY", value=lambda row: row[1].why if row[1].is_short else row[1].why_after_removal,
+        "WHY", lambda row: row[1].why if row[1].is_short else row[1].why_after_removal,
         readers=Readers.RECORDS,
     ),
 )  # fmt: skip
 
 _Eviction = tuple[DomainLoss, NodeEviction]
 _ORDER: Sequence[Column[_Eviction]] = (
-    Column(header="KEY", value=lambda row: row[0].topology_key),
-    Column(header="DOMAIN", value=lambda row: domain_name(row[0])),
-    Column(header="NODE", value=lambda row: row[1].node),
+    Column("KEY", lambda row: row[0].topology_key),
+    Column("DOMAIN", lambda row: domain_name(row[0])),
+    Column("NODE", lambda row: row[1].node),
     count("SECONDS", lambda row: row[1].seconds),
     count("PODS", lambda row: row[1].pods),
 )
@@ -131,7 +117,8 @@ def view(report: SurviveReport) -> View:
                 rows=[(loss, eviction) for loss in report.losses for eviction in loss.evictions],
             ),
         ],
-        lines=lambda look: _lines(report, look),
+        parts=lambda look: _parts(report, look),
+        remarks="above",
         tiles=[*_tiles(report)],
         names=[short.workload for _, short in _worst_of_each(report)],
         frames_on=lambda drawn: _frames(report, drawn),
@@ -144,9 +131,9 @@ def view(report: SurviveReport) -> View:
 _Landed = tuple[DomainLoss, WorkloadName, str, int, int]
 """Pods of a workload on a node, while the Node objects of the lost domain are there and once they are deleted."""
 _LANDED: Sequence[Column[_Landed]] = (
-    Column(header="WORKLOAD", value=lambda row: row[1]),
-    Column(header="WITHOUT", value=lambda row: domain_name(row[0])),
-    Column(header="NODE", value=lambda row: row[2]),
+    Column("WORKLOAD", lambda row: row[1]),
+    Column("WITHOUT", lambda row: domain_name(row[0])),
+    Column("NODE", lambda row: row[2]),
     count("PODS", lambda row: row[3]),
     count("PODS-IF-DELETED", lambda row: row[4]),
 )
@@ -172,8 +159,7 @@ def _tiles(report: SurviveReport) -> Iterator[Tile]:
         "pods gone for good, at worst": [len(loss.not_made_again) for loss in report.losses],
     }
     for name, figures in worst.items():
-        figure = max(figures, default=0)
-        yield Tile(name, f"{figure:,}", Tone.BAD if figure else Tone.GOOD)
+        yield unwanted(name, max(figures, default=0))
     yield Tile("pods pending before", f"{report.pending_before:,}")
 
 
@@ -230,7 +216,7 @@ def _matrices(report: SurviveReport) -> Iterator[Sheet[Any]]:
             of = f"the worst {len(shown)} of {count_of(len(losses), short_key(key))}"
         rows = [_Through(name, without) for name, without in touched.items()]
         columns: list[Column[_Through]] = [
-            Column(header="WORKLOAD", value=lambda row: row.workload),
+            Column("WORKLOAD", lambda row: row.workload),
             *(
                 Column(
                     header=loss.domain.upper(), title=domain_name(loss), value=partial(_readiness, loss.domain),
@@ -266,65 +252,60 @@ def _frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
         back = lost
 
 
-def _lines(report: SurviveReport, look: Look) -> Iterator[Line]:
-    yield from headline(view(report).title, report, look)
-    yield from answered(report.answer, look)
-    yield from remarks(report.answer, look)
+def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
+    """The domains of each key, and the workloads that run short: a row each, with the domain that leaves it fewest."""
     for key, losses in report.by_key():
         yield from _of_key(short_key(key), losses, look)
     if look.headers:
         remade = [_NOT_REMADE] if any(loss.not_made_again for loss in report.losses) else []
-        yield from wrapped([Cell(INDENT), cell("; ".join((_IF_DELETED, *remade)), DIM)], look.width, HANGING)
-    yield from _short(report, look)
-
-
-def _of_key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Line]:
-    shown = list(losses)
-    if not look.in_full and len(losses) > _MAX_ROWS:
-        shown = sorted(losses, key=badness)[:_MAX_ROWS]
-    columns = [replace(column, short=key.upper()) if column is _DOMAIN else column for column in _LOSS]
-    yield from table(columns, shown, look)
-    hidden = [loss for loss in losses if loss not in shown]
-    if hidden:
-        troubled = sum(bool(loss.trouble) for loss in hidden)
-        remark = f"{troubled:,} of them cannot be lost" if troubled else "each can be lost"
-        yield from left_out(len(hidden), key, f": {remark}")
-    for reason, domains in _reasons(shown).items():
-        yield from wrapped([Cell(f"{INDENT}{', '.join(domains)}: {reason}")], look.width, HANGING)
-    for loss in losses if look.in_full else ():
-        if loss.nodes > 1 and loss.evictions:
-            remark = escaped(f"{domain_name(loss)}: evicted: {eviction_order(loss.evictions)}")
-            yield from wrapped([Cell(f"{INDENT}{remark}")], look.width, HANGING)
-
-
-def _reasons(losses: Sequence[DomainLoss]) -> dict[str, list[str]]:
-    """Remarks on domains; those with the same remark together."""
-    by_text: dict[str, list[str]] = {}
-    for loss in losses:
-        removed = loss.message_after_removal if loss.message_after_removal != loss.message else None
-        messages = (loss.message, None if removed is None else f"once the nodes are deleted: {removed}")
-        for text in (*filter(None, messages), *loss.notes):
-            by_text.setdefault(escaped(text), []).append(domain_name(loss))
-    return {
-        text: [*names[:3], *([f"{len(names) - 3} more"] if len(names) > 3 else ())] for text, names in by_text.items()
-    }
-
-
-def _short(report: SurviveReport, look: Look) -> Iterator[Line]:
-    """The workloads that run short: one row each, with the domain that leaves it fewest."""
-    rows = _worst_of_each(report)
+        yield from folded(look, Cell("; ".join((_IF_DELETED, *remade)), Tone.FAINT))
     domains = Counter(workload.workload for loss in report.losses for workload in loss.short)
-    shown = rows if look.in_full else rows[:_MAX_SHORT]
-    if not shown:
-        return
     columns = [
         *_SHORT,
-        Column(header="FEWEST-WITHOUT", value=lambda row: domain_name(row[0]), most=_WIDEST_DOMAIN),
+        Column("FEWEST-WITHOUT", lambda row: domain_name(row[0]), most=_WIDEST_DOMAIN),
         count("DOMAINS", lambda row: domains[row[1].workload]),
     ]
-    yield from table(columns, shown, look)
-    yield from left_out(len(rows) - len(shown), "workload")
-    yield from _causes([row[1] for row in shown], report, look)
+    short = Sheet(title="", columns=columns, rows=_worst_of_each(report), most=_MAX_SHORT, noun="workload")
+    yield short
+    # Why they are short, unless said of a domain already.
+    said = {message for loss in report.losses for message in (loss.message, loss.message_after_removal)}
+    whys = ((escaped(row.workload), why) for _, row in short.on_screen(look)[0] for why in _whys(row))
+    for why, names in together((name, why) for name, why in whys if why not in said).items():
+        yield from folded(look, f"{', '.join(names[:3])}: {why}")
+
+
+def _whys(row: ShortWorkload) -> Iterable[str]:
+    """Why it is short, and once the nodes are deleted, if it then is."""
+    after = [row.why_after_removal] if row.is_short_after_removal else []
+    return dict.fromkeys([*([row.why] if row.is_short else []), *after])
+
+
+def _of_key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Sheet[DomainLoss] | Line]:
+    sheet = Sheet(
+        title="", columns=[replace(column, short=key.upper()) if column is _DOMAIN else column for column in _LOSS],
+        rows=losses, most=_MAX_ROWS, few=lambda rows: sorted(rows, key=badness)[:_MAX_ROWS], noun=key, note=_troubled,
+    )  # fmt: skip
+    yield sheet
+    named = ((domain_name(loss), text) for loss in sheet.on_screen(look)[0] for text in _remarks(loss))
+    for text, names in together(named).items():
+        more = [f"{len(names) - 3} more"] if len(names) > 3 else []
+        yield from folded(look, f"{', '.join([*names[:3], *more])}: {text}")
+    for loss in losses if look.in_full else ():
+        if loss.nodes > 1 and loss.evictions:
+            yield from folded(look, f"{domain_name(loss)}: evicted: {eviction_order(loss.evictions)}")
+
+
+def _troubled(hidden: Sequence[DomainLoss]) -> str:
+    troubled = sum(bool(loss.trouble) for loss in hidden)
+    return f": {troubled:,} of them cannot be lost" if troubled else ": each can be lost"
+
+
+def _remarks(loss: DomainLoss) -> Iterator[str]:
+    if loss.message:
+        yield loss.message
+    if loss.message_after_removal and loss.message_after_removal != loss.message:
+        yield f"once the nodes are deleted: {loss.message_after_removal}"
+    yield from loss.notes
 
 
 def _worst_of_each(report: SurviveReport) -> list[_Short]:
@@ -336,19 +317,3 @@ def _worst_of_each(report: SurviveReport) -> list[_Short]:
         if row[1].fewest_ready < other[1].fewest_ready:
             worst[row[1].workload] = row
     return sorted(worst.values(), key=lambda row: (row[1].fewest_ready - row[1].wanted, row[1].workload))
-
-
-def _causes(shown: Sequence[ShortWorkload], report: SurviveReport, look: Look) -> Iterator[Line]:
-    """Why they are short, unless said of a domain already."""
-    messages = {message for loss in report.losses for message in (loss.message, loss.message_after_removal)}
-    causes: dict[str, list[str]] = {}
-    for workload in shown:
-        whys = (
-            *([workload.why] if workload.is_short else ()),
-            *([workload.why_after_removal] if workload.is_short_after_removal else ()),
-        )
-        for why in dict.fromkeys(whys):
-            if why not in messages:
-                causes.setdefault(why, []).append(escaped(workload.workload))
-    for why, names in causes.items():
-        yield from wrapped([Cell(f"{INDENT}{', '.join(names[:3])}: {escaped(why)}")], look.width, HANGING)

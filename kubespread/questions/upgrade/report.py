@@ -10,7 +10,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
 from kubespread.reports.happened import BlockedPod, FewerReady, GonePod, PendingPods, UnmadePods
 from kubespread.reports.parts import Judgment, OfWorkloads, Report
-from kubespread.wording import count_of, some_of
+from kubespread.wording import count_of, some_of, verb_of
 
 
 class UpgradeStep(Report, frozen=True):
@@ -162,7 +162,7 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
     if report.blocked is not None:
         yield from _causes(report.blocked)
     for budget, pods in broken.items():
-        verb = "is" if len(pods) == 1 else "are"
+        verb = verb_of(len(pods), "are")
         yield f"{some_of(pods, _MAX_NAMED)} {verb} preempted though the disruption budget {budget} does not allow it"
     for group in report.pending:
         yield f"{len(group.pods):,} pending of {group.workload}: {group.message}"
@@ -235,6 +235,6 @@ def _remedy(report: UpgradeReport, option: str) -> str:
     through = " it gets through" if len(report.remedies) == 1 else ""
     if not lost:
         return f"{option}{through}"
-    verb = "is" if len(lost) == 1 else "are"
+    verb = verb_of(len(lost), "are")
     fate = f"{some_of(lost, _MAX_NAMED)} {verb} lost for good"
     return f"{option}{through}, and {fate}" if through else f"{option} ({fate})"

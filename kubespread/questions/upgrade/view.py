@@ -9,11 +9,9 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.questions.upgrade.report import UpgradeReport, UpgradeStep
 from kubespread.reports.happened import BlockedPod
-from kubespread.views.layout import DIM, INDENT, Cell, Line, answered, cell, headline, remarks
-from kubespread.views.look import Look
-from kubespread.views.names import fitted, legend
-from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
-from kubespread.views.terminal import room_beside_columns, table
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.sheet import Column, Sheet, count
+from kubespread.views.terminal import INDENT, fitted, flowed, room_beside_columns, said_once
 from kubespread.views.view import Frame, Tile, View, about, unwanted
 from kubespread.wording import count_of
 
@@ -21,28 +19,27 @@ _MAX_STEPS = 20
 _LEAST_NAME = 12
 _MORE = 12
 """The width of the step's number and the count of further nodes."""
-_LEGEND = "DAEMONS: how many of PLACED are DaemonSet pods on the new nodes"
+_KEY = "DAEMONS: how many of PLACED are DaemonSet pods on the new nodes"
 
 _Numbered = tuple[int, UpgradeStep]
 _STEP: Column[_Numbered] = count("STEP", lambda row: row[0])
-_NODES: Column[_Numbered] = Column(header="NODES", value=lambda row: row[1].nodes)
+_NODES: Column[_Numbered] = Column("NODES", lambda row: row[1].nodes)
 _COME: Sequence[Column[_Numbered]] = (
-    Column(header="JOINED", value=lambda row: row[1].added, readers=Readers.RECORDS),
-    Column(header="JOINED", value=lambda row: len(row[1].added), is_number=True, readers=Readers.TERMINAL),
+    Column("JOINED", lambda row: row[1].added, on_terminal=lambda row: len(row[1].added), is_number=True),
     count("EVICTED", lambda row: row[1].evicted),
     count("PREEMPTED", lambda row: len(row[1].preempted), hides_empty=True),
     count("PLACED", lambda row: row[1].placed),
     count("DAEMONS", lambda row: row[1].daemons, hides_empty=True),
     count("PENDING", lambda row: row[1].pending, bad=True),
     Column(
-        header="STATE", value=lambda row: row[1].state, tone=lambda row: Tone.BAD if row[1].is_bad else Tone.GOOD
+        "STATE", lambda row: row[1].state, tone=lambda row: Tone.BAD if row[1].is_bad else Tone.GOOD
     ),
 )  # fmt: skip
 _BLOCKED: Sequence[Column[BlockedPod]] = (
-    Column(header="POD", value=lambda row: row.pod),
-    Column(header="NODE", value=lambda row: row.node),
-    Column(header="BUDGET", value=lambda row: row.budget),
-    Column(header="WHY", value=lambda row: f"{row.message} {row.cause}".strip()),
+    Column("POD", lambda row: row.pod),
+    Column("NODE", lambda row: row.node),
+    Column("BUDGET", lambda row: row.budget),
+    Column("WHY", lambda row: f"{row.message} {row.cause}".strip()),
 )
 
 
@@ -63,7 +60,7 @@ def view(report: UpgradeReport) -> View:
                 rows=() if report.blocked is None else report.blocked.pods,
             ),
         ],
-        lines=lambda look: _lines(report, look),
+        parts=lambda look: _parts(report, look),
         names=report.nodes,
         tiles=[
             Tile(
@@ -87,9 +84,7 @@ def _frames(report: UpgradeReport) -> Iterator[Frame]:
         yield Frame(label, text, step.pods, () if stuck else step.nodes, step.added, states)
 
 
-def _lines(report: UpgradeReport, look: Look) -> Iterator[Line]:
-    yield from headline(view(report).title, report, look)
-    yield from answered(report.answer, look)
+def _parts(report: UpgradeReport, look: Look) -> Iterator[Sheet[_Numbered] | Line]:
     numbered = list(enumerate(report.steps, start=1))
     # With many similar steps, the last ones show where it stops.
     shown = numbered if look.in_full else numbered[-_MAX_STEPS:]
@@ -97,17 +92,15 @@ def _lines(report: UpgradeReport, look: Look) -> Iterator[Line]:
         skipped = [step for _, step in numbered[: -len(shown)]]
         evicted, placed = sum(step.evicted for step in skipped), sum(step.placed for step in skipped)
         text = f"{len(skipped):,} steps before: {evicted:,} evicted, {placed:,} placed (-v shows all)"
-        yield [Cell(INDENT), cell(text, DIM)]
-    room = max(room_beside_columns(_COME, shown, look) - _MORE, _LEAST_NAME)
+        yield [Cell(f"{INDENT}{text}", Tone.FAINT)]
     # What distinguishes each node from the others of its pool, even with a single row.
     names = [escaped(name) for name in report.nodes]
+    room = max(room_beside_columns(_COME, shown, look) - _MORE, _LEAST_NAME)
     short = dict(zip(names, fitted(names, room), strict=True))
     nodes = replace(_NODES, text=lambda row: f"{short[escaped(row[1].nodes[0])]}{_more(row[1])}")
-    yield from table([_STEP, nodes, *_COME], shown, look)
-    if look.headers and any(step.daemons for _, step in shown):
-        yield [Cell(INDENT), cell(_LEGEND, DIM)]
-    yield from legend(names, list(short.values()), look)
-    yield from remarks(report.answer, look)
+    key = _KEY if any(step.daemons for _, step in shown) else ""
+    yield Sheet(title="", columns=[_STEP, nodes, *_COME], rows=shown, key=key)
+    yield from flowed([[Cell(said_once(names, list(short.values())), Tone.FAINT)]], look)
 
 
 def _more(step: UpgradeStep) -> str:

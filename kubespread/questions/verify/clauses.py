@@ -21,7 +21,7 @@ from kubespread.questions.survive.report import DomainLoss, LostWorkload, Surviv
 from kubespread.questions.verify.report import Kept
 from kubespread.reports.happened import Happened
 from kubespread.scenario.promises import Amount, Back, Room
-from kubespread.wording import count_of, domain_noun
+from kubespread.wording import count_of, domain_noun, verb_of
 
 
 class Found(Struct, frozen=True):
@@ -176,7 +176,7 @@ def fits(report: SimulateReport, most: SimulateReport | None, wanted: str) -> Fo
     if report.lacking:
         lacking = replicas - report.running
         why = f": {report.stopped}" if report.stopped else ""
-        others = f"{lacking:,} {'does' if lacking == 1 else 'do'} not"
+        others = f"{lacking:,} {verb_of(lacking, 'do')} not"
         says = f"{report.running:,} of {count_of(replicas, 'replica')}{wanted} find a node, {others}{why}"
         return Found("broken", says, -lacking, f"replica {report.running + 1:,}", words)
     all_find = f"all {count_of(replicas, 'replica')}{wanted} find a node"

@@ -4,25 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.escaping import escaped
 from kubespread.questions.verify.report import WORST_FIRST, Kept, VerifiedClause, VerifyReport
-from kubespread.views.layout import (
-    BAD,
-    DIM,
-    GOOD,
-    HANGING,
-    INDENT,
-    WARNED,
-    Cell,
-    Line,
-    answered,
-    cell,
-    headline,
-    left_out,
-    wrapped,
-)
-from kubespread.views.look import Look
-from kubespread.views.sheet import Column, Readers, Sheet, Tone
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.sheet import Column, Readers, Sheet
+from kubespread.views.terminal import HANGING, folded
 from kubespread.views.view import Tile, View, about
 from kubespread.wording import count_of
 
@@ -30,20 +15,19 @@ _MAX_HELD = 20
 _TONES: dict[Kept, Tone] = {
     "broken": Tone.BAD, "unknown": Tone.WARN, "accepted": Tone.WARN, "held": Tone.GOOD,
 }  # fmt: skip
-_STYLES: dict[Kept, str] = {"broken": BAD, "unknown": WARNED, "accepted": WARNED, "held": GOOD}
 _WIDTH = max(map(len, WORST_FIRST)) + 1
 _COLUMNS: Sequence[Column[VerifiedClause]] = (
-    Column(header="STATE", value=lambda row: row.state, tone=lambda row: _TONES[row.state]),
-    Column(header="LINE", value=lambda row: row.line, is_number=True),
-    Column(header="WHOSE", value=lambda row: row.called),
-    Column(header="CLAUSE", value=lambda row: row.clause),
-    Column(header="PROMISED", value=lambda row: row.promised),
-    Column(header="MARGIN", value=lambda row: None if row.margin is None else f"{row.margin:.12g}"),
-    Column(header="SAYS", value=lambda row: row.says),
-    Column(header="STEP", value=lambda row: row.step, readers=Readers.SPREADSHEET),
-    Column(header="UNTIL", value=lambda row: row.until, hides_empty=True),
-    Column(header="REASON", value=lambda row: row.reason, hides_empty=True),
-    Column(header="COMMAND", value=lambda row: row.command, is_command=True),
+    Column("STATE", lambda row: row.state, tone=lambda row: _TONES[row.state]),
+    Column("LINE", lambda row: row.line, is_number=True),
+    Column("WHOSE", lambda row: row.called),
+    Column("CLAUSE", lambda row: row.clause),
+    Column("PROMISED", lambda row: row.promised),
+    Column("MARGIN", lambda row: None if row.margin is None else f"{row.margin:.12g}"),
+    Column("SAYS", lambda row: row.says),
+    Column("STEP", lambda row: row.step, Readers.SPREADSHEET),
+    Column("UNTIL", lambda row: row.until, hides_empty=True),
+    Column("REASON", lambda row: row.reason, hides_empty=True),
+    Column("COMMAND", lambda row: row.command, is_command=True),
 )
 
 
@@ -55,43 +39,28 @@ def view(report: VerifyReport) -> View:
         title=f"Verifying {count_of(report.promises, 'promise')}{f' of {report.file}' if report.file else ''}",
         sheets=[
             Sheet(
-                title="Promises",
-                columns=_COLUMNS,
-                rows=rows,
-                tone=lambda row: _TONES[row.state],
-                is_answer=True,
-                is_first=True,
+                title="Promises", columns=_COLUMNS, rows=rows, tone=lambda row: _TONES[row.state], is_answer=True,
+                is_first=True, most=0, few=_first_held, noun="line", note=lambda _: ": held", drawn=_line,
             )
         ],
+        remarks="among",
         tiles=[
-            Tile(
-                f"clauses {state}",
-                f"{len(report.of(state)):,}",
-                _TONES[state] if report.of(state) else Tone.PLAIN,
-                state,
-            )
-            for state in WORST_FIRST
+            Tile(f"clauses {state}", f"{number:,}", _TONES[state] if number else Tone.PLAIN, state)
+            for state in WORST_FIRST for number in [len(report.of(state))]
         ],
-        lines=lambda look: _lines(report, rows, look),
-    )
+    )  # fmt: skip
 
 
-def _lines(report: VerifyReport, rows: Sequence[VerifiedClause], look: Look) -> Iterator[Line]:
-    yield from headline(view(report).title, report, look)
-    yield from answered(report.answer, look)
-    held = [row for row in rows if row.state == "held"]
-    hidden = 0 if look.in_full else max(0, len(held) - _MAX_HELD)
-    for row in rows[: len(rows) - hidden]:
-        yield from _line(row, look)
-    yield from left_out(hidden, "line", ": held")
+def _first_held(rows: Sequence[VerifiedClause]) -> Sequence[VerifiedClause]:
+    """All that do not hold, which are first, and a few that do."""
+    return rows[: sum(row.state != "held" for row in rows) + _MAX_HELD]
 
 
 def _line(row: VerifiedClause, look: Look) -> Iterator[Line]:
     """What became of it; below it, where it does not hold, the command that shows more."""
-    place = "" if row.line is None else f"line {row.line}: "
-    text = Cell(f" {place}{escaped(row.sentence)}")
-    indent = HANGING + _WIDTH
-    yield from wrapped([Cell(f"{INDENT}{row.state:{_WIDTH}}", _STYLES[row.state]), text], look.width, indent)
+    place, hanging = "" if row.line is None else f"line {row.line}: ", HANGING + _WIDTH
+    state = Cell(f"{row.state:{_WIDTH}}", _TONES[row.state])
+    yield from folded(look, state, f" {place}{row.sentence}", hanging=hanging)
     if row.state != "held":
         # Folded it could not be copied.
-        yield [Cell(" " * (indent + 1)), cell(row.command, DIM)]
+        yield [Cell(" " * (hanging + 1) + row.command, Tone.FAINT)]

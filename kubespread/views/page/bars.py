@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from kubespread.views.names import CUT, shared
-from kubespread.views.page.legend import of_bars
-from kubespread.views.page.markup import breakable, text
+from kubespread.views.page.parts import breakable, of_bars, text
+from kubespread.views.terminal import CUT, shared
 from kubespread.views.view import Bar, Bars
 from kubespread.wording import count_of
 

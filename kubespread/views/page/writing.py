@@ -15,15 +15,24 @@ from msgspec.structs import asdict
 
 from kubespread.questions.map.report import MapNode, TopologyMap, states_in_full
 from kubespread.reports.parts import ClusterReference, Provenance, release_phrase
-from kubespread.views.aligned import NONE
 from kubespread.views.documents import Answer, document
-from kubespread.views.page import bars, legend, parts
-from kubespread.views.page.markup import data, shown, text
-from kubespread.views.page.parts import foldable
-from kubespread.views.page.picture import NOT_YET, SHADES, in_order, is_marking, joining_nodes, pods_before, topology
-from kubespread.views.registry import view_of
-from kubespread.views.sheet import Drawn, Row, Table, Tone
-from kubespread.views.view import View, tables_of, with_nodes
+from kubespread.views.look import Tone
+from kubespread.views.page import bars, parts
+from kubespread.views.page.parts import (
+    NOT_YET,
+    SHADES,
+    data,
+    foldable,
+    in_order,
+    is_marking,
+    joining_nodes,
+    pods_before,
+    shown,
+    text,
+    topology,
+)
+from kubespread.views.sheet import NONE, Drawn, Row, Table
+from kubespread.views.view import View, tables_of, view_of, with_nodes
 from kubespread.wording import EMPTY, age, short_key
 
 # The table of nodes: what the picture shows of each, and what the question says of it, as text.
@@ -183,7 +192,7 @@ def _start(account: View, drawn: TopologyMap) -> dict[str, Any]:
 def _topology(account: View, drawn: TopologyMap) -> str:
     """The picture, with what moves it and what it means."""
     return Template(_resource("topology.html")).substitute(
-        legend=legend.of_picture(account, drawn),
+        legend=parts.of_picture(account, drawn),
         slider="".join(
             parts.slider(len(account.frames), len(account.frames) if account.opens_at is None else account.opens_at)
         ),

@@ -30,7 +30,7 @@ from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import AddTaint, Drain, Fail, NodeLabel, NodeTaint
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target
-from kubespread.wording import count_of, some_of
+from kubespread.wording import count_of, some_of, verb_of
 from kubespread.world.events.controllers import follow, rollout_of_cluster
 from kubespread.world.events.draining import drain, evict, fail, remove_failed
 from kubespread.world.events.world import World
@@ -80,7 +80,7 @@ def scale_requests(world: Store, factor: Fraction, name: WorkloadName | None) ->
     if scaling.raises_limits:
         world.happenings.note("limits that would be less than the requests are raised to them")
     if factor > 1 and (short := _overcommitted(world)):
-        have = "has" if len(short) == 1 else "have"
+        have = verb_of(len(short), "have")
         nodes = f"{count_of(len(short), 'node')} {have} less than the pods there request"
         world.happenings.note(f"{nodes}: {some_of(short, _MAX_NAMED)}")
     return bool(changed or pods)

@@ -16,7 +16,7 @@ from kubespread.kube.well_known import DESIRED_REPLICAS
 from kubespread.reports import happened as reports
 from kubespread.reports.parts import PreemptedPod, SkewChange, skew_now, states_of
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.wording import Decisive
+from kubespread.wording import Decisive, verb_of
 from kubespread.world.events.world import Unmade, World, unmade
 from kubespread.world.store.happenings import Blocked, Gone, Happenings
 from kubespread.world.store.owners import in_order
@@ -280,7 +280,7 @@ def consequences_of(edit: str, world: World, waited: Collection[PodKey] = ()) ->
     yield from _not_done(edit, happened)
     pending = list(pending_pods(world, (waiting for waiting in world.waiting if key_of(waiting.pod) not in waited)))
     for group in pending[:_FEW]:
-        waits = "waits" if len(group.pods) == 1 else "wait"
+        waits = verb_of(len(group.pods), "wait")
         yield Decisive(f"{edit}: {_pods(len(group.pods))} of {group.workload} {waits} for a node: {group.message}")
     if len(pending) > _FEW:
         yield f"{edit}: pods of {len(pending) - _FEW} more workloads wait for a node"

@@ -35,6 +35,7 @@ from kubespread.questions.scene import Scene
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.profile.profile import framework
+from kubespread.wording import verb_of
 
 
 class Checked(Struct):
@@ -156,7 +157,7 @@ def _with_following(
     codes = dict.fromkeys(rule.code for rule, found in _found(then, rules) if (rule.code, found.field) not in reported)
     if not codes:
         return finding
-    following = f"{', '.join(codes)} {'are' if len(codes) > 1 else 'is'} found then"
+    following = f"{', '.join(codes)} {verb_of(len(codes), 'are')} found then"
     outcome = following if finding.remedy.outcome is None else f"{finding.remedy.outcome}; {following}"
     return replace(finding, remedy=replace(finding.remedy, outcome=outcome))
 

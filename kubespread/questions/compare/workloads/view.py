@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from kubespread.escaping import escaped
-from kubespread.questions.compare.placements import ARROW, both
 from kubespread.questions.compare.report import ConstraintDifference
-from kubespread.questions.compare.view import heading, question_differences, signed, sources
+from kubespread.questions.compare.view import ARROW, both, heading, question_differences, signed, sources
 from kubespread.questions.compare.workloads.report import (
     ClusterSideReport,
     CompareWorkloadsReport,
@@ -18,26 +16,11 @@ from kubespread.questions.compare.workloads.report import (
     WorkloadSide,
 )
 from kubespread.reports.parts import release_phrase
-from kubespread.views.layout import (
-    BAD,
-    DIM,
-    GOOD,
-    HANGING,
-    HEAD,
-    INDENT,
-    Line,
-    answered,
-    cell,
-    flowed,
-    left_out,
-    remarks,
-    wrapped,
-)
-from kubespread.views.look import Look
-from kubespread.views.phrases import chosen_from
-from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
-from kubespread.views.view import Tile, View, beside
-from kubespread.wording import EMPTY, count_of, short_key, some_of
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.sheet import Column, Readers, Sheet, count
+from kubespread.views.terminal import INDENT, flowed, folded, remarks
+from kubespread.views.view import Tile, View, beside, chosen_from
+from kubespread.wording import EMPTY, count_of, says, short_key, some_of
 
 _MAX_ROWS, _MAX_DOMAINS, _MAX_VICTIMS = 20, 6, 3
 _NONE = "none"
@@ -94,13 +77,13 @@ def _spread(constraint: ConstraintDifference) -> str:
 def _pair(
     header: str, value: Callable[[WorkloadSide | None], object], *, is_number: bool = False
 ) -> Iterator[Column[WorkloadDifference]]:
-    yield Column(header=f"{header}-BEFORE", value=lambda row: value(row.before), is_number=is_number, readers=_PIPES)
-    yield Column(header=f"{header}-AFTER", value=lambda row: value(row.after), is_number=is_number, readers=_PIPES)
+    yield Column(f"{header}-BEFORE", lambda row: value(row.before), is_number=is_number, readers=_PIPES)
+    yield Column(f"{header}-AFTER", lambda row: value(row.after), is_number=is_number, readers=_PIPES)
 
 
 def _beside(header: str, value: Callable[[WorkloadSide | None], object]) -> Column[WorkloadDifference]:
-    """The same as one column, for pages."""
-    return Column(header=header, value=lambda row: _change(value(row.before), value(row.after)), readers=Readers.PAGES)
+    """Both sides in one column, for pages."""
+    return Column(header, lambda row: _change(value(row.before), value(row.after)), readers=Readers.PAGES)
 
 
 def _change(before: object, after: object) -> str:
@@ -114,30 +97,30 @@ def _fit(side: WorkloadSide | None) -> int | None:
 
 
 _ROW: Sequence[Column[WorkloadDifference]] = (
-    Column(header="WORKLOAD", value=lambda row: row.workload),
+    Column("WORKLOAD", lambda row: row.workload),
     Column(
-        header="CHANGES",
-        value=lambda row: [change.replace(" ", "-") for change in row.changes],
+        "CHANGES",
+        lambda row: [change.replace(" ", "-") for change in row.changes],
         text=lambda row: ", ".join(row.changes),
     ),
     _beside("NODES-THAT-FIT", _fit),
     _beside("FIRST-CHOICE", _first),
-    Column(header="DIFFERENCES", value=lambda row: "; ".join(_counts(row)), readers=Readers.PAGES),
+    Column("DIFFERENCES", lambda row: "; ".join(_counts(row)), Readers.PAGES),
     *_pair("FIT", _fit, is_number=True),
     *_pair("FIRST", _first),
     Column(
-        header="NODES", value=lambda row: [f"{number} {change}" for change, number in row.nodes.items()],
+        "NODES", lambda row: [f"{number} {change}" for change, number in row.nodes.items()],
         readers=_PIPES,
     ),
-    Column(header="SCORES", value=lambda row: [*map(_score, row.scores)], readers=_PIPES),
-    Column(header="SPREAD", value=lambda row: "; ".join(map(_spread, row.constraints)), readers=_PIPES),
+    Column("SCORES", lambda row: [*map(_score, row.scores)], _PIPES),
+    Column("SPREAD", lambda row: "; ".join(map(_spread, row.constraints)), _PIPES),
     *_pair("PREEMPTS", _preempts),
     *_pair("MESSAGE", _message),
 )  # fmt: skip
 _Side = tuple[str, ClusterSideReport]
 _SIDE: Sequence[Column[_Side]] = (
-    Column(header="SIDE", value=lambda row: row[0]),
-    Column(header="RELEASE", value=lambda row: release_phrase(row[1].kube_version)),
+    Column("SIDE", lambda row: row[0]),
+    Column("RELEASE", lambda row: release_phrase(row[1].kube_version)),
     count("NODES", lambda row: row[1].nodes),
     count("WORKLOADS", lambda row: row[1].workloads),
 )
@@ -146,8 +129,9 @@ _SIDE: Sequence[Column[_Side]] = (
 def view(report: CompareWorkloadsReport) -> View:
     """The workloads that differ, and both sides."""
     before, after = report.before, report.after
+    title = f"Workloads{chosen_from(report.namespace, report.selector)}, before → after"
     return View(
-        title=f"Workloads{chosen_from(report.namespace, report.selector)}, before → after",
+        title=title,
         provenance=sources(report),
         answer=[*report.answer, *question_differences(before, after)],
         tone=Tone.GOOD if report.same else Tone.WARN,
@@ -159,7 +143,10 @@ def view(report: CompareWorkloadsReport) -> View:
             Sheet(title="Sides", columns=_SIDE, rows=[("before", before), ("after", after)], readers=Readers.RECORDS),
         ],
         names=[row.workload for row in report.workloads],
-        lines=lambda look: _lines(report, look),
+        heading=lambda look: heading([Cell(title, Tone.STRONG)], report, "", look),
+        answer_tone=Tone.GOOD if report.same else Tone.BAD,
+        parts=lambda look: _parts(report, look),
+        remarks="among",
         tiles=[
             Tile("workloads differ", f"{len(report.workloads):,}", Tone.WARN if report.workloads else Tone.GOOD),
             *(
@@ -172,30 +159,25 @@ def view(report: CompareWorkloadsReport) -> View:
     )  # fmt: skip
 
 
-_STYLES = {Tone.BAD: BAD, Tone.GOOD: GOOD}
-
-
-def _lines(report: CompareWorkloadsReport, look: Look) -> Iterator[Line]:
-    if look.headers:
-        yield from heading([cell(view(report).title, HEAD)], report, "", look)
-    yield from answered(report.answer, look, GOOD if report.same else BAD)
-    shown = report.workloads if look.in_full else report.workloads[:_MAX_ROWS]
-    for row in shown:
-        name = cell(escaped(row.workload.called), HEAD)
-        changes = cell(f"  {', '.join(row.changes)}", _STYLES.get(_tone(row), ""))
-        yield from wrapped([cell(INDENT), name, changes], look.width, HANGING)
-        yield from flowed(([cell(phrase)] for phrase in _details(row)), look, gutter=" · ", indent=INDENT * 2)
-    yield from left_out(len(report.workloads) - len(shown), "workload")
+def _parts(report: CompareWorkloadsReport, look: Look) -> Iterator[Sheet[WorkloadDifference] | Line]:
+    yield Sheet(title="", columns=(), rows=report.workloads, most=_MAX_ROWS, noun="workload", drawn=_drawn)
     if report.workloads and report.unchanged:
-        yield [cell(f"{INDENT}{count_of(report.unchanged, 'workload')} as before", DIM)]
+        yield [Cell(f"{INDENT}{count_of(report.unchanged, 'workload')} as before", Tone.FAINT)]
     yield from remarks(report.answer, look)
+
+
+def _drawn(row: WorkloadDifference, look: Look) -> Iterator[Line]:
+    tone = _tone(row)
+    changes = Cell(f"  {', '.join(row.changes)}", Tone.PLAIN if tone is Tone.WARN else tone)
+    yield from folded(look, Cell(row.workload.called, Tone.STRONG), changes)
+    yield from flowed(_details(row), look, gutter=" · ", indent=INDENT * 2)
 
 
 def _details(row: WorkloadDifference) -> Iterator[str]:
     """What is different, in figures."""
     before, after = row.before, row.after
     if before is not None and after is not None and before.fitting != after.fitting:
-        yield f"{before.fitting:,}{ARROW}{count_of(after.fitting, 'node')} fit{'s' if after.fitting == 1 else ''}"
+        yield f"{before.fitting:,}{ARROW}{says(after.fitting, 'node', 'fit')}"
     else:
         moved = {change: number for change, number in row.nodes.items() if change in ("no longer fits", "fits now")}
         yield from (f"{count_of(number, 'node')} {change}" for change, number in moved.items())

@@ -27,6 +27,7 @@ from kubespread.kube.well_known import HOSTNAME
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
 from kubespread.questions.check.lint.trial import EXCLUDED, Trial, by_domain, counted, domains, domains_of, listed
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.wording import verb_of
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
@@ -46,7 +47,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
         landed = trial.placed.by_domain(declared.key)
         message = (
             f"the pod's node affinity leaves {len(eligible)} of {len(eligible) + len(left_out)} domains (not "
-            f"{listed(left_out)}): {counted(count, 'replica')} land{'s' if count == 1 else ''} "
+            f"{listed(left_out)}): {counted(count, 'replica')} {verb_of(count, 'land')} "
             f"{by_domain({domain: landed[domain] for domain in eligible})}"
         )
         add = f"add nodes that its affinity allows in {declared.name} {listed(left_out)}"

@@ -28,6 +28,7 @@ from kubespread.questions.check.lint.trial import Trial, counted, listed
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.plugins.podtopologyspread.constraints import counted_kinds
+from kubespread.wording import verb_of
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
@@ -49,7 +50,7 @@ def _finding(case: Case, declared: Declared, trial: Trial, lacking: Mask) -> Rul
         happens = "it scores 0 and fills last" if one else "they score 0 and fill last"
     uncounted = _matching(case, declared, trial, lacking)
     if uncounted:
-        happens += f", and {counted(uncounted, 'matching pod')} there {'counts' if uncounted == 1 else 'count'} nowhere"
+        happens += f", and {counted(uncounted, 'matching pod')} there {verb_of(uncounted, 'count')} nowhere"
     message = (
         f"{len(names)} of {counted(of, 'node')} that the pod could go to {'lacks' if one else 'lack'} the label "
         f"{declared.key} ({listed(names)}): {happens}"

@@ -31,6 +31,7 @@ from kubespread.questions.check.lint.trial import Placed, Trial, counted, domain
 from kubespread.questions.check.lint.ways_out import UNSEARCHED
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.cluster import Change
+from kubespread.wording import verb_of
 
 
 def check(case: Case, trial: Trial, others: Sequence[RuleFinding]) -> Iterator[RuleFinding]:
@@ -64,7 +65,7 @@ def _waiting(placed: Placed) -> str:
         return "it finds no node"
     if placed.pending == placed.desired:
         return f"none of its {counted(placed.desired, 'replica')} finds a node"
-    find = "finds" if placed.pending == 1 else "find"
+    find = verb_of(placed.pending, "find")
     return f"{placed.pending} of {counted(placed.desired, 'replica')} {find} no node"
 
 

@@ -29,6 +29,7 @@ from kubespread.questions.check.lint.possible_domains import without_nodes
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
 from kubespread.questions.check.lint.trial import Trial, counted, domains, domains_of, listed
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.wording import verb_of
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
@@ -47,7 +48,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
         )
         enough = trial.mended(change)
         message = (
-            f"minDomains is {constraint.min_domains}, but there {'is' if len(eligible) == 1 else 'are'} only "
+            f"minDomains is {constraint.min_domains}, but there {verb_of(len(eligible), 'are')} only "
             f"{counted(len(eligible), 'eligible domain')} ({listed(eligible)}): the minimum counts as 0, so each takes "
             f"at most {constraint.max_skew}, and {placed.text}"
         )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.questions.report.report import AREAS, LEVELS, Scorecard
-from kubespread.views.exposition import Metric, exposed
 from kubespread.views.look import Look
+from kubespread.views.plain import Metric, exposed
 
 
-def write(report: Scorecard, _look: Look) -> str:
+def prometheus(report: Scorecard, _look: Look) -> str:
     return exposed(_metrics(report))
 
 

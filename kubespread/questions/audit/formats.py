@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit.report import LEVELS, AuditedService, AuditedWorkload, AuditReport
-from kubespread.views.exposition import Metric, Sample, exposed
 from kubespread.views.look import Look
+from kubespread.views.plain import Metric, Sample, exposed
 
 
-def write(report: AuditReport, _look: Look) -> str:
+def prometheus(report: AuditReport, _look: Look) -> str:
     return exposed(_metrics(report))
 
 

@@ -1,0 +1,576 @@
+"""One row per node, or one for all that share their domains and so the arithmetic, as wide as the terminal allows.
+
+What rows give up on narrower terminals: blanks, names, columns, and finally the formula's spelling; verdict, arithmetic
+and reasons are shortened last.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+
+from msgspec import Struct
+
+from kubespread.escaping import escaped
+from kubespread.questions.explain.report import ExplainReport
+from kubespread.reports.judged_nodes import (
+    SPREAD_PLUGIN,
+    NodeConstraint,
+    NodeReport,
+    Rejection,
+    ScoreDetail,
+    without_taint_of_cordon,
+)
+from kubespread.reports.parts import ConstraintReport, letter
+from kubespread.reports.reason_words import short_names, words_of
+from kubespread.views.constraints import PRETTY, SKEW, TIGHT, Spelling, formula, score_steps
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.terminal import Laid, cut_end, cut_middle, tabulated, told_apart, width_of
+from kubespread.wording import EMPTY, short_key
+
+_MAX_NODES = 25
+_MAX_FITTING = 15
+
+
+class Arithmetic(Struct, frozen=True):
+    """One constraint's numbers for one node, and whether they reject it."""
+
+    numbers: NodeConstraint
+    rejects: bool
+
+    def text(self, spelling: Spelling) -> str:
+        return formula(self.numbers, spelling, rejects=self.rejects)
+
+
+class NodeRow(Struct, frozen=True):
+    """One node. ``domains``, ``arithmetic`` and ``scores`` go with the columns of the same names in `Rows`."""
+
+    node: NodeReport
+    domains: tuple[str | None, ...]
+    arithmetic: tuple[Arithmetic, ...]
+    scores: tuple[ScoreDetail | None, ...]
+    why_not: str
+    """In kube-scheduler's words."""
+    with_numbers: str
+    """Every reason with the numbers behind it."""
+    short_reasons: tuple[str, ...]
+    """Every reason in few words."""
+    short_names: tuple[str, ...]
+    """Every reason in a word."""
+
+
+class Rows(Struct, frozen=True):
+    """The columns that depend on the report, and one row per node."""
+
+    domains: tuple[str, ...]
+    """Topology keys."""
+    arithmetic: tuple[ConstraintReport, ...]
+    scores: tuple[str, ...]
+    """The score plugins that had a say, in profile order."""
+    rows: tuple[NodeRow, ...]
+
+
+def rows_of(report: ExplainReport, nodes: Sequence[NodeReport]) -> Rows:
+    """The rows of ``nodes``, some of the report's; the columns are those of the whole report."""
+    shown = _domain_columns(report)
+    plugins = tuple(dict.fromkeys(plugin for node in report.nodes for plugin in node.scores))
+    return Rows(
+        domains=tuple(report.constraints[position].topology_key for position in shown),
+        arithmetic=report.constraints,
+        scores=plugins,
+        rows=tuple(
+            NodeRow(
+                node=node,
+                domains=tuple(node.constraints[position].domain for position in shown),
+                arithmetic=tuple(
+                    Arithmetic(numbers, rejects=constraint.is_hard and not numbers.satisfied)
+                    for numbers, constraint in zip(node.constraints, report.constraints, strict=True)
+                ),
+                scores=tuple(node.score_details.get(plugin) for plugin in plugins),
+                why_not=why_not(report, node),
+                with_numbers=why_not(report, node, numbers=True),
+                short_reasons=short_reasons(report, node, numbers=True),
+                short_names=short_reasons(report, node, numbers=False),
+            )
+            for node in nodes
+        ),
+    )
+
+
+def _domain_columns(report: ExplainReport) -> list[int]:
+    """Constraints whose domain deserves a column: one for each key, none where the domain is the node itself."""
+    shown: dict[str, int] = {}
+    for position, constraint in enumerate(report.constraints):
+        if any(node.constraints[position].domain not in (None, node.name) for node in report.nodes):
+            shown.setdefault(constraint.topology_key, position)
+    return list(shown.values())
+
+
+def shown_and_left_out(report: ExplainReport, *, all_nodes: bool) -> tuple[Sequence[NodeReport], Sequence[NodeReport]]:
+    """The nodes that get a row, with many the best fits and the nearest misses, and those that are summed up."""
+    if all_nodes or len(report.nodes) <= _MAX_NODES:
+        return report.nodes, ()
+    fitting = [node for node in report.nodes if node.feasible][:_MAX_FITTING]
+    failing = sorted((node for node in report.nodes if not node.feasible), key=_distance)
+    chosen = {node.name for node in (*fitting, *failing[: _MAX_NODES - len(fitting)])}
+    return (
+        [node for node in report.nodes if node.name in chosen],
+        [node for node in report.nodes if node.name not in chosen],
+    )
+
+
+def _distance(node: NodeReport) -> tuple[int, int]:
+    """How far a node is from fitting: how many rejections, then by how much it exceeds the constraints."""
+    excess = (
+        max(0, constraint.skew - constraint.max_skew) if constraint.skew is not None else constraint.max_skew
+        for constraint in node.constraints
+    )
+    failing = sum(not constraint.satisfied for constraint in node.constraints)
+    return len(node.rejections) + failing, sum(excess)
+
+
+def why_not(report: ExplainReport, node: NodeReport, *, numbers: bool = False) -> str:
+    """Every reason the node fails, in kube-scheduler's words, with constraints by their letter.
+
+    ``numbers`` adds the numbers behind each reason.
+    """
+    reasons: list[str] = []
+    for rejection in counting_rejections(report, node):
+        if rejection.plugin == SPREAD_PLUGIN:
+            reasons += (
+                f"{letter(position)}: {node.constraints[position].reason or ''}"
+                for position in failed_constraints(report, node)
+            )
+        elif numbers and rejection.details and not _is_said(rejection):
+            details = "; ".join(detail.short for detail in rejection.details)
+            reasons.append(f"{'; '.join(rejection.reasons)} ({details})")
+        else:
+            reasons += rejection.reasons
+    if not node.feasible and not reasons:
+        reasons += node.verdict.reasons
+    return "; ".join(reasons)
+
+
+def short_reasons(report: ExplainReport, node: NodeReport, *, numbers: bool) -> tuple[str, ...]:
+    """Every reason in few words, below constraints that are explained above: ``A B``, ``cpu needs 1, free 0.2 of 7.9``.
+
+    Without ``numbers`` a word each: ``A B``, ``cpu``.
+    """
+    reasons: list[str] = []
+    for rejection in telling_rejections(report, node):
+        if rejection.plugin == SPREAD_PLUGIN:
+            reasons.insert(0, " ".join(letter(position) for position in failed_constraints(report, node)))
+        elif numbers and rejection.details:
+            reasons += [detail.short for detail in rejection.details]
+        else:
+            reasons += short_names(rejection.reasons)
+    return tuple(reasons or ([] if node.feasible else short_names(node.verdict.reasons)))
+
+
+def _is_said(rejection: Rejection) -> bool:
+    """Whether the details only repeat the reasons."""
+    return [detail.short for detail in rejection.details] == short_names(rejection.reasons)
+
+
+def counting_rejections(report: ExplainReport, node: NodeReport) -> Iterator[Rejection]:
+    """The rejections by plugins that the profile runs: others are no reason."""
+    return (rejection for rejection in node.rejections if rejection.plugin in report.filter_plugins)
+
+
+def telling_rejections(report: ExplainReport, node: NodeReport) -> list[Rejection]:
+    """Those rejections without a cordon's taint where the cordon itself is among them."""
+    return without_taint_of_cordon(counting_rejections(report, node))
+
+
+def failed_constraints(report: ExplainReport, node: NodeReport) -> Iterator[int]:
+    """The positions of the hard constraints that reject the node."""
+    for position, (constraint, about) in enumerate(zip(node.constraints, report.constraints, strict=True)):
+        if about.is_hard and not constraint.satisfied:
+            yield position
+
+
+SEPARATOR = " · "
+"""Between the reasons of a row."""
+_LEAST_REASONS = 20
+_LONGEST_HEADER = 14
+
+
+class RowForm(Struct, frozen=True):
+    gap: int = 2
+    name: int | None = None
+    """The most columns a node's name or a domain's takes."""
+    domains: bool = True
+    score: bool = True
+    pods: bool = True
+    spelling: Spelling = PRETTY
+    full_reasons: bool = False
+
+
+def fullest(
+    forms: Sequence[RowForm], width: int | None, columns_of: Callable[[RowForm], list[Laid]]
+) -> tuple[list[Laid], int, int | None]:
+    """The columns of the first of ``forms`` that fits, the gap between them, and the width of the last one, the
+    reasons.
+
+    Reasons may take up to two fifths of the terminal if the formula keeps its room.
+    """
+    if width is None:
+        return columns_of(forms[0]), forms[0].gap, None
+    columns, gap, room = list[Laid](), 1, 0
+    for form, least in _attempts(forms, width):
+        columns, gap = columns_of(form), form.gap
+        room = width - 2 - sum(column.width + gap for column in columns[:-1])
+        if (columns[-1].width if form.full_reasons else min(columns[-1].width, least)) <= room:
+            break
+    return columns, gap, max(1, room)
+
+
+def _attempts(forms: Sequence[RowForm], width: int) -> Iterator[tuple[RowForm, int]]:
+    spelled_out = [form for form in forms if not form.spelling.skew_only]
+    ample = max(_LEAST_REASONS, 2 * width // 5)
+    yield from ((form, ample) for form in spelled_out)
+    yield from ((form, _LEAST_REASONS) for form in spelled_out)
+    yield from ((form, _LEAST_REASONS) for form in forms if form.spelling.skew_only)
+
+
+def domain_cell(domain: str | None, width: int | None) -> Cell:
+    safe = Cell("" if domain is None else domain or EMPTY)
+    return safe if width is None else Cell(cut_middle(safe.text, width))
+
+
+def constraint_header(position: int, topology_key: str, spelling: Spelling) -> str:
+    """``A zone``, not much longer than the formula below it; just the letter where there is no room."""
+    if spelling.skew_only:
+        return letter(position)
+    return cut_end(Cell(f"{letter(position)} {short_key(topology_key)}").text, _LONGEST_HEADER)
+
+
+def cut_items(items: Sequence[str], width: int) -> str:
+    """As many of ``items`` as fit, at least one, and the number of the others."""
+    items = [escaped(item) for item in items]
+    if width_of(whole := SEPARATOR.join(items)) <= width:
+        return whole
+    for kept in range(len(items) - 1, 0, -1):
+        shorter = f"{SEPARATOR.join(items[:kept])} +{len(items) - kept}"
+        if width_of(shorter) <= width:
+            return shorter
+    more = f" +{len(items) - 1}" if len(items) > 1 else ""
+    return f"{cut_end(items[0], max(1, width - len(more)))}{more}"
+
+
+_FORMS_OF_NODES = (
+    RowForm(gap=3, full_reasons=True),
+    RowForm(gap=3),
+    RowForm(),
+    RowForm(name=32),
+    RowForm(name=32, domains=False),
+    RowForm(name=24, domains=False),
+    RowForm(name=24, domains=False, score=False),
+    RowForm(name=20, domains=False, score=False, spelling=TIGHT),
+    RowForm(name=16, domains=False, score=False, spelling=TIGHT),
+    RowForm(name=16, domains=False, score=False, spelling=SKEW),
+    RowForm(name=12, domains=False, score=False, spelling=SKEW),
+    RowForm(gap=1, name=8, domains=False, score=False, spelling=SKEW),
+)
+
+
+def node_table(rows: Rows, suffix: str, look: Look) -> Iterator[Line]:
+    """The rows in the fullest form that fits; ``suffix`` is what all names end in and the title says.
+
+    Nothing is shortened where the columns of the score plugins are requested.
+    """
+    made = _Columns(rows, suffix)
+    width = None if look.wide else look.width
+    columns, gap, room = fullest(_FORMS_OF_NODES, width, partial(made.of, wide=look.wide))
+    if room is not None:
+        columns[-1] = _within(rows, columns[-1], room)
+    if all(row.node.feasible for row in rows.rows):
+        # Reasons are left out.
+        columns.pop()
+    yield from tabulated(columns, gap, headers=look.headers)
+
+
+class _Columns:
+    """The columns of some rows, each made once for all forms that share it."""
+
+    def __init__(self, rows: Rows, suffix: str) -> None:
+        self._rows = rows
+        self._names = cache(partial(_names, rows, suffix))
+        self._domains = cache(partial(_domains, rows))
+        self._arithmetic = cache(partial(_arithmetic_of_nodes, rows))
+        self._reasons = cache(partial(_reasons, rows))
+        self._fits = Laid("FITS", [_FITS if row.node.feasible else _FAILS for row in rows.rows])
+        totals = ["" if row.node.total is None else str(row.node.total) for row in rows.rows]
+        self._score = Laid("SCORE", list(map(Cell, totals)), is_number=True)
+        self._is_scored = any(totals)
+
+    def of(self, form: RowForm, *, wide: bool) -> list[Laid]:
+        """Name, domains, verdict, arithmetic, plugins' scores if ``wide``, score, and the reasons last."""
+        return [
+            self._names(form.name),
+            *(self._domains(form.name) if form.domains else ()),
+            self._fits,
+            *self._arithmetic(form.spelling),
+            *(_plugin_scores(self._rows) if wide else ()),
+            *([self._score] if form.full_reasons or (form.score and self._is_scored) else ()),
+            self._reasons(form.full_reasons),
+        ]
+
+
+def _names(rows: Rows, suffix: str, width: int | None) -> Laid:
+    safe = [escaped(row.node.name.removesuffix(suffix)) for row in rows.rows]
+    return Laid("NODE", list(map(Cell, safe if width is None else told_apart(safe, width))))
+
+
+def _domains(rows: Rows, width: int | None) -> list[Laid]:
+    return [
+        Laid(escaped(short_key(key).upper()), [domain_cell(row.domains[place], width) for row in rows.rows])
+        for place, key in enumerate(rows.domains)
+    ]
+
+
+def _arithmetic_of_nodes(rows: Rows, spelling: Spelling) -> list[Laid]:
+    return [
+        Laid(
+            constraint_header(place, constraint.topology_key, spelling),
+            [
+                Cell(term.text(spelling), Tone.BAD if term.rejects else Tone.PLAIN)
+                for term in (row.arithmetic[place] for row in rows.rows)
+            ],
+        )
+        for place, constraint in enumerate(rows.arithmetic)
+    ]
+
+
+def _plugin_scores(rows: Rows) -> list[Laid]:
+    return [
+        Laid(plugin, [score_steps(detail) if detail else "" for detail in details], is_number=True)
+        for plugin, details in zip(rows.scores, zip(*(row.scores for row in rows.rows), strict=True), strict=True)
+    ]
+
+
+def _reasons(rows: Rows, full: bool) -> Laid:
+    texts = (row.with_numbers if full else SEPARATOR.join(row.short_reasons) for row in rows.rows)
+    return Laid("WHY NOT", texts)
+
+
+_FITS, _FAILS = Cell("yes", Tone.GOOD), Cell("no", Tone.BAD)
+
+
+def _within(rows: Rows, reasons: Laid, width: int) -> Laid:
+    """The reasons; one word each where there is no room for numbers."""
+    cells = [
+        reason if width_of(reason.text) <= width else Cell(cut_items(row.short_names, width))
+        for row, reason in zip(rows.rows, reasons.cells, strict=True)
+    ]
+    return Laid(cut_end(reasons.header, width), cells)
+
+
+_MAX_NODE_ROWS = 10
+_MAX_COMBINATIONS = 25
+
+
+class SharedArithmetic(Struct, frozen=True):
+    """One constraint's numbers for the nodes of a row: one formula where they agree, else the range of their skews."""
+
+    first: NodeConstraint
+    differ: bool
+    least: int | None
+    most: int | None
+    """Of the skews; None where no node has the label."""
+    over: int
+    """How many nodes a hard constraint rejects."""
+
+    def text(self, spelling: Spelling) -> str:
+        if not self.differ:
+            return formula(self.first, spelling, rejects=bool(self.over))
+        skews = f"{self.least}" if self.least == self.most else f"{self.least}–{self.most}"
+        if spelling.skew_only:
+            return f"{self.over} over" if self.over else skews
+        return f"{skews}, {self.over} over" if self.over else skews
+
+
+class DomainRow(Struct, frozen=True):
+    """The nodes of one combination of domains. ``domains`` and ``arithmetic`` go with those of `DomainRows`."""
+
+    domains: tuple[str | None, ...]
+    nodes: int
+    fitting: int
+    matching: int | None
+    """Matching pods of the first domain; None where there is no such domain."""
+    arithmetic: tuple[SharedArithmetic, ...]
+    causes: Counter[str]
+    """How many nodes fail for each other reason, by its short name."""
+
+    @property
+    def also(self) -> list[str]:
+        """``4 cordoned``, the most frequent first."""
+        ordered = sorted(self.causes.items(), key=lambda item: (-item[1], item[0]))
+        return [f"{count} {short}" for short, count in ordered]
+
+
+class DomainRows(Struct, frozen=True):
+    domains: tuple[str, ...]
+    """Topology keys."""
+    arithmetic: tuple[ConstraintReport, ...]
+    rows: tuple[DomainRow, ...]
+
+
+def is_by_domain(report: ExplainReport) -> bool:
+    """Whether rows by domain say more than rows by node."""
+    return len(report.nodes) > _MAX_NODE_ROWS and bool(_coarse(report))
+
+
+def domain_rows(report: ExplainReport, nodes: Sequence[NodeReport]) -> DomainRows:
+    """The rows of ``nodes``, some of the report's, in the order of their first nodes."""
+    positions = _grouping(report)
+    groups: dict[tuple[str | None, ...], list[NodeReport]] = {}
+    for node in nodes:
+        groups.setdefault(tuple([node.constraints[position].domain for position in positions]), []).append(node)
+    return DomainRows(
+        domains=tuple(report.constraints[position].topology_key for position in positions),
+        arithmetic=report.constraints,
+        rows=tuple(_row(report, domains, positions, members) for domains, members in groups.items()),
+    )
+
+
+def _grouping(report: ExplainReport) -> list[int]:
+    """The constraints whose domains define a row: the first coarse one, and hard ones that tell its nodes apart.
+
+    Where every domain is a node, the first constraint.
+    """
+    coarse = _coarse(report)
+    if not coarse:
+        return [0] if report.constraints else []
+    chosen = coarse[:1]
+    for position in coarse[1:]:
+        tried = [*chosen, position]
+        combinations = _combinations(report, tried)
+        if report.constraints[position].is_hard and _combinations(report, chosen) < combinations <= _MAX_COMBINATIONS:
+            chosen = tried
+    return chosen
+
+
+def _combinations(report: ExplainReport, positions: Sequence[int]) -> int:
+    return len({tuple([node.constraints[position].domain for position in positions]) for node in report.nodes})
+
+
+def _coarse(report: ExplainReport) -> list[int]:
+    """One constraint for each topology key whose domains have several nodes on average."""
+    first: dict[str, int] = {}
+    for position, constraint in enumerate(report.constraints):
+        first.setdefault(constraint.topology_key, position)
+    return [
+        position
+        for position in first.values()
+        if 2 * len({node.constraints[position].domain for node in report.nodes}) <= len(report.nodes)
+    ]
+
+
+def _row(
+    report: ExplainReport, domains: tuple[str | None, ...], positions: Sequence[int], nodes: Sequence[NodeReport]
+) -> DomainRow:
+    return DomainRow(
+        domains=domains,
+        nodes=len(nodes),
+        fitting=sum([node.feasible for node in nodes]),
+        matching=nodes[0].constraints[positions[0]].matching if positions else None,
+        arithmetic=tuple(
+            _shared([node.constraints[position] for node in nodes], constraint)
+            for position, constraint in enumerate(report.constraints)
+        ),
+        causes=Counter(short for node in nodes if not node.feasible for short in _causes(report, node)),
+    )
+
+
+def _shared(numbers: Sequence[NodeConstraint], constraint: ConstraintReport) -> SharedArithmetic:
+    skews = {number.skew for number in numbers}
+    known_skews = [skew for skew in skews if skew is not None]
+    return SharedArithmetic(
+        first=numbers[0],
+        differ=len(skews) > 1 or any(number.matching != numbers[0].matching for number in numbers),
+        least=min(known_skews, default=None),
+        most=max(known_skews, default=None),
+        over=sum([not number.satisfied for number in numbers]) if constraint.is_hard else 0,
+    )
+
+
+def _causes(report: ExplainReport, node: NodeReport) -> set[str]:
+    """What rejects a node besides the constraints; where no plugin does, the verdict on the pod as a whole."""
+    rejections = telling_rejections(report, node)
+    reasons = [reason for rejection in rejections if rejection.plugin != SPREAD_PLUGIN for reason in rejection.reasons]
+    return {words_of(reason).short for reason in (reasons if rejections else node.verdict.reasons)}
+
+
+_MAX_ROWS = 25
+_LONGEST_BAR = 8
+
+
+_FORMS = (
+    RowForm(gap=3),
+    RowForm(),
+    RowForm(pods=False),
+    RowForm(pods=False, name=32),
+    RowForm(pods=False, name=24, spelling=TIGHT),
+    RowForm(pods=False, name=16, spelling=TIGHT),
+    RowForm(pods=False, name=16, spelling=SKEW),
+    RowForm(pods=False, name=10, spelling=SKEW, gap=1),
+)
+
+
+def domain_table(rows: DomainRows, look: Look) -> Iterator[Line]:
+    """The first rows, and a summary of the others."""
+    shown, others = rows.rows[:_MAX_ROWS], rows.rows[_MAX_ROWS:]
+    columns, gap, room = fullest(_FORMS, look.width, partial(_columns, rows, shown))
+    if room is not None:
+        columns[-1] = Laid(cut_end(columns[-1].header, room), [Cell(cut_items(row.also, room)) for row in shown])
+    if not any(row.also for row in shown):
+        columns.pop()
+    yield from tabulated(columns, gap, headers=look.headers)
+    if others:
+        nodes, fitting = sum(row.nodes for row in others), sum(row.fitting for row in others)
+        yield [Cell(f"  {len(others):,} more rows with {nodes:,} nodes, of which {fitting:,} fit", Tone.FAINT)]
+
+
+def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: RowForm) -> list[Laid]:
+    columns = [
+        Laid(
+            Cell(short_key(key).upper()).text,
+            [
+                Cell("(no label)") if row.domains[place] is None else domain_cell(row.domains[place], form.name)
+                for row in shown
+            ],
+        )
+        for place, key in enumerate(rows.domains)
+    ]
+    columns += [
+        Laid("NODES", [str(row.nodes) for row in shown], is_number=True),
+        Laid("FIT", [Cell(str(row.fitting), Tone.GOOD if row.fitting else Tone.BAD) for row in shown], is_number=True),
+    ]
+    if rows.domains and form.pods:
+        columns.append(Laid("PODS", _pods(shown)))
+    columns += [
+        Laid(
+            constraint_header(place, constraint.topology_key, form.spelling),
+            [_arithmetic(row.arithmetic[place], form.spelling) for row in shown],
+        )
+        for place, constraint in enumerate(rows.arithmetic)
+    ]
+    columns.append(Laid("ALSO", [SEPARATOR.join(row.also) for row in shown]))
+    return columns
+
+
+def _arithmetic(shared: SharedArithmetic, spelling: Spelling) -> Cell:
+    return Cell(shared.text(spelling), Tone.BAD if shared.over else Tone.PLAIN)
+
+
+def _pods(rows: Sequence[DomainRow]) -> list[Cell]:
+    """Matching pods as numbers and as bars; the most pods get the longest bar."""
+    most = max((row.matching or 0 for row in rows), default=0)
+    unit = max(1, -(-most // _LONGEST_BAR))
+    lengths = [-(-(row.matching or 0) // unit) for row in rows]
+    return [
+        Cell(f"{'█' * length} {'' if row.matching is None else row.matching}".strip())
+        for length, row in zip(lengths, rows, strict=True)
+    ]
