@@ -29,9 +29,8 @@ _NAMES = {
     "questions.fleet.report": "FleetReport",
     "questions.map.report": "TopologyMap",
     "questions.pending.report": "PendingReport",
-    "questions.plan.report": "PlanReport",
-    "questions.play.answer": "after_steps",
-    "questions.play.report": "PlayReport",
+    "questions.plan.report": "PlanReport PlayReport",
+    "questions.plan.playing": "after_steps",
     "questions.rebalance.report": "RebalanceReport",
     "questions.removable.report": "RemovableReport",
     "questions.report.report": "Scorecard",
@@ -43,7 +42,7 @@ _NAMES = {
     "questions.tasks": "Workers",
     "questions.upgrade.report": "UpgradeReport",
     "questions.verify.report": "VerifyReport",
-    "scenario.types": "Scenario",
+    "scenario.reading": "Scenario",
     "snapshot.snapshot": "Snapshot",
 }
 """By the module that defines them."""

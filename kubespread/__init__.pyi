@@ -21,9 +21,8 @@ from kubespread.questions.fleet.answer import fleet as fleet
 from kubespread.questions.fleet.report import FleetReport as FleetReport
 from kubespread.questions.map.report import TopologyMap as TopologyMap
 from kubespread.questions.pending.report import PendingReport as PendingReport
-from kubespread.questions.plan.report import PlanReport as PlanReport
-from kubespread.questions.play.answer import after_steps as after_steps
-from kubespread.questions.play.report import PlayReport as PlayReport
+from kubespread.questions.plan.playing import after_steps as after_steps
+from kubespread.questions.plan.report import PlanReport as PlanReport, PlayReport as PlayReport
 from kubespread.questions.queue.manner import Ties
 from kubespread.questions.rebalance.report import RebalanceReport as RebalanceReport
 from kubespread.questions.removable.report import RemovableReport as RemovableReport
@@ -40,8 +39,7 @@ from kubespread.questions.verify.report import VerifyReport as VerifyReport
 from kubespread.scenario.instance_types import InstanceTypesGiven
 from kubespread.scenario.prices import PricesGiven
 from kubespread.scenario.promises import PromisesGiven
-from kubespread.scenario.reading import ScenarioGiven
-from kubespread.scenario.types import Scenario as Scenario
+from kubespread.scenario.reading import Scenario as Scenario, ScenarioGiven
 from kubespread.snapshot.snapshot import Snapshot as Snapshot
 
 G = TypeVar("G", bound=PodGiven)
@@ -196,7 +194,7 @@ def simulate(
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for replicas that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
-    - ``instance_types``: Instance types Karpenter may launch ('kubespread autoscaler --types-from-nodes' prints such a file).
+    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
     - ``gang``: Place N replicas together or none of them. With --replicas, a multiple of N: one gang after another.
     - ``same``: With --gang, place all members in one domain of this topology key, and show each domain's verdict.
@@ -273,7 +271,7 @@ def simulate(
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for replicas that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
-    - ``instance_types``: Instance types Karpenter may launch ('kubespread autoscaler --types-from-nodes' prints such a file).
+    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
     - ``gang``: Place N replicas together or none of them. With --replicas, a multiple of N: one gang after another.
     - ``same``: With --gang, place all members in one domain of this topology key, and show each domain's verdict.
@@ -321,6 +319,7 @@ def plan(
     manifests: PodGiven | Sequence[PodGiven] = (),
     scheduler: Scheduler | None = None,
     *,
+    scenario: ScenarioGiven | None = None,
     replace_pool: str | Sequence[str] = (),
     hpa_max: bool = False,
     prices: PricesGiven | None = None,
@@ -333,16 +332,17 @@ def plan(
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> PlanReport:
-    """What becomes of the cluster when everything that is planned is done: the edits of ``snapshot``, and the
-    manifests to apply, paths, text or plain data as `explain` takes them.
+    """What becomes of the cluster when everything that is planned is done: the edits of ``snapshot``, the manifests
+    to apply, paths, text or plain data as `explain` takes them, and the steps of a scenario as `play` takes it.
 
     Raises ManifestError, SnapshotError and UsageError.
 
     - ``manifests``: Manifest, or directory of manifests, to apply: what is new is created, what runs is changed.
+    - ``scenario``: File of kind Scenario whose steps are played after the edits.
     - ``replace_pool``: Replace the nodes of a pool, by its name or as KEY=VALUE, by as many or COUNT nodes of another size (8x16: 8 CPUs, 16 GiB), or by copies of a node or of a Node manifest.
     - ``hpa_max``: Scale every workload with an autoscaler to its maximum, all together.
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
-    - ``namespace``: Namespace of workloads that are named without one.
+    - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``ignore_daemonsets``: Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.
     - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.

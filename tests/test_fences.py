@@ -104,7 +104,7 @@ ROOMS: dict[str, set[str]] = {
         "Side",
         "",
     },
-    "__init__": {"questions", "reports", "scenario.types", "snapshot.snapshot"},
+    "__init__": {"questions", "reports", "scenario.reading", "snapshot.snapshot"},
     "__main__": {"cli"},
 }
 FENCES: dict[str, set[str]] = {
@@ -126,11 +126,11 @@ FLOORS = {
 }  # fmt: skip
 # Questions of which another is made, or that are answered in its place.
 PARTS = {
-    ("advise", "simulate"), ("compare", "explain"), ("compare", "simulate"), ("play", "explain"), ("play", "map"),
-    ("play", "simulate"), ("play", "upgrade"), ("rebalance", "map"),
-    ("plan", "audit"), ("plan", "map"), ("plan", "play"), ("plan", "removable"), ("plan", "report"), ("plan", "survive"),
-    ("report", "audit"), ("report", "capacity"), ("report", "pending"), ("report", "removable"), ("report", "survive"), ("simulate", "play"), ("survive", "map"),
-    ("verify", "audit"), ("verify", "capacity"), ("verify", "check"), ("verify", "play"), ("verify", "simulate"),
+    ("advise", "simulate"), ("compare", "explain"), ("compare", "simulate"), ("rebalance", "map"),
+    ("plan", "audit"), ("plan", "explain"), ("plan", "map"), ("plan", "removable"), ("plan", "report"),
+    ("plan", "simulate"), ("plan", "survive"), ("plan", "upgrade"),
+    ("report", "audit"), ("report", "capacity"), ("report", "pending"), ("report", "removable"), ("report", "survive"), ("simulate", "plan"), ("survive", "map"),
+    ("verify", "audit"), ("verify", "capacity"), ("verify", "check"), ("verify", "plan"), ("verify", "simulate"),
     ("verify", "survive"),
 }  # fmt: skip
 DRAWING_MAPS = {"views/page/parts.py", "views/page/writing.py", "views/view.py"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from docs.generators.scenario_schema import fields_schema
+from kubespread.scenario.document import API_VERSION
 from kubespread.scenario.instance_types import INSTANCE_TYPES, KIND, TYPE
-from kubespread.scenario.types import API_VERSION
 
 
 def schema() -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from docs.generators.scenario_schema import fields_schema
+from kubespread.scenario.document import API_VERSION
 from kubespread.scenario.promises import (
     BACKS,
     HPA_MAX,
@@ -19,7 +20,6 @@ from kubespread.scenario.promises import (
     SHARE,
     TIMES,
 )
-from kubespread.scenario.types import API_VERSION
 
 _NUMBER = {"type": "integer", "minimum": 0}
 _AMOUNT = [_NUMBER, {"type": "string", "pattern": f"^{SHARE}$"}]

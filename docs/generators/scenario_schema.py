@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kubespread.scenario.types import (
-    API_VERSION,
-    AT_ONCE,
-    BESIDE_STEP,
-    IN_LIST,
-    KIND,
-    METADATA,
-    READINESS,
-    SCENARIO,
-    SPEC,
-)
+from kubespread.scenario.document import API_VERSION, AT_ONCE
+from kubespread.scenario.reading import BESIDE_STEP, IN_LIST, KIND, METADATA, READINESS, SCENARIO, SPEC
 from kubespread.scenario.verbs import STEPS, VERBS
 from kubespread.snapshot.edits.verb import Field, Fields, Holds, Verb
 

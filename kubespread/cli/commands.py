@@ -85,7 +85,6 @@ _COMMANDS: dict[str, _Command | None] = {
     "snapshot": _Command(
         "Save what scheduling needs from a cluster as one file.", "the file is written", home="snapshot"
     ),
-    "autoscaler": _Command("Print the instance types of the nodes, as a file for --instance-types.", home="snapshot"),
     "mcp": _Command(
         "Serve the questions to assistants (MCP).", "the client disconnected", home="snapshot",
         has_ordered_options=False,
@@ -99,6 +98,7 @@ _COMMANDS: dict[str, _Command | None] = {
 }  # fmt: skip
 
 
+_TYPES = ("snapshot", "--instance-types")
 _INSTEAD = {
     "version": "kubespread --version",
     "help": "kubespread --help, or kubespread COMMAND --help",
@@ -138,6 +138,9 @@ class CommandGroup(HelpingGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         word = args[0]
+        if word == "autoscaler":
+            # What its --types-from-nodes was called before.
+            return super().resolve_command(ctx, [*_TYPES, *(arg for arg in args[1:] if arg != "--types-from-nodes")])
         if word not in self.commands and not ctx.resilient_parsing and (instead := _instead_of(word)) is not None:
             ctx.fail(f"{word} is not a command: {instead}")
         return super().resolve_command(ctx, args)

@@ -1,4 +1,4 @@
-"""Commands about a cluster that are no questions: ``snapshot``, ``autoscaler`` and ``mcp``."""
+"""Commands about a cluster that are no questions: ``snapshot`` and ``mcp``."""
 
 from __future__ import annotations
 
@@ -111,46 +111,6 @@ def mcp(*, scheduling: SchedulerOptions, source: AssistantsClusterOptions) -> in
     return ExitCode.YES
 
 
-@grouped
-def autoscaler(
-    *,
-    types_from_nodes: Annotated[
-        bool, typer.Option("--types-from-nodes", help="Print an entry for each instance type that nodes have.")
-    ] = False,
-    strict: STRICT = False,
-    source: EditedClusterOptions,
-    speaking: SpeakingOptions,
-) -> int:
-    """Print what the running nodes tell of their instance types, to be completed as a file for --instance-types.
-
-    An entry has the label node.kubernetes.io/instance-type of its nodes as its name, the least that one of them offers
-    pods, and those of their labels that are about the machine. Add the types that no node has yet, and prices.
-
-    \b
-    Examples:
-      kubespread autoscaler --types-from-nodes > types.yaml
-      kubespread autoscaler --types-from-nodes -S cluster.json.gz > types.yaml
-      kubespread simulate web.yaml --replicas 40 --autoscaler karpenter --instance-types types.yaml
-    """
-    if not types_from_nodes:
-        raise UsageError("what to print is missing: kubespread autoscaler --types-from-nodes")
-    import kubespread
-    from kubespread.scenario.instance_types import as_text, types_of_nodes
-
-    opened = open_cluster(source, quiet=speaking.quiet)
-    if speaking.verbose and not speaking.quiet:
-        note_cluster(opened)
-    after, notes = kubespread.after_edits(opened)
-    types, untold = types_of_nodes(after.nodes)
-    if not types:
-        raise UsageError("no node has the label node.kubernetes.io/instance-type, so nothing is known of any type")
-    emit(as_text(types))
-    for line in (*notes, *([f"{untold} without the label node.kubernetes.io/instance-type"] if untold else [])):
-        if not speaking.quiet:
-            say(line)
-    return ExitCode.NO_CLUSTER if opened.faults or (strict and opened.origin.gaps) else ExitCode.YES
-
-
 _STDOUT = "-"
 
 
@@ -175,6 +135,12 @@ def snapshot(
             help="With --anonymize, write which pseudonym stands for what as JSON only you can read.",
         ),
     ] = None,
+    types: Annotated[
+        bool,
+        typer.Option(
+            "--instance-types", help="Print the instance types that nodes have instead, as a file for --instance-types."
+        ),
+    ] = False,
     strict: STRICT = False,
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
@@ -184,22 +150,30 @@ def snapshot(
     It contains only the fields that scheduling reads: no environment variables, arguments, Secrets or ConfigMaps, and
     only the annotations that scheduling reads. The file is replaced atomically.
 
+    With --instance-types an entry has the label node.kubernetes.io/instance-type of its nodes as its name, the least
+    that one of them offers pods, and those of their labels that are about the machine. Add the types that no node has
+    yet, and prices.
+
     \b
     Examples:
       kubespread snapshot -o cluster.json.gz
       kubespread snapshot --context prod --anonymize --map names.json -o prod.yaml
       kubespread snapshot -S must-gather.tar.gz -o cluster.json
+      kubespread snapshot --instance-types > types.yaml
     """
     from kubespread.snapshot.save import check_folder, check_target
 
-    output = _target(output)
+    output = _STDOUT if types else _target(output)
     check_target(output)
     if map_file is not None:
         check_folder(map_file)
     opened = open_cluster(source, quiet=speaking.quiet)
     if speaking.verbose and not speaking.quiet:
         note_cluster(opened)
-    lines = saved(opened, ", ".join(source.sources), output, anonymize=anonymize, map_file=map_file)
+    lines = (
+        _with_types_printed(opened) if types
+        else saved(opened, ", ".join(source.sources), output, anonymize=anonymize, map_file=map_file)
+    )  # fmt: skip
     for line in lines if not speaking.quiet else ():
         say(line)
     return ExitCode.NO_CLUSTER if opened.faults or (strict and opened.origin.gaps) else ExitCode.YES
@@ -224,6 +198,19 @@ def saved(
     save(opened, output)
     read = [] if output == _STDOUT else [f"{output}: {len(opened.nodes)} nodes, {len(opened.pods)} pods"]
     return [*notes, *(f"gap: {gap}" for gap in opened.origin.gaps), *read]
+
+
+def _with_types_printed(opened: Snapshot) -> Sequence[str]:
+    """Print the instance types of the nodes; what there is to say of that. Raises UsageError."""
+    import kubespread
+    from kubespread.scenario.instance_types import as_text, types_of_nodes
+
+    after, notes = kubespread.after_edits(opened)
+    types, untold = types_of_nodes(after.nodes)
+    if not types:
+        raise UsageError("no node has the label node.kubernetes.io/instance-type, so nothing is known of any type")
+    emit(as_text(types))
+    return [*notes, *([f"{untold} without the label node.kubernetes.io/instance-type"] if untold else [])]
 
 
 def _target(output: str | None) -> str:

@@ -295,7 +295,7 @@ def _new_nodes(edits: Iterable[str]) -> Iterator[str]:
 def _of_steps(steps: Iterable[str]) -> Iterator[str]:
     """The manifests that steps after a workload roll out or apply."""
     from kubespread.kube.owners import Named
-    from kubespread.scenario.text import parse_then
+    from kubespread.scenario.reading import parse_then
     from kubespread.scenario.verbs import Apply, Rollout
 
     for step in (parse_then(text, Named("Deployment", "any")) for text in steps):

@@ -232,7 +232,7 @@ class Applied(Workload):
 
 class Scenario(Argument):
     """A scenario: a file on the command line; from an assistant the texts of the steps, after a manifest that is
-    applied.
+    applied where the scenario is required.
     """
 
     has_own_field = True
@@ -248,18 +248,19 @@ class Scenario(Argument):
             "What happens, one after another: any edit, 'scale deploy/web=12', 'rollout deploy/web cpu=2', 'rollback "
             "deploy/web', 'fail zone=c', 'restore zone=c', 'upgrade pool=a --surge 1'."
         )
-        yield "steps", Annotated[list[Text], Meta(min_length=1, description=text)], msgspec.field()
-        yield "manifest", _FIRST, None
+        several = Annotated[list[Text], Meta(min_length=1, description=text)]
+        yield "steps", several, msgspec.field() if field.required else []
+        if field.required:
+            yield "manifest", _FIRST, None
 
     def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
-        from kubespread.scenario import types
-        from kubespread.scenario.text import parse_step
+        from kubespread.scenario import reading
         from kubespread.scenario.verbs import Apply
 
-        steps = [parse_step(text, None) for text in arguments.steps]
-        if arguments.manifest is not None:
-            steps.insert(0, types.Step("apply the manifest", Apply((_manifest_of(arguments.manifest),))))
-        return types.Scenario(tuple(steps))
+        steps = [reading.parse_step(text, None) for text in arguments.steps]
+        if field.required and arguments.manifest is not None:
+            steps.insert(0, reading.Step("apply the manifest", Apply((_manifest_of(arguments.manifest),))))
+        return reading.Scenario(tuple(steps)) if steps else field.default
 
 
 class Promises(Argument):

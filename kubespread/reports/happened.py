@@ -300,6 +300,10 @@ class BlockedPod(Report, frozen=True):
     cause: str
     """The API server's detail: what the budget needs and has."""
 
+    @property
+    def refusal(self) -> str:
+        return f"{self.message} {self.cause}".strip()
+
 
 class PendingPods(Report, frozen=True):
     """Pods of one workload that wait for a node for the same reason."""

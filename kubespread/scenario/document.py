@@ -5,14 +5,15 @@ What is wrong with a file of ours, collected while it is read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from kubespread.errors import Fault, KubespreadError, ManifestError
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss
+from kubespread.kube.name_rules import dns_label_faults
 from kubespread.manifest.objects import describe, read_documents
 from kubespread.manifest.text import (
     MAX_MANIFEST_BYTES,
@@ -23,9 +24,12 @@ from kubespread.manifest.text import (
     read_text_bytes,
     text_bytes,
 )
-from kubespread.scenario.types import API_VERSION, AT_ONCE
 from kubespread.snapshot.edits.verb import Field, Fields, Holds
 
+T = TypeVar("T")
+API_VERSION = "kubespread.dev/v1alpha1"
+AT_ONCE = "atOnce"
+"""The readiness of a scenario's pods that is the default."""
 _MAX_NUMBER, _MAX_DECIMALS = 999_999_999, 6
 
 
@@ -46,6 +50,18 @@ class Faults:
         faults = [str(error)] if not isinstance(error, ManifestError) else str(error).split("\n")
         for message in faults:
             self.add(path, message)
+
+    def read(self, path: str, read: Callable[[], T]) -> T | None:
+        """What the field at ``path`` holds, None where it is wrong."""
+        try:
+            return read()
+        except KubespreadError as error:
+            self.add_error(path, error)
+            return None
+
+    def check_namespace(self, namespace: str | None, path: str) -> None:
+        if namespace is not None and (wrong := dns_label_faults(namespace)):
+            self.add(path, f"{namespace!r}: {wrong[0]}")
 
     def error(self) -> ManifestError:
         """All of them, by line."""

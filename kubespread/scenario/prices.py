@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from kubespread.kube.name_rules import label_key_faults, label_value_faults
 from kubespread.kube.well_known import INSTANCE_TYPE
-from kubespread.scenario.document import Document, read_document
-from kubespread.scenario.types import API_VERSION
+from kubespread.scenario.document import API_VERSION, Document, read_document
 from kubespread.snapshot.edits.verb import Field, Fields, Holds
 
 KIND = "Prices"

@@ -5,26 +5,24 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
-from kubespread.errors import KubespreadError, UsageError
+from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.kube.name_rules import dns_label_faults
 from kubespread.kube.owners import Named, named
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import SelectorError, parse_selector
 from kubespread.manifest.text import FieldLines, display_name
-from kubespread.scenario.document import Document, Faults, document_of, read_document
-from kubespread.scenario.types import API_VERSION
+from kubespread.scenario.document import API_VERSION, Document, Faults, T, document_of, read_document
 from kubespread.snapshot.edits.registry import parse as parse_edit
 from kubespread.snapshot.edits.verb import Field, Fields, Holds
 
 KIND = "Promises"
-T = TypeVar("T")
 PROMISES: Fields = {
     "apiVersion": Field(Holds.TEXT, "kubespread.dev/v1alpha1", is_required=True),
     "kind": Field(Holds.TEXT, "Promises", is_required=True),
@@ -200,7 +198,7 @@ def _promises(document: Document) -> Promises:
     reader = _Reader(faults, document.lines)
     promises = [reader.promise(entry, f"promises[{place}]") for place, entry in enumerate(entries)]
     namespace = metadata.get("namespace")
-    reader.check_namespace(namespace, "metadata.namespace")
+    faults.check_namespace(namespace, "metadata.namespace")
     if faults.entries:
         raise faults.error()
     file = None if document.path is None else display_name(document.path)
@@ -220,15 +218,9 @@ class _Reader(Struct, frozen=True):
 
         def read(name: str, of: Callable[[Any], T]) -> T | None:
             """What a field holds; None where it is missing or wrong."""
-            if name not in fields:
-                return None
-            try:
-                return of(fields[name])
-            except KubespreadError as error:
-                self.faults.add_error(f"{path}.{name}", error)
-                return None
+            return self.faults.read(f"{path}.{name}", lambda: of(fields[name])) if name in fields else None
 
-        self.check_namespace(fields.get("namespace"), f"{path}.namespace")
+        self.faults.check_namespace(fields.get("namespace"), f"{path}.namespace")
         places = ("", *fields) if self.lines is not None else ()
         found = {name: self.lines.line(0, f"{path}.{name}" if name else path) for name in places} if self.lines else {}
         return Promise(
@@ -248,10 +240,6 @@ class _Reader(Struct, frozen=True):
             until=read("until", _day),
             reason=fields.get("reason", ""),
         )
-
-    def check_namespace(self, namespace: str | None, path: str) -> None:
-        if namespace is not None and (wrong := dns_label_faults(namespace)):
-            self.faults.add(path, f"{namespace!r}: {wrong[0]}")
 
     def _check_together(self, fields: Mapping[str, Any], path: str) -> None:
         """What belongs together, and what does not."""
@@ -281,14 +269,9 @@ class _Reader(Struct, frozen=True):
         return self.faults.checked(data, dict.fromkeys(data, Field(Holds.NUMBER, "the largest skew")), path)
 
     def _room(self, data: Any, path: str) -> Mapping[str, Room]:
-        rooms: dict[str, Room] = {}
-        fields = dict.fromkeys(data, Field(Holds.AMOUNT, "how much"))
-        for name, value in self.faults.checked(data, fields, path).items():
-            try:
-                rooms[name] = room(value)
-            except KubespreadError as error:
-                self.faults.add_error(f"{path}.{name}", error)
-        return rooms
+        fields = self.faults.checked(data, dict.fromkeys(data, Field(Holds.AMOUNT, "how much")), path)
+        rooms = {name: self.faults.read(f"{path}.{name}", partial(room, value)) for name, value in fields.items()}
+        return {name: value for name, value in rooms.items() if value is not None}
 
 
 def amount(value: int | str) -> Amount:

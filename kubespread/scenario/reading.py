@@ -1,41 +1,174 @@
-"""From a scenario file to its steps: strictly, and with every fault in it named by line."""
+"""A scenario and its steps: as values, as a file, which is read strictly, with every fault in it named by line, and as
+text, of which ``--then STEP`` is the short form, about a workload that need not be named.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.name_rules import dns_label_faults
+from kubespread.errors import UsageError
+from kubespread.kube.api.kinds import POD_CREATORS, kind_called
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.owners import Named, named
 from kubespread.manifest.objects import describe
 from kubespread.manifest.text import STDIN
 from kubespread.node_groups.groups import Autoscaler
-from kubespread.scenario.document import Document, Faults, read_document
-from kubespread.scenario.text import parse_step, step_of
-from kubespread.scenario.types import (
-    API_VERSION,
-    AT_ONCE,
-    BESIDE_STEP,
-    IN_LIST,
-    KIND,
-    METADATA,
-    READINESS,
-    SCENARIO,
-    SPEC,
-    Scenario,
-    Step,
-)
-from kubespread.scenario.verbs import STEPS, VERBS
+from kubespread.scenario.document import API_VERSION, AT_ONCE, Document, Faults, read_document
+from kubespread.scenario.verbs import STEPS, VERBS, Rollback, Rollout, words_in
+from kubespread.snapshot.edits.pods import Scale, check_scalable
+from kubespread.snapshot.edits.verb import Field, Fields, Holds, Verb
 
-# From one entry of a scenario's steps to the step.
+KIND = "Scenario"
 
 
-T = TypeVar("T")
+class Step(Struct, frozen=True):
+    """One thing that happens; its consequences play out before the next one."""
+
+    text: str
+    """As it is written, or would be on one line: ``drain zone=a --ignore-daemonsets``."""
+    action: Verb | None = None
+    """None where only readiness changes."""
+    name: str = ""
+    stuck: tuple[Named, ...] = ()
+    """Workloads whose new pods do not become ready from this step on."""
+    ready: tuple[Named, ...] = ()
+    """Workloads whose pods become ready again from this step on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Steps, and settings for all of them."""
+
+    steps: tuple[Step, ...]
+    name: str = ""
+    namespace: str | None = None
+    """That of names without one. None: the question's."""
+    preemption: bool = True
+    """Whether pods evict others of lower priority."""
+    stuck: tuple[Named, ...] = ()
+    """Workloads whose new pods never become ready, from the beginning."""
+    autoscaler: Autoscaler | None = None
+    """Who adds nodes for pods that find none, after each step."""
+    node_groups: str | None = None
+    """A file with the groups that may grow; None for those that the cluster's own objects tell of."""
+    instance_types: str | None = None
+    """A file with what Karpenter may launch; None where that is not known."""
+    directory: str = ""
+    """What paths in the texts of its steps are relative to; in all else they are relative to the working directory."""
+
+
+IN_LIST = "files"
+"""The field that is meant if a list stands where a verb's fields are expected."""
+READINESS: Fields = {
+    "stuck": Field(Holds.TEXTS, "workloads whose new pods do not become ready"),
+    "ready": Field(Holds.TEXTS, "workloads whose pods become ready again"),
+}
+BESIDE_STEP: Fields = {"name": Field(Holds.TEXT, "what the step is called"), **READINESS}
+"""The fields that any step may have beside its key."""
+
+SCENARIO: Fields = {
+    "apiVersion": Field(Holds.TEXT, "kubespread.dev/v1alpha1", is_required=True),
+    "kind": Field(Holds.TEXT, "Scenario", is_required=True),
+    "metadata": Field(Holds.OBJECT, "name and namespace"),
+    "spec": Field(Holds.OBJECT, "the steps", is_required=True),
+}
+METADATA: Fields = {
+    "name": Field(Holds.TEXT, "what the scenario is called"),
+    "namespace": Field(Holds.TEXT, "that of names without one"),
+}
+SPEC: Fields = {
+    "steps": Field(Holds.STEPS, "what happens, in this order", is_required=True),
+    "preemption": Field(Holds.FLAG, "whether pods evict others of lower priority, by default true"),
+    "autoscaler": Field(Holds.TEXT, "ca or karpenter: who adds nodes for pods that find none"),
+    "nodeGroups": Field(Holds.TEXT, "file with the groups that may grow, by default those that the cluster tells of"),
+    "instanceTypes": Field(Holds.TEXT, "file with the instance types that karpenter may launch"),
+    "readiness": Field(Holds.READINESS, "when new pods are ready: atOnce, or which workloads are stuck"),
+}
+
+
+_WORDS = (*VERBS, *READINESS)
+_THEN = re.compile(r"(?P<verb>[a-z-]+)(?:(?P<by>[=\s])\s*(?P<rest>.*))?", re.DOTALL)
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+def parse_step(text: str, directory: str | None = "") -> Step:
+    """The step written as ``text``; paths in it are relative to ``directory``, and not allowed if it is None.
+
+    Raises UsageError, and ManifestError for the manifest of a new node that the API server would refuse.
+    """
+    verb, _, rest = text.strip().partition(" ")
+    if verb not in _WORDS:
+        meant = did_you_mean(near_miss(verb, _WORDS)) or f"; the steps are {', '.join(_WORDS)}"
+        raise UsageError(f"unknown step {verb!r}{meant}")
+    return step_of(verb, rest, directory)
+
+
+def step_of(verb: str, rest: str, directory: str | None = "") -> Step:
+    """The step of a verb followed by its text. Raises what `parse_step` raises."""
+    text = f"{verb} {rest}".rstrip()
+    if verb in VERBS:
+        return Step(text, VERBS[verb].read(rest, directory))
+    words = words_in(verb, rest)
+    if not words:
+        raise UsageError(f"invalid step {verb!r}: expected {verb} [NAMESPACE/]KIND/NAME...")
+    return _readiness(text, verb, *map(named, words))
+
+
+def _readiness(text: str, verb: str, *workloads: Named) -> Step:
+    return Step(text, stuck=workloads) if verb == "stuck" else Step(text, ready=workloads)
+
+
+def parse_then(text: str, workload: Named) -> Step:
+    """The step written as ``text``: ``scale=2``, ``rollout``, ``rollout=web-v2.yaml``, ``fail=zone=a``.
+
+    The first blank or equals sign is between the verb and what it is about. Raises UsageError and ManifestError.
+    """
+    match = _THEN.fullmatch(text.strip())
+    verb, rest = (match["verb"], (match["rest"] or "").strip()) if match is not None else ("", "")
+    if verb not in _WORDS:
+        meant = did_you_mean(near_miss(verb or text, _WORDS)) or f"; the steps are {', '.join(_WORDS)}"
+        raise UsageError(f"invalid --then {text!r}: unknown step {verb or text!r}{meant}")
+    return _about(workload, verb, rest) or step_of(verb, rest)
+
+
+def _about(workload: Named, verb: str, rest: str) -> Step | None:
+    """The step where it is about ``workload`` without naming any, else None."""
+    row = POD_CREATORS.get(workload.kind)
+    if verb == "scale" and _NUMBER.fullmatch(rest):
+        if row is not None:
+            check_scalable(row)
+        scale = Scale(workload.kind, workload.name, int(rest), workload.namespace)
+        return Step(f"scale {workload}={rest}", scale)
+    if verb not in ("rollout", "rollback", *READINESS) or _names_workload(rest):
+        return None
+    if row is None and verb not in READINESS:
+        raise UsageError(f"{verb}: how the controller of a {workload.kind} replaces pods is not modeled")
+    words, text = words_in(f"{verb} {workload}", rest), f"{verb} {workload} {rest}".rstrip()
+    if verb in READINESS:
+        return _readiness(text, verb, workload, *map(named, words))
+    changes: type[Rollout | Rollback] = Rollout if verb == "rollout" else Rollback
+    return Step(text, changes.of({**changes.parsed([str(workload), *words]), "workload": workload}))
+
+
+def _names_workload(rest: str) -> bool:
+    """Whether the first word is KIND/NAME, and no path."""
+    try:
+        words = shlex.split(rest)
+    except ValueError:
+        return False
+    parts = words[0].split("/") if words else []
+    return len(parts) in (2, 3) and kind_called(parts[-2]) is not None and "=" not in words[0]
+
+
 _KEYS = (*STEPS, *(verb for verb in VERBS if verb not in STEPS))
 
 
@@ -49,7 +182,7 @@ class Reader(Struct, frozen=True):
     def step(self, data: Any, path: str) -> Step | None:
         """The step at ``path``, None where it has faults."""
         if isinstance(data, str) and data.strip():
-            return self._read(path, lambda: parse_step(data, self.directory))
+            return self.faults.read(path, lambda: parse_step(data, self.directory))
         if not isinstance(data, Mapping) or not data:
             kind = "an empty object" if data == {} else "an empty string" if data == "" else describe(data)
             self.faults.add(path, f"expected a step, an object or a string, found {kind}")
@@ -81,13 +214,8 @@ class Reader(Struct, frozen=True):
 
     def workloads(self, texts: Iterable[str], path: str) -> tuple[Named, ...]:
         """The workloads of a list at ``path``."""
-        workloads = []
-        for place, text in enumerate(texts):
-            try:
-                workloads.append(named(text))
-            except UsageError as error:
-                self.faults.add_error(f"{path}[{place}]", error)
-        return tuple(workloads)
+        read = (self.faults.read(f"{path}[{place}]", partial(named, text)) for place, text in enumerate(texts))
+        return tuple(workload for workload in read if workload is not None)
 
     def _unknown(self, path: str, key: str, keys: list[str]) -> None:
         """A field beside the step's key may belong below it."""
@@ -101,7 +229,7 @@ class Reader(Struct, frozen=True):
         verb = STEPS.get(key)
         if isinstance(value, str) and value.strip():
             word = verb.form.verb if verb is not None else key
-            return self._read(path, lambda: step_of(word, value, self.directory))
+            return self.faults.read(path, lambda: step_of(word, value, self.directory))
         if verb is None:
             self.faults.add(path, f"expected a string, found {describe(value)}")
             return None
@@ -117,23 +245,14 @@ class Reader(Struct, frozen=True):
         fields = self.faults.checked(value, form.fields, path)
         if len(self.faults.entries) > before:
             return None
-        action = self._read(path, lambda: verb.of(fields, self.directory))
+        action = self.faults.read(path, lambda: verb.of(fields, self.directory))
         return None if action is None else Step(verb.line(fields), action)
-
-    def _read(self, path: str, read: Callable[[], T]) -> T | None:
-        """What is read at ``path``, None where it is wrong."""
-        try:
-            return read()
-        except KubespreadError as error:
-            self.faults.add_error(path, error)
-            return None
 
 
 ScenarioGiven = Scenario | Mapping[str, Any] | str | Path
 """A scenario as a value or as plain data, its path (``-``: standard input), or its text."""
 
 _SMALLEST = f"{{apiVersion: {API_VERSION}, kind: {KIND}, spec: {{steps: [{{drain: NODE}}]}}}}"
-_NO_STEPS = "expected at least one step, found none"
 
 
 def read_scenario(source: ScenarioGiven) -> Scenario:
@@ -154,19 +273,23 @@ def _scenario(document: Document) -> Scenario:
     fields = faults.checked(data, SCENARIO, "")
     metadata = faults.checked(fields.get("metadata", {}), METADATA, "metadata")
     spec = faults.checked(fields.get("spec", {}), SPEC, "spec")
+    namespace = metadata.get("namespace")
+    faults.check_namespace(namespace, "metadata.namespace")
     reader = Reader(faults, directory)
     steps = [reader.step(step, f"spec.steps[{place}]") for place, step in enumerate(spec.get("steps", ()))]
     if "steps" in spec and not steps:
-        faults.add("spec.steps", _NO_STEPS)
+        faults.add("spec.steps", "expected at least one step, found none")
     scenario = Scenario(
         steps=tuple(step for step in steps if step is not None),
         name=metadata.get("name", ""),
-        namespace=_namespace(metadata, faults),
+        namespace=namespace,
         preemption=spec.get("preemption", True),
         stuck=_stuck(spec.get("readiness"), reader),
         autoscaler=_autoscaler(spec.get("autoscaler"), faults),
-        node_groups=_beside(directory, spec.get("nodeGroups")),
-        instance_types=_beside(directory, spec.get("instanceTypes")),
+        # Relative to the scenario's own file.
+        node_groups=str(Path(directory, spec["nodeGroups"])) if "nodeGroups" in spec else None,
+        instance_types=str(Path(directory, spec["instanceTypes"])) if "instanceTypes" in spec else None,
+        directory=directory,
     )
     if scenario.node_groups is not None and scenario.autoscaler is None:
         faults.add("spec.nodeGroups", "without an autoscaler no group grows: add spec.autoscaler")
@@ -177,23 +300,11 @@ def _scenario(document: Document) -> Scenario:
     return scenario
 
 
-def _namespace(metadata: Mapping[str, Any], faults: Faults) -> str | None:
-    namespace: str | None = metadata.get("namespace")
-    if namespace is not None and (wrong := dns_label_faults(namespace)):
-        faults.add("metadata.namespace", f"{namespace!r}: {wrong[0]}")
-    return namespace
-
-
 def _autoscaler(name: str | None, faults: Faults) -> Autoscaler | None:
     if name is None or name in list(Autoscaler):
         return None if name is None else Autoscaler(name)
     faults.add("spec.autoscaler", f"expected one of {', '.join(Autoscaler)}, found {name}")
     return None
-
-
-def _beside(directory: str, file: str | None) -> str | None:
-    """Relative to the scenario's own file."""
-    return None if file is None else str(Path(directory) / file)
 
 
 def _stuck(readiness: Any, reader: Reader) -> tuple[Named, ...]:

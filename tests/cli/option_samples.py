@@ -247,7 +247,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     },
     "plan": {
         **SHARED, "-f": "-f more.yaml", "-k": "-k base", "-n": "-n shop", "--no-preemption": "--no-preemption",
-        "--replace-pool": "--replace-pool pool=y=8x16", "--hpa-max": "--hpa-max", "--prices": "--prices prices.json",
+        "--replace-pool": "--replace-pool pool=y=8x16", "--hpa-max": "--hpa-max", "--steps": "--steps", "--prices": "--prices prices.json",
         **_WORKERS,
     },
     "pending": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--no-preemption": "--no-preemption"},
@@ -282,6 +282,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     "snapshot": {
         **_CLUSTER, **_EDITS, **{name: _ANSWER[name] for name in ("--strict", "-q", "-v", "--debug", "--no-config")},
         "-o": "-o saved.json", "--anonymize": "--anonymize", "--map": "--map names.json",
+        "--instance-types": "--instance-types",
     },
     "mcp": {**_CLUSTER, **_SCHEDULER, "--live": "--live", "--max-age": "--max-age 5m", "--fleet": "--fleet cluster.json", "--contexts": "--contexts 'o*'"},
 }  # fmt: skip

@@ -16,7 +16,7 @@ from kubespread.questions.audit.question import Audit
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.check.question import Check
 from kubespread.questions.pending.question import Pending
-from kubespread.questions.play.question import Play
+from kubespread.questions.plan.question import Play
 from kubespread.questions.question import Question
 from kubespread.questions.rebalance.question import Rebalance
 from kubespread.questions.removable.question import Removable

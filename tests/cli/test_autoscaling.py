@@ -105,7 +105,9 @@ def test_a_type_without_a_price_has_that_of_the_price_file(tmp_path: Path) -> No
 
 
 def test_a_file_begins_with_what_nodes_tell(tmp_path: Path) -> None:
-    printed = run("autoscaler", "--types-from-nodes", "-S", FIXTURES / "cases" / "everyday" / "aws12.json.gz")
+    cluster = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
+    printed = run("snapshot", "--instance-types", "-S", cluster)
+    assert printed == run("autoscaler", "--types-from-nodes", "-S", cluster)
     (tmp_path / "types.yaml").write_text(printed.out)
     assert (printed.code, printed.out.count("- name:"), "- name: m6i.xlarge\n  cpu: 3920m\n" in printed.out) == (
         0,
@@ -123,12 +125,12 @@ def test_a_file_begins_with_what_nodes_tell(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "what to print is missing: kubespread autoscaler --types-from-nodes"),
-        (["--types-from-nodes"], "no node has the label node.kubernetes.io/instance-type"),
+        (["--instance-types", "-o", "types.yaml"], "--instance-types and -o/--output do not go together"),
+        (["--instance-types"], "no node has the label node.kubernetes.io/instance-type"),
     ],
 )
 def test_nodes_that_tell_nothing(arguments: list[str], message: str) -> None:
-    answer = run("autoscaler", *arguments, "-S", CLUSTER)
+    answer = run("snapshot", *arguments, "-S", CLUSTER)
     assert (answer.code, answer.out, message in answer.err) == (2, "", True)
 
 

@@ -36,7 +36,7 @@ def test_commands_are_listed_by_what_people_want() -> None:
         "What if": ["simulate", "play", "plan", "compare", "survive", "upgrade"],
         "Cluster": ["audit", "report", "map", "capacity", "removable", "rebalance", "fleet"],
         "CI": ["check", "verify"],
-        "Set up": ["snapshot", "autoscaler", "mcp", "config", "rbac", "completion", "demo"],
+        "Set up": ["snapshot", "mcp", "config", "rbac", "completion", "demo"],
     }
 
 

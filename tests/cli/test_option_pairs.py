@@ -28,7 +28,7 @@ from kubespread.questions import registry
 from kubespread.questions.check import answer as check_answer
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.fleet.clusters import Member
-from kubespread.questions.play.question import Play
+from kubespread.questions.plan.question import Plan, Play
 from kubespread.questions.question import Instead
 from kubespread.questions.simulate.question import Simulate
 from kubespread.reports.parts import QuestionReport
@@ -42,7 +42,7 @@ BASES = {
     "advise": ["new.yaml", "dir", "deploy/web"],
     "simulate": ["new.yaml", "dir", "deploy/web", "new.yaml --then fail=n0", "new.yaml --gang 2", "--all"],
     "play": ["scenario.json", "scenario.json --explain pod/solo"],
-    "plan": ["--cordon n1"],
+    "plan": ["--cordon n1", "scenario.json --steps"],
     "pending": ["", "deploy/web"],
     "audit": ["", "deploy/web", "-n shop deploy/big"],
     "report": ["", "deploy/web"],
@@ -102,7 +102,7 @@ class Recorder:
         for name in QUESTIONS:
             monkeypatch.setattr(kubespread, name, self._question(name, getattr(kubespread, name)), raising=False)
         monkeypatch.setattr(check_answer, "write_baseline", self._noted("write_baseline"))
-        for asked in (Play, Simulate):
+        for asked in (Plan, Play, Simulate):
             monkeypatch.setattr(asked, "instead", self._instead(asked.instead))
         monkeypatch.setattr(Writer, "load", lambda writer: self._noted(writer.module, ""))
         monkeypatch.setattr(answering, "write_page", lambda path, *_: self._noted("page")(path))
@@ -142,8 +142,8 @@ class Recorder:
         return question
 
     def _instead(self, ask: Callable[..., Instead | None]) -> Callable[..., Instead | None]:
-        def instead(asked: Play | Simulate, *arguments: Any) -> Instead | None:
-            if not (asked.explain if isinstance(asked, Play) else asked.then):
+        def instead(asked: Plan | Play | Simulate, *arguments: Any) -> Instead | None:
+            if not any(getattr(asked, name, None) for name in ("by_step", "explain", "then")):
                 return None
             self.log.append(("instead", asked, plain(arguments)))
             if "instead" not in self.answers:

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 import kubespread
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import ENDED_PHASES, ZONE
-from kubespread.questions.play.answer import answer
-from kubespread.questions.play.question import Play
+from kubespread.questions.plan.playing import played
+from kubespread.questions.plan.question import Play
 from kubespread.questions.scene import Scene
 from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.reading import read_scenario
@@ -53,7 +53,7 @@ def _after(case: Data, scheduler: kubespread.Scheduler, deal: int) -> kubespread
         scene = Scene(snapshot, scheduler, question)
         if deal:
             scene.world.surroundings = replace(scene.world.surroundings, chance=dealt(deal))
-        answer(question, scene)
+        played(question, scene)
         return as_snapshot(scene.world, scene.now)
 
 

@@ -17,7 +17,7 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import is_active
 from kubespread.kube.taint import DrainFlags
 from kubespread.questions.audit.report import AuditedWorkload
-from kubespread.questions.play.report import PlayReport
+from kubespread.questions.plan.report import PlayReport
 from kubespread.questions.survive.report import DomainLoss
 from kubespread.questions.worlds import world_of
 from kubespread.reports.happened import Happened, UnmadePods

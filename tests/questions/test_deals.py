@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Snapshot
 from kubespread.errors import UsageError
-from kubespread.questions.play.report import PlayReport
+from kubespread.questions.plan.report import PlayReport
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.reports.parts import Dealt
 from kubespread.views import terminal

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ import kubespread
 from kubespread.candidate.kustomization import Kustomization
 from kubespread.errors import UsageError
 from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
-from kubespread.scenario.text import parse_step
+from kubespread.scenario.reading import parse_step
 from kubespread.scenario.verbs import Apply
 from kubespread.views.view import sheets_in, view_of
 from tests.builders import Data, hosts, node, replica, soft
@@ -392,6 +393,66 @@ def test_nodes_go_last_where_the_order_given_gets_stuck() -> None:
         "pending, not done in full: step 1" in report.answer
     )
     assert kubespread.plan(pooled(*kept).edited("scale deploy/web=3", "drain a1")).refused is None
+
+
+def given(*steps: Any, **spec: Any) -> Data:
+    return {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": [*steps], **spec}}
+
+
+def test_a_scenario_is_planned_after_the_edits_in_its_order() -> None:
+    web = deployment("web", ("a1", "b1"), cpu="1")
+    steps = ["rollout deploy/web cpu=2", {"drain": "a1", "name": "first"}, "stuck deploy/web"]
+    report = kubespread.plan(pooled(*web).edited("cordon b1"), scenario=given(*steps, preemption=False))
+    assert texts(report) == ["cordon b1", "rollout deploy/web cpu=2", "drain a1", "stuck deploy/web"]
+    assert (report.preemption, report.played.preemption) == (False, False)
+    played = kubespread.play(pooled(*web), report.scenario)
+    assert (played.steps, played.preemption) == (report.played.steps, False)
+
+
+def test_no_step_of_a_scenario_goes_past_another_one_on_workloads() -> None:
+    kept = [*deployment("web", ("a1", "b1"), cpu="1"), budget("web", minAvailable=2)]
+    steps = ["drain a1", "scale deploy/web=3", "rollout deploy/web cpu=500m"]
+    report = kubespread.plan(pooled(*kept), scenario=given(*steps))
+    assert texts(report) == [*steps[1:], steps[0]]
+    assert kubespread.play(pooled(*kept), given(*steps)).blocked == (1,)
+
+
+def test_the_scenario_of_a_scenario_names_files_from_anywhere(tmp_path: Path) -> None:
+    (tmp_path / "web.json").write_text(json.dumps(deployment("web", replicas=2, cpu="1")[0]))
+    (tmp_path / "n.json").write_text(json.dumps(pool("c", "n")))
+    steps = ["add-node n.json:2", "apply web.json --replicas 3", "rollout deploy/web web.json"]
+    (tmp_path / "s.json").write_text(json.dumps(given(*steps)))
+    report = kubespread.plan(pooled(), scenario=tmp_path / "s.json")
+    assert kubespread.play(pooled(), report.scenario).steps[0].happened.nodes_joined == ("n-1", "n-2")
+    assert [line.strip("- ") for line in report.scenario.splitlines()[4:]] == [
+        f"add-node {tmp_path}/n.json:2", f"apply {tmp_path}/web.json --replicas 3",
+        f"rollout deploy/web {tmp_path}/web.json",
+    ]  # fmt: skip
+
+
+def test_steps_are_shown_as_play_shows_them(tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text(json.dumps(given("scale deploy/web=5", "fail zone=c")))
+    file = tmp_path / "s.json"
+    played, shown, typed = (
+        run(*words, "-S", SHOP, "-o", "json")
+        for words in (
+            ("play", file), ("plan", file, "--steps"), ("plan", "--scale", "deploy/web=5", "--fail", "zone=c", "--steps"),
+        )
+    )  # fmt: skip
+    reports = [{**json.loads(each.out), "provenance": None} for each in (played, shown, typed)]
+    assert (shown.code, reports[1]) == (played.code, reports[0])
+    assert [step["happened"] for step in reports[2]["steps"]] == [step["happened"] for step in reports[0]["steps"]]
+    refused = run("plan", "--steps", "-S", SHOP, "--fail", "zone=c", "-o", "scenario")
+    assert (refused.code, "--steps and -o scenario do not go together" in refused.err) == (2, True)
+
+
+def test_another_order_is_a_note_beside_the_steps(tmp_path: Path) -> None:
+    kept = [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="1"), budget("web", minAvailable=2)]
+    (tmp_path / "c.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": kept}))
+    answer = run("plan", "-S", tmp_path / "c.json", "--drain", "n0", "--scale", "deploy/web=3", "--steps", "-o", "json")
+    report = json.loads(answer.out)
+    assert [step["text"] for step in report["steps"]] == ["scale Deployment/web=3", "drain n0"]
+    assert report["notes"][0].startswith("played in another order, which gets through: scale Deployment/web=3, drain")
 
 
 def test_what_is_refused_is_said_with_whom_and_why_once() -> None:

@@ -38,7 +38,7 @@ import kubespread
 from docs.generators.scenario_schema import schema
 from kubespread.cli.completing.tree import read_commands
 from kubespread.cli.options.groups import EditedClusterOptions
-from kubespread.scenario.text import parse_step, parse_then
+from kubespread.scenario.reading import parse_step, parse_then
 from kubespread.kube.owners import Named
 
 cluster = kubespread.load({str(CLUSTER)!r})

@@ -12,8 +12,7 @@ from jsonschema import Draft202012Validator
 from docs.generators.scenario_schema import schema
 from kubespread.errors import ManifestError
 from kubespread.kube.owners import Named
-from kubespread.scenario.reading import read_scenario
-from kubespread.scenario.types import Scenario, Step
+from kubespread.scenario.reading import Scenario, Step, read_scenario
 from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.verb import Target, parse_target

@@ -13,10 +13,8 @@ from kubespread.assistants.server import arguments_from, arguments_of, asked_by
 from kubespread.cli.options.groups import EditedClusterOptions
 from kubespread.errors import UsageError
 from kubespread.kube.owners import Named
-from kubespread.questions.play.question import Play
-from kubespread.scenario.reading import read_scenario
-from kubespread.scenario.text import parse_step, parse_then
-from kubespread.scenario.types import Step
+from kubespread.questions.plan.question import Play
+from kubespread.scenario.reading import Step, parse_step, parse_then, read_scenario
 from kubespread.scenario.verbs import STEPS, VERBS
 from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.edits.verb import Verb

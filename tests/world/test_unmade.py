@@ -11,7 +11,7 @@ import pytest
 import kubespread
 from kubespread import Scheduler, Snapshot
 from kubespread.kube.api.core import ResourceQuota
-from kubespread.questions.play.report import PlayReport
+from kubespread.questions.plan.report import PlayReport
 from kubespread.questions.worlds import world_of
 from kubespread.world.events.world import World, unmade
 from tests.builders import Data, node, pod, taint

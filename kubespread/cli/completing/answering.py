@@ -275,7 +275,7 @@ _BY_COMMAND: Mapping[tuple[str, str], Source] = {
 
 FILES = frozenset({
     "FILE", "PATH", "PATTERN", "DIRECTORY", "POD", "[POD]", "[POD]...", "[POD] [POD]", "[MANIFEST]...", "SCENARIO",
-    "[PROMISES]", "TEMPLATE[:N][@CPUxGI][@KEY=VALUE]", "CPUxGI|TEMPLATE[@KEY=VALUE]", "POLICY",
+    "[SCENARIO]", "[PROMISES]", "TEMPLATE[:N][@CPUxGI][@KEY=VALUE]", "CPUxGI|TEMPLATE[@KEY=VALUE]", "POLICY",
 })  # fmt: skip
 """What the help calls a value that may be a file's name."""
 _PLAIN = re.compile(r"\w[\w.:/@=,+-]*")

@@ -43,6 +43,7 @@ APART = (
     Apart("filename", ("every", "all_namespaces"), "both say which workloads are meant"),
     Apart("kustomize", ("every", "all_namespaces"), "both say which workloads are meant"),
     Apart("jobs", ("engine",), "the workers of a cluster do it, as many as there are"),
+    Apart("types", ("output", "anonymize", "map_file"), "instance types are printed, and have no pseudonyms"),
     Apart("watch_interval", ("snapshot",), "files are read again when they change"),
 )  # fmt: skip
 NEEDS: Mapping[str, tuple[str, ...]] = {

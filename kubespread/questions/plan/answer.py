@@ -1,182 +1,160 @@
-"""Plays everything that is planned as one scenario, and asks the same questions about the cluster before and after."""
+"""Plays what is planned as one scenario, and asks the same questions about the cluster before and after."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from itertools import takewhile
-from os import PathLike
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.candidate.kustomization import Kustomization
-from kubespread.candidate.manifest import Manifest
-from kubespread.candidate.sources import read_once
 from kubespread.errors import UsageError
-from kubespread.kube.api.core import Node
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.manifest.text import STDIN, STDIN_NAME
-from kubespread.manifest.writer import to_yaml
 from kubespread.questions.audit.question import Audit
-from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, AuditReport, sentence
+from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, sentence
 from kubespread.questions.costs import cost_change, price_gaps
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import TopologyMap
-from kubespread.questions.plan.pools import Replacement, refuse_shared, replacement
-from kubespread.questions.plan.question import Plan
-from kubespread.questions.plan.report import WORST_FIRST, Change, PlannedNode, PlannedSide, PlannedWorkload, PlanReport
-from kubespread.questions.play.answer import after_steps
-from kubespread.questions.play.question import Play
-from kubespread.questions.play.report import PlayReport
-from kubespread.questions.question import Question
+from kubespread.questions.plan.playing import after_steps, played
+from kubespread.questions.plan.question import Plan, Play
+from kubespread.questions.plan.report import (
+    WORST_FIRST,
+    Change,
+    PlannedNode,
+    PlannedSide,
+    PlannedWorkload,
+    PlanReport,
+    PlayReport,
+    in_another_order,
+)
+from kubespread.questions.plan.scenario import file_of, planned, reordered, scenario_of
 from kubespread.questions.removable.question import Removable
-from kubespread.questions.removable.report import RemovableReport
-from kubespread.questions.report.lines import growing
-from kubespread.questions.scene import Scene
+from kubespread.questions.scene import Asked, Inquiry, R, Scene
 from kubespread.questions.survive.question import Survive
-from kubespread.questions.survive.report import SurviveReport
 from kubespread.questions.worlds import as_snapshot
-from kubespread.reports.parts import ClusterReport
 from kubespread.scenario.prices import read_prices
-from kubespread.scenario.types import API_VERSION, KIND, Scenario, Step
-from kubespread.scenario.verbs import Apply
-from kubespread.snapshot.edits.new_nodes import AddNode
-from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail
-from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
-from kubespread.snapshot.edits.verb import Edit, OfNodes, nodes_with
+from kubespread.scenario.reading import Step
+from kubespread.snapshot.edits.nodes import DeleteNode, Drain
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import short_key
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, desired_replicas
 
-R = TypeVar("R", bound=ClusterReport)
 _MOST_NODES = 100
 """How many nodes are tried to do without."""
 _EXPECTED = (
-    "give manifests (-f), edits such as --drain, --replace-pool or --hpa-max, or another release with --kube-version"
+    "give manifests (-f), a scenario, edits such as --drain, --replace-pool or --hpa-max, or another release with "
+    "--kube-version"
 )
 
 
-def answer(question: Plan, scene: Scene) -> PlanReport:
-    """Raises what `plan` raises, before anything is played."""
-    given = dataclasses.replace(scene.snapshot, edits=())
-    unedited = replace(scene, given=given)
-    pools = [replacement(text, given.nodes, question.drain_flags) for text in question.replace_pool]
-    refuse_shared(question.replace_pool, pools)
-    steps = tuple(_steps(question, unedited, scene.snapshot.edits, pools))
-    own = dataclasses.replace(scene.scheduler, kube_version=None)
-    if not steps and own == scene.scheduler:
+def answer(question: Plan | Play, scene: Scene) -> PlanReport | PlayReport:
+    """Raises what `plan` and `play` raise, before anything is played."""
+    return played(question, scene) if isinstance(question, Play) else _compared(question, scene)
+
+
+def shown(question: Plan, scene: Scene) -> tuple[Snapshot, PlayReport]:
+    """What is done step by step, and the cluster before."""
+    trial = _in_order(question, scene)
+    other = [] if trial.refused is None else [in_another_order(trial.report, trial.refused)]
+    report = replace(trial.report, notes=(*other, *trial.report.notes))
+    return dataclasses.replace(scene.snapshot, edits=()), trial.question.signed(report)
+
+
+class _Played(Struct, frozen=True):
+    """What is planned, played."""
+
+    question: Play
+    scene: Scene
+    """Its world is as after the last step."""
+    report: PlayReport
+    refused: str | None = None
+    """What would come of the steps in the order given, where they are in another one."""
+
+
+def _in_order(question: Plan, scene: Scene) -> _Played:
+    """In the order given, or in another one where only that gets through."""
+    edits, unedited = scene.snapshot.edits, replace(scene, given=dataclasses.replace(scene.snapshot, edits=()))
+    todo = planned(question, unedited, edits)
+    if not todo.steps and (question.by_step or scene.scheduler.kube_version is None):
         none = "no autoscaler may ask for more than its workload has"
         raise UsageError(none if question.hpa_max else f"nothing is planned: {_EXPECTED}")
-    leaving = {id(step) for one in pools for step in one.leaving}
-    scenario, playing, played = _played(question, unedited, steps, leaving)
-    refused = None
-    later = list(_reordered(steps, given.nodes))
-    if played.verdict != "yes" and later != list(steps):
-        other = _played(question, unedited, later, leaving)
-        if other[2].verdict == "yes" and not _takes_new_nodes(other[2]):
-            refused = played.answer[0]
-            scenario, playing, played = other
-    settled = after_steps(given, scenario, 0, own, namespace=question.namespace)
-    asking = _Asking(question)
-    asking.answers.append(played)
-    sides = (
-        replace(scene, given=settled, scheduler=own),
-        replace(scene, given=as_snapshot(playing.world, playing.now)),
-    )
-    before = asking.side(sides[0], "before")
-    after = asking.side(sides[1], "after").wanting(playing.world)
-    prices = None if question.prices is None else read_prices(question.prices)
-    nodes = [side.now.nodes for side in sides]
-    by_name = {node.metadata.name: node for side in nodes for node in side}
-    names = sorted({*before.rows, *after.rows}) if before.is_audited and after.is_audited else []
-    worse = played.worse
-    rows = [row for name in names if (row := _planned(name, before, after, is_worse=name in worse))]
-    return PlanReport(
-        kube_version=str(scene.release),
-        cluster=scene.source,
-        preemption=question.preemption,
-        before=before.told,
-        after=after.told,
-        topology_key=after.lost or before.lost,
-        workloads=tuple(sorted(rows, key=lambda row: WORST_FIRST.index(row.change))),
-        unchanged=len(names) - len(rows),
-        nodes=tuple(_nodes(before.map, after.map)),
-        gone=dict(_gone(played, given)),
-        played=played,
-        scenario=_file(question, scenario),
-        refused=refused,
-        cost=None if prices is None else cost_change(nodes[0], nodes[1], prices),
-        gaps=(*asking.said("gaps"), *(() if prices is None else price_gaps(by_name.values(), prices))),
-        not_modelled=Plan.never_modelled,
-        notes=asking.said("notes"),
-        unfinished=scene.unfinished("question", len(asking.asked), asking.missing),
-    )
+    first = _played(question, unedited, todo.steps, todo.leaving)
+    later = tuple(reordered(todo.steps, unedited.snapshot.nodes))
+    if first.report.verdict != "yes" and later != todo.steps:
+        other = _played(question, unedited, later, todo.leaving)
+        if other.report.verdict == "yes" and not _takes_new_nodes(other.report):
+            return replace(other, refused=first.report.answer[0])
+    return first
 
 
-def _played(
-    question: Plan, scene: Scene, steps: Sequence[Step], leaving: Collection[int]
-) -> tuple[Scenario, Scene, PlayReport]:
+def _played(question: Plan, scene: Scene, steps: Sequence[Step], leaving: frozenset[int]) -> _Played:
     """The steps played, without deleting nodes of a replaced pool whose pods cannot be evicted: those are ``leaving``,
     by their ids.
     """
     while True:
-        scenario = _scenario(question, steps)
-        play = Play(scenario=scenario, namespace=question.namespace, preemption=question.preemption)
+        play = Play(scenario=scenario_of(question, steps), namespace=question.namespace, preemption=question.preemption)
         playing = scene.asking(play, question.doing)
-        played = play.answer(playing)
+        report = played(play, playing)
         kept = {
-            step.action.target.text for step, told in zip(steps, played.steps, strict=True)
+            step.action.target.text for step, told in zip(steps, report.steps, strict=True)
             if id(step) in leaving and isinstance(step.action, Drain) and told.is_blocked
         }  # fmt: skip
-        rest = [step for step in steps if id(step) not in leaving or not _deletes(step, kept)]
+        rest = [
+            step for step in steps
+            if id(step) not in leaving
+            or not (isinstance(step.action, DeleteNode) and step.action.target.text in kept)
+        ]  # fmt: skip
         if len(rest) == len(steps):
-            return scenario, playing, played
+            return _Played(play, playing, report)
         steps = rest
-
-
-def _turn(step: Step) -> int:
-    """When a step has its turn where the order given does not do: nodes come first, and go last."""
-    if isinstance(step.action, AddNode):
-        return 0
-    return 2 if isinstance(step.action, Cordon | Drain | DeleteNode | Fail) else 1
-
-
-def _reordered(steps: Sequence[Step], nodes: Sequence[Node]) -> Iterator[Step]:
-    """In their turns, none past an earlier one on the same object, which it may undo."""
-    objects, waiting = [_objects(step, nodes) for step in steps], list(range(len(steps)))
-    while waiting:
-        free = (
-            number for at, number in enumerate(waiting)
-            if all(objects[number].isdisjoint(objects[other]) for other in waiting[:at])
-        )  # fmt: skip
-        chosen = min(free, key=lambda number: (_turn(steps[number]), number))
-        waiting.remove(chosen)
-        yield steps[chosen]
-
-
-def _objects(step: Step, nodes: Sequence[Node]) -> set[str]:
-    """The nodes and workloads that a step is about, as far as they are there before the first one; manifests are about
-    any workload.
-    """
-    match step.action:
-        case OfNodes(target=target):
-            if target.selector is None:
-                return {f"node {target.text}"}
-            return {f"node {node.metadata.name}" for node in nodes_with(target.selector, nodes)}
-        case Scale() | ScaleRequests() | Apply() | DeletePods() | EvictPod():
-            return {"workloads"}
-    return set()
 
 
 def _takes_new_nodes(played: PlayReport) -> bool:
     """Whether a step takes away what an earlier one brought, which the order given may not have meant."""
     joined = {name for step in played.steps for name in step.happened.nodes_joined}
     return any(joined & {*step.happened.nodes_left, *step.happened.node_states} for step in played.steps)
+
+
+def _compared(question: Plan, scene: Scene) -> PlanReport:
+    trial = _in_order(question, scene)
+    given, scenario, report = dataclasses.replace(scene.snapshot, edits=()), trial.question.scenario, trial.report
+    own = dataclasses.replace(scene.scheduler, kube_version=None)
+    settled = after_steps(given, scenario, 0, own, namespace=question.namespace)
+    before = _Side(question, replace(scene, given=settled, scheduler=own), "before")
+    world = trial.scene.world
+    after = _Side(question, replace(scene, given=as_snapshot(world, trial.scene.now)), "after")
+    after.want(world)
+    prices = None if question.prices is None else read_prices(question.prices)
+    nodes = [side.now.nodes for side in (before.scene, after.scene)]
+    by_name = {node.metadata.name: node for side in nodes for node in side}
+    unpriced = () if prices is None else price_gaps(by_name.values(), prices)
+    names = sorted({*before.rows, *after.rows}) if before.is_audited and after.is_audited else []
+    rows = [row for name in names if (row := _planned(name, before, after, is_worse=name in report.worse))]
+    return PlanReport(
+        kube_version=str(scene.release),
+        cluster=scene.source,
+        preemption=question.makes_room,
+        before=before.told,
+        after=after.told,
+        topology_key=after.lost or before.lost,
+        workloads=tuple(sorted(rows, key=lambda row: WORST_FIRST.index(row.change))),
+        unchanged=len(names) - len(rows),
+        nodes=tuple(_nodes(before.map, after.map)),
+        gone=dict(_gone(report, given)),
+        played=report,
+        scenario=file_of(question, scenario),
+        refused=trial.refused,
+        cost=None if prices is None else cost_change(nodes[0], nodes[1], prices),
+        gaps=tuple(dict.fromkeys((*report.gaps, *before.said("gaps"), *after.said("gaps"), *unpriced))),
+        not_modelled=Plan.never_modelled,
+        notes=tuple(dict.fromkeys((*report.all_notes, *before.said("notes"), *after.said("notes")))),
+        unfinished=scene.unfinished(
+            "question", len(before.asked) + len(after.asked), (*before.missing, *after.missing)
+        ),
+    )
 
 
 def _gone(played: PlayReport, before: Snapshot) -> Counter[str]:
@@ -189,101 +167,46 @@ def _gone(played: PlayReport, before: Snapshot) -> Counter[str]:
     return Counter("with their nodes" if pod.pod in daemons else pod.why for pod in gone)
 
 
-def _scenario(question: Plan, steps: Sequence[Step]) -> Scenario:
-    return Scenario(tuple(steps), namespace=question.namespace, preemption=question.preemption)
+class _Side(Inquiry):
+    """One of the two clusters, and the answers about it: None where the time was up before one was finished, or there
+    is nothing to ask about.
+    """
 
-
-def _deletes(step: Step, names: Collection[str]) -> bool:
-    return isinstance(step.action, DeleteNode) and step.action.target.text in names
-
-
-def _steps(question: Plan, scene: Scene, edits: Sequence[Edit], pools: Sequence[Replacement]) -> Iterator[Step]:
-    """What is planned, one after another: nodes come first, then manifests, and pools that are replaced go last."""
-    edited = [Step(str(edit), edit) for edit in edits]
-    first = [*takewhile(lambda step: isinstance(step.action, AddNode), edited)]
-    steps = [*(step for pool in pools for step in pool.joining), *first]
-    if question.manifests:
-        # A pipe can be read only once.
-        given = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
-        steps.append(Step(_applying(question.manifests), Apply(given)))
-    steps += edited[len(first) :]
-    if question.hpa_max:
-        steps += _grown(question, scene, steps)
-    yield from steps
-    for pool in pools:
-        yield from pool.leaving
-
-
-def _grown(question: Plan, scene: Scene, steps: Sequence[Step]) -> Iterator[Step]:
-    """Each workload with an autoscaler that may ask for more than it has after ``steps``, at its maximum."""
-    then = after_steps(scene.snapshot, _scenario(question, steps), None, scene.scheduler, namespace=question.namespace)
-    for name, _, most in growing(replace(scene, given=then).world, lambda _: True):
-        scale = Scale(name.kind, name.name, most, name.namespace)
-        yield Step(str(scale), scale)
-
-
-def _applying(manifests: Sequence[Any]) -> str:
-    """``apply k8s/ --kustomize overlays/prod``."""
-    built = [pod.directory for pod in manifests if isinstance(pod, Kustomization)]
-    files = [_name(pod) or "manifests" for pod in manifests if not isinstance(pod, Kustomization)]
-    return Apply.line({"files": files, **({"kustomize": built} if built else {})})
-
-
-def _name(manifest: Any) -> str | None:
-    """The file or directory of a manifest; None where it is in none."""
-    name = manifest.file if isinstance(manifest, Manifest) else manifest
-    return str(name) if isinstance(name, str | PathLike) and name not in (STDIN, STDIN_NAME) else None
-
-
-def _file(question: Plan, scenario: Scenario) -> str:
-    """As `play` reads it."""
-    is_in_files = all(isinstance(pod, Kustomization) or _name(pod) for pod in question.manifests)
-    if not (scenario.steps and is_in_files):
-        return ""
-    metadata = {} if question.namespace is None else {"metadata": {"namespace": question.namespace}}
-    preemption = {} if question.preemption else {"preemption": False}
-    spec = {"steps": [step.text for step in scenario.steps], **preemption}
-    return to_yaml({"apiVersion": API_VERSION, "kind": KIND, **metadata, "spec": spec})
-
-
-class _Side(Struct, frozen=True):
-    """The answers about one of the two clusters; None where the time was up before one was finished."""
-
-    release: str
-    is_audited: bool
-    """Whether that was finished; there may be nothing to audit."""
-    audit: AuditReport | None
-    survive: SurviveReport | None
-    removable: RemovableReport | None
-    map: TopologyMap
-
-    def wanting(self, world: World) -> _Side:
-        """With what unlisted controllers are to have in ``world``: a snapshot shows only the pods that are left."""
-        if self.audit is None:
-            return self
-        rows = (
-            row
-            if world.makes_others(row.workload) or row.workload.kind == "Pod"
-            else replace(row, replicas=desired_replicas(world, row.workload))
-            for row in self.audit.workloads
-        )
-        return replace(self, audit=replace(self.audit, workloads=tuple(rows)))
-
-    @property
-    def rows(self) -> dict[WorkloadName, AuditedWorkload]:
-        return {} if self.audit is None else {row.workload: row for row in self.audit.workloads}
-
-    @property
-    def lost(self) -> str | None:
-        """The key whose domains are lost; None where none is."""
+    def __init__(self, question: Plan, scene: Scene, when: str) -> None:
+        super().__init__(scene)
+        preemption = question.makes_room
+        self.audit = self._answer(Audit(preemption=preemption), f"auditing the cluster {when}")
+        self.is_audited = not self.missing
+        self.survive = self._answer(Survive(preemption=preemption), f"losing domains {when}")
+        removable = Removable(
+            most=_MOST_NODES, preemption=preemption, force=question.force,
+            ignore_daemonsets=question.ignore_daemonsets, delete_emptydir_data=question.delete_emptydir_data,
+        )  # fmt: skip
+        self.removable = self._answer(removable, f"draining nodes {when}")
+        self.map: TopologyMap = Map().answer(scene.asking(Map(), f"mapping the cluster {when}"))
+        self.rows = {} if self.audit is None else {row.workload: row for row in self.audit.workloads}
         losses = () if self.survive is None else self.survive.losses
-        return losses[0].topology_key if losses else None
+        self.lost = losses[0].topology_key if losses else None
+        """The key whose domains are lost; None where none is."""
+
+    def _answer(self, question: Asked[R], doing: str) -> R | None:
+        try:
+            return self.whole(doing, question, doing)
+        except UsageError:
+            # No workloads, or no nodes to lose.
+            return None
+
+    def want(self, world: World) -> None:
+        """Count what unlisted controllers are to have in ``world``: a snapshot shows only the pods that are left."""
+        for name, row in self.rows.items():
+            if not (world.makes_others(name) or name.kind == "Pod"):
+                self.rows[name] = replace(row, replicas=desired_replicas(world, name))
 
     @property
     def told(self) -> PlannedSide:
         rows, going = self.rows.values(), self.removable
         return PlannedSide(
-            kube_version=self.release,
+            kube_version=str(self.scene.release),
             nodes=len(self.map.nodes),
             replicas=sum(row.replicas for row in rows) if self.is_audited else None,
             ready=sum(row.ready for row in rows) if self.is_audited else None,
@@ -300,57 +223,6 @@ class _Side(Struct, frozen=True):
         return all(short.workload != name for loss in self.survive.losses for short in loss.short)
 
 
-class _Asking:
-    """The questions that are asked, and what their answers say beside themselves."""
-
-    def __init__(self, question: Plan) -> None:
-        self._question = question
-        self.answers: list[ClusterReport] = []
-        self.asked: list[str] = []
-        self.missing: list[str] = []
-
-    def side(self, scene: Scene, when: str) -> _Side:
-        """All that is asked of one cluster."""
-        asked = self._question
-        audit, survive = Audit(preemption=asked.preemption), Survive(preemption=asked.preemption)
-        removable = Removable(
-            most=_MOST_NODES, preemption=asked.preemption, force=asked.force,
-            ignore_daemonsets=asked.ignore_daemonsets, delete_emptydir_data=asked.delete_emptydir_data,
-        )  # fmt: skip
-        auditing = f"auditing the cluster {when}"
-        audited = self._of(scene, audit, auditing)
-        return _Side(
-            str(scene.release),
-            auditing not in self.missing,
-            audited,
-            self._of(scene, survive, f"losing domains {when}"),
-            self._of(scene, removable, f"draining nodes {when}"),
-            Map().answer(scene.asking(Map(), f"mapping the cluster {when}")),
-        )
-
-    def _of(self, scene: Scene, question: Question[R], doing: str) -> R | None:
-        """The answer; None where there is nothing to ask about, or the time was up before it was finished."""
-        self.asked.append(doing)
-        if scene.is_over:
-            self.missing.append(doing)
-            return None
-        try:
-            answer = question.answer(scene.asking(question, doing))
-        except UsageError:
-            # No workloads, or no nodes to lose.
-            return None
-        self.answers.append(answer)
-        if answer.unfinished is None:
-            return answer
-        self.missing.append(doing)
-        return None
-
-    def said(self, name: str) -> tuple[str, ...]:
-        """Gaps or notes of all answers, each once."""
-        texts = (getattr(answer, f"all_{name}", getattr(answer, name)) for answer in self.answers)
-        return tuple(dict.fromkeys(text for said in texts for text in said))
-
-
 def _planned(name: WorkloadName, before: _Side, after: _Side, *, is_worse: bool) -> PlannedWorkload | None:
     """What becomes of a workload; None where it stays as it is."""
     was, now = before.rows.get(name), after.rows.get(name)
@@ -363,11 +235,12 @@ def _planned(name: WorkloadName, before: _Side, after: _Side, *, is_worse: bool)
         change = "worse" if is_worse else "new" if was is None else "gone"
     else:
         old, new = _counting(was, now), _counting(now, was)
-        levels, fails = (_level(old), _level(new)), _fails(survived, survives)
+        levels = [LEVELS.index(findings[0].level) if findings else 0 for findings in (old, new)]
+        fails = [not each for each in (survived, survives) if None not in (survived, survives)] or [False, False]
         pairs = levels, fails
         why = (
             *([sentence(now, new[0]).rstrip(".")] if levels[0] < levels[1] else []),
-            *([f"it no longer survives the loss of each {short_key(after.lost or '')}"] if fails == (0, 1) else []),
+            *([f"it no longer survives the loss of each {short_key(after.lost or '')}"] if fails[0] < fails[1] else []),
         )  # fmt: skip
         if is_worse:
             change = "worse"
@@ -384,12 +257,6 @@ def _planned(name: WorkloadName, before: _Side, after: _Side, *, is_worse: bool)
     )
 
 
-def _fails(survived: bool | None, survives: bool | None) -> tuple[bool, bool]:
-    """Whether each side does not survive, where both are known."""
-    is_known = survived is not None and survives is not None
-    return is_known and not survived, is_known and not survives
-
-
 def _counting(row: AuditedWorkload, other: AuditedWorkload) -> list[AuditFinding]:
     """Findings, the worst first, but what nodes that join or leave say of pods that are in one domain on both sides."""
 
@@ -400,10 +267,6 @@ def _counting(row: AuditedWorkload, other: AuditedWorkload) -> list[AuditFinding
         finding for finding in row.findings
         if finding.constraint is not None or not is_in_one(finding.topology_key)
     ]  # fmt: skip
-
-
-def _level(findings: Sequence[AuditFinding]) -> int:
-    return LEVELS.index(findings[0].level) if findings else 0
 
 
 def _figures(row: AuditedWorkload) -> object:

@@ -1,23 +1,53 @@
-"""A plan: the workloads that change, the nodes that do, and the steps in their order."""
+"""A plan: the workloads that change, the nodes that do, and the steps in their order. Steps by themselves: one row each
+with its problems below it, the passes of rollouts, and what each step moves.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
-from kubespread.questions.map.report import MapNode
-from kubespread.questions.plan.report import Change, PlannedNode, PlannedWorkload, PlanReport
-from kubespread.questions.play.report import StepReport
-from kubespread.questions.play.view import frames
-from kubespread.views.look import Line, Tone
+from kubespread.questions.map.report import MapNode, TopologyMap
+from kubespread.questions.plan.report import Change, PlannedNode, PlannedWorkload, PlanReport, PlayReport, StepReport
+from kubespread.reports.autoscaling import AutoscalingReport
+from kubespread.reports.happened import (
+    DomainRevisions,
+    GonePod,
+    Happened,
+    KeyRevisions,
+    NodeEviction,
+    PlacedPod,
+    RolloutPass,
+    RolloutReport,
+    eviction_order,
+    rollout_sentence,
+)
+from kubespread.reports.parts import SkewChange
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.rollouts import pass_frames, passes
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
-from kubespread.views.view import Tile, View, about, unwanted
-from kubespread.wording import count_of, short_key
+from kubespread.views.terminal import GAP, HANGING, INDENT, room_beside_columns, tabled, wrapped
+from kubespread.views.view import Frame, Tile, View, about, source, unwanted
+from kubespread.wording import EMPTY, count_of, range_of, short_key
 
 _MAX_ROWS = 20
+_MAX_DETAILS = 3
+_DETAIL = len(INDENT) + 3
+
+
+def view(report: PlanReport | PlayReport) -> View:
+    return _of_steps(report) if isinstance(report, PlayReport) else _of_plan(report)
+
+
+# Before and after.
+
+
 _ARROW = " → "
 _TONES: dict[Change, Tone] = {"worse": Tone.BAD, "better": Tone.GOOD, "gone": Tone.WARN}
 
@@ -28,16 +58,12 @@ def _called(row: PlannedWorkload) -> str:
     return row.workload.called if audited is None else audited.called
 
 
-def _ready(row: AuditedWorkload | None) -> str:
-    return "" if row is None else f"{row.ready:,}/{row.replicas:,}"
-
-
 def _skews(row: AuditedWorkload | None) -> list[tuple[str, str]]:
     """Of each constraint, with what it counts; those of one key may differ in whose pods they count."""
     return [] if row is None else [(short_key(each.topology_key), str(each.skew)) for each in row.constraints]
 
 
-def _skew(row: PlannedWorkload) -> str:
+def _skew_change(row: PlannedWorkload) -> str:
     """``zone 0 → 1``: what differs, and all where nothing does."""
     before, after = _skews(row.before), _skews(row.after)
     if [key for key, _ in before] != [key for key, _ in after]:
@@ -45,10 +71,6 @@ def _skew(row: PlannedWorkload) -> str:
     pairs = [(key, was, now) for (key, was), (_, now) in zip(before, after, strict=True)]
     told = [pair for pair in pairs if pair[1] != pair[2]] or pairs
     return ", ".join(f"{key} {_change(was, now)}" for key, was, now in told)
-
-
-def _zones(row: AuditedWorkload | None) -> str:
-    return "" if row is None else "/".join(str(zone.pods) for zone in row.zones)
 
 
 def _survives(survives: bool | None) -> str:
@@ -60,42 +82,36 @@ def _change(before: str, after: str) -> str:
     return before if before == after else f"{before or '-'}{_ARROW}{after or '-'}"
 
 
-def _of_sides(
-    header: str, value: Callable[[AuditedWorkload | None], str], *, gives_way: bool = False
-) -> Column[PlannedWorkload]:
-    return Column(
-        header=header, value=lambda row: _change(value(row.before), value(row.after)), nothing="-", gives_way=gives_way,
-    )  # fmt: skip
+def _of_sides(header: str, value: Callable[[Any], str], *, gives_way: bool = False, title: str = "") -> Column[Any]:
+    """What is said of either side, where there is one."""
+
+    def change(row: PlannedWorkload | PlannedNode) -> str:
+        return _change(*("" if side is None else value(side) for side in (row.before, row.after)))
+
+    return Column(header=header, value=change, nothing="-", gives_way=gives_way, title=title)
 
 
 _WORKLOAD: Sequence[Column[PlannedWorkload]] = (
     Column(header="WORKLOAD", value=lambda row: row.workload, readers=Readers.RECORDS),
     Column(header="WORKLOAD", value=_called, readers=Readers.TERMINAL, fit=Fit.APART, least=14),
     Column(header="CHANGE", value=lambda row: row.change, tone=lambda row: _TONES.get(row.change, Tone.PLAIN)),
-    _of_sides("READY", _ready),
-    Column(header="SKEW", value=_skew, nothing="-", fit=Fit.END),
-    _of_sides("ZONES", _zones, gives_way=True),
+    _of_sides("READY", lambda row: f"{row.ready:,}/{row.replicas:,}"),
+    Column(header="SKEW", value=_skew_change, nothing="-", fit=Fit.END),
+    _of_sides("ZONES", lambda row: "/".join(str(zone.pods) for zone in row.zones), gives_way=True),
     Column(
         header="SURVIVES", nothing="-",
         value=lambda row: _change(_survives(row.survives_before), _survives(row.survives_after)),
     ),
-    _of_sides("LEVEL", lambda row: "" if row is None else row.level, gives_way=True),
+    _of_sides("LEVEL", lambda row: row.level, gives_way=True),
 )  # fmt: skip
 
 
-def _pods(node: MapNode | None) -> str:
-    return "" if node is None else f"{node.pods:,}"
-
-
-def _load(resource: str) -> Column[PlannedNode]:
-    def percent(node: MapNode | None) -> str:
-        load = next((load for load in node.load if load.resource == resource), None) if node else None
+def _load(resource: str) -> Callable[[MapNode], str]:
+    def percent(node: MapNode) -> str:
+        load = next((load for load in node.load if load.resource == resource), None)
         return "" if load is None or load.percent is None else f"{load.percent}%"
 
-    return Column(
-        header=resource.upper(), value=lambda row: _change(percent(row.before), percent(row.after)),
-        title="CPU" if resource == "cpu" else "",
-    )  # fmt: skip
+    return percent
 
 
 _NODE: Sequence[Column[PlannedNode]] = (
@@ -108,30 +124,20 @@ _NODE: Sequence[Column[PlannedNode]] = (
         ),
         fit=Fit.END,
     ),
-    Column(header="PODS", value=lambda row: _change(_pods(row.before), _pods(row.after))),
-    _load("cpu"),
-    _load("memory"),
-)
-
-_STEP: Sequence[Column[StepReport]] = (
-    count("STEP", lambda row: row.number),
-    Column(header="WHAT", value=lambda row: row.text, fit=Fit.APART),
-    count("GONE", lambda row: len(row.happened.gone)),
-    count("PLACED", lambda row: len(row.happened.placed)),
-    count("BLOCKED", lambda row: len(row.happened.blocked), bad=True),
-    count("PENDING", lambda row: row.pending, bad=True),
-    Column(header="WHY", value=lambda row: row.why if row.is_stuck else None, readers=Readers.RECORDS),
+    _of_sides("PODS", lambda node: f"{node.pods:,}"),
+    _of_sides("CPU", _load("cpu"), title="CPU"),
+    _of_sides("MEMORY", _load("memory")),
 )
 
 
-def view(report: PlanReport) -> View:
+def _of_plan(report: PlanReport) -> View:
     """Workloads first: they are the answer."""
     return View(
         **about(report),
         title=f"Plan: {count_of(len(report.played.steps), 'step')} on {count_of(report.before.nodes, 'node')}",
         sheets=[*_sheets(report)],
-        parts=lambda look: _parts(report),
-        frames_on=lambda drawn: frames(report.played, drawn),
+        parts=lambda look: _parts(report, look),
+        frames_on=lambda drawn: _frames(report.played, drawn),
         names=[row.workload for row in report.workloads],
         tiles=[
             unwanted("workloads worse", report.changes["worse"]),
@@ -154,14 +160,379 @@ def _sheets(report: PlanReport) -> Iterator[Sheet[Any]]:
         tone=lambda row: _TONES.get(row.change, Tone.PLAIN), legend=f"Survives: the loss of {lost}",
     )  # fmt: skip
     yield Sheet(title="Nodes that change", columns=_NODE, rows=report.nodes)
-    yield Sheet(
-        title="Steps", columns=_STEP, rows=report.played.steps,
-        tone=lambda row: Tone.BAD if row.is_stuck else Tone.GOOD,
+    yield _steps(report.played)
+
+
+def _parts(report: PlanReport, look: Look) -> Iterator[Sheet[Any] | Line]:
+    for sheet, noun in zip(_sheets(report), ("workload", "node", "step"), strict=True):
+        if sheet.rows:
+            shown = replace(sheet, most=_MAX_ROWS, noun=noun)
+            yield replace(shown, columns=_columns(shown.on_screen(look)[0], look)) if noun == "step" else shown
+            yield ()
+
+
+# Step by step.
+
+
+class _Lacking(Struct, frozen=True):
+    """A workload that lacks pods."""
+
+    workload: WorkloadName
+    count: int
+    what: str
+    """``pending``, ``not created`` or ``not made yet``."""
+    message: str
+    pods: Sequence[NamespacedName] = ()
+    """Those that exist."""
+
+
+def _lacking(happened: Happened) -> list[_Lacking]:
+    unmade = {"not created": happened.not_created, "not made yet": happened.not_made_yet}
+    return [
+        *(_Lacking(kind.workload, len(kind.pods), "pending", kind.message, kind.pods) for kind in happened.pending),
+        *(_Lacking(row.workload, row.count, what, row.message) for what, rows in unmade.items() for row in rows),
+    ]
+
+
+class _Step(Struct, frozen=True):
+    """A row of the steps."""
+
+    step: StepReport
+    lacking: Sequence[_Lacking]
+    """What lacks pods after it, and lacked fewer before."""
+    workload: str
+    """The name of the workload whose constraint is furthest above its maxSkew, of those that the step touched."""
+    skew: SkewChange | None
+    """Of that constraint."""
+
+    @property
+    def is_bad(self) -> bool:
+        return self.step.is_stuck or bool(self.step.stuck_deals or self.step.broken_budgets)
+
+    @property
+    def text(self) -> str:
+        return f"{self.step.name}: {self.step.text}" if self.step.name else self.step.text
+
+    @property
+    def skew_text(self) -> str:
+        """``web zone 1 → 3 > 1``."""
+        if self.skew is None:
+            return ""
+        before, after = str(self.skew.before), self.skew.range_after
+        exceeds = f" > {self.skew.max_skew}" if self.skew.most_after > self.skew.max_skew else ""
+        moved = after if before == after else f"{before} → {after}"
+        return f"{self.workload} {short_key(self.skew.topology_key)} {moved}{exceeds}"
+
+    @property
+    def skew_tone(self) -> Tone:
+        return Tone.BAD if self.skew is not None and self.skew.is_violated else Tone.PLAIN
+
+    @property
+    def went_wrong(self) -> str:
+        failed = [] if self.step.failed is None else [self.step.failed]
+        blocked = [f"{pod.pod} cannot be evicted: {pod.refusal}" for pod in self.step.happened.blocked]
+        lacking = [f"{row.workload.called}: {row.message}" for row in _lacking(self.step.happened)]
+        return "; ".join([*failed, *dict.fromkeys(blocked), *lacking])
+
+
+def _rows(report: PlayReport) -> Iterator[_Step]:
+    before = report.start
+    for step in report.steps:
+        waited = {pod for kind in before.pending for pod in kind.pods}
+        counts = {(row.what, row.workload): row.count for row in _lacking(before)}
+        more = [
+            row for row in _lacking(step.happened)
+            if (not waited.issuperset(row.pods) if row.pods else row.count > counts.get((row.what, row.workload), 0))
+        ]  # fmt: skip
+        yield _Step(step, sorted(more, key=lambda row: bool(row.pods)), *_worst_skew(report, step))
+        before = step.happened
+
+
+def _worst_skew(report: PlayReport, step: StepReport) -> tuple[str, SkewChange | None]:
+    """The constraint furthest above its maxSkew: a hard one before soft ones, then the one whose skew grew most.
+
+    Of the workload in question, else of all workloads whose pods the step moved.
+    """
+    skews = [
+        (workload.workload.name, change)
+        for workload in step.happened.workloads
+        if (workload.is_moved if report.workload is None else workload.workload == report.workload)
+        for change in workload.skew
+    ]
+    return max(
+        skews,
+        key=lambda skew: (
+            skew[1].is_violated,
+            skew[1].most_after - skew[1].max_skew,
+            skew[1].most_after - skew[1].before,
+            skew[1].most_after,
+        ),
+        default=("", None),
+    )
+
+
+def _of_change(header: str, value: Callable[[SkewChange], object]) -> Column[_Step]:
+    """A column of that constraint for scripts."""
+    return Column(header=header, readers=Readers.PIPES, value=lambda row: None if row.skew is None else value(row.skew))
+
+
+_STEP: Sequence[Column[_Step]] = (
+    Column(header="STEP", value=lambda row: row.step.number, is_number=True, readers=Readers.RECORDS),
+    Column(header="", value=lambda row: row.step.number, is_number=True, readers=Readers.TERMINAL),
+    Column(header="WHAT", value=lambda row: row.text, readers=Readers.PAGES),
+    Column(header="STEP", value=lambda row: row.text, readers=Readers.TERMINAL, fit=Fit.APART),
+    count("PLACED", lambda row: len(row.step.happened.placed)),
+    count("GONE", lambda row: len(row.step.happened.gone)),
+    count("BLOCKED", lambda row: len(row.step.happened.blocked), bad=True),
+    Column(
+        header="PENDING", value=lambda row: row.step.pending, is_number=True,
+        text=lambda row: range_of(row.step.pending, row.step.pending_dealt),
+        tone=lambda row: Tone.BAD if row.step.pending or row.step.pending_dealt else Tone.GOOD,
+    ),
+    Column(header="WORKLOAD", value=lambda row: row.workload, readers=Readers.PIPES),
+    _of_change("KEY", lambda change: change.topology_key),
+    _of_change("MAX-SKEW", lambda change: change.max_skew),
+    _of_change("BEFORE", lambda change: change.before),
+    _of_change("AFTER", lambda change: change.after),
+    count("NOT-CREATED", lambda row: row.step.not_created, bad=True, hides_empty=True),
+    count("NOT-MADE", lambda row: row.step.not_made_yet, bad=True, hides_empty=True),
+    Column(
+        header="SKEW", value=lambda row: row.skew_text, nothing="", hides_empty=True, tone=lambda row: row.skew_tone,
+        readers=Readers.PAGES | Readers.TERMINAL,
+    ),
+    Column(header="NAME", value=lambda row: row.step.name, readers=Readers.PIPES),
+    Column(header="TEXT", value=lambda row: row.step.text, readers=Readers.PIPES),
+    Column(header="WHY", value=lambda row: row.step.why, readers=Readers.PIPES),
+    Column(header="WHY", value=lambda row: row.went_wrong, readers=Readers.PAGES),
+)  # fmt: skip
+
+
+def _steps(report: PlayReport) -> Sheet[_Step]:
+    return Sheet(
+        title="Steps", columns=_STEP, rows=[*_rows(report)], tone=lambda row: Tone.BAD if row.is_bad else Tone.GOOD,
     )  # fmt: skip
 
 
-def _parts(report: PlanReport) -> Iterator[Sheet[Any] | Line]:
-    for sheet, noun in zip(_sheets(report), ("workload", "node", "step"), strict=True):
-        if sheet.rows:
-            yield replace(sheet, most=_MAX_ROWS, noun=noun)
-            yield ()
+_Rollout = tuple[int, RolloutReport]
+_ROLLOUT: Sequence[Column[_Rollout]] = (
+    count("STEP", lambda row: row[0]),
+    Column(header="WORKLOAD", value=lambda row: row[1].workload),
+    Column(header="HOW-IT-WENT", value=lambda row: rollout_sentence(row[1])),
+)
+
+_Pass = tuple[int, WorkloadName, RolloutPass, tuple[KeyRevisions, DomainRevisions] | None]
+_PASS: Sequence[Column[_Pass]] = (
+    count("STEP", lambda row: row[0]),
+    Column(header="WORKLOAD", value=lambda row: row[1]),
+    count("PASS", lambda row: row[2].number),
+    count("OLD", lambda row: row[2].running.old),
+    count("NEW", lambda row: row[2].running.new),
+    count("READY", lambda row: row[2].ready.old + row[2].ready.new),
+    Column(header="KEY", value=lambda row: row[3] and row[3][0].topology_key),
+    Column(header="DOMAIN", value=lambda row: row[3] and (row[3][1].value or EMPTY)),
+    count("OLD-PODS", lambda row: None if row[3] is None else row[3][1].old),
+    count("NEW-PODS", lambda row: None if row[3] is None else row[3][1].new),
+    count("SKEW", lambda row: None if row[3] is None else row[3][0].skew),
+)
+
+_LACKING: Sequence[Column[_Lacking]] = (
+    Column(header="WORKLOAD", value=lambda row: row.workload),
+    count("PODS", lambda row: row.count),
+    Column(header="WHAT", value=lambda row: row.what),
+    Column(header="WHY", value=lambda row: row.message),
+)
+
+_Moved = tuple[int, GonePod | PlacedPod]
+_MOVED: Sequence[Column[_Moved]] = (
+    count("STEP", lambda row: row[0]),
+    Column(header="POD", value=lambda row: row[1].pod),
+    Column(header="WHAT", value=lambda row: _why_gone(row[1]) if isinstance(row[1], GonePod) else "placed"),
+    Column(header="NODE", value=lambda row: row[1].node),
+)
+
+_Evicted = tuple[int, NodeEviction]
+_ORDER: Sequence[Column[_Evicted]] = (
+    count("STEP", lambda row: row[0]),
+    Column(header="NODE", value=lambda row: row[1].node),
+    count("SECONDS", lambda row: row[1].seconds),
+    count("PODS", lambda row: row[1].pods),
+)
+
+
+def _why_gone(gone: GonePod) -> str:
+    """``preempted for default/crit, breaking db``."""
+    broken = f", breaking {', '.join(gone.broken_budgets)}" if gone.broken_budgets else ""
+    return gone.why if gone.made_room_for is None else f"{gone.why} for {gone.made_room_for}{broken}"
+
+
+def _of_steps(report: PlayReport) -> View:
+    """Steps, their rollouts, the pods lacking in the end, and the pods that moved."""
+    last = report.steps[-1].happened if report.steps else report.start
+    return View(
+        **about(report),
+        title=f"{report.scenario or 'Scenario'}: {count_of(len(report.steps), 'step')} on "
+        f"{count_of(report.nodes, 'node')}",
+        tiles=[
+            unwanted("steps not done in full", len(report.blocked)),
+            unwanted("pods left pending", report.pending),
+            unwanted("pods not created, or not made yet", report.not_created + report.not_made_yet),
+            Tile("pods placed", f"{sum(len(step.happened.placed) for step in report.steps):,}"),
+        ],
+        sheets=[
+            _steps(report),
+            Sheet(
+                title="Rollouts", columns=_ROLLOUT, readers=Readers.PAGES, rows=[*_rollouts(report)],
+                tone=lambda row: Tone.GOOD if row[1].complete else Tone.BAD,
+            ),
+            Sheet(title="Passes of rollouts", columns=_PASS, rows=[*_passes(report)], readers=Readers.PIPES),
+            Sheet(
+                title="Lacking in the end", columns=_LACKING, rows=_lacking(last), readers=Readers.PAGES,
+                tone=lambda _: Tone.BAD,
+            ),
+            Sheet(
+                title="Pods that moved", columns=_MOVED, readers=Readers.PAGES, is_detail=True,
+                rows=[
+                    (step.number, pod)
+                    for step in report.steps
+                    for pod in (*step.happened.gone, *step.happened.placed)
+                ],
+            ),
+            Sheet(
+                title="Evictions", columns=_ORDER, readers=Readers.WIDE,
+                rows=[(step.number, eviction) for step in report.steps for eviction in step.happened.evictions],
+            ),
+        ],
+        heading=lambda look: wrapped(_heading(report), look.width, HANGING) if look.headers else (),
+        answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
+        parts=lambda look: _parts_of_steps(report, look),
+        frames_on=lambda drawn: _frames(report, drawn),
+    )  # fmt: skip
+
+
+def _rollouts(report: PlayReport) -> Iterator[_Rollout]:
+    return ((step.number, rollout) for step in report.steps for rollout in step.rollouts)
+
+
+def _passes(report: PlayReport) -> Iterator[_Pass]:
+    """One row per pass and domain with pods."""
+    for number, rollout in _rollouts(report):
+        for at_pass in rollout.passes:
+            held: list[Any] = [
+                (key, domain) for key in at_pass.constraints for domain in key.domains if domain.old + domain.new
+            ]
+            yield from ((number, rollout.workload, at_pass, counts) for counts in held or [None])
+
+
+def _frames(report: PlayReport, drawn: TopologyMap) -> Iterator[Frame]:
+    """One frame per step, with what each node holds after it; first a frame for waiting pods that were placed."""
+    now = Counter({node.name: node.pods for node in drawn.nodes})
+    if report.start.placed:
+        yield _frame("before the first step", report.start, now)
+    for step in report.steps:
+        label = f"step {step.number}: {step.name or step.text}"
+        for rollout in step.rollouts:
+            # The step's outcome repeats all of it, and tells more than the passes of one workload.
+            yield from pass_frames(f"{label}:", rollout, Counter(now), tells_old=False)
+        yield _frame(label, step.happened, now)
+
+
+def _frame(label: str, happened: Happened, now: Counter[str]) -> Frame:
+    touched = dict.fromkeys([*(pod.node for pod in happened.gone if pod.node), *(pod.node for pod in happened.placed)])
+    now.subtract(pod.node for pod in happened.gone if pod.node)
+    now.update(pod.node for pod in happened.placed)
+    text = f"{len(happened.placed):,} placed, {len(happened.gone):,} gone, {happened.waiting.total()} pending"
+    pods = {node: max(0, now[node]) for node in touched}
+    return Frame(label, text, pods, happened.nodes_left, happened.nodes_joined, happened.node_states)
+
+
+def _heading(report: PlayReport) -> Line:
+    where = source(report.cluster, report.kube_version, report.manner)
+    beside = f" · {count_of(report.nodes, 'node')}{f' · {where}' if where else ''}"
+    steps = Cell(f": {count_of(len(report.steps), 'step')}")
+    return [Cell(report.scenario or "Scenario", Tone.STRONG), steps, Cell(beside, Tone.FAINT)]
+
+
+def _parts_of_steps(report: PlayReport, look: Look) -> Iterator[Line]:
+    rows = [*_rows(report)]
+    columns = _columns(rows, look)
+    lines = [*tabled(columns, rows, look)]
+    yield from lines[: -len(rows) or None]
+    yield from _indented(_at_first(report.start), look)
+    for row, line in zip(rows, lines[len(lines) - len(rows) :], strict=True):
+        yield line
+        if row.skew is not None and _is_left_out("SKEW", columns):
+            skew = Cell(row.skew_text, row.skew_tone)
+            yield from wrapped([Cell(" " * _DETAIL), Cell("skew "), skew], look.width, _DETAIL + 2)
+        yield from _indented([*_details(row, look)], look)
+    rolled = [(number, rollout) for number, rollout in _rollouts(report) if rollout.passes]
+    for number, rollout in rolled:
+        yield ()
+        yield from passes(f"Step {number}: {rollout.workload.called}", rollout, look)
+    if rolled:
+        yield ()
+
+
+def _columns(rows: Sequence[_Step], look: Look) -> Sequence[Column[_Step]]:
+    """Those for which a terminal has room: texts of steps are not cut for skews, which may stand below."""
+    columns = [column for column in _STEP if Readers.TERMINAL in column.readers]
+    for header in ("BLOCKED", "SKEW"):
+        is_needed = header == "BLOCKED" and any(row.step.happened.blocked for row in rows)
+        if room_beside_columns(columns, rows, look) < -GAP and not is_needed:
+            columns = [column for column in columns if column.header != header]
+    return columns
+
+
+def _is_left_out(header: str, columns: Sequence[Column[_Step]]) -> bool:
+    return all(column.header != header for column in columns)
+
+
+def _indented(details: Sequence[Line], look: Look) -> Iterator[Line]:
+    shown = details if look.in_full else details[:_MAX_DETAILS]
+    for detail in shown:
+        yield from wrapped([Cell(" " * _DETAIL), *detail], look.width, _DETAIL + 2)
+    if len(details) > len(shown):
+        yield [Cell(" " * _DETAIL), Cell(f"and {len(details) - len(shown)} more, with -v", Tone.FAINT)]
+
+
+def _at_first(start: Happened) -> list[Line]:
+    """What was pending, or placed, before the first step."""
+    placed = f"before the first step {count_of(len(start.placed), 'waiting pod')} placed"
+    lacking = (
+        [Cell(f"{row.workload.called}: {row.count} {row.what} from the start: "), Cell(row.message)]
+        for row in _lacking(start)
+    )
+    return [*([[Cell(placed)]] if start.placed else []), *lacking]
+
+
+def _details(row: _Step, look: Look) -> Iterator[Line]:
+    step = row.step
+    for line in step.failed.split("\n") if step.failed is not None else ():
+        yield [Cell("not done: ", Tone.BAD), Cell(line)]
+    refused = Counter((pod.budget, pod.refusal) for pod in step.happened.blocked)
+    for (_, message), number in refused.items():
+        yield [Cell(f"{count_of(number, 'pod')} cannot be evicted: ", Tone.BAD), Cell(message)]
+    for upgrade in step.upgrades:
+        text, stuck = f"{upgrade.replaced} of {count_of(len(upgrade.nodes), 'node')} replaced", upgrade.blocked
+        if stuck is not None:
+            text += f", stuck at {', '.join(stuck.nodes)}: {stuck.refusal or 'budgets refuse'}"
+        yield [Cell(text, Tone.GOOD if stuck is None else Tone.BAD)]
+    if step.autoscaling is not None:
+        yield [Cell(_nodes_added(step.autoscaling))]
+    for rollout in step.rollouts:
+        style = Tone.GOOD if rollout.complete else Tone.BAD
+        yield [Cell(f"{rollout.workload.called}: ", style), Cell(rollout_sentence(rollout))]
+    if look.in_full and step.happened.evictions:
+        yield [Cell(f"evicted: {eviction_order(step.happened.evictions)}")]
+    for short in row.lacking:
+        yield [Cell(f"{short.workload.called}: {short.count} {short.what}: ", Tone.BAD), Cell(short.message)]
+
+
+def _nodes_added(report: AutoscalingReport) -> str:
+    """How many nodes were added, by group."""
+    came = Counter[str]()
+    for group in (group for loop in report.loops for group in loop.added):
+        came[group.group] += len(group.nodes)
+    nodes = ", ".join(f"{name} +{number}" for name, number in sorted(came.items()))
+    if report.unknown_groups:
+        nodes = f"{nodes or 'no node'}, instance types of {', '.join(report.unknown_groups)} unknown"
+    return f"{report.autoscaler}: {nodes or 'no node helps'} in {count_of(len(report.loops), 'loop')}"

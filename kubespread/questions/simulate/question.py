@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
-from kubespread.questions.play.question import Deals, FailOn
+from kubespread.questions.plan.question import Deals, FailOn
 from kubespread.questions.question import (
     CHANCE,
     PRICES,
@@ -263,7 +263,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     instance_types: Annotated[
         str | Any | None,
         Option(
-            "Instance types Karpenter may launch ('kubespread autoscaler --types-from-nodes' prints such a file).",
+            "Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).",
             metavar="FILE", heading=_AUTOSCALING, is_path=True,
         ),
     ] = None  # fmt: skip

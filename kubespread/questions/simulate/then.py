@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
+from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Surroundings, from_manifest
 from kubespread.candidate.settings import parse_settings
-from kubespread.candidate.sources import Choosing, PodGiven, Reference, Source, read_sources
+from kubespread.candidate.sources import PodGiven, Reference, Source, read_sources
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import Named, WorkloadName
 from kubespread.manifest.text import STDIN
 from kubespread.questions.editing import edited
-from kubespread.questions.play.question import Play
-from kubespread.questions.play.report import PlayReport
+from kubespread.questions.plan.question import Play
+from kubespread.questions.plan.report import PlayReport
 from kubespread.questions.scene import Scene, checked_timeout
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.tasks import Workers
-from kubespread.scenario.text import parse_then
-from kubespread.scenario.types import Scenario, Step
+from kubespread.scenario.reading import Scenario, Step, parse_then
 from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -66,49 +65,40 @@ def simulate_then(
 
 def played(question: Simulate, scene: Scene) -> PlayReport:
     """Apply the workload, and play the steps after it."""
-    snapshot, scheduler = scene.snapshot, scene.scheduler
-    before, _ = edited(snapshot, scheduler, question.namespace, preempts=question.preemption)
+    snapshot, choosing = scene.snapshot, question.choosing
+    before, _ = edited(snapshot, scene.scheduler, question.namespace, preempts=question.preemption)
     default = question.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
-    choosing, settings, replicas = question.choosing, question.settings, question.desired
     read = read_sources(question.pods, before, choosing, default)
     if read.errors:
         raise read.errors[0]
     source = read.chosen(choosing, default)[0]
-    own_name = _workload_name(source, before, scheduler, choosing, settings)
+    name = _name_of(source, before, scene.scheduler, question, default)
     manifests = [pod for pod in question.pods if pod != STDIN]
     if len(manifests) < len(question.pods):
         # Standard input was read just now, and cannot be read again.
         items = [item.data for manifest in read.manifests for item in manifest.items]
         manifests = [{"apiVersion": "v1", "kind": "List", "items": items}]
-    workload = Named(own_name.kind, own_name.name, own_name.namespace if own_name.namespace != default else None)
-    full_name = own_name
-    chosen = None if isinstance(source, Reference) else full_name
-    replicas_text = "" if replicas is None else f" --replicas {replicas}"
-    first = Step(f"apply {workload}{replicas_text}", Apply(tuple(manifests), settings, replicas, chosen))
+    workload = Named(name.kind, name.name, name.namespace if name.namespace != default else None)
+    replicas = "" if question.desired is None else f" --replicas {question.desired}"
+    chosen = None if isinstance(source, Reference) else name
+    first = Step(
+        f"apply {workload}{replicas}", Apply(tuple(manifests), question.settings, question.desired, chosen)
+    )  # fmt: skip
     scenario = Scenario(
         (first, *(parse_then(text, workload) for text in question.then)), preemption=question.preemption
     )
     play = Play(scenario=scenario, namespace=default, deals=question.deals, fail_on=question.fail_on)
-    report = play.answered(msgspec.structs.replace(scene, question=play))
-    return msgspec.structs.replace(report, workload=full_name)
+    return replace(play.answered(replace(scene, question=play)), workload=name)
 
 
-def _workload_name(
-    source: Source, snapshot: Snapshot, scheduler: Scheduler, choosing: Choosing, settings: Sequence[str]
+def _name_of(
+    source: Source, snapshot: Snapshot, scheduler: Scheduler, question: Simulate, namespace: str
 ) -> WorkloadName:
-    namespace = choosing.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
     if isinstance(source, Reference):
         return WorkloadName(source.kind.kind, source.namespace or namespace, source.name)
     surroundings = Surroundings(
-        snapshot.objects,
-        scheduler.release(snapshot.origin.release),
-        choosing.name,
-        choosing.namespace,
-        namespace,
-        scheduler.admission_plugins(resource_quota=False),
-        parse_settings(settings),
-    )
+        snapshot.objects, scheduler.release(snapshot.origin.release), question.named, question.namespace, namespace,
+        scheduler.admission_plugins(resource_quota=False), parse_settings(question.settings),
+    )  # fmt: skip
     made = from_manifest(source, surroundings)
-    if made.workload is None:
-        return WorkloadName("Pod", made.pod.metadata.namespace, made.pod.metadata.name)
-    return made.workload
+    return made.workload or WorkloadName("Pod", made.pod.metadata.namespace, made.pod.metadata.name)

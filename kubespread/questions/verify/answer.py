@@ -28,9 +28,9 @@ from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
-from kubespread.questions.play.answer import after_steps
-from kubespread.questions.play.question import Play
-from kubespread.questions.play.report import PlayReport
+from kubespread.questions.plan.playing import after_steps
+from kubespread.questions.plan.question import Play
+from kubespread.questions.plan.report import PlayReport
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
@@ -42,8 +42,8 @@ from kubespread.questions.verify.question import Verify
 from kubespread.questions.verify.report import Clause, VerifiedClause, VerifyReport
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.scenario import promises as terms
-from kubespread.scenario.text import parse_step
-from kubespread.scenario.types import API_VERSION, Scenario, Step
+from kubespread.scenario.document import API_VERSION
+from kubespread.scenario.reading import Scenario, Step, parse_step
 from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.world.events.editing import exists, not_found

@@ -15,7 +15,7 @@ from kubespread.kube.quantity import NANO, Quantity, parse, rounded
 from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit.report import AuditedWorkload, counts_text
 from kubespread.questions.capacity.report import CapacityReport
-from kubespread.questions.play.report import PlayReport
+from kubespread.questions.plan.report import PlayReport
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.survive.report import DomainLoss, LostWorkload, SurviveReport, domain_name
 from kubespread.questions.verify.report import Kept
@@ -219,8 +219,7 @@ def drain(drains: Iterable[tuple[str, PlayReport]], workload: WorkloadName, pods
             refused = refused or f"draining {node}: {drained.failed}"
         if stays := [blocked for blocked in drained.happened.blocked if blocked.pod in pods]:
             more = f" and {len(stays) - 1:,} more" if len(stays) > 1 else ""
-            why = f"{stays[0].message} {stays[0].cause}".strip()
-            bad.append((len(stays), node, f"is blocked by {stays[0].pod}{more}{{others}}: {why}"))
+            bad.append((len(stays), node, f"is blocked by {stays[0].pod}{more}{{others}}: {stays[0].refusal}"))
         elif workload in report.worse:
             number, says = _left(report, last.happened, workload)
             bad.append((number, node, says))

@@ -9,7 +9,7 @@ import msgspec
 
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.capacity.question import Capacity
-from kubespread.questions.play.question import Play
+from kubespread.questions.plan.question import Play
 from kubespread.questions.question import Apart, Function, Option, PlayedQuestion, Promises
 from kubespread.questions.survive.question import Survive
 

@@ -1,0 +1,458 @@
+"""A scenario played: one step after another, each until nothing changes any more.
+
+What a scenario's manifests and settings become in a world: admitted workloads with their templates.
+
+Source of the order of events within a step: `World.settle`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from time import monotonic
+from typing import Self
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kubespread.candidate.candidate import Candidate, Surroundings, from_manifest, revised
+from kubespread.candidate.companions import with_manifest_objects
+from kubespread.candidate.manifest import Manifest
+from kubespread.candidate.replicas import refuse_update, runs_another_template, scheduled_alike
+from kubespread.candidate.settings import parse_settings
+from kubespread.candidate.sources import Choosing, Reference, Source, Sources, read_sources
+from kubespread.controllers.deployment import without_hash
+from kubespread.errors import KubespreadError, SnapshotError, UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import KEPT, POD_CREATORS, WORKLOADS
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.workloads import Deployment
+from kubespread.kube.owners import Named, WorkloadName, is_active, is_ready
+from kubespread.kube.taint import DrainFlags
+from kubespread.questions.autoscaling.autoscale import autoscale
+from kubespread.questions.explain.question import Explain
+from kubespread.questions.explain.report import ExplainReport
+from kubespread.questions.plan.question import Play
+from kubespread.questions.plan.report import PlayReport, StepReport
+from kubespread.questions.queue.manner import check_deals, deals_worth, dealt_anew
+from kubespread.questions.scene import Scene, ask
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.simulate.answer import groups_of, types_of
+from kubespread.questions.tasks import ALONE
+from kubespread.questions.upgrade.answer import replace_nodes
+from kubespread.questions.upgrade.report import UpgradeReport
+from kubespread.questions.worlds import as_snapshot
+from kubespread.reports.autoscaling import AutoscalingReport
+from kubespread.reports.happened import RolloutReport
+from kubespread.scenario.reading import Scenario, ScenarioGiven, Step, read_scenario
+from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
+from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.pods import Scale
+from kubespread.snapshot.edits.verb import Edit, OfNodes, Verb, nodes_of_target
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import count_of
+from kubespread.world.events.applying import AppliedWorkload, apply_workload, rolled_back
+from kubespread.world.events.controllers import rollout_of_cluster
+from kubespread.world.events.draining import restore
+from kubespread.world.events.editing import apply as edit
+from kubespread.world.events.editing import exists, not_found
+from kubespread.world.events.world import World
+from kubespread.world.reporting.difference import Baseline, Trial
+from kubespread.world.reporting.happenings import happened
+from kubespread.world.store.happenings import Happenings
+from kubespread.world.store.owners import in_order
+from kubespread.world.store.pod_book import on_node, running_since
+
+Autoscale = Callable[[World], AutoscalingReport]
+"""Adds nodes for pods that find none."""
+
+
+def played(question: Play, scene: Scene) -> PlayReport:
+    """Play the scenario; the scene's world is then as after the last step. Raises UsageError, ManifestError and
+    SnapshotError before anything is played.
+    """
+    check_deals(question.deals)
+    since = monotonic()
+    playing = Playing.of(question, scene)
+    took = monotonic() - since
+    playing.check()
+    report, happenings = playing.play()
+    count = deals_worth(happenings) if question.deals is None else question.deals
+    if scene.workers.engine and any(_names_files(step.action) for step in question.scenario.steps):
+        # Which other machines do not have.
+        scene = replace(scene, workers=ALONE)
+    others = list(scene.tasks(playing, range(1, count), known=_known, took=took))
+    report = replace(
+        report.dealt(others) if others else report,
+        cluster=scene.source,
+        gaps=scene.gaps(scene.world.assumed),
+        notes=(*scene.notes, *report.notes),
+        unfinished=scene.unfinished("deal", count, [f"deal {number}" for number in range(len(others) + 2, count + 1)]),
+    )
+    return report.requiring(report.failures(question.fail_on))
+
+
+def _known(deal: PlayReport) -> str:
+    return deal.answer[0] if deal.verdict == "no" else ""
+
+
+def _names_files(action: Verb | None) -> bool:
+    return action.manifest is not None if isinstance(action, Rollout) else isinstance(action, Apply)
+
+
+def after_steps(
+    snapshot: Snapshot,
+    scenario: ScenarioGiven,
+    steps: int | None = None,
+    scheduler: Scheduler | None = None,
+    *,
+    namespace: str | None = None,
+) -> Snapshot:
+    """The cluster as it is after so many steps of ``scenario``, by default all of them, to ask other questions about.
+
+    ``namespace`` is that of names without one where the scenario has none. Raises what `play` raises, and
+    UsageError for a number of steps that the scenario does not have.
+    """
+    question = Play(scenario=read_scenario(scenario), namespace=namespace)
+    return _after(question, steps, snapshot, scheduler or Scheduler())
+
+
+def _after(question: Play, steps: int | None, snapshot: Snapshot, scheduler: Scheduler) -> Snapshot:
+    scenario = question.scenario
+    if steps is not None and not 0 <= steps <= len(scenario.steps):
+        raise UsageError(f"step {steps}: the scenario has {count_of(len(scenario.steps), 'step')}")
+    first = dataclasses.replace(scenario, steps=scenario.steps[:steps])
+    question = replace(question, scenario=first, deals=1, fail_on=())
+    scene = Scene(snapshot, scheduler, question)
+    played(question, scene)
+    return as_snapshot(scene.world, scene.now)
+
+
+def explained(question: Play, pod: str, scene: Scene) -> tuple[Snapshot, ExplainReport]:
+    """The cluster at one moment of the scenario, and the explanation of a pod there."""
+    then = _after(question, question.at, scene.snapshot, scene.scheduler)
+    namespace = question.namespace or question.scenario.namespace
+    return then, ask(then, Explain(pods=(pod,), namespace=namespace), scene.scheduler)
+
+
+class Playing(Struct, frozen=True):
+    """A scenario in a world, where its steps happen. Called with a number from 1, it plays that deal of equal pods and
+    nodes in a world of its own.
+    """
+
+    scenario: Scenario
+    world: World
+    begun: World
+    """The world before the first step."""
+    snapshot: Snapshot
+    """Where the world came from."""
+    scheduler: Scheduler
+    namespace: str
+    """The namespace of names without one."""
+    autoscale: Autoscale | None
+
+    @classmethod
+    def of(cls, question: Play, scene: Scene) -> Self:
+        scenario, now, world = question.scenario, scene.now, scene.world
+        namespace = scenario.namespace or question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
+        return cls(
+            scenario, world, world.fork(), now, scene.scheduler, namespace, _autoscale(now, scenario)
+        )  # fmt: skip
+
+    @property
+    def assumed(self) -> dict[str, None]:
+        return self.world.assumed
+
+    def __call__(self, deal: int) -> PlayReport:
+        report, _ = replace(self, world=dealt_anew(self.begun, deal)).play()
+        return report
+
+    def check(self) -> None:
+        """Check the nodes, workloads and manifests of the steps, unless an earlier step may bring them, before anything
+        is played; the world stays as it is.
+
+        Raises UsageError with a line for every step that names something missing, and ManifestError for the first
+        manifest that the API server would refuse.
+        """
+        steps, faults = self.scenario.steps, list[str]()
+        checks = [
+            (f"step {place + 1} ({step.text})", partial(self._check, step, steps[:place]))
+            for place, step in enumerate(steps)
+        ]
+        for where, check in (*checks, ("spec.readiness", partial(self._check_workloads, self.scenario.stuck, steps))):
+            try:
+                check()
+            except UsageError as error:
+                faults.append(f"{where}: {error}")
+        if faults:
+            raise UsageError(*faults)
+
+    def _check(self, step: Step, before: Sequence[Step]) -> None:
+        action, nodes = step.action, self.world.living.nodes.objects
+        brings_nodes = any(earlier.action is not None and earlier.action.brings_nodes for earlier in before)
+        if isinstance(action, AddNode) and not brings_nodes:
+            action.change(nodes)
+        elif isinstance(action, OfNodes) and not brings_nodes:
+            nodes_of_target(action.target, nodes)
+        named = [*step.stuck, *step.ready]
+        if isinstance(action, Rollout | Rollback):
+            named.append(action.workload)
+        elif isinstance(action, Scale):
+            named.append(Named(action.kind, action.name, action.namespace))
+        self._check_workloads(named, before)
+        if isinstance(action, Apply):
+            self._applied(action)
+        elif isinstance(action, Rollout) and exists(self.world, action.workload.within(self.namespace)):
+            self._rolled_out(action)
+
+    def _check_workloads(self, workloads: Sequence[Named], before: Sequence[Step]) -> None:
+        if any(isinstance(earlier.action, Apply) for earlier in before):
+            return
+        for name in (workload.within(self.namespace) for workload in workloads):
+            if not exists(self.world, name):
+                raise not_found(self.world, name)
+
+    def play(self) -> tuple[PlayReport, list[Happenings]]:
+        """Play the steps once, in the world, which is then as after the last one. Also returns what happened before the
+        first step and in each.
+
+        What goes wrong on the way is told with its step, and the next one goes on: `check` finds mistakes before.
+        """
+        world = self.world
+        stuck = frozenset(name.within(self.namespace) for name in self.scenario.stuck)
+        world.surroundings = replace(world.surroundings, stuck=stuck)
+        before = world.cluster
+        # The steps happen in the world itself; what they are compared with is a fork.
+        baseline = Baseline.settled(world)
+        start = happened(world, before, baseline.happenings)
+        trial = Trial(replace(baseline, world=world.fork()), world)
+        steps = tuple(self._step(trial, number, step) for number, step in enumerate(self.scenario.steps, 1))
+        last = steps[-1] if steps else None
+        report = PlayReport(
+            kube_version=str(self.scheduler.release(self.snapshot.origin.release)),
+            scenario=self.scenario.name or None,
+            nodes=len(before),
+            preemption=world.surroundings.preempts,
+            start=start,
+            steps=steps,
+            pending=0 if last is None else last.pending,
+            not_created=0 if last is None else last.not_created,
+            not_made_yet=0 if last is None else last.not_made_yet,
+            short=() if last is None else last.short,
+            blocked=tuple(step.number for step in steps if step.is_blocked),
+            notes=(),
+            gaps=tuple(world.assumed),
+            not_modelled=Play.never_modelled if self.autoscale is None else tuple(_not_modelled(steps)),
+        )
+        return report, [baseline.happenings, *trial.happened]
+
+    def _step(self, trial: Trial, number: int, step: Step) -> StepReport:
+        world, before = self.world, self.world.cluster
+        failed: list[str] = []
+        changes: Sequence[RolloutReport | UpgradeReport | None] = ()
+        scaled: AutoscalingReport | None = None
+
+        def happen(_: World) -> None:
+            nonlocal changes, scaled
+            try:
+                self._switch_readiness(step)
+                changes = self._apply(trial, step.action)
+            except KubespreadError as error:
+                failed.append(str(error))
+            world.settle()
+            if self.autoscale is not None and world.waiting:
+                scaled = self.autoscale(world)
+
+        difference = trial.after(happen)
+        done = difference.happened[-1]
+        failed += map(str, done.refused)
+        return StepReport(
+            number=number,
+            name=step.name or None,
+            text=step.text,
+            failed="; ".join(failed) or None,
+            happened=happened(world, before, done),
+            pending=len(difference.waiting),
+            not_created=sum(row.count for row in difference.unmade if row.is_refused),
+            not_made_yet=sum(row.count for row in difference.unmade if not row.is_refused),
+            short=tuple(difference.short),
+            worse=tuple(sorted(difference.worse, key=in_order)),
+            rollouts=tuple(change for change in changes if isinstance(change, RolloutReport)),
+            upgrades=tuple(change for change in changes if isinstance(change, UpgradeReport)),
+            autoscaling=scaled,
+        )
+
+    def _switch_readiness(self, step: Step) -> None:
+        """Switch readiness from now on. Unready pods of a workload that is no longer stuck become ready at once."""
+        world = self.world
+        named = {name.within(self.namespace) for name in step.ready}
+        ready = named | {owner for name in named for owner in world.owners_below(name)}
+        stuck = (world.surroundings.stuck | {name.within(self.namespace) for name in step.stuck}) - ready
+        world.surroundings = replace(world.surroundings, stuck=stuck)
+        since = running_since(world.timestamp, ready=True)
+        pods = [pod for owner in sorted(ready, key=in_order) for pod in world.book.of(owner) if pod.spec.node_name]
+        unready = [pod for pod in pods if is_active(pod) and not is_ready(pod)]
+        world.change_pods((pod, on_node(pod, pod.spec.node_name, since)) for pod in unready)
+
+    def _apply(self, trial: Trial, verb: Verb | None) -> Sequence[RolloutReport | UpgradeReport | None]:
+        """Raises KubespreadError."""
+        world = self.world
+        match verb:
+            case Edit():
+                edit(world, verb, self.namespace)
+            case Restore():
+                restore(world, _nodes(world, verb))
+            case Rollout():
+                return [apply_workload(world, self._rolled_out(verb))]
+            case Rollback():
+                return [rolled_back(world, verb.workload.within(self.namespace))]
+            case Apply():
+                objects, workloads, notes = self._applied(verb)
+                world.add_objects(objects)
+                for note in notes:
+                    world.happenings.note(note)
+                return [apply_workload(world, workload) for workload in workloads]
+            case Upgrade():
+                return [replace_nodes(trial, _nodes(world, verb), verb.surge, verb.batch, DrainFlags(force=verb.force))]
+        return ()
+
+    def _applied(self, step: Apply) -> tuple[Sequence[ApiObject], Sequence[AppliedWorkload], Sequence[str]]:
+        """The other objects of the manifests that are new or changed (budgets, Services, PriorityClasses), their
+        workloads in order, and notes. Raises KubespreadError for what the API server would refuse.
+        """
+        now = self._now
+        choosing = Choosing(step.name, None, recursive=True, none_will_do=True)
+        read = read_sources(step.given, now, choosing, self.namespace)
+        if read.errors:
+            raise read.errors[0]
+        given = (*read.manifests, *read.bearing)
+        if not read.skipped and all(isinstance(source, Manifest) and not source.items for source in given):
+            # As kubectl says it.
+            raise UsageError("no objects passed to apply")
+        brought, notes = with_manifest_objects(now, read.manifests, self.namespace)
+        surroundings = replace(self._surroundings(brought, self.namespace, step.settings), name=step.name)
+        workloads = [self._wanted(brought, source, surroundings) for source in _sources(read, choosing, self.namespace)]
+        if step.replicas is not None:
+            workloads = [replace(workload, replicas=step.replicas, count=step.replicas) for workload in workloads]
+        self.world.assume(read.gaps)
+        return tuple(_new_objects(now, brought)), workloads, (*read.notes, *notes)
+
+    def _rolled_out(self, step: Rollout) -> AppliedWorkload:
+        """The workload with the template of its manifest, with fields set, or restarted. Raises KubespreadError."""
+        now, name = self._now, step.workload.within(self.namespace)
+        surroundings = self._surroundings(now, name.namespace, step.settings)
+        if step.manifest is None:
+            restarted_at = "" if step.settings else self.world.timestamp
+            return self._stored(now, name, surroundings, restarted_at)
+        choosing = Choosing(f"{name.namespace}/{name.kind}/{name.name}", one_only=True)
+        read = read_sources([step.manifest], now, choosing, name.namespace)
+        if read.errors:
+            raise read.errors[0]
+        source = read.chosen(choosing, name.namespace)[0]
+        return self._wanted(now, source, replace(surroundings, name=choosing.name))
+
+    @property
+    def _now(self) -> Snapshot:
+        return as_snapshot(self.world, self.snapshot)
+
+    def _surroundings(self, snapshot: Snapshot, namespace: str, settings: Sequence[str]) -> Surroundings:
+        return Surroundings(
+            snapshot.objects,
+            self.scheduler.release(snapshot.origin.release),
+            context_namespace=namespace,
+            admission=self.scheduler.admission_plugins(resource_quota=False),
+            settings=parse_settings(settings),
+        )
+
+    def _wanted(self, now: Snapshot, source: Source, surroundings: Surroundings) -> AppliedWorkload:
+        if isinstance(source, Reference):
+            name = WorkloadName(source.kind.kind, source.namespace or surroundings.context_namespace, source.name)
+            return self._stored(now, name, surroundings)
+        candidate = from_manifest(source, surroundings)
+        self.world.assume((*candidate.gaps, *candidate.admission_gaps))
+        refuse_update(candidate, now)
+        is_other = runs_another_template(candidate, now)
+        wanted_now = _of_candidate(candidate, is_other=is_other)
+        return _as_before(self.world, wanted_now, candidate) if is_other else wanted_now
+
+    def _stored(
+        self, now: Snapshot, name: WorkloadName, surroundings: Surroundings, restarted_at: str = ""
+    ) -> AppliedWorkload:
+        row = POD_CREATORS[name.kind]
+        if reason := now.origin.unread.get(name.kind):
+            raise SnapshotError(f'{row.resource} "{name.name}" cannot be looked up: {reason}')
+        if row.cls is Pod or not row.is_kept:
+            raise UsageError(f"a {name.kind} cannot be applied again by name: name its manifest")
+        obj = now.objects.named(row.cls, name.name, name.namespace)
+        if obj is None:
+            raise not_found(self.world, name)
+        candidate = revised(obj, row, surroundings, restarted_at)
+        self.world.assume(candidate.admission_gaps)
+        return _of_candidate(candidate, is_other=candidate.template is not None)
+
+
+def _autoscale(snapshot: Snapshot, scenario: Scenario) -> Autoscale | None:
+    kind = scenario.autoscaler
+    if kind is None:
+        return None
+    groups = groups_of(snapshot, kind, scenario.node_groups)
+    types = types_of(kind, scenario.instance_types)
+    return lambda world: autoscale(world, groups.groups, kind, types=types, expanders=groups.expanders, searches=False)
+
+
+def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
+    """What a played node autoscaler leaves out."""
+    scaled = (step.autoscaling for step in steps if step.autoscaling is not None)
+    yield Play.never_modelled[0]
+    yield from dict.fromkeys(text for report in scaled for text in report.not_modelled)
+    yield "what autoscalers of pods, and the descheduler, do meanwhile"
+
+
+def _nodes(world: World, verb: OfNodes) -> list[str]:
+    return [node.metadata.name for node in nodes_of_target(verb.target, world.living.nodes.objects)]
+
+
+def _sources(read: Sources, choosing: Choosing, namespace: str) -> Iterator[Source]:
+    """Every workload, or the named one; manifests may hold none at all."""
+    bearing = [source for source in read.bearing if not isinstance(source, Manifest) or source.workloads]
+    yield from replace(read, bearing=bearing).chosen(choosing, namespace) if bearing else ()
+
+
+def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:
+    """Objects that are new or changed, except pods, nodes and workloads."""
+    for cls, objects in after.objects.by_type.items():
+        unchanged = {id(obj) for obj in before.objects.of(cls)}
+        if cls not in WORKLOADS:
+            yield from (obj for obj in objects if id(obj) not in unchanged)
+
+
+def _of_candidate(candidate: Candidate, *, is_other: bool) -> AppliedWorkload:
+    creator = candidate.object
+    row = KEPT.get(type(creator)) if creator is not None else None
+    has_replicas = row is not None and row.has_replicas
+    return AppliedWorkload(
+        candidate.pod,
+        candidate.workload,
+        creator if row is not None else None,
+        creator.spec.replicas if has_replicas else None,  # type: ignore[union-attr]  # the row says that it has the field
+        is_other,
+        candidate.replicas,
+    )
+
+
+def _as_before(world: World, workload: AppliedWorkload, candidate: Candidate) -> AppliedWorkload:
+    """A Deployment that returns to an earlier template gets exactly that one: its ReplicaSet exists already."""
+    obj, name = workload.object, workload.name
+    if not isinstance(obj, Deployment) or name is None or candidate.template is None:
+        return workload
+    rollout = world.rollouts.get(name) or rollout_of_cluster(world, name)
+    templates = [without_hash(replica_set.spec.template) for replica_set in rollout.replica_sets]
+    same = next(
+        (template for template in templates if template is not None and scheduled_alike(template, candidate.template)),
+        None,
+    )
+    if same is None:
+        return workload
+    return replace(workload, object=replace(obj, spec=replace(obj.spec, template=same)))

@@ -1,1 +1,0 @@
-"""A scenario, step by step, and its effects on the cluster."""
