@@ -204,8 +204,9 @@ class _Drains(Struct, frozen=True):
         return list(alike.values())[:_MOST]
 
     def _drained(self, pod: Pod, placed: Placed, node: int) -> _Stalled:
-        """The node at position ``node`` is cordoned, and its replicas, copies of ``pod``, are evicted as long as fewer
-        are missing than may be. A successor that finds a node is ready at once, and the next replica may go.
+        """The node at position ``node`` is cordoned, and its replicas, copies of ``pod``, are evicted one by one, as
+        every drain here does, as long as fewer are missing than may be. A successor that finds a node is ready at once,
+        and the next replica may go.
         """
         cluster = self.trial.cluster
         bare = cluster.after(Change(replaced={node: cordoned(cluster.nodes.objects[node])}))
@@ -213,12 +214,11 @@ class _Drains(Struct, frozen=True):
         before = remaining = placed.count - len(staying)
         waiting, message = 0, None
         while remaining and waiting < self.allowed:
-            evicted = min(remaining, self.allowed - waiting)
-            remaining -= evicted
+            remaining -= 1
             now = bare.after(Change(come=[(pod, position) for position in (*staying, *[node] * remaining)]))
-            (outcome,) = place(now, [Entry(pod, self.trial.plugins, waiting + evicted)], first_in_heap)
+            (outcome,) = place(now, [Entry(pod, self.trial.plugins, waiting + 1)], first_in_heap)
             staying += [choice.node for choice in outcome.choices]
-            waiting += evicted - len(outcome.choices)
+            waiting += 1 - len(outcome.choices)
             message = outcome.stopped
         return _Stalled(cluster.nodes.names[node], before, remaining, message)
 
