@@ -260,13 +260,14 @@ def _left_alone(left: LeftAlone) -> str:
 
 def _together(together: Together, alone: str) -> Iterator[str]:
     groups = f", cordoning {', then '.join(map(str, together.groups))}" if len(together.groups) > 1 else ""
-    headline = f"{alone}, {len(together.nodes):,} together"
+    headline = f"{alone}, {len(together.nodes):,} together" if together.nodes else f"{alone}, none together"
     named = some_of(together.nodes, _MAX_NAMED)
-    if len(together.nodes) <= _MAX_NAMED and not together.untried:
+    if together.nodes and len(together.nodes) <= _MAX_NAMED and not together.untried:
         yield f"{headline}, in this order{groups}: {named}"
         return
     # Many names would bury the answer.
     yield headline
-    yield f"together, in this order{groups}: {named}"
+    if together.nodes:
+        yield f"together, in this order{groups}: {named}"
     if together.untried:
         yield f"together with these, {count_of(together.untried, 'other')} that can go alone were not tried"

@@ -525,16 +525,17 @@ def of_removable(report: RemovableReport, commands: Commands) -> Iterator[Report
     alone = [row.node for row in report.rows if row.alone]
     if alone:
         tried = "" if len(report.rows) == report.nodes else f" tried, those with the fewest pods, of {report.nodes:,}"
+        going = report.together.nodes
+        together = f"{len(going):,} together: {some_of(going, _MAX_NAMED)}" if going else "none together"
         yield ReportLine(
             key="room/removable",
             area="room",
             question="removable",
             level="notice",
-            what=f"{len(alone):,} of {count_of(len(report.rows), 'node')}{tried} can go alone, "
-            f"{len(report.together.nodes):,} together: {some_of(report.together.nodes, _MAX_NAMED)}",
-            extent=len(report.together.nodes),
-            nodes=report.together.nodes,
-            command=commands.of_nodes("removable", *(() if not tried else report.together.nodes[:_MAX_NAMED])),
+            what=f"{len(alone):,} of {count_of(len(report.rows), 'node')}{tried} can go alone, {together}",
+            extent=len(going),
+            nodes=going,
+            command=commands.of_nodes("removable", *(() if not tried else going[:_MAX_NAMED])),
         )
 
 
