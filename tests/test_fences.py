@@ -216,6 +216,26 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert imported == {}
 
 
+def test_concepts_stay_whole() -> None:
+    """Many small files, and lines that only say where names come from, are a sign that the rooms are too small."""
+    code, imported = 0, 0
+    for path in FILES:
+        tree = ast.parse(path.read_text())
+        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+        texts = {id(node) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)}
+        code += len({line for node in nodes if id(node) not in texts for line in _lines_of(node)})
+        imported += sum(len(_lines_of(node)) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
+    assert len(FILES) <= 560
+    assert imported / code <= 0.11
+
+
+def _lines_of(node: ast.stmt) -> range:
+    """Those of a simple statement, the head of another."""
+    last = node.end_lineno or node.lineno
+    body: list[ast.stmt] = getattr(node, "body", [])
+    return range(node.lineno, min(last, body[0].lineno - 1 if body else last) + 1)
+
+
 def test_links_that_lead_in_a_circle_are_met_by_no_resolve() -> None:
     """Path.resolve raises RuntimeError for them before Python 3.13, os.path.realpath never."""
     assert [path.name for path in FILES if ".resolve(" in path.read_text()] == []
