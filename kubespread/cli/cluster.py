@@ -89,7 +89,7 @@ def open_cluster(options: ClusterOptions, *, quiet: bool) -> Snapshot:
 
 
 def open_cluster_if_any(options: EditedClusterOptions, *, is_needed: bool, quiet: bool) -> Snapshot | None:
-    """The same where it ``is_needed`` or one is named, or where there has to be one; else options that say anything
+    """The cluster where it ``is_needed`` or one is named, or where there has to be one; else options that say anything
     about it are refused. Raises UsageError.
     """
     if not isinstance(options, OptionalClusterOptions) or options.is_named:

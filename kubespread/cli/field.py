@@ -226,7 +226,7 @@ class Field:
     value: Callable[[Typed], Any]
     """What it is, before a cluster is read."""
     late: Callable[[Typed], Late] | None = None
-    """The same for a value that depends on the cluster."""
+    """How a value is read that depends on the cluster."""
 
 
 def _value(field: FieldInfo, kind: Any, option: Option) -> Field:

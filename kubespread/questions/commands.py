@@ -37,7 +37,7 @@ class Commands(Struct, frozen=True):
         return " ".join(["kubespread", question, *words, *([whose] if whose else []), *self._source()])
 
     def of_nodes(self, question: str, *words: str) -> str:
-        """The same of a question that is not about workloads."""
+        """The command of a question that is not about workloads."""
         return " ".join(["kubespread", question, *map(quote, words), *self._source()])
 
     def _source(self) -> Iterator[str]:

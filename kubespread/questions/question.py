@@ -487,7 +487,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         return next((forms[0] for forms in shown if forms and not {"table", "plain"} & {*forms}), None)
 
     def written_in(self, _form: Format) -> Self:
-        """The same question for an answer in this format."""
+        """This question for an answer in this format."""
         return self
 
     def shown(self, look: Look) -> Look:

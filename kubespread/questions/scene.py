@@ -132,7 +132,7 @@ class Scene(Struct, frozen=True, dict=True):
         return world_of(self.now, self.scheduler, preempts=self.question.makes_room)
 
     def asking(self, question: Asked[Any], doing: str) -> Scene:
-        """The same cluster for a question that this one's answer is made of: edits and world are made once for all.
+        """This cluster for a question that this one's answer is made of: edits and world are made once for all.
         It has what is left of the time, and says what it is ``doing``.
         """
         tell, begun = self.on_part, monotonic()

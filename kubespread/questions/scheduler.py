@@ -127,7 +127,7 @@ class Scheduler:
 
     @property
     def carried(self) -> Scheduler:
-        """The same where its files are not: its configuration as text."""
+        """This scheduler for a place that has not its files: with its configuration as text."""
         if self.config is None:
             return self
         _, text = _config_text(str(self.config))

@@ -226,7 +226,7 @@ def _begun(asked: Made, made: Any, items: Sequence[tuple[int, Any]], until: floa
 
 
 def _ended(outcomes: Any) -> Outcomes:
-    """The same, ended where nobody wants the rest any more."""
+    """Outcomes that end where nobody wants the rest any more."""
     try:
         yield from outcomes
     finally:

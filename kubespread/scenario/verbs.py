@@ -210,7 +210,7 @@ _IN_ORDER = (
 )  # fmt: skip
 _BY_KEY = {verb.form.key: verb for verb in _VERBS if verb.form.fields}
 STEPS: Mapping[str, type[Verb]] = {key: _BY_KEY[key] for key in dict.fromkeys((*_IN_ORDER, *_BY_KEY))}
-"""The same with fields, by the keys of a scenario: what is done most comes first."""
+"""All verbs with fields, by the keys of a scenario: what is done most comes first."""
 
 
 def words_in(verb: str, text: str) -> list[str]:

@@ -95,7 +95,7 @@ def references(line: Line, environment: Mapping[str, str], more: Sequence[Kind] 
 
 
 def references_and_services(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """The same, and ``svc/``."""
+    """References to workloads, and ``svc/``."""
     from kubespread.kube.api.kinds import SERVICE
 
     return references(line, environment, (SERVICE,))
@@ -416,7 +416,7 @@ def _described(line: Line, offered: Candidates, _environment: Mapping[str, str])
 
 
 def _bare(line: Line, offered: Candidates, environment: Mapping[str, str]) -> str:
-    """The same without help, and without what precedes the last character at which bash breaks words."""
+    """A word without its help, and without what precedes the last character at which bash breaks words."""
     start = behind_last_break(environment.get(LINE_VARIABLE, ""), environment.get(BREAKS_VARIABLE, ""))
     rows = _described(line, offered, environment).splitlines()
     return "".join(f"{row}\n" for row in (rows[0], *(row.partition("\t")[0][start:] for row in rows[1:])))

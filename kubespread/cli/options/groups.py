@@ -1,4 +1,4 @@
-"""Which cluster is asked about, and how it is reached.
+"""Which cluster a command reads, and how it is reached.
 
 What is changed in the cluster before the question is asked. How it is scheduled. How an answer is written, and what is
 printed beside it.
@@ -200,7 +200,7 @@ def parse_duration(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """Which cluster is asked about."""
+    """Which cluster a command reads."""
 
     snapshot: Annotated[
         list[Path] | None,
@@ -267,7 +267,7 @@ _Edits: Any = make_dataclass("_Edits", list(_options()), bases=(ClusterOptions,)
 
 @dataclass(frozen=True, slots=True)
 class EditedClusterOptions(_Edits, ClusterOptions):  # type: ignore[misc]  # its options are those of the edits there are
-    """Which cluster is asked about, and what is changed in it: NODES is a name, or labels as kubectl's -l has them."""
+    """Which cluster a command reads, and what is changed in it: NODES is a name, or labels as kubectl's -l has them."""
 
     typed_order: tuple[str, ...] = ()
     """The options of the command line by name, each as often as it stands there, from `OrderedCommand`."""
@@ -290,7 +290,7 @@ class EditedClusterOptions(_Edits, ClusterOptions):  # type: ignore[misc]  # its
         return made + [(verb, text) for verb, texts in waiting.items() for text in texts]
 
     def edits(self) -> list[Edit]:
-        """The same as values, with the manifests of new nodes read. Raises UsageError and ManifestError."""
+        """What is changed, as values, with the manifests of new nodes read. Raises UsageError and ManifestError."""
         read = [EDITS[verb].read(text) for verb, text in self.typed()]
         return [with_flags(edit, self._drain_flags()) for edit in read]
 

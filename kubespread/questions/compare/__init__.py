@@ -1,1 +1,1 @@
-"""The same question on two sides, and what differs between its answers."""
+"""One question on two sides, and what differs between its answers."""

@@ -59,7 +59,7 @@ def answers(
     asked: Sequence[Member], question: Question[Any], scheduler: Scheduler, workers: Workers,
     on_progress: OnProgress | None = None, settle: Settle | None = None, timeout: float | None = None,
 ) -> FleetReport:  # fmt: skip
-    """The same of clusters that are found already; ``settle`` is for another process too. Raises what `fleet` does."""
+    """Answers of clusters that are found already; ``settle`` is for another process too. Raises what `fleet` does."""
     if not asked:
         raise UsageError("a fleet without clusters: name some")
     if isinstance(question, ManifestsQuestion):

@@ -107,7 +107,7 @@ class StepReport(Report, frozen=True):
         return next(iter(messages), None)
 
     def dealt(self, others: Sequence[StepReport]) -> StepReport:
-        """The same step, combined with its other deals."""
+        """This step, combined with its other deals."""
         played = [self, *others]
         return msgspec.structs.replace(
             self,
@@ -229,7 +229,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
         return list(dict.fromkeys(name for step in self.steps for name in step.broken_budgets))
 
     def dealt(self, others: Sequence[PlayReport]) -> PlayReport:
-        """The same answer, combined with its other deals."""
+        """This answer, combined with its other deals."""
         played = [self, *others]
         steps = zip(self.steps, *(other.steps for other in others), strict=True)
         return msgspec.structs.replace(
