@@ -305,8 +305,7 @@ def test_a_workload_is_as_ready_and_as_uneven_whoever_shows_it(snapshot: Snapsho
     before, after = (_audited(settled) for settled in (_as_planned(snapshot), _as_planned(snapshot, step)))
     for row in plan.workloads:
         assert row.before == before.get(str(row.workload)), row.workload
-        # A cluster that is saved later does not say how many pods an owner that is not modeled had before.
-        if not plan.played.chances and row.workload.kind != "Rollout":
+        if not plan.played.chances:
             assert row.after == after.get(str(row.workload)), row.workload
     with suppress(UsageError):
         for loss in kubespread.survive(snapshot).losses:
