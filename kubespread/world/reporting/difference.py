@@ -134,6 +134,7 @@ class Baseline(Struct, frozen=True, dict=True):
         """Of ``world`` itself, which settles: what controllers lack is made, what is under way has gone on, and what
         finds a node in a moment has one, so that only pods that wait even then are pending before.
         """
+        world.note_owners()
         lacking = (row.owner for row in unmade(world))
         world.dirty.update(dict.fromkeys(owner for owner in lacking if world.makes_others(owner)))
         resume(world)
@@ -144,9 +145,7 @@ class Baseline(Struct, frozen=True, dict=True):
 
     def trial(self, counts: Counted = everything) -> Trial:
         """A fork to let events happen in."""
-        fork = self.world.fork()
-        fork.origin = self.world
-        return Trial(self, fork, counts)
+        return Trial(self, self.world.fork(), counts)
 
     def ready(self, workload: WorkloadName) -> int:
         """How many pods of a workload are ready."""
@@ -178,6 +177,8 @@ class Trial:
     ) -> None:
         """``happened`` is what happened in ``world`` since the baseline, step by step."""
         self.baseline, self.world, self.counts, self.happened = baseline, world, counts, happened
+        # What an owner that is nowhere to be seen is to have is what it had then.
+        world.origin = baseline.world
 
     def fork(self) -> Trial:
         return Trial(self.baseline, self.world.fork(), self.counts, self.happened)

@@ -249,12 +249,18 @@ class Store:
         else itself.
         """
         if len(self._above) != len(self.book.owners):
-            for name in self.book.owners:
-                self._note_above(name, self.book.of(name))
+            self.note_owners()
         owners = self._below.get(workload)
         if owners is None:
             return [] if workload.kind == "Deployment" else [workload]
         return sorted(owners, key=in_order)
+
+    def note_owners(self) -> None:
+        """Note whose the controllers of all pods are, as long as they have pods: of one that is not in the cluster's
+        objects nothing else tells.
+        """
+        for name in self.book.owners:
+            self._note_above(name, self.book.of(name))
 
     def _note_above(self, name: WorkloadName, pods: Sequence[Pod]) -> None:
         """What ``name`` belongs to, unless that is known."""
