@@ -320,6 +320,7 @@ def plan(
     scheduler: Scheduler | None = None,
     *,
     scenario: ScenarioGiven | None = None,
+    create_namespaces: bool = False,
     replace_pool: str | Sequence[str] = (),
     hpa_max: bool = False,
     prices: PricesGiven | None = None,
@@ -339,6 +340,7 @@ def plan(
 
     - ``manifests``: Manifest, or directory of manifests, to apply: what is new is created, what runs is changed.
     - ``scenario``: File of kind Scenario whose steps are played after the edits.
+    - ``create_namespaces``: Create the namespaces of the manifests that are missing; what is in them is refused without.
     - ``replace_pool``: Replace the nodes of a pool, by its name or as KEY=VALUE, by as many or COUNT nodes of another size (8x16: 8 CPUs, 16 GiB), or by copies of a node or of a Node manifest.
     - ``hpa_max``: Scale every workload with an autoscaler to its maximum, all together.
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.

@@ -231,6 +231,36 @@ CONCLUSIONS = {
         f"verify {BLOCKED}/promises.json -S {BLOCKED}/snapshot.json", "unknown", 3, "not done in full"
     ),
 }
+TEMPLATES = "conclusions/11-plan-apply-ignores-template-changes"
+SAME = "running/01-apply-other-template-no-rollout"
+PAUSED = "conclusions/12-plan-new-paused-deployment"
+NOWHERE = "conclusions/13-plan-namespace-not-there"
+APPLIED = {
+    **{
+        f"another template of a full cluster is stuck: {changed}": Case(
+            f"plan -f {TEMPLATES}/{changed}.yaml -S {TEMPLATES}/snapshot.json", "no", 1, "1 more pod pending"
+        )
+        for changed in ("annotation", "command", "env", "image", "probe", "sa")
+    },
+    **{
+        f"another template without surge is stuck: {changed}": Case(
+            f"plan -f {SAME}/{changed}.json -S {SAME}/cluster.json --kube-version 1.36.2", "no", 1, "1 more pod pending"
+        )
+        for changed in (
+            "annotation", "args", "cmvolume", "env", "grace", "image", "probe", "pullpolicy", "secctx", "serviceaccount",
+        )
+    },
+    "nobody makes the pods of a new Deployment that is paused": Case(
+        f"plan -f {PAUSED}/new.yaml -S {PAUSED}/snapshot.json", "no", 1, "^not everything fits: 3 more pods not made yet",
+        ("message", "the Deployment is paused"),
+    ),
+    "nothing is created in a namespace that is not there": Case(
+        f"plan -f {NOWHERE}/nowhere.yaml -S {NOWHERE}/snapshot.json", "no", 1, field=("failed", 'namespaces .*nowhere.* not found')
+    ),
+    "a namespace may be created first": Case(
+        f"plan -f {NOWHERE}/nowhere.yaml --create-namespaces -S {NOWHERE}/snapshot.json", "yes", 0, "^everything fits"
+    ),
+}  # fmt: skip
 
 
 def values_of(data: Any, key: str) -> list[str]:
@@ -243,9 +273,9 @@ def values_of(data: Any, key: str) -> list[str]:
     return [*own, *(value for item in data.values() for value in values_of(item, key))]
 
 
-@pytest.mark.parametrize("name", [*EVERYDAY, *JUDGMENT, *TEXTS, *VERDICTS, *CONCLUSIONS])
+@pytest.mark.parametrize("name", [*EVERYDAY, *JUDGMENT, *TEXTS, *VERDICTS, *CONCLUSIONS, *APPLIED])
 def test_how_a_case_ends(name: str) -> None:
-    case = {**EVERYDAY, **JUDGMENT, **TEXTS, **VERDICTS, **CONCLUSIONS}[name]
+    case = {**EVERYDAY, **JUDGMENT, **TEXTS, **VERDICTS, **CONCLUSIONS, **APPLIED}[name]
     result = run(*case.command.split(), "-o", "json", "-q", cwd=CASES)
     assert result.code == case.code, result.err
     report = json.loads(result.out)

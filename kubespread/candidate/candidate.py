@@ -41,22 +41,20 @@ from kubespread.kube.api.decoding import decode, normalized
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import UnknownField, alternatives, near_miss, unknown_fields, workload_type
-from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
+from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload, ReplicaSet, StatefulSet
 from kubespread.kube.name_rules import dns_label_faults
 from kubespread.kube.owners import WorkloadName, controller_of, controls, is_active, static_notes
+from kubespread.kube.templates import unread_of
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.objects import workload_faults
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.versions import LATEST, KubeVersion, Release
-from kubespread.kube.well_known import ENDED_PHASES
+from kubespread.kube.well_known import ENDED_PHASES, RESTARTED_AT
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of
 
 T = TypeVar("T", bound=ApiObject)
-
-RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
-"""The annotation of a template by which ``kubectl rollout restart`` makes another one of it."""
 
 
 class Candidate(Struct, frozen=True):
@@ -182,6 +180,9 @@ def _decoded_candidate(place: Place, row: Kind, plain: Any, surroundings: Surrou
             with place.decoding():
                 typed.status = decode(item.data.get("status") or {}, PodStatus, "status")
         return _from_pod(place, NewPod(typed, notes=tuple(static_notes(typed))), surroundings)
+    if isinstance(typed, LabelSelectingWorkload) and typed.spec.template is not None:
+        template = typed.spec.template
+        template.unread = unread_of(field_at(plain, f"{row.template_path}.spec") or {}, template.metadata.annotations)
     return _from_creator(place, row, typed, plain, surroundings)
 
 
@@ -327,6 +328,8 @@ def _admitted(creator: ApiObject, kind: Kind, surroundings: Surroundings) -> Can
     with place.decoding():
         # Amounts were not looked at when it was read.
         normalized(plain, kind.cls)
+    # Made-up names depend on what is read alone.
+    (field_at(plain, kind.template_path) or {}).pop("unread", None)
     return _from_creator(place, kind, creator, plain, surroundings)
 
 
@@ -384,7 +387,8 @@ def _from_creator(place: Place, row: Kind, creator: ApiObject, plain: Any, surro
         place.item.api_version,
         place.item.kind,
         creator,
-        Pod(metadata=template.metadata, spec=template.spec),
+        # What is stored of the template is not defaulted as a pod is.
+        Pod(metadata=deepcopy(template.metadata), spec=deepcopy(template.spec)),
         json.dumps(field_at(plain, path), sort_keys=True),
     )
     # What pods of it ask for as a whole is for when they are admitted.

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.controllers.adoption import PodsByController, pods_of
-from kubespread.controllers.deployment import TEMPLATE_HASH, newest_replica_set
+from kubespread.controllers.deployment import TEMPLATE_HASH, newest_replica_set, without_hash
 from kubespread.controllers.statefulset import first_ordinal, for_ordinal, ordinal_of
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import default_claim, default_pod
@@ -49,6 +49,7 @@ from kubespread.kube.api.workloads import (
 from kubespread.kube.gotext import aggregate, quote
 from kubespread.kube.owners import WorkloadName, controller_of, is_active
 from kubespread.kube.selector import SelectorError, from_label_selector
+from kubespread.kube.templates import are_one_template, tree_of
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -62,6 +63,26 @@ def runs_another_template(candidate: Candidate, snapshot: Snapshot) -> bool:
         return False
     running = _running_template(candidate.workload, snapshot)
     return running is not None and not scheduled_alike(running, candidate.template)
+
+
+def is_rolled_out(candidate: Candidate, snapshot: Snapshot) -> bool | None:
+    """Whether the candidate, applied to the cluster, has another template than its namesake there; None where that is
+    not known.
+    """
+    workload, obj = candidate.workload, candidate.object
+    running = without_hash(_running_template(workload, snapshot)) if workload is not None else None
+    template = obj.spec.template if isinstance(obj, _ROLLED_OUT) else None
+    alike = running is None or template is None or is_one_template(running, template)
+    return None if alike is None else not alike
+
+
+def is_one_template(one: PodTemplateSpec, other: PodTemplateSpec) -> bool | None:
+    """Whether a workload is not rolled out from one to the other; None where scheduling cannot tell them apart, and
+    what else they hold is not known.
+    """
+    if one.unread is None or other.unread is None:
+        return None if scheduled_alike(one, other) else False
+    return are_one_template(one, other)
 
 
 def scheduled_alike(one: PodTemplateSpec | Pod, other: PodTemplateSpec | Pod) -> bool:
@@ -89,7 +110,8 @@ def _scheduled_as(template: PodTemplateSpec | Pod) -> Any:
     pod.spec.volumes = [volume for volume in pod.spec.volumes if volume.affects_scheduling]
     pod.spec.forget_unread_volumes()
     labels = {key: value for key, value in pod.metadata.labels.items() if key != TEMPLATE_HASH}
-    return labels, msgspec.to_builtins(pod.spec)
+    # However amounts are written.
+    return labels, tree_of(msgspec.to_builtins(pod.spec))
 
 
 _IMMUTABLE = "field is immutable"

@@ -155,8 +155,8 @@ def current_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSe
 def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
     """Of the Deployment's ReplicaSets the oldest that has its template.
 
-    Only what scheduling reads of a template is kept, so different templates may look equal; then the one with the
-    revision that the Deployment itself names counts.
+    Not all is known of every template, so different ones may look equal; then the one with the revision that the
+    Deployment itself names counts.
 
     Source: pkg/controller/deployment/util/deployment_util.go, FindNewReplicaSet
     """
@@ -173,8 +173,11 @@ def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) 
 
 
 def _has_template_of(replica_set: ReplicaSet, deployment: Deployment) -> bool:
-    """Whether the templates are equal apart from the hash, which only the ReplicaSet's has."""
-    return without_hash(replica_set.spec.template) == without_hash(deployment.spec.template)
+    """Whether all that is known of both templates is equal, but for the hash, which only the ReplicaSet's has."""
+    one, other = without_hash(replica_set.spec.template), without_hash(deployment.spec.template)
+    if one is not None and other is not None and None in (one.unread, other.unread):
+        one, other = replace(one, unread=None), replace(other, unread=None)
+    return one == other
 
 
 def age_order(replica_set: ReplicaSet) -> tuple[str, str]:

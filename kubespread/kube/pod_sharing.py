@@ -20,7 +20,7 @@ from kubespread.kube.api.core import Pod, PodSpec, PodStatus, PodTemplateSpec
 from kubespread.kube.api.decoding import check, check_time
 from kubespread.kube.api.meta import Int64, KubeObject, ObjectMeta, OwnerReference, StringMap
 from kubespread.kube.pod_requests import RESIZE_PENDING
-from kubespread.kube.well_known import DISRUPTION_TARGET, READ_OF_PODS, READY
+from kubespread.kube.well_known import DISRUPTION_TARGET, READ_ANNOTATIONS, READ_OF_PODS, READY
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -140,7 +140,9 @@ class PodSharing:
         pod.status = self._part("status", pod.status)
 
     def share_template(self, template: PodTemplateSpec) -> None:
-        """Replace the parts of what a workload makes pods of likewise; it stays as it was written."""
+        """Replace the parts of what a workload makes pods of likewise; what is read of it stays as it was written."""
+        meta = template.metadata
+        meta.annotations = {name: value for name, value in meta.annotations.items() if name in READ_ANNOTATIONS}
         template.spec.forget_unread_volumes()
         template.spec = self._part("template", template.spec)
 

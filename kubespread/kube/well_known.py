@@ -32,6 +32,10 @@ SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 """On pods and nodes: ``true`` keeps Karpenter from disrupting the node."""
 JOB_COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""The manifest that kubectl applied last: which fields it had is read, and nothing else of it."""
+RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
+"""The annotation of a template by which ``kubectl rollout restart`` makes another one of it."""
 CHECK_IGNORE = "kubespread.dev/ignore"
 """Codes of findings that ``kubespread check`` is not to report of a workload."""
 
@@ -72,6 +76,7 @@ READ_ANNOTATIONS = frozenset(
         DESIRED_REPLICAS,
         MAX_REPLICAS,
         CHECK_IGNORE,
+        RESTARTED_AT,
         *READ_OF_PODS,
         *READ_OF_MACHINES,
     }

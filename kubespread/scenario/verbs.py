@@ -126,13 +126,17 @@ class Apply(StepVerb, frozen=True):
     """Manifests are applied: what is new is created, what runs is changed."""
 
     form: ClassVar = Form(
-        "apply", "FILE...", "FILE... [--kustomize DIRECTORY] [--set FIELD=VALUE] [--replicas N] [--name NAME]",
+        "apply", "FILE...",
+        "FILE... [--kustomize DIRECTORY] [--set FIELD=VALUE] [--replicas N] [--name NAME] [--create-namespaces]",
         fields={
             "files": Field(Holds.TEXTS, "manifests or directories of them"),
             "kustomize": Field(Holds.TEXTS, "directories with a kustomization", flag="--kustomize"),
             "set": Field(Holds.TEXTS, "fields to change in each workload, as --set has them", flag="--set"),
             "replicas": Field(Holds.NUMBER, "how many replicas, whatever the manifest says", flag="--replicas"),
             "name": Field(Holds.TEXT, "which of several workloads", flag="--name"),
+            "createNamespaces": Field(
+                Holds.FLAG, "whether namespaces that are missing are created first", flag="--create-namespaces"
+            ),
         },
     )  # fmt: skip
     given: tuple[Any, ...]
@@ -142,6 +146,8 @@ class Apply(StepVerb, frozen=True):
     replicas: int | None = None
     name: str | None = None
     """Which of several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME. None: all of them."""
+    creates_namespaces: bool = False
+    """Whether the namespaces of what is applied are created where they are missing."""
 
     @classmethod
     def parsed(cls, words: Sequence[str]) -> FieldValues:
@@ -157,13 +163,15 @@ class Apply(StepVerb, frozen=True):
         given = (*files, *built)
         if not given:
             raise UsageError("apply: expected the manifests to apply")
-        return cls(given, tuple(settings), fields.get("replicas"), fields.get("name"))
+        creates = bool(fields.get("createNamespaces"))
+        return cls(given, tuple(settings), fields.get("replicas"), fields.get("name"), creates)
 
     @classmethod
     def line(cls, fields: FieldValues) -> str:
         flags = [(flag, fields[name]) for name, flag in cls.form.flags.items() if name in fields]
         values = [(flag, item) for flag, value in flags for item in (value if isinstance(value, list) else [value])]
-        return f"apply {shlex.join([*fields.get('files', ()), *(str(word) for pair in values for word in pair)])}"
+        words = (word for flag, value in values for word in ([flag] if value is True else [flag, str(value)]))
+        return f"apply {shlex.join([*fields.get('files', ()), *words])}"
 
 
 class Upgrade(OfNodes, StepVerb, frozen=True):

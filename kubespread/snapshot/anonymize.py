@@ -61,6 +61,8 @@ _KEPT_WORDS = frozenset(
         "privileged", "baseline", "restricted",
     }
 )  # fmt: skip
+_DIGESTS: Mapping[str, str | None] = {"unread": None, "last_applied": ""}
+"""Fields that tell of names, and what they are without."""
 _NUMBER = re.compile(r"-?\d+")
 # A volume in several zones has them in one label, with this between them.
 _BETWEEN_ZONES = "__"
@@ -207,7 +209,9 @@ class _Renaming:
         for name in value.__struct_fields__:  # type: ignore[attr-defined]  # T is a KubeObject here
             if name in _KEPT_FIELDS or name == but or (name == "name" and isinstance(value, _KEPT_NAMES)):
                 continue
-            if name == "disrupted_pods":
+            if name in _DIGESTS:
+                setattr(renamed, name, _DIGESTS[name])
+            elif name == "disrupted_pods":
                 setattr(renamed, name, {self._rename(pod): time for pod, time in getattr(value, name).items()})
             else:
                 setattr(renamed, name, self._value(getattr(value, name)))

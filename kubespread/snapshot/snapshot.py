@@ -14,14 +14,16 @@ from kubespread.errors import SnapshotError
 from kubespread.escaping import escaped
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_cluster_objects, default_node
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.core import Node, Pod, PodTemplateSpec
 from kubespread.kube.api.decoding import DecodingError, check, decode, decoder_of
 from kubespread.kube.api.kinds import KEPT, READ, Kind, full_kind, holds_pods, skipped_gaps
 from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.workloads import LabelSelectingWorkload, ReplicaSet
 from kubespread.kube.pod_sharing import PodSharing
+from kubespread.kube.templates import fields_of_applied, unread_of
 from kubespread.kube.time import format_utc
 from kubespread.kube.versions import KubeVersion
-from kubespread.kube.well_known import READ_ANNOTATIONS
+from kubespread.kube.well_known import LAST_APPLIED, READ_ANNOTATIONS
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.wording import some_of
 
@@ -137,6 +139,10 @@ class TypedReader:
 
     def __init__(self) -> None:
         self._sharing = PodSharing()
+        self._unread: dict[bytes, str | None] = {}
+        """By the text of a template: a Deployment has that of its ReplicaSet."""
+        self.whole: list[PodTemplateSpec] = []
+        """Templates that were taken to hold all their fields."""
 
     def read(self, item: KubernetesObject) -> ApiObject | None:
         """The object, None for a kind that scheduling does not read. Raises DecodingError for a value of the wrong
@@ -149,25 +155,55 @@ class TypedReader:
             try:
                 if cls is Pod:
                     return self._sharing.from_json(head.metadata, head.spec, head.status)
-                return self._stripped(decoder_of(cls).decode(item.json))
+                return self._stripped(decoder_of(cls).decode(item.json), item)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 # A null, which the slow way drops, or a fault that it puts in the API server's words.
                 pass
         obj = decode(item.data, cls)
         if isinstance(obj, Pod):
             self._sharing.share(obj)
-        return self._stripped(obj)
+        return self._stripped(obj, item)
 
-    def _stripped(self, obj: ApiObject) -> ApiObject:
+    def _stripped(self, obj: ApiObject, item: KubernetesObject) -> ApiObject:
         if not isinstance(obj, Pod):
             check(obj)
         meta = obj.metadata
+        if isinstance(obj, LabelSelectingWorkload):
+            obj.last_applied = obj.last_applied or fields_of_applied(meta.annotations.get(LAST_APPLIED, ""))
+            # Of the many templates that no pod has it is not worth the time.
+            if not (isinstance(obj, ReplicaSet) and obj.spec.replicas == 0):
+                self._digest(obj.spec.template, item)
         if meta.annotations:
             meta.annotations = {name: value for name, value in meta.annotations.items() if name in READ_ANNOTATIONS}
         row = KEPT[type(obj)]
         if row.template_path and (template := row.pod_template(obj)) is not None:
             self._sharing.share_template(template)
         return obj
+
+    def _digest(self, template: PodTemplateSpec | None, item: KubernetesObject) -> None:
+        if template is None or template.unread is not None:
+            return
+        self.whole.append(template)
+        annotations = template.metadata.annotations
+        if item.head is None:
+            template.unread = unread_of(item.data["spec"]["template"].get("spec") or {}, annotations)
+            return
+        text = bytes(_HOLDERS.decode(item.head.spec).template.spec) or b"{}"
+        key = text + msgspec.json.encode(annotations)
+        if key not in self._unread:
+            self._unread[key] = unread_of(text, annotations)
+        template.unread = self._unread[key]
+
+
+class _Template(msgspec.Struct):
+    spec: msgspec.Raw = msgspec.Raw()
+
+
+class _Holder(msgspec.Struct):
+    template: _Template
+
+
+_HOLDERS = msgspec.json.Decoder(_Holder)
 
 
 class _Few:
@@ -241,6 +277,7 @@ class SnapshotBuilder:
 
     def begin_source(self) -> None:
         """Objects added from now on may be meant to replace earlier ones."""
+        self._reader.whole.clear()
         self._of_earlier_sources = {(cls, key) for cls, objects in self._objects.items() for key in objects}
 
     def _note_again(self, obj: ApiObject, stored: ApiObject, key: tuple[str, str]) -> None:
@@ -316,6 +353,9 @@ class SnapshotBuilder:
         if item.kind == "NodeList" or (item.kind == "List" and item.size == 0):
             self.nodes_listed = True
         if STAMP in head:
+            # What was saved before templates said what is not decoded of them does not tell.
+            for template in self._reader.whole:
+                template.unread = None
             try:
                 self.came_from(msgspec.convert(head[STAMP], Origin))
             except msgspec.ValidationError as error:

@@ -247,7 +247,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     },
     "plan": {
         **SHARED, "-f": "-f more.yaml", "-k": "-k base", "-n": "-n shop", "--no-preemption": "--no-preemption",
-        "--replace-pool": "--replace-pool pool=y=8x16", "--hpa-max": "--hpa-max", "--steps": "--steps", "--prices": "--prices prices.json",
+        "--replace-pool": "--replace-pool pool=y=8x16", "--hpa-max": "--hpa-max", "--create-namespaces": "--create-namespaces", "--steps": "--steps", "--prices": "--prices prices.json",
         **_WORKERS,
     },
     "pending": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--no-preemption": "--no-preemption"},

@@ -115,7 +115,7 @@ def test_a_rollback_is_compared_with_match_label_keys_too() -> None:
     assert [end.skew for end in rollout.with_match_label_keys] == [0]
 
 
-def test_a_template_that_is_scheduled_as_before_is_no_rollout(tmp_path: Path) -> None:
+def test_a_template_that_stays_as_it_is_is_no_rollout(tmp_path: Path) -> None:
     text = (
         (FIXTURES / "scenarios" / "web-v2.yaml")
         .read_text()
@@ -126,9 +126,57 @@ def test_a_template_that_is_scheduled_as_before_is_no_rollout(tmp_path: Path) ->
     path.write_text(text)
     (step,) = play({"apply": [str(path)]}).steps
     assert told(step) == "1/0/0/0 0->1"
-    assert step.happened.notes == (
-        "Deployment/web: its pods are scheduled by the template that it runs with: no rollout",
-    )
+    assert step.happened.notes == ("Deployment/web: its template stays as it is: no rollout",)
+
+
+ROLLED_AGAIN = "3/3/0/0 0->2 6 passes complete [2]"
+AGAIN: dict[str, tuple[list[Data], list[str], int]] = {
+    # What each step comes to, and of how many ReplicaSets the pods are.
+    "back to what it was before": ([{"args": ["a"]}, {"args": ["b"]}, {"args": ["a"]}], [ROLLED_AGAIN, "3/3/0/0 2->2 6 passes complete [2]"], 2),
+    "what was applied before and is left out": ([{"args": ["a"]}, {}], [ROLLED_AGAIN], 2),
+    "the same": ([{"args": ["a"]}] * 2, ["0/0/0/0"], 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", AGAIN)
+def test_what_is_applied_again(case: str, tmp_path: Path) -> None:
+    applied, expected, replica_sets = AGAIN[case]
+    paths = []
+    for number, fields in enumerate(applied):
+        obj = workload("Deployment", "new", 3)
+        (container,) = obj["spec"]["template"]["spec"]["containers"]
+        container |= fields
+        paths.append(write(tmp_path / f"{number}.json", obj))
+    steps = play(*({"apply": [path]} for path in paths)).steps
+    makers = {placed.pod.name.rpartition("-")[0] for step in steps for placed in step.happened.placed}
+    assert ([told(step) for step in steps[1:]], len(makers)) == (expected, replica_sets)
+
+
+NAMESPACES: dict[str, tuple[list[Data], list[str], str | None]] = {
+    "is there": ([], ["default"], None),
+    "is missing: the rest is applied": (
+        [],
+        ["default", "nowhere"],
+        'namespaces "nowhere" not found; there is default; nothing is created in it without --create-namespaces',
+    ),
+    "is in the manifests": (
+        [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "nowhere"}}], ["default", "nowhere"], None,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NAMESPACES)
+@pytest.mark.parametrize("flag", ["", " --create-namespaces"])
+def test_the_namespace_of_what_is_applied(case: str, flag: str, tmp_path: Path) -> None:
+    brought, names, refusal = NAMESPACES[case]
+    default = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
+    pods = [pod("p", namespace=name) for name in names]
+    path = write(tmp_path / "pods.json", *pods, *brought)
+    snapshot = kubespread.Snapshot.from_objects([*hosts("a"), default])
+    report = kubespread.play(snapshot, scenario(f"apply {path}{flag}", f"apply {path}"))
+    placed = [[str(each.pod) for each in step.happened.placed] for step in report.steps]
+    there = [f"{name}/p" for name in names if name == "default" or flag or refusal is None]
+    assert (placed[0], [step.failed for step in report.steps]) == (there, [None if flag else refusal] * 2)
 
 
 UNCONSTRAINED = {"metadata": {"labels": {"app": "new"}}, "spec": pod()["spec"]}

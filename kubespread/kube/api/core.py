@@ -443,9 +443,12 @@ class PodStatus(KubeObject):
 
 class PodTemplateSpec(ApiObject):
     spec: PodSpec = field(default_factory=PodSpec)
+    unread: str | None = None
+    """What is not decoded of the spec, as `kubespread.kube.templates` has it; None where that is not known."""
 
 
-class Pod(PodTemplateSpec):
+class Pod(ApiObject):
+    spec: PodSpec = field(default_factory=PodSpec)
     status: PodStatus = field(default_factory=PodStatus)
 
 

@@ -87,6 +87,8 @@ class Workload(ApiObject):
 
 class LabelSelectingWorkload(ApiObject):
     spec: LabelSelectingWorkloadSpec = field(default_factory=LabelSelectingWorkloadSpec)
+    last_applied: str = ""
+    """Which fields of the spec kubectl applied last, as `kubespread.kube.templates` has them; empty where none."""
 
 
 class WorkloadCondition(KubeObject):

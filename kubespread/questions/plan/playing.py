@@ -8,7 +8,7 @@ Source of the order of events within a step: `World.settle`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from time import monotonic
 from typing import Self
@@ -16,19 +16,20 @@ from typing import Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.candidate.candidate import Candidate, Surroundings, from_manifest, revised
+from kubespread.candidate.applied import applied
+from kubespread.candidate.candidate import Candidate, Surroundings, revised
 from kubespread.candidate.companions import with_manifest_objects
 from kubespread.candidate.manifest import Manifest
-from kubespread.candidate.replicas import refuse_update, runs_another_template, scheduled_alike
+from kubespread.candidate.replicas import is_one_template, is_rolled_out, refuse_update
 from kubespread.candidate.settings import parse_settings
-from kubespread.candidate.sources import Choosing, Reference, Source, Sources, read_sources
+from kubespread.candidate.sources import Choosing, Reference, Source, Sources, missing_namespace, read_sources
 from kubespread.controllers.deployment import without_hash
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import KEPT, POD_CREATORS, WORKLOADS
-from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.workloads import Deployment
+from kubespread.kube.api.core import Namespace, Pod
+from kubespread.kube.api.kinds import KEPT, NAMESPACED, POD_CREATORS, WORKLOADS
+from kubespread.kube.api.meta import ApiObject, ObjectMeta
+from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload
 from kubespread.kube.owners import Named, WorkloadName, is_active, is_ready
 from kubespread.kube.taint import DrainFlags
 from kubespread.questions.autoscaling.autoscale import autoscale
@@ -64,6 +65,11 @@ from kubespread.world.reporting.happenings import happened
 from kubespread.world.store.happenings import Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import on_node, running_since
+
+_PARTLY_KNOWN = (
+    "the snapshot does not say what its template holds beside what scheduling reads (saved by an older kubespread, or "
+    "anonymized): taken to be unchanged, and not rolled out"
+)
 
 Autoscale = Callable[[World], AutoscalingReport]
 """Adds nodes for pods that find none."""
@@ -258,7 +264,7 @@ class Playing(Struct, frozen=True):
             nonlocal changes, scaled
             try:
                 self._switch_readiness(step)
-                changes = self._apply(trial, step.action)
+                changes = self._apply(trial, step.action, failed)
             except KubespreadError as error:
                 failed.append(str(error))
             world.settle()
@@ -296,8 +302,10 @@ class Playing(Struct, frozen=True):
         unready = [pod for pod in pods if is_active(pod) and not is_ready(pod)]
         world.change_pods((pod, on_node(pod, pod.spec.node_name, since)) for pod in unready)
 
-    def _apply(self, trial: Trial, verb: Verb | None) -> Sequence[RolloutReport | UpgradeReport | None]:
-        """Raises KubespreadError."""
+    def _apply(
+        self, trial: Trial, verb: Verb | None, refused: list[str]
+    ) -> Sequence[RolloutReport | UpgradeReport | None]:
+        """Why some of several objects are not taken is added to ``refused``. Raises KubespreadError."""
         world = self.world
         match verb:
             case Edit():
@@ -310,10 +318,16 @@ class Playing(Struct, frozen=True):
                 return [rolled_back(world, verb.workload.within(self.namespace))]
             case Apply():
                 objects, workloads, notes = self._applied(verb)
-                world.add_objects(objects)
+                missing = self._missing_namespaces(objects, workloads)
+                if verb.creates_namespaces:
+                    notes = (*notes, *(f"namespace {name} is created" for name in missing))
+                    objects, missing = [*map(_new_namespace, missing), *objects], {}
+                refused += missing.values()
+                world.add_objects(obj for obj in objects if _namespace_of(obj) not in missing)
                 for note in notes:
                     world.happenings.note(note)
-                return [apply_workload(world, workload) for workload in workloads]
+                allowed = (workload for workload in workloads if workload.pod.metadata.namespace not in missing)
+                return [apply_workload(world, workload) for workload in allowed]
             case Upgrade():
                 return [replace_nodes(trial, _nodes(world, verb), verb.surge, verb.batch, DrainFlags(force=verb.force))]
         return ()
@@ -338,6 +352,16 @@ class Playing(Struct, frozen=True):
             workloads = [replace(workload, replicas=step.replicas, count=step.replicas) for workload in workloads]
         self.world.assume(read.gaps)
         return tuple(_new_objects(now, brought)), workloads, (*read.notes, *notes)
+
+    def _missing_namespaces(
+        self, objects: Sequence[ApiObject], workloads: Sequence[AppliedWorkload]
+    ) -> Mapping[str, str]:
+        """The namespaces of what is applied that neither are there nor among it, with the API server's answer."""
+        now, brought = self._now, {obj.metadata.name for obj in objects if isinstance(obj, Namespace)}
+        used = {*map(_namespace_of, objects), *(workload.pod.metadata.namespace for workload in workloads)}
+        answers = {name: missing_namespace(now, name) for name in sorted(used - brought - {""})}
+        refusal = "nothing is created in it without --create-namespaces"
+        return {name: f"{answer}; {refusal}" for name, answer in answers.items() if answer}
 
     def _rolled_out(self, step: Rollout) -> AppliedWorkload:
         """The workload with the template of its manifest, with fields set, or restarted. Raises KubespreadError."""
@@ -370,12 +394,14 @@ class Playing(Struct, frozen=True):
         if isinstance(source, Reference):
             name = WorkloadName(source.kind.kind, source.namespace or surroundings.context_namespace, source.name)
             return self._stored(now, name, surroundings)
-        candidate = from_manifest(source, surroundings)
+        candidate = applied(source, surroundings)
         self.world.assume((*candidate.gaps, *candidate.admission_gaps))
         refuse_update(candidate, now)
-        is_other = runs_another_template(candidate, now)
-        wanted_now = _of_candidate(candidate, is_other=is_other)
-        return _as_before(self.world, wanted_now, candidate) if is_other else wanted_now
+        is_other = is_rolled_out(candidate, now)
+        if is_other is None and candidate.workload is not None and isinstance(candidate.object, LabelSelectingWorkload):
+            self.world.assume([f"{candidate.workload.kind}/{candidate.workload.name}: {_PARTLY_KNOWN}"])
+        wanted_now = _of_candidate(candidate, is_other=bool(is_other))
+        return _as_before(self.world, wanted_now) if is_other else wanted_now
 
     def _stored(
         self, now: Snapshot, name: WorkloadName, surroundings: Surroundings, restarted_at: str = ""
@@ -428,6 +454,14 @@ def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:
             yield from (obj for obj in objects if id(obj) not in unchanged)
 
 
+def _namespace_of(obj: ApiObject) -> str:
+    return obj.metadata.namespace if isinstance(obj, NAMESPACED) else ""
+
+
+def _new_namespace(name: str) -> Namespace:
+    return Namespace(metadata=ObjectMeta(name=name, labels={"kubernetes.io/metadata.name": name}))
+
+
 def _of_candidate(candidate: Candidate, *, is_other: bool) -> AppliedWorkload:
     creator = candidate.object
     row = KEPT.get(type(creator)) if creator is not None else None
@@ -442,17 +476,15 @@ def _of_candidate(candidate: Candidate, *, is_other: bool) -> AppliedWorkload:
     )
 
 
-def _as_before(world: World, workload: AppliedWorkload, candidate: Candidate) -> AppliedWorkload:
+def _as_before(world: World, workload: AppliedWorkload) -> AppliedWorkload:
     """A Deployment that returns to an earlier template gets exactly that one: its ReplicaSet exists already."""
     obj, name = workload.object, workload.name
-    if not isinstance(obj, Deployment) or name is None or candidate.template is None:
+    if not isinstance(obj, Deployment) or name is None or (applied := obj.spec.template) is None:
         return workload
     rollout = world.rollouts.get(name) or rollout_of_cluster(world, name)
     templates = [without_hash(replica_set.spec.template) for replica_set in rollout.replica_sets]
-    same = next(
-        (template for template in templates if template is not None and scheduled_alike(template, candidate.template)),
-        None,
-    )
+    alike = (template for template in templates if template is not None and template.unread == applied.unread)
+    same = next((template for template in alike if is_one_template(template, applied) is not False), None)
     if same is None:
         return workload
     return replace(workload, object=replace(obj, spec=replace(obj.spec, template=same)))

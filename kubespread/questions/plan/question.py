@@ -178,8 +178,8 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         Raises ManifestError, SnapshotError and UsageError.
         """,
         "snapshot manifests scheduler",
-        "scenario replace_pool hpa_max prices namespace preemption ignore_daemonsets delete_emptydir_data force jobs "
-        "timeout on_progress",
+        "scenario create_namespaces replace_pool hpa_max prices namespace preemption ignore_daemonsets "
+        "delete_emptydir_data force jobs timeout on_progress",
         types={"replace_pool": "str | Sequence[str]", "scenario": "ScenarioGiven | None"},
     )
 
@@ -190,6 +190,10 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         tuple[Any, ...],
         Applied("Manifest, or directory of manifests, to apply: what is new is created, what runs is changed."),
     ] = ()
+    create_namespaces: Annotated[
+        bool,
+        Option("Create the namespaces of the manifests that are missing; what is in them is refused without."),
+    ] = False  # fmt: skip
     replace_pool: Annotated[
         tuple[str, ...],
         Option(

@@ -60,7 +60,8 @@ def planned(question: Plan, scene: Scene, edits: Sequence[Edit]) -> Planned:
     steps = [*(step for pool in pools for step in pool.joining), *first]
     if question.manifests:
         # A pipe can be read only once.
-        apply = Apply(tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests))
+        given = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
+        apply = Apply(given, creates_namespaces=question.create_namespaces)
         steps.append(Step(_applying(apply), apply))
     steps += edited[len(first) :]
     if question.scenario is not None:
@@ -250,6 +251,7 @@ def _applying(apply: Apply) -> str:
         "set": [*apply.settings],
         "replicas": apply.replicas,
         "name": apply.name,
+        "createNamespaces": apply.creates_namespaces or None,
     }
     return Apply.line(_given(fields))
 

@@ -43,7 +43,7 @@ class AppliedWorkload(Struct, frozen=True):
     replicas: int | None = None
     """None where the manifest sets none: a running workload keeps its number, a new one gets 1."""
     is_other_template: bool = True
-    """Whether the template schedules differently from the running one, or the workload is restarted."""
+    """Whether the template differs from the running one, or the workload is restarted."""
     count: int = 1
     """How many pods run at once for a kind whose controller is not modeled."""
 
@@ -231,9 +231,7 @@ def _of_replica_set(world: World, deployment: api.Deployment, replica_set: api.R
 def _same_template(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
     """Only what is not the template may differ."""
     if isinstance(applied.object, _ROLLED_OUT):
-        world.happenings.note(
-            f"{name.kind}/{name.name}: its pods are scheduled by the template that it runs with: no rollout"
-        )
+        world.happenings.note(f"{name.kind}/{name.name}: its template stays as it is: no rollout")
     if isinstance(applied.object, api.Deployment):
         rollout = rollout_of(world, name)
         spec = rollout.deployment.spec

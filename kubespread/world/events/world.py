@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from msgspec import Struct
 
+from kubespread.controllers.deployment import replicas_of
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName, is_active, is_ready, is_terminating
@@ -67,6 +68,7 @@ class World(Store):
 
 
 _NOT_YET = "its controller has yet to make them"
+_PAUSED = "the Deployment is paused: no ReplicaSet of it is made until it is resumed"
 
 
 class Unmade(Struct, frozen=True):
@@ -89,6 +91,8 @@ def unmade(world: World, among: Collection[WorkloadName] | None = None) -> Itera
                 yield from _of_replica_set(world, name)
             case "StatefulSet":
                 yield from _of_stateful_set(world, name)
+            case "Deployment":
+                yield from _of_paused(world, name)
             case _:
                 yield from _of_others(world, name)
 
@@ -99,6 +103,7 @@ def _controllers(world: World) -> set[WorkloadName]:
         workloads.replica_sets,
         workloads.replication_controllers,
         workloads.stateful_sets,
+        (name for name, deployment in workloads.deployments.items() if deployment.spec.paused),
         world.owners,
         refused,
     )
@@ -116,6 +121,18 @@ def _of_replica_set(world: World, name: WorkloadName) -> Iterator[Unmade]:
     if missing > 0:
         refused = world.api_server.refused.get(name)
         yield Unmade(name, missing, _NOT_YET if refused is None else refused.message, refused is not None)
+
+
+def _of_paused(world: World, name: WorkloadName) -> Iterator[Unmade]:
+    """Pods of a Deployment that is paused before it has a ReplicaSet: it scales those it has, and makes no new one.
+
+    Source: pkg/controller/deployment/sync.go, sync
+    """
+    deployment, replica_sets = world.workloads.deployments.get(name), world.workloads.replica_sets
+    if deployment is None or not deployment.spec.paused or not (missing := replicas_of(deployment)):
+        return
+    if not any(world.workloads.above(owner) == name for owner in replica_sets):
+        yield Unmade(name, missing, _PAUSED, is_refused=False)
 
 
 def _of_stateful_set(world: World, name: WorkloadName) -> Iterator[Unmade]:

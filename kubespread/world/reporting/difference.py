@@ -135,7 +135,8 @@ class Baseline(Struct, frozen=True, dict=True):
         finds a node in a moment has one, so that only pods that wait even then are pending before.
         """
         world.note_owners()
-        lacking = (row.owner for row in unmade(world))
+        # A Deployment lacks pods itself only while it is paused.
+        lacking = (row.owner for row in unmade(world) if row.owner not in world.workloads.deployments)
         world.dirty.update(dict.fromkeys(owner for owner in lacking if world.makes_others(owner)))
         resume(world)
         world.settle()

@@ -1,0 +1,223 @@
+"""Pod templates whole: of the fields that are not decoded digests are kept, which tell whether anything differs.
+
+A tree has the maps and lists of a template. Each value in it is a digest, so that what a template holds (passwords in
+variables, commands) cannot be read from it. Elements of a list that kubectl merges by a key stay apart, any other list
+is one value. Defaults that the API server writes into templates are left out of a normal tree.
+
+Source: pkg/apis/core/v1/defaults.go, SetDefaults_PodSpec, SetDefaults_Container, SetDefaults_Probe,
+    SetDefaults_HTTPGetAction, SetDefaults_ObjectFieldSelector, SetDefaults_ConfigMapVolumeSource,
+    SetDefaults_SecretVolumeSource, SetDefaults_DownwardAPIVolumeSource, SetDefaults_ProjectedVolumeSource,
+    SetDefaults_ServiceAccountTokenProjection, SetDefaults_HostPathVolumeSource, SetDefaults_ContainerPort
+Source: pkg/apis/core/v1/conversion.go, Convert_v1_PodSpec_To_core_PodSpec, Convert_core_PodSpec_To_v1_PodSpec
+Source: staging/src/k8s.io/api/core/v1/types.go, patchMergeKey
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from kubespread.kube.api.core import Container, PodSpec, PodTemplateSpec
+from kubespread.kube.name_rules import normalized_image
+from kubespread.kube.quantity import QuantityError, parse
+from kubespread.kube.well_known import READ_ANNOTATIONS
+
+Tree = dict[str, Any]
+
+MERGE_KEYS: Mapping[str, str] = {
+    "containers": "name", "initContainers": "name", "ephemeralContainers": "name", "volumes": "name",
+    "imagePullSecrets": "name", "hostAliases": "ip", "topologySpreadConstraints": "topologyKey",
+    "resourceClaims": "name", "schedulingGates": "name", "env": "name", "ports": "containerPort",
+    "volumeMounts": "mountPath", "volumeDevices": "devicePath",
+}  # fmt: skip
+"""What kubectl tells the elements of a list apart by; lists of other names are replaced whole."""
+CONTAINERS = ("containers", "initContainers")
+_ANNOTATIONS = "annotations"
+READ_OF_SPEC = {field.encode_name for field in msgspec.structs.fields(PodSpec)} - {*CONTAINERS, "volumes"}
+"""Fields that are decoded with all that is below them. Of volumes most is forgotten again."""
+READ_OF_CONTAINERS = {field.encode_name for field in msgspec.structs.fields(Container)} - {"restartPolicyRules"}
+_BYTES = 6
+_HOSTILE = (msgspec.MsgspecError, RecursionError, OverflowError, ValueError, TypeError, AttributeError)
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_AMOUNTS = frozenset({"sizeLimit", "divisor"})
+_BY_RESOURCE = frozenset({"requests", "limits", "overhead"})
+
+
+@lru_cache(maxsize=2**14, typed=True)
+def digest(value: Any) -> str:
+    """Of a value that is no map and no list."""
+    return blake2b(repr(value).encode(), digest_size=_BYTES).hexdigest()
+
+
+_FALSY = dict.fromkeys(("stdin", "stdinOnce", "tty", "readOnly", "hostNetwork", "hostPID", "hostIPC"), (False,))
+_DEFAULTS: Mapping[str, frozenset[str]] = {
+    name: frozenset(map(digest, values))
+    for name, values in {
+        **_FALSY,
+        "terminationMessagePath": ("/dev/termination-log",),
+        "terminationMessagePolicy": ("File",),
+        "dnsPolicy": ("ClusterFirst",),
+        "schedulerName": ("default-scheduler",),
+        "protocol": ("TCP",),
+        "defaultMode": (0o644,),
+        "initialDelaySeconds": (0,),
+        # Go does not tell 0 from nothing here.
+        "timeoutSeconds": (1, 0),
+        "periodSeconds": (10, 0),
+        "successThreshold": (1, 0),
+        "failureThreshold": (3, 0),
+        "hostPort": (0,),
+        "scheme": ("HTTP",),
+        "apiVersion": ("v1",),
+        "divisor": (0,),
+        "expirationSeconds": (3600,),
+        "volumeMode": ("Filesystem",),
+    }.items()
+}
+_OF_SPEC: Mapping[str, object] = {
+    "restartPolicy": digest("Always"),
+    "terminationGracePeriodSeconds": digest(30),
+    "securityContext": {},
+    _ANNOTATIONS: {},
+}
+"""Defaults of fields that have others, or none, where they stand further down."""
+_EMPTY = digest("")
+_SET_EMPTY = frozenset({"storageClassName", "runtimeClassName"})
+"""Strings that may be there and empty."""
+
+
+def tree_of(value: Any, name: str = "") -> Any:
+    """The tree of plain data, the value of a field ``name``."""
+    if isinstance(value, dict):
+        inside = _AMOUNT if name in _BY_RESOURCE else ""
+        return {key: None if item is None else tree_of(item, inside or key) for key, item in value.items()}
+    if isinstance(value, list):
+        key = MERGE_KEYS.get(name)
+        if key is not None and are_keyed(value, key):
+            return [tree_of(item) for item in value]
+        return digest(_encode(normal([tree_of(item) for item in value]))) if value else []
+    return digest(_amount(value)) if name in _AMOUNTS or name == _AMOUNT else digest(value)
+
+
+_AMOUNT = "*"
+
+
+def are_keyed(value: list[Any], key: str) -> bool:
+    """Whether each element has a key of its own."""
+    keys = [item.get(key) for item in value if isinstance(item, dict)]
+    return None not in keys and len(set(map(str, keys))) == len(value)
+
+
+def _amount(value: Any) -> Any:
+    try:
+        return parse(value).nano
+    except QuantityError:
+        return value
+
+
+def normal(tree: Any) -> Any:
+    """The tree without defaults, and without what is empty."""
+    if isinstance(tree, list):
+        return [normal(item) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    return {
+        name: normal(value)
+        for name, value in tree.items()
+        if value is not None and value != [] and not (isinstance(value, str) and _is_default(name, value))
+    }
+
+
+def _is_default(name: str, value: str) -> bool:
+    return value in _DEFAULTS.get(name, ()) or (value == _EMPTY and name not in _SET_EMPTY)
+
+
+def unread_of(spec: Tree | bytes, annotations: Mapping[str, str]) -> str | None:
+    """The normal tree, as text, of what is not decoded of a template: of its spec, whose decoded fields are well
+    formed, in JSON or as plain data, and of its annotations.
+
+    None for what JSON does not hold, or nobody looks at for its depth.
+    """
+    try:
+        plain = (msgspec.json.decode(spec) or {}) if isinstance(spec, bytes) else spec
+        return text_of(tree_of(unread_part(plain, annotations)), plain)
+    except _HOSTILE:
+        return None
+
+
+def unread_part(spec: Tree, annotations: Mapping[str, str]) -> Tree:
+    """The fields of a pod spec, plain data, that are not decoded, with the names of containers; beside them the
+    annotations that are not read.
+    """
+    part = {name: value for name, value in spec.items() if name not in READ_OF_SPEC}
+    part[_ANNOTATIONS] = {name: value for name, value in annotations.items() if name not in READ_ANNOTATIONS}
+    for name in CONTAINERS:
+        part[name] = [
+            {field: value for field, value in container.items() if field == "name" or field not in READ_OF_CONTAINERS}
+            for container in spec.get(name) or ()
+        ]
+    return part
+
+
+def template_part(data: Tree) -> tuple[Tree, Tree]:
+    """The spec and the annotations of a template as plain data."""
+    return data.get("spec") or {}, (data.get("metadata") or {}).get(_ANNOTATIONS) or {}
+
+
+def _normal_spec(spec: Tree) -> Tree:
+    return {name: value for name, value in normal(spec).items() if _OF_SPEC.get(name) != value}
+
+
+def text_of(unread: Tree, spec: Tree) -> str:
+    """The tree of what is not decoded of a spec, normal, and with what the API server derives from other fields."""
+    images = {
+        digest(container.get("name")): container.get("image") or ":"
+        for name in CONTAINERS
+        for container in spec.get(name) or ()
+    }
+    tree = _normal_spec(unread)
+    # Both are one field, which the API server writes twice.
+    if account := tree.get("serviceAccountName", tree.get("serviceAccount")):
+        tree |= {"serviceAccountName": account, "serviceAccount": account}
+    for name in CONTAINERS:
+        for container in tree.get(name, ()):
+            is_latest = normalized_image(images[container["name"]]).endswith(":latest")
+            container.setdefault("imagePullPolicy", digest("Always" if is_latest else "IfNotPresent"))
+    return _encode(tree).decode()
+
+
+def fields_in(value: Any, name: str = "") -> Tree:
+    """Which fields a map of plain data has, and those below them; elements of a list by the digests of their keys."""
+    if isinstance(value, dict):
+        return {key: fields_in(item, key) for key, item in value.items()}
+    key = MERGE_KEYS.get(name)
+    if key is None or not isinstance(value, list) or not are_keyed(value, key):
+        return {}
+    return {digest(item[key]): fields_in(item) for item in value}
+
+
+def fields_of_applied(manifest: str) -> str:
+    """`fields_in` the spec of a manifest in JSON, as text; empty for what is none."""
+    try:
+        spec = msgspec.json.decode(manifest).get("spec")
+        return _encode(fields_in(spec)).decode() if isinstance(spec, dict) else ""
+    except _HOSTILE:
+        return ""
+
+
+def are_one_template(one: PodTemplateSpec, other: PodTemplateSpec) -> bool:
+    """Whether the API server would store the same for two templates of which all is known."""
+    return one.unread == other.unread and bool(_read(one) == _read(other))
+
+
+def _read(template: PodTemplateSpec) -> Any:
+    data = msgspec.to_builtins(template)
+    meta, spec = data.get("metadata", {}), data.get("spec", {})
+    read = {name: value for name, value in meta.get(_ANNOTATIONS, {}).items() if name in READ_ANNOTATIONS}
+    # What is read of volumes is in what is not, too.
+    spec.pop("volumes", None)
+    return meta.get("labels", {}), read, _normal_spec(tree_of(spec))
