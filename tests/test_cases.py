@@ -211,7 +211,32 @@ VERDICTS = {
 }
 BLOCKED = "conclusions/09-survive-after-blocked-drain"
 REORDERED = "-S conclusions/01-plan-reorders-uncordon/snapshot.json"
+FAILED = "conclusions/02-verify-room-on-failed-nodes"
+ZERO = "conclusions/04-verify-zero-scaled-hides-others"
+UNREACHABLE = "conclusions/08-audit-missing-label-of-unreachable-node"
+ANY_ORDER = "conclusions/16-answer-depends-on-object-order"
 CONCLUSIONS = {
+    "room on nodes that do not answer is none": Case(
+        f"verify {FAILED}/promises.yaml -S {FAILED}/snapshot.yaml --fail zone=a --fail zone=b",
+        "no",
+        1,
+        field=("says", "^.14.6 % left .3.5 of 24., 50% promised"),
+    ),
+    "a workload of no replicas hides nothing of others": Case(
+        f"verify {ZERO}/promises.json -S {ZERO}/snapshot.json", "no", 1, field=("says", "2 of 2 pods ready, 3 promised")
+    ),
+    "in a namespace, a workload of no replicas holds what it can": Case(
+        f"verify {ZERO}/ns.json -S {ZERO}/snapshot.json", "no", 1, field=("says", "it is to have no pods, and has none")
+    ),
+    "a node that no pod could go to counts for nothing": Case(
+        f"audit -A -S {UNREACHABLE}/snapshot.json", "yes", 0, "nothing found"
+    ),
+    "the order of objects decides nothing": Case(
+        f"removable -S {ANY_ORDER}/snapshot.json", "yes", 0, "3 of 5 nodes can go alone, 1 together"
+    ),
+    "the order of objects decides nothing, shuffled": Case(
+        f"removable -S {ANY_ORDER}/shuffled.json", "yes", 0, "3 of 5 nodes can go alone, 1 together"
+    ),
     "no step goes past one on the same node": Case(
         f"plan --drain n1 --uncordon n1 --scale deploy/web=4 {REORDERED}",
         "yes",

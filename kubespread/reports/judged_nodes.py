@@ -26,6 +26,10 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import (
     SpreadState,
 )
 
+TAINTED, EXCLUDED = "TaintToleration", "NodeAffinity"
+KEEPING_OFF = {TAINTED: "tainted", "NodeUnschedulable": "cordoned", EXCLUDED: "excluded by its node affinity"}
+"""Plugins that keep a pod off nodes, empty or full, and what these nodes are then."""
+
 
 def preemption_report(preemption: Preemption, version: KubeVersion) -> PreemptionReport:
     """What preemption does for a pod that fits nowhere."""

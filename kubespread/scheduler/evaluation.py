@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -122,6 +122,14 @@ class Evaluation:
         for verdicts in self.verdicts.values():
             feasible &= verdicts.passes
         return feasible
+
+    def barred_by(self, plugins: Iterable[str]) -> Mask:
+        """The nodes that any of these filter plugins rejects."""
+        barred = np.zeros(len(self.cluster), dtype=np.bool_)
+        for name in plugins:
+            if name in self.verdicts:
+                barred |= ~self.verdicts[name].passes
+        return barred
 
     def reached(self, plugin: str) -> Mask:
         """The nodes that one filter plugin judges: those that the plugins before it let pass."""

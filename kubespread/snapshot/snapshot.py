@@ -79,7 +79,9 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The objects of one cluster at one moment, in the order they were listed."""
+    """The objects of one cluster at one moment: nodes in the order they were listed, all others by namespace and
+    name.
+    """
 
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
@@ -311,7 +313,7 @@ class SnapshotBuilder:
 
     def build(self) -> Snapshot:
         """The snapshot so far, its objects defaulted as the API server would have."""
-        by_type = {cls: tuple(objects.values()) for cls, objects in self._objects.items() if objects}
+        by_type = {cls: tuple(_listed(cls, objects)) for cls, objects in self._objects.items() if objects}
         nodes, pods = by_type.pop(Node, ()), by_type.pop(Pod, ())
         for node in nodes:
             default_node(node)
@@ -361,6 +363,13 @@ class SnapshotBuilder:
             except msgspec.ValidationError as error:
                 raise DecodingError(str(error), STAMP) from error
             self.nodes_listed = True
+
+
+def _listed(cls: type[ApiObject], objects: Mapping[tuple[str, str], Any]) -> Iterator[Any]:
+    """By namespace and name, as the API server lists them, whatever order a file has: where kube-scheduler finds two
+    pods equal, it takes the first. Nodes keep theirs, by which it samples them.
+    """
+    return map(objects.__getitem__, objects if cls is Node else sorted(objects))
 
 
 def _named(what: str, names: Iterable[str]) -> Iterator[str]:

@@ -45,7 +45,7 @@ def test_json_is_what_the_schema_says() -> None:
 
 def test_names_are_the_pods() -> None:
     result = run("pending", "-n", "shop", "-S", STUCK, "-q", "-o", "name")
-    assert result.out.splitlines()[:2] == ["shop/web-5d6-2", "shop/web-5d6-3"]
+    assert result.out.splitlines()[:2] == ["shop/api-5d6-2", "shop/api-5d6-3"]
 
 
 def test_a_narrow_terminal_has_the_change_below_its_cause() -> None:

@@ -50,7 +50,7 @@ def test_exit_codes(case: str) -> None:
 
 def test_the_report_is_what_the_schema_says() -> None:
     report = run("rebalance", "-A", "-S", OUTAGE, "--descheduler", POLICY, "-o", "json", "-q").report_of(REPORT)
-    assert [step["pod"] for step in report["steps"]][-1] == "default/db-0"
+    assert [step["pod"] for step in report["steps"]][-1] == "default/web-5d4f8c7b9d-d2x"
     assert report["descheduler"]["settles"]
 
 

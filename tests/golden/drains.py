@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import kubespread
@@ -26,7 +27,11 @@ def ours(case: Data, snapshot: kubespread.Snapshot) -> DrainPlan:
 
 
 def snapshot_of(case: Data) -> kubespread.Snapshot:
-    return kubespread.Snapshot.from_objects([*case["daemonSets"], *case["pods"]])
+    """Its pods in the order in which the recorder's API server lists them, which is not by name."""
+    snapshot = kubespread.Snapshot.from_objects([*case["daemonSets"], *case["pods"]])
+    listed = [(pod["metadata"].get("namespace"), pod["metadata"]["name"]) for pod in case["pods"]]
+    pods = sorted(snapshot.pods, key=lambda pod: listed.index((pod.metadata.namespace, pod.metadata.name)))
+    return replace(snapshot, pods=tuple(pods))
 
 
 def differences(recorded: Recorded, _kube_version: str | None = None) -> Iterator[Difference]:

@@ -98,6 +98,49 @@ def test_what_becomes_of_a_promise(case: str) -> None:
     assert found(cluster(), {"workload": WEB, **promise}) == [expected]
 
 
+def test_a_workload_of_no_replicas_keeps_all_that_no_pods_can_keep() -> None:
+    promises = {"ready": "100%", "spread": {"zone": 0}, "fits": "replicas", "rollout": 0, "drain": "never blocked"}
+    zero = cluster(*deployment("zero", (), replicas=0))
+    for promise in (promises, {"survives": "any zone", "ready": 0, "back": "nodes deleted"}):
+        rows = found(zero, {"workload": "default/deploy/zero", **promise})
+        assert {state for state, _, _ in rows} == {"held"}, rows
+
+
+ROOM: Mapping[str, tuple[Data, float]] = {
+    "a taint that pods may tolerate": ({"taints": [taint("gpu")]}, 100.0),
+    "a taint of the node's state behind one that pods may tolerate": (
+        {"taints": [taint("gpu"), taint("node.kubernetes.io/unreachable")]}, 66.7,
+    ),
+    "a cordon": ({"unschedulable": True}, 66.7),
+    "not ready, and not tainted yet": ({"conditions": [{"type": "Ready", "status": "False"}]}, 66.7),
+    "tainted, and nothing left of its memory": ({"taints": [taint("gpu")], "memory": "0"}, 66.7),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ROOM)
+def test_room_is_where_some_pod_can_use_it(case: str) -> None:
+    """Of three nodes of 8 CPUs, one of which is changed; `capacity` says which amounts are tolerable."""
+    change, share = ROOM[case]
+    nodes = hosts("a", "b", "c")
+    status = {"conditions": change.get("conditions", []), "allocatable": {**nodes[0]["status"]["allocatable"]}}
+    status["allocatable"] |= {"memory": change["memory"]} if "memory" in change else {}
+    kept = {key: value for key, value in change.items() if key in ("taints", "unschedulable")}
+    nodes[0] = {**nodes[0], "spec": {**nodes[0].get("spec", {}), **kept}, "status": {**nodes[0]["status"], **status}}
+    (row,) = found(Snapshot.from_objects(nodes), {"cluster": True, "room": {"cpu": "0%"}})
+    assert row[2] == share
+
+
+def test_the_spread_of_a_workload_without_constraints_counts_all_its_pods() -> None:
+    """System defaults count those of its newest ReplicaSet alone."""
+    web = deployment("web", ("n0", "n0", "n1"))
+    older = [{**web[-1], "metadata": {**web[-1]["metadata"], "name": f"old-{n}"}} for n in range(2)]
+    for each in older:
+        each["metadata"] = {**each["metadata"], "labels": {"app": "web", "pod-template-hash": "old"}}
+        each["spec"] = {**each["spec"], "nodeName": "n2"}
+    rows = found(Snapshot.from_objects([*hosts("a", "b", "c"), *web, *older]), {"workload": WEB, "spread": {"zone": 1}})
+    assert rows == [("held", "skew 1 (2/1/2), as promised", 0)]
+
+
 @pytest.mark.parametrize(
     "promise", [{"survives": "any zone"}, {"survives": "any node", "back": "nodes deleted"}], ids=str
 )

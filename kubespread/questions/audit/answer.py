@@ -273,7 +273,7 @@ class _Audited:
             constraints, following = self._judged(template, plugins)
             afresh = causes.Afresh(self._world.cluster, plugins, template, standing.placed, standing.going)
             findings += self._misplaced(constraints, afresh, following)
-            findings += self._uncounted(constraints)
+            findings += self._uncounted(constraints, afresh)
         if following.fits is False and not standing.awaited:
             findings.append(rows.AuditFinding.of("noRoom", following.message))
         if template is not None:
@@ -310,8 +310,9 @@ class _Audited:
             codes = column.codes[self._positions]
             present = codes[codes >= 0]
             if len(present):
-                most = int(np.bincount(present).argmax())
-                remaining = len(codes) - int(np.count_nonzero(present == most))
+                counts = np.bincount(present, minlength=len(column.values))
+                most = int(column.sorted_codes[counts[column.sorted_codes].argmax()])
+                remaining = len(codes) - int(counts[most])
                 yield key, rows.WorstLoss(column.values[most], remaining)
 
     def _judged(self, template: Pod, plugins: Framework) -> tuple[list[causes.Spread], NextPod]:
@@ -367,16 +368,17 @@ class _Audited:
             finding = rows.AuditFinding.of(found.cause, found.detail or in_one.domain, in_one.key)
             yield replace(finding, trials=found.trials)
 
-    def _uncounted(self, constraints: Sequence[causes.Spread]) -> Iterator[rows.AuditFinding]:
+    def _uncounted(self, constraints: Sequence[causes.Spread], afresh: causes.Afresh) -> Iterator[rows.AuditFinding]:
         """Nodes without the key of a constraint that holds: their pods are not counted, and a hard constraint lets none
-        in.
+        in, where nothing else keeps them off.
         """
         for spread in constraints:
             column, constraint = spread.counted.column, spread.counted.constraint
             if column.is_everywhere or constraint.source == "system" or not spread.is_even:
                 continue
             on = {position for position in self._positions if column.absent[position]}
-            lacking = np.flatnonzero(column.absent).tolist()
-            if on or constraint.is_hard:
-                nodes = sorted(self._nodes.names[position] for position in on or lacking)
+            lacking: Iterable[int] = on
+            if not on and constraint.is_hard:
+                lacking = np.flatnonzero(column.absent & afresh.open_nodes).tolist()
+            if nodes := sorted(self._nodes.names[position] for position in lacking):
                 yield rows.AuditFinding.of("missingLabel", some_of(nodes, _MAX_NAMED), constraint.topology_key)

@@ -21,7 +21,7 @@ from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.audit.report import AuditedConstraint, Cause, DomainPods, PlacedAfresh
 from kubespread.questions.audit.standing import OnNodes
 from kubespread.questions.queue.queue import Entry, run
-from kubespread.reports.judged_nodes import counted_constraints, in_domains
+from kubespread.reports.judged_nodes import KEEPING_OFF, counted_constraints, in_domains
 from kubespread.reports.parts import skew_between
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import Codes, Counts, Mask, Positions
@@ -168,6 +168,11 @@ class Afresh(Struct, frozen=True):
     """Those that are on nodes and not terminating."""
     going: OnNodes = ()
     """Those that are terminating there."""
+
+    @property
+    def open_nodes(self) -> Mask:
+        """Those that neither taints, cordons nor node affinity keep its pods off, with room or without."""
+        return ~evaluate(self.plugins, self.cluster, self.template).barred_by(KEEPING_OFF)
 
     def placed(self, otherwise: Otherwise) -> Placed:
         """The pods placed, each made of what it was made of."""
@@ -495,8 +500,9 @@ def _opened(effect: PlacementEffect) -> Undoings:
 def _labeled(effect: Exceeded) -> Undoings:
     """With the nodes that lack the topology key in the first of the domains with the fewest pods."""
     nodes, column = effect.afresh.cluster.nodes, effect.spread.counted.column
-    if (least := effect.spread.least) and column.absent.any():
-        lacking = np.flatnonzero(column.absent).tolist()
+    absent = column.absent & effect.afresh.open_nodes
+    if (least := effect.spread.least) and absent.any():
+        lacking = np.flatnonzero(absent).tolist()
         labeled = {}
         for place in lacking:
             node = nodes.objects[place]

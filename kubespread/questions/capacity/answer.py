@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -31,7 +31,7 @@ from kubespread.kube.taint import (
     untolerated,
 )
 from kubespread.kube.validation.resources import resource_faults
-from kubespread.kube.well_known import ZONE
+from kubespread.kube.well_known import NOT_READY_TAINT_KEY, READY, ZONE
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.capacity.report import (
     CapacityReport,
@@ -93,6 +93,9 @@ class Obstacle(Struct, frozen=True):
         return (f"taint {self.detail}" if self.cause == "tainted" else self.detail or self.cause,)
 
 
+_NOT_READY = Obstacle("tainted", f"{NOT_READY_TAINT_KEY}:NoSchedule")
+
+
 def obstacles(evaluation: Evaluation) -> Mapping[int, Obstacle]:
     """The obstacle on each node where the pod does not fit: the first filter's in profile order, but a shortage comes
     before all others, since opening the node would not help then.
@@ -133,29 +136,34 @@ def _short(details: Causes) -> tuple[str, ...]:
 
 def exhausted(cluster: Cluster, nodes: Mapping[int, Obstacle]) -> Mapping[int, Obstacle]:
     """The nodes with no cpu or no memory left, for pods that request some, besides ``nodes``, which have worse
-    obstacles.
+    obstacles: all but a taint that pods may tolerate.
     """
     by_node = dict(nodes)
     for name in _SHARED:
         for node in np.flatnonzero(free(cluster, name) == 0).tolist():
             obstacle = by_node.get(node)
-            if obstacle is None:
+            if obstacle is None or obstacle.cause == "tainted":
                 by_node[node] = Obstacle("resource", resources=(name,))
             elif obstacle.cause == "resource" and obstacle.resources == _SHARED[:1]:
                 by_node[node] = Obstacle("resource", resources=_SHARED)
     return by_node
 
 
-def stranded(cluster: Cluster, resource: str, nodes: Mapping[int, Obstacle]) -> tuple[Stranded, ...]:
-    """What is free of a resource on ``nodes``, by the reason no pod can use it; the largest amount first."""
+def stranded(
+    cluster: Cluster, resource: str, nodes: Mapping[int, Obstacle], tolerable: Container[int]
+) -> tuple[Stranded, ...]:
+    """What is free of a resource on ``nodes``, by the reason no pod can use it; the largest amount first. The taints of
+    those that are ``tolerable`` can be tolerated.
+    """
     available = free(cluster, resource)
-    amounts: dict[tuple[StrandedBy, str], list[int]] = {}
+    amounts: dict[tuple[StrandedBy, str, bool], list[int]] = {}
     for node, obstacle in nodes.items():
         if amount := available.item(node):
-            amounts.setdefault(_cause(resource, obstacle), []).append(amount)
+            cause, detail = _cause(resource, obstacle)
+            amounts.setdefault((cause, detail, cause == "tainted" and node in tolerable), []).append(amount)
     return tuple(
-        Stranded(cause=cause, detail=detail, nodes=len(parts), amount=canonical(resource, sum(parts)))
-        for (cause, detail), parts in sorted(amounts.items(), key=lambda item: (-sum(item[1]), item[0]))
+        Stranded(cause=cause, detail=detail, nodes=len(parts), amount=canonical(resource, sum(parts)), tolerable=can)
+        for (cause, detail, can), parts in sorted(amounts.items(), key=lambda item: (-sum(item[1]), item[0]))
     )
 
 
@@ -264,9 +272,13 @@ def _unwelcome(cluster: Cluster, pods: Copies, *, compares: bool) -> dict[int, d
     tolerations, repelling = pods.pod.spec.tolerations, {}
     for node, obj in enumerate(cluster.nodes.objects):
         taints = untolerated(obj.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
-        if taints and not any(map(is_state_taint, taints)):
+        if taints and not any(map(is_state_taint, taints)) and not _is_not_ready(obj):
             repelling[node] = {taint_text(taint): taint for taint in taints}
     return repelling
+
+
+def _is_not_ready(node: Node) -> bool:
+    return any(condition.type == READY and condition.status != "True" for condition in node.status.conditions)
 
 
 _NAME = "kubespread-capacity"
@@ -474,7 +486,7 @@ def _counted(
     """
     names = resource_names(cluster)
     names += [name for name in request or () if name not in names]
-    unasking = asking_for(copies.pod, {})
+    unasking, compares = asking_for(copies.pod, {}), profile.version.has(COMPARISON_GATE)
     bare = obstacles(evaluate(copies.plugins, cluster, unasking))
     full, placed, notes, tolerated, conclusion = (
         cluster,
@@ -484,14 +496,16 @@ def _counted(
         None,
     )
     if request is None:
-        held_off = exhausted(cluster, bare)
+        # The node controller taints such nodes in a moment, if it has not yet.
+        silent = {node: _NOT_READY for node, obj in enumerate(cluster.nodes.objects) if _is_not_ready(obj)}
+        held_off = exhausted(cluster, silent | dict(bare))
     else:
         try:
             full, placed = filled(cluster, copies)
             evaluation = evaluate(copies.plugins, full, copies.pod)
             held_off = obstacles(evaluation)
             conclusion = None if placed.any() else bars(evaluation)
-            tolerated = if_tolerated(cluster, copies, placed, compares=profile.version.has(COMPARISON_GATE))
+            tolerated = if_tolerated(cluster, copies, placed, compares=compares)
         except SchedulingError as error:
             held_off = dict.fromkeys(range(len(cluster)), Obstacle("rejected", str(error)))
             notes.append(str(error))
@@ -513,7 +527,7 @@ def _counted(
         if_tolerated=tolerated,
         conclusion=conclusion,
         most_on_one_node=most,
-        resources=tuple(_resources(totals, full, held_off)),
+        resources=tuple(_resources(totals, full, held_off, _unwelcome(cluster, copies, compares=compares))),
         domains=tuple(_domains(totals, key, fits, prices)),
         node_rows=tuple(_nodes(totals, key, fits, held_off)),
         largest=tuple(_largest(copies.plugins, cluster, unasking, ["cpu", "memory", *asks], takes_pods)),
@@ -523,7 +537,9 @@ def _counted(
     )
 
 
-def _resources(totals: _Totals, full: Cluster, held_off: Mapping[int, Obstacle]) -> Iterator[ResourceCapacity]:
+def _resources(
+    totals: _Totals, full: Cluster, held_off: Mapping[int, Obstacle], tolerable: Container[int]
+) -> Iterator[ResourceCapacity]:
     """``held_off`` are nodes that have something free once the cluster is ``full``, which no pod can use."""
     everywhere = np.ones(len(full), dtype=np.bool_)
     off = np.zeros(len(full), dtype=np.bool_)
@@ -531,7 +547,8 @@ def _resources(totals: _Totals, full: Cluster, held_off: Mapping[int, Obstacle])
     for total in totals.of(everywhere):
         name = total.resource
         usable = int(free(totals.cluster, name).sum()) - int(free(full, name)[off].sum())
-        yield ResourceCapacity(**asdict(total), usable=canonical(name, usable), stranded=stranded(full, name, held_off))
+        parts = stranded(full, name, held_off, tolerable)
+        yield ResourceCapacity(**asdict(total), usable=canonical(name, usable), stranded=parts)
 
 
 def _domains(

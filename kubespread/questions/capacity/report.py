@@ -44,6 +44,10 @@ class Stranded(Report, frozen=True):
     """How many nodes it is on."""
     amount: str
     """How much is free there."""
+    tolerable: bool = False
+    """Whether pods that tolerate the taints of these nodes could use it: never where one says in what state a node is,
+    or the node is not ready.
+    """
 
 
 class ResourceCapacity(ResourceAmounts, frozen=True, gc=False):

@@ -471,10 +471,7 @@ def _closed_minimums(evaluation: Evaluation) -> Mapping[str, list[str]]:
     state = evaluation.states.get(PodTopologySpread.name)
     if not isinstance(state, SpreadState) or evaluation.feasible.any():
         return {}
-    barred = np.zeros(len(evaluation.cluster), dtype=np.bool_)
-    for name in (TaintToleration.name, NodeUnschedulable.name):
-        if name in evaluation.verdicts:
-            barred |= ~evaluation.verdicts[name].passes
+    barred = evaluation.barred_by((TaintToleration.name, NodeUnschedulable.name))
     own = [
         counted for counted in state.hard if counted.constraint.source == "pod" and not counted.constraint.honors_taints
     ]

@@ -26,6 +26,7 @@ from kubespread.kube.owners import Named, NamespacedName, WorkloadName, is_activ
 from kubespread.manifest.writer import to_yaml
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
+from kubespread.questions.audit.standing import groups
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.plan.playing import after_steps
@@ -49,6 +50,7 @@ from kubespread.snapshot.topology_keys import check_topology_keys, full_topology
 from kubespread.world.events.editing import exists, not_found
 from kubespread.world.reporting.difference import Baseline
 from kubespread.world.reporting.happenings import desired_replicas, workload_of
+from kubespread.world.store.owners import in_order
 
 MOST_LOST = 200
 """Of how many domains it is looked for what survives each of them."""
@@ -342,7 +344,11 @@ class _Verifying(Inquiry):
             or (not key and promise.ready is not None and promise.survives is None)
             for name in self._chosen[promise.path]
         )  # fmt: skip
-        names = tuple(f"{name.namespace}/{_reference(name)}" for name in dict.fromkeys(asked))
+        # An audit refuses those that have no pods and are to have none.
+        audited = {group.name for group in groups(self._world, frozenset(asked).__contains__)}
+        if workload not in audited:
+            return clauses.without_pods(workload)
+        names = tuple(f"{name.namespace}/{_reference(name)}" for name in sorted(audited, key=in_order))
         question = Audit(workloads=names, key=key, preemption=self._question.preemption)
         report = self.of(question, "auditing workloads", ("audit", key))
         row = next((row for row in report.workloads if row.workload == workload), None)
@@ -388,9 +394,11 @@ class _Verifying(Inquiry):
 
     def _drain(self, workload: WorkloadName) -> Found:
         world = self._settled.world
+        pods = [pod for pod in world.book if pod.spec.node_name and workload_of(world, pod) == workload]
+        if not pods and not desired_replicas(world, workload):
+            return Found("held", clauses.NO_PODS)
         if gap := self._gap(PodDisruptionBudget, "whether one keeps its pods is not known"):
             return gap
-        pods = [pod for pod in world.book if pod.spec.node_name and workload_of(world, pod) == workload]
         nodes = sorted({pod.spec.node_name for pod in pods if is_active(pod)})
         # Whether kubectl refuses for other pods is no workload's promise.
         drains = ((node, self._played(f"drain {node} --force", f"delete-node {node}")) for node in nodes)

@@ -23,6 +23,8 @@ from kubespread.reports.happened import Happened
 from kubespread.scenario.promises import Amount, Back, Room
 from kubespread.wording import count_of, domain_noun, verb_of
 
+NO_PODS = "it is to have no pods, and has none"
+
 
 class Found(Struct, frozen=True):
     """What became of one thing that is promised."""
@@ -151,14 +153,22 @@ def ready_now(row: AuditedWorkload, promised: Amount) -> Found:
     return Found(state, f"{row.ready:,} of {count_of(row.replicas, 'pod')} ready, {beside}", row.ready - least)
 
 
+def without_pods(workload: WorkloadName) -> AuditedWorkload:
+    """The row of one that is to have none, which an audit leaves out."""
+    return AuditedWorkload(
+        workload=workload, level="ok", replicas=0, placed=0, pending=0, constraints=(), zones=(), worst_loss={},
+        next_fits=None, findings=(),
+    )  # fmt: skip
+
+
 def spread(row: AuditedWorkload, key: str, most: int) -> Found:
-    """By the skew that the workload's own constraints over ``key`` have; without one, that of its own pods."""
-    constraints = [constraint for constraint in row.constraints if constraint.topology_key == key]
+    """By the skew that the workload's own constraints over ``key`` have; without one, that of all its pods."""
+    own = [row for row in row.constraints if row.topology_key == key and row.source == "pod"]
     counts = row.zones if key == ZONE else row.domains
-    if not row.placed and row.replicas:
-        return Found("unknown", "none of its pods is on a node")
-    if constraints:
-        worst = max(constraints, key=lambda constraint: constraint.skew)
+    if not row.placed:
+        return Found("unknown", "none of its pods is on a node") if row.replicas else Found("held", NO_PODS, most)
+    if own:
+        worst = max(own, key=lambda constraint: constraint.skew)
         skew, text = worst.skew, counts_text(worst.counts, worst)
     else:
         pods = [domain.pods for domain in counts]
@@ -254,13 +264,13 @@ def _planned(node: str) -> Sequence[str]:
 
 
 def room(report: CapacityReport, resource: str, promised: Room) -> Found:
-    """What is free where some pod can use it: on nodes with taints too, not on cordoned ones, nor where another
-    resource is used up.
+    """What is free where some pod can use it: on nodes with taints too, but not on cordoned or silent ones, nor where
+    another resource is used up.
     """
     row = next((row for row in report.resources if row.resource == resource), None)
     if row is None:
         return Found("broken", f"no node has any {resource}")
-    tainted = (parse(part.amount) for part in row.stranded if part.cause == "tainted")
+    tainted = (parse(part.amount) for part in row.stranded if part.tolerable)
     usable, whole = sum(tainted, parse(row.usable)), parse(row.allocatable)
     if isinstance(promised, Amount):
         share = 100 * usable.nano / whole.nano if whole.nano else 0.0

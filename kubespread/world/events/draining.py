@@ -43,6 +43,8 @@ def fail(world: World, names: Sequence[str]) -> None:
     The nodes of a zone are evicted one after another: successors of the first are placed while pods on the others still
     count. How long that takes is not waited for. Pods stay where the node controller would never taint NoExecute.
     """
+    # The node controller takes them in an order of chance: by name it is the same each time.
+    names = sorted(names)
     failing = [world.living.nodes[name] for name in names]
     failed = {node.metadata.name: outage.failed_node(node) for node in failing}
     # Counted once for all worlds that have the same nodes.

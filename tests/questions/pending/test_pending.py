@@ -90,7 +90,7 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
     "two workloads with one cause and one remedy are one group": (
         [*ZONES, *pods_on({"a": 1, "b": 1}), *waiting(2, constraints=[hard()]),
          *waiting(1, "api", constraints=[hard()], requests={"cpu": "1"})],
-        ["zone ≤ 1: min 0 in zone c (1 tainted) | 3 | web api | --set nodeTaintsPolicy[zone]=Honor | 3"],
+        ["zone ≤ 1: min 0 in zone c (1 tainted) | 3 | api web | --set nodeTaintsPolicy[zone]=Honor | 3"],
     ),
     "two workloads with one cause, which one change does not free alike": (
         [node("a", cpu="4"), *waiting(2, containers=TWO_CONTAINERS), *waiting(1, "api", containers=[OTHER])],
@@ -187,7 +187,7 @@ def test_commands_are_for_the_workloads() -> None:
         '\'[{"op":"add","path":"/spec/template/spec/topologySpreadConstraints/0/nodeTaintsPolicy","value":"Honor"}]\''
     )
     assert report.groups[0].change.commands == tuple(
-        f"kubectl patch deployments.apps {name} -n shop --type=json -p {patch}" for name in ("web", "api")
+        f"kubectl patch deployments.apps {name} -n shop --type=json -p {patch}" for name in ("api", "web")
     )
 
 

@@ -40,7 +40,7 @@ from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.queue.queue import Entry, Outcome, place
 from kubespread.reports.happened import RolloutReport
-from kubespread.reports.judged_nodes import counted_constraints
+from kubespread.reports.judged_nodes import KEEPING_OFF, counted_constraints
 from kubespread.reports.parts import skew_between
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import Mask
@@ -63,10 +63,6 @@ from kubespread.world.store.owners import Made
 from kubespread.world.store.pod_book import key_of
 from kubespread.world.store.store import Surroundings
 from kubespread.world.store.waiting import LivingCluster, Scheduled
-
-TAINTED, EXCLUDED = "TaintToleration", "NodeAffinity"
-KEEPING_OFF = {TAINTED: "tainted", "NodeUnschedulable": "cordoned", EXCLUDED: "excluded by its node affinity"}
-"""Plugins that keep a pod off nodes, empty or full, and what these nodes are then."""
 
 
 def domains(hard: HardConstraint) -> Sequence[str]:
@@ -254,10 +250,9 @@ class Trial:
     @cached_property
     def reachable(self) -> Mask:
         """Nodes that all of them let the pod use."""
-        open_nodes = np.ones(len(self.cluster), dtype=np.bool_)
-        for mask in self.barred.values():
-            open_nodes &= ~mask
-        return open_nodes
+        if self.evaluation is None:
+            return np.ones(len(self.cluster), dtype=np.bool_)
+        return ~self.evaluation.barred_by(KEEPING_OFF)
 
     @cached_property
     def counted(self) -> Sequence[HardConstraint | SoftConstraint]:

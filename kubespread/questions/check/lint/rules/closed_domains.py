@@ -35,10 +35,11 @@ from kubespread.questions.check.lint import trial as trials
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, FieldChange, RuleFinding
 from kubespread.questions.check.lint.trial import Mended, Placed, PodChange, Trial, counted, listed
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.reports.judged_nodes import EXCLUDED, KEEPING_OFF, TAINTED
 from kubespread.scheduler.cluster.cluster import Change
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint
 
-_POLICIES = {trials.TAINTED: "nodeTaintsPolicy", trials.EXCLUDED: "nodeAffinityPolicy"}
+_POLICIES = {TAINTED: "nodeTaintsPolicy", EXCLUDED: "nodeAffinityPolicy"}
 
 
 class _Closed(Struct, frozen=True):
@@ -93,7 +94,7 @@ def _finding(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> RuleFi
     are = "count as domains" if len(closed.domains) > 1 else "counts as a domain"
     nodes = len(closed.nodes)
     all_are = {1: "its node is", 2: "both nodes are"}.get(nodes, f"all {nodes} nodes are")
-    kept_off = " or ".join(trials.KEEPING_OFF[plugin] for plugin in closed.reasons)
+    kept_off = " or ".join(KEEPING_OFF[plugin] for plugin in closed.reasons)
     message = (
         f"{closed.declared.name} {listed(closed.domains)} {are} with {counted(closed.least, 'matching pod')}, though "
         f"{all_are} {kept_off}: {trial.placed.text}"

@@ -25,8 +25,9 @@ from collections.abc import Iterator
 
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
-from kubespread.questions.check.lint.trial import EXCLUDED, Trial, by_domain, counted, domains, domains_of, listed
+from kubespread.questions.check.lint.trial import Trial, by_domain, counted, domains, domains_of, listed
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.reports.judged_nodes import EXCLUDED
 from kubespread.wording import verb_of
 
 

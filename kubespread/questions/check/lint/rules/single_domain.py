@@ -24,8 +24,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
-from kubespread.questions.check.lint.trial import EXCLUDED, TAINTED, Trial, domains, domains_of, listed
+from kubespread.questions.check.lint.trial import Trial, domains, domains_of, listed
 from kubespread.questions.check.report import Remedy, Severity
+from kubespread.reports.judged_nodes import EXCLUDED, TAINTED
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint
 
 
