@@ -147,6 +147,12 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
     return UsageError(f"{subject} namespace {namespace}{hint}")
 
 
+def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
+    """That the API server would refuse a new pod in ``namespace``, which may well be made before the pod is."""
+    if missing := missing_namespace(snapshot, namespace):
+        yield f"{missing}; the answer is for once it is there"
+
+
 def missing_namespace(snapshot: Snapshot, namespace: str) -> str:
     """In the API server's words; empty if the namespace exists, or if namespaces were not listed."""
     objects = snapshot.objects

@@ -12,7 +12,7 @@ from kubespread.candidate.companions import with_companions, with_manifest_objec
 from kubespread.candidate.manifest import Manifest
 from kubespread.candidate.replicas import autoscaling_notes, others, replica_names
 from kubespread.candidate.settings import parse_settings
-from kubespread.candidate.sources import Choosing, PodGiven, Source, missing_namespace, read_sources
+from kubespread.candidate.sources import Choosing, PodGiven, Source, namespace_notes, read_sources
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
@@ -86,8 +86,7 @@ def resolve(
     def candidate(source: Source, surroundings: Surroundings = surroundings) -> Candidate:
         if isinstance(source, Manifest):
             made = from_manifest(source, surroundings)
-            if missing := missing_namespace(snapshot, made.pod.metadata.namespace):
-                raise UsageError(f"{missing}; give its manifest too, if it is made first")
+            made = replace(made, notes=(*namespace_notes(snapshot, made.pod.metadata.namespace), *made.notes))
         else:
             made = from_cluster(source, snapshot, surroundings)
         notes_of_all = (*edit_notes, *read.notes, *notes)

@@ -501,19 +501,11 @@ def test_the_namespace_of_the_context_is_where_nameless_manifests_go(server: Fak
     path = server.kubeconfig(tmp_path, namespace="shop")
     snapshot = load_cluster(Access(str(path)))
     manifest = {key: value for key, value in pod().items() if key != "metadata"} | {"metadata": {"name": "web"}}
-
-    def explained(obj: Data, namespace: str | None = None) -> str:
-        made = [
-            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in ("shop", "other", "own")
-        ]
-        given = {"apiVersion": "v1", "kind": "List", "items": [obj, *made]}
-        return kubespread.explain(snapshot, given, namespace=namespace).pod.namespace
-
-    assert [explained(manifest), explained(manifest, "other"), explained(pod(namespace="own"))] == [
-        "shop",
-        "other",
-        "own",
-    ]
+    assert [
+        kubespread.explain(snapshot, manifest).pod.namespace,
+        kubespread.explain(snapshot, manifest, namespace="other").pod.namespace,
+        kubespread.explain(snapshot, pod(namespace="own")).pod.namespace,
+    ] == ["shop", "other", "own"]
 
 
 def test_claims_that_are_known_not_to_exist(server: FakeApi, tmp_path: Path) -> None:
