@@ -287,6 +287,59 @@ APPLIED = {
     ),
 }  # fmt: skip
 
+KAFKA = "-S everyday/11-operator-makes-no-more-pods"
+ROLLOUT = "-S everyday/02-rollout-pods-are-missing/cluster.json"
+PODSET = "-S everyday/16-report-names-commands-that-fail/cluster.json"
+OWNERS = {
+    "02-rollout-pods-are-missing, audited": Case(f"audit -A --strict {ROLLOUT}", "yes", 0, "nothing found"),
+    "02-rollout-pods-are-missing, simulated": Case(
+        f"simulate rollout/web -n shop {ROLLOUT}", "yes", 0, "3 of 3 replicas already running"
+    ),
+    "03-report-pods-missing-now": Case(
+        "report -A -S everyday/03-report-pods-missing-now/cluster.json",
+        "no",
+        0,
+        "^scaling .1 notice.: .*kafka/StatefulSet/broker$",
+        ("key", "scaling/noRoom/kafka/StatefulSet/broker"),
+    ),
+    "11-operator-makes-no-more-pods, losing a zone": Case(
+        f"survive -A {KAFKA}/cluster.json", "no", 0, "2 of 3 ready until the nodes are deleted"
+    ),
+    "11-operator-makes-no-more-pods, draining": Case(
+        f"plan --drain n1 {KAFKA}/cluster.json", "yes", 0, "ready pods 3 of 3 → 3 of 3"
+    ),
+    "11-operator-makes-no-more-pods, removing": Case(
+        f"removable n1 {KAFKA}/cluster.json", "yes", 0, "1 of 1 node can go"
+    ),
+    "11-operator-makes-no-more-pods, upgrading": Case(
+        f"upgrade n1 {KAFKA}/cluster.json", "yes", 0, "1 of 1 node replaced$"
+    ),
+    "11-operator-makes-no-more-pods, an unknown one, losing a zone": Case(
+        f"survive -A --strict {KAFKA}/unknown.json", "unknown", 3, "is not known for kafka/BrokerSet/prod-kafka"
+    ),
+    "11-operator-makes-no-more-pods, an unknown one, draining": Case(
+        f"plan --drain n1 {KAFKA}/unknown.json", "unknown", 3, "ready pods 3 of 3 → 2 of 3"
+    ),
+    "11-operator-makes-no-more-pods, an unknown one, removing": Case(
+        f"removable n1 {KAFKA}/unknown.json", "unknown", 3, "none of 1 node is known to be able to go"
+    ),
+    "11-operator-makes-no-more-pods, an unknown one, upgrading": Case(
+        f"upgrade n1 {KAFKA}/unknown.json", "unknown", 3, "1 workload short of ready pods"
+    ),
+    "11-operator-makes-no-more-pods, an unknown one, promised": Case(
+        f"verify everyday/11-operator-makes-no-more-pods/promises.yaml {KAFKA}/unknown.json",
+        "unknown",
+        3,
+        "1 unknown; 0 of their 2 clauses",
+    ),
+    "16-report-names-commands-that-fail, explained": Case(
+        f"explain strimzipodset/prod-kafka -n kafka {PODSET}", "no", 1, "0 of 3 nodes fit"
+    ),
+    "16-report-names-commands-that-fail, reported": Case(
+        f"report -A {PODSET}", "no", 0, "scaling", ("command", "explain strimzipodset/prod-kafka -n kafka")
+    ),
+}
+
 
 def values_of(data: Any, key: str) -> list[str]:
     """The JSON of everything called ``key``."""
@@ -298,9 +351,12 @@ def values_of(data: Any, key: str) -> list[str]:
     return [*own, *(value for item in data.values() for value in values_of(item, key))]
 
 
-@pytest.mark.parametrize("name", [*EVERYDAY, *JUDGMENT, *TEXTS, *VERDICTS, *CONCLUSIONS, *APPLIED])
+ALL = {**EVERYDAY, **JUDGMENT, **TEXTS, **VERDICTS, **CONCLUSIONS, **APPLIED, **OWNERS}
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_how_a_case_ends(name: str) -> None:
-    case = {**EVERYDAY, **JUDGMENT, **TEXTS, **VERDICTS, **CONCLUSIONS, **APPLIED}[name]
+    case = ALL[name]
     result = run(*case.command.split(), "-o", "json", "-q", cwd=CASES)
     assert result.code == case.code, result.err
     report = json.loads(result.out)

@@ -37,6 +37,7 @@ NO_COMMANDS = {
         "codes",
         "install",
         "architecture",
+        "operators",
         "assistants",
         "ci/README",
         "cookbook/README",

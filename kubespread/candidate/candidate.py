@@ -26,8 +26,9 @@ from kubespread.candidate.manifest import (
     manifest_of,
 )
 from kubespread.candidate.settings import Setting, Settled, settled
-from kubespread.candidate.sources import Reference, missing_namespace
-from kubespread.controllers.deployment import current_replica_set
+from kubespread.candidate.sources import Reference, missing_namespace, reference_kinds
+from kubespread.controllers.deployment import age_order, current_replica_set, replica_sets_of
+from kubespread.controllers.operated import another, next_name
 from kubespread.controllers.pod_creation import NewPod, PodCreator, ephemeral_claims, generated_name
 from kubespread.controllers.registry import new_pod, replicas
 from kubespread.controllers.statefulset import creates_one_by_one, from_free_ordinal
@@ -43,7 +44,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import UnknownField, alternatives, near_miss, unknown_fields, workload_type
 from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload, ReplicaSet, StatefulSet
 from kubespread.kube.name_rules import dns_label_faults
-from kubespread.kube.owners import WorkloadName, controller_of, controls, is_active, static_notes
+from kubespread.kube.owners import WorkloadName, controller_of, controls, is_active, owner_meant, static_notes
 from kubespread.kube.templates import unread_of
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.objects import workload_faults
@@ -249,6 +250,14 @@ def from_cluster(reference: Reference, snapshot: Snapshot, surroundings: Surroun
     namespace = reference.namespace or surroundings.namespace or surroundings.context_namespace
     if kind.kind == "Pod":
         return from_stored_pod(_find(snapshot, snapshot.pods, kind, namespace, name), surroundings)
+    workload_name = WorkloadName(kind.kind, namespace, name)
+    if kind.foreign or snapshot.objects.named(kind.cls, name, namespace) is None:
+        owner = owner_meant(workload_name, (*snapshot.pods, *snapshot.objects.of(ReplicaSet)))
+        if owner is not None:
+            return _of_owner(owner, snapshot, surroundings)
+    if kind.foreign:
+        kinds = f"and KIND is else one of {reference_kinds()}"
+        raise NotInClusterError(f'{kind.kind} "{name}" controls no pod in namespace {namespace}, {kinds}')
     if unread := snapshot.origin.unread.get(kind.kind):
         raise SnapshotError(f'{kind.resource} "{name}" cannot be looked up: {unread}')
     stored: Any = _find(snapshot, snapshot.objects.of(kind.cls), kind, namespace, name)
@@ -257,7 +266,7 @@ def from_cluster(reference: Reference, snapshot: Snapshot, surroundings: Surroun
         workload: Any = _decoded(changed, kind, stored)
     changes_template = kind.pod_template(workload) != kind.pod_template(stored)
     notes: tuple[str, ...] = ()
-    workload_name, replicas = WorkloadName(kind.kind, namespace, name), getattr(workload.spec, "replicas", None)
+    replicas = getattr(workload.spec, "replicas", None)
     if isinstance(workload, Deployment):
         current = current_replica_set(workload, snapshot.objects.of(ReplicaSet))
         if current is not None:
@@ -276,6 +285,33 @@ def from_cluster(reference: Reference, snapshot: Snapshot, surroundings: Surroun
         sets_replicas="spec.replicas" in changed.paths,
         template=made.template if changes_template else None,
     )
+
+
+def _of_owner(owner: WorkloadName, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
+    """The next pod of a workload that is known only by what it controls: ReplicaSets, else pods."""
+    pods = [pod for pod in snapshot.pods if pod.metadata.namespace == owner.namespace and is_active(pod)]
+    replica_sets = sorted(replica_sets_of(owner, snapshot.objects.of(ReplicaSet)), key=age_order)
+    if replica_sets:
+        # An Argo Rollout goes from one to the next, and has replicas of both meanwhile.
+        current = next((each for each in reversed(replica_sets) if each.spec.replicas), replica_sets[-1])
+        made = from_cluster(Reference(KEPT[ReplicaSet], current.metadata.name, owner.namespace), snapshot, surroundings)
+        others = sum(each.spec.replicas or 0 for each in replica_sets if each is not current)
+        note = f"{owner.kind}/{owner.name}: evaluated as another pod of its ReplicaSet {current.metadata.name}"
+        return replace(made, workload=owner, replicas=made.replicas + others, notes=(note, *made.notes))
+    own = [pod for pod in pods if (ref := controller_of(pod)) and (ref.kind, ref.name) == (owner.kind, owner.name)]
+    if not own:
+        raise NotInClusterError(
+            f"{owner.kind}/{owner.name} has no pods that run or wait in namespace {owner.namespace}"
+        )
+    like = max(own, key=lambda pod: (bool(pod.spec.node_name), pod.metadata.creation_timestamp))
+    changed = settled(msgspec.to_builtins(like), KEPT[Pod], surroundings.settings)
+    with changed.blamed():
+        pod, claims = another(_decoded(changed, KEPT[Pod], like), next_name(owner, own), snapshot.objects)
+        made = _from_pod(_place(KEPT[Pod]), NewPod(deepcopy(pod), tuple(claims)), surroundings)
+    note = f"{owner.kind}/{owner.name}: evaluated as another pod like {like.metadata.name}"
+    if claims:
+        note += f", with new claims ({', '.join(claim.metadata.name for claim in claims)})"
+    return replace(made, workload=owner, replicas=len(own), notes=(note, *made.notes))
 
 
 def _waits_behind(made: Candidate, workload: ApiObject, snapshot: Snapshot) -> str:

@@ -31,7 +31,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.gotext import quote
-from kubespread.kube.owners import controller_of, is_active, static_notes
+from kubespread.kube.owners import controller_of, is_active, other_kind, static_notes
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
@@ -39,7 +39,7 @@ from kubespread.manifest.text import STDIN, FieldLines
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of
 
-_REFERENCE = re.compile(r"(?P<kind>[A-Za-z]+(?:\.[a-z0-9.]+)?)/(?P<name>[a-z0-9][a-z0-9.-]*)")
+_REFERENCE = re.compile(r"(?P<kind>[A-Za-z0-9]+(?:\.[a-z0-9.-]+)?)/(?P<name>[a-z0-9][a-z0-9.-]*)")
 # Whether a Job or a bare pod will run again is not known; a CronJob's pods are those of its Jobs.
 _LASTING = tuple(
     POD_CREATORS[kind] for kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController")
@@ -101,8 +101,11 @@ class ClusterWorkloads(Struct, frozen=True):
 def reference(text: str) -> Reference | None:
     """KIND/NAME of a kind that creates pods, as kubectl would take it; None for anything else."""
     match = _REFERENCE.fullmatch(text)
-    row = kind_called(match["kind"]) if match is not None else None
-    return None if match is None or row is None else Reference(row, match["name"])
+    if match is None:
+        return None
+    # Only the cluster knows whether it has pods of another kind, and nobody has a pod called web.yaml.
+    row = kind_called(match["kind"]) or (None if text.endswith(SUFFIXES) else other_kind(match["kind"]))
+    return None if row is None else Reference(row, match["name"])
 
 
 def reference_kinds() -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from kubespread.controllers.deployment import replica_sets_of
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import LabelSelectingWorkload, ReplicaSet, ReplicationController
 from kubespread.kube.owners import WorkloadName, controller_of
@@ -18,6 +19,8 @@ from kubespread.kube.selector import Selector, SelectorError, from_label_selecto
 
 _Owner = tuple[str, str]
 """Kind and name."""
+_OWN_PODS = POD_CREATORS.keys() - {"Deployment"}
+"""Kinds that control their pods themselves."""
 
 
 class PodsByController:
@@ -72,12 +75,13 @@ def _owners(
     selecting = [
         companion for companion in companions if isinstance(companion, LabelSelectingWorkload | ReplicationController)
     ]
-    if workload.kind == "Deployment":
-        selecting += replica_sets_of(workload, replica_sets)
+    # So do those of an Argo Rollout.
+    below = replica_sets_of(workload, replica_sets) if workload.kind not in _OWN_PODS else []
+    selecting += below
     owners = {
         (type(workload).__name__, workload.metadata.name): _selector(workload.spec.selector) for workload in selecting
     }
-    return owners if workload.kind == "Deployment" else {(workload.kind, workload.name): None, **owners}
+    return owners if below or workload.kind == "Deployment" else {(workload.kind, workload.name): None, **owners}
 
 
 def _selector(selector: LabelSelector | Mapping[str, str] | None) -> Selector | None:

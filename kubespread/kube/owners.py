@@ -11,7 +11,7 @@ Source: staging/src/k8s.io/component-helpers/scheduling/corev1/helpers.go, PodPr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Self
 
@@ -22,7 +22,17 @@ from kubespread.kube import time
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, PodCondition
-from kubespread.kube.api.kinds import KEPT, POD_CREATORS, REFERABLE, Kind, kind_called
+from kubespread.kube.api.kinds import (
+    KEPT,
+    KINDS,
+    POD_CREATORS,
+    REFERABLE,
+    Kind,
+    group_of,
+    kind_called,
+    of_pods,
+    pod_creator,
+)
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
@@ -153,13 +163,24 @@ def named(workload: str | Named, more: Sequence[Kind] = (), suggested: Sequence[
     match = _NAMED.fullmatch(workload)
     if match is None:
         raise UsageError(f"invalid workload {workload!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web")
-    kind = kind_called(match["kind"], more)
+    kind = kind_called(match["kind"], more) or other_kind(match["kind"])
     if kind is None:
         kinds = (*suggested, *more)
         meant = did_you_mean(near_miss(match["kind"], [alias for row in kinds for alias in row.aliases]))
         listed = ", ".join(row.short for row in kinds if row.kind != "Pod")
         raise UsageError(f"unknown kind {match['kind']!r}{meant or f'; KIND is one of {listed}'}")
     return Named(kind.kind, match["name"], match["namespace"])
+
+
+_KIND = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\.[a-z0-9.-]+)?")
+_KNOWN = frozenset(alias for row in KINDS for alias in row.aliases)
+
+
+def other_kind(name: str) -> Kind | None:
+    """A kind that only pods may know; None for one that is known and controls none, and for what is misspelled."""
+    if _KIND.fullmatch(name) is None or name.lower() in _KNOWN:
+        return None
+    return None if near_miss(name, (alias for row in REFERABLE for alias in row.aliases)) else of_pods(name)
 
 
 SelectingController = ReplicationController | ReplicaSet | StatefulSet
@@ -172,6 +193,22 @@ SELECTING_CONTROLLERS: Mapping[tuple[str, str], type[SelectingController]] = {
 
 def controller_of(controlled: ApiObject) -> OwnerReference | None:
     return next((owner for owner in controlled.metadata.owner_references if owner.controller), None)
+
+
+def owner_meant(called: WorkloadName, controlled: Iterable[ApiObject]) -> WorkloadName | None:
+    """What controls one of ``controlled``, is of no kind of Kubernetes' own, and is ``called`` so as kubectl takes it:
+    ``clusters.postgresql.cnpg.io/db``.
+    """
+    alias, _, group = called.kind.lower().partition(".")
+    for obj in controlled:
+        owner, namespace = controller_of(obj), obj.metadata.namespace
+        if owner is None or (owner.name, namespace) != (called.name, called.namespace):
+            continue
+        kind = owner.kind.lower()
+        is_meant = alias in (kind, f"{kind}s") and group in ("", group_of(owner.api_version))
+        if is_meant and owner.kind != "Node" and pod_creator(owner.api_version, owner.kind) is None:
+            return WorkloadName(owner.kind, namespace, owner.name)
+    return None
 
 
 def controls(controller: ApiObject, controlled: ApiObject) -> bool:

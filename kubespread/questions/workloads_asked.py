@@ -62,7 +62,7 @@ class WorkloadsAsked(Struct, frozen=True):
 
         Raises UsageError, a line for each missing one.
         """
-        names = [name.within(self.default) for name in self.names]
+        names = [world.meant(name.within(self.default)) for name in self.names]
         missing = [name for name in names if not _is_there(world, name)]
         if missing:
             raise UsageError(*(str(not_found(world, name)) for name in missing))

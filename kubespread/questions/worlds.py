@@ -13,7 +13,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.kinds import of_pods
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_groups import group_name, has_gangs
@@ -63,7 +63,7 @@ def world_of(
             admission=scheduler.admission_plugins(resource_quota=False),
         )
         source = replace(snapshot, objects=objects)
-        made = from_cluster(Reference(POD_CREATORS[name.kind], name.name, name.namespace), source, surroundings)
+        made = from_cluster(Reference(of_pods(name.kind), name.name, name.namespace), source, surroundings)
         world.assume(made.admission_gaps)
         return Made(made.pod, made.companions)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
 import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.parts import ConstraintReport, Dealt, Report, SkewChange
-from kubespread.wording import count_of, range_of, short_key
+from kubespread.wording import count_of, range_of, short_key, some_of
+
+_MAX_NAMED = 3
 
 
 class RevisionPods(Report, frozen=True):
@@ -263,9 +266,30 @@ class FewerReady(Report, frozen=True, gc=False):
     """Pods that are ready now."""
     lacking: int
     """How many more of its pods than before are pending or not made."""
+    controller_unknown: bool = False
+    """Whether its controller is not modeled and may make other pods, so that this is not known."""
 
     def __str__(self) -> str:
         return f"{self.workload.called} has {self.ready:,} of {self.wanted:,} ready, {self.ready_before:,} before"
+
+
+class ShortOfPods(Protocol):
+    """A workload with fewer ready pods than before."""
+
+    @property
+    def workload(self) -> WorkloadName:
+        """Its name."""
+
+    @property
+    def controller_unknown(self) -> bool:
+        """Whether it may have other pods again."""
+
+
+def of_unknown(rows: Iterable[ShortOfPods]) -> Iterator[str]:
+    """That some of the workloads may have other pods again."""
+    names = dict.fromkeys(row.workload.called for row in rows if row.controller_unknown)
+    if names:
+        yield f"whether lost pods are made again is not known for {some_of([*names], _MAX_NAMED)}"
 
 
 class NodeEviction(Report, frozen=True):

@@ -300,7 +300,7 @@ def room(value: int | str) -> Room:
 
 def _workload(text: str) -> Named:
     workload = named(text)
-    if workload.kind not in _WITH_REPLICAS:
+    if workload.kind in POD_CREATORS and workload.kind not in _WITH_REPLICAS:
         raise UsageError(f"a {workload.kind} has no replicas of which anything could be promised")
     return workload
 

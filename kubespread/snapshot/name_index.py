@@ -14,7 +14,7 @@ import msgspec
 from kubespread.snapshot.cache import cache_folder, recalled, remember
 from kubespread.snapshot.names import Names
 
-_FORM = 3
+_FORM = 4
 """The version of the cache's format; a cache of another version is rebuilt."""
 _COARSEST = 2 * 10**9
 """Nanoseconds that file systems round their times to, at most."""

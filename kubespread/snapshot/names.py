@@ -23,7 +23,9 @@ class Names(msgspec.Struct, rename="camel"):
     """The values of nodes' labels by key, undecoded: of some every node has its own."""
     namespaces: list[str] = []
     by_kind: dict[str, msgspec.Raw] = {}
-    """`NamesInNamespaces` by kubectl's short name of the kind, undecoded: of pods there may be very many."""
+    """`NamesInNamespaces` by kubectl's short name of the kind, of what only pods know the whole kind; undecoded: of
+    pods there may be very many.
+    """
 
     def values_of(self, label: str) -> list[str]:
         """The values that nodes have for one label."""

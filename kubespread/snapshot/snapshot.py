@@ -16,9 +16,10 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_clus
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod, PodTemplateSpec
 from kubespread.kube.api.decoding import DecodingError, check, decode, decoder_of
-from kubespread.kube.api.kinds import KEPT, READ, Kind, full_kind, holds_pods, skipped_gaps
+from kubespread.kube.api.kinds import KEPT, READ, WORKLOADS, Kind, full_kind, holds_pods, skipped_gaps
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import LabelSelectingWorkload, ReplicaSet
+from kubespread.kube.owners import controller_of
 from kubespread.kube.pod_sharing import PodSharing
 from kubespread.kube.templates import fields_of_applied, unread_of
 from kubespread.kube.time import format_utc
@@ -233,7 +234,8 @@ class SnapshotBuilder:
         self._objects: dict[type[ApiObject], dict[tuple[str, str], Any]] = {cls: {} for cls in KEPT}
         self._reader = TypedReader()
         self._skipped: Counter[str] = Counter()
-        self._with_pods: list[str] = []
+        self._with_pods: list[tuple[str, str, str]] = []
+        """The objects of kinds that are not read and hold pods: kind, namespace and name."""
         self.faults = _Few("objects could not be read")
         self.unreadable = _Few("files could not be read")
         """Files, of many, that could not be read."""
@@ -257,7 +259,7 @@ class SnapshotBuilder:
             self.skip(kind)
             # Few objects are worth decoding to see whether they hold pods.
             if (not item.json or _CONTAINER in item.json) and holds_pods(item.api_version, item.kind, item.data):
-                self._with_pods.append(kind)
+                self._with_pods.append((kind, item.namespace or DEFAULT_NAMESPACE, item.name))
 
     def add_plain(self, data: Mapping[str, Any]) -> None:
         """Take one plain object. Raises SnapshotError for a value of the wrong type."""
@@ -326,7 +328,8 @@ class SnapshotBuilder:
             *(f"unreadable file: {fault}" for fault in files),
             *(f"unreadable object: {fault}" for fault in faults),
         )
-        gaps = (*self._origin.gaps, *skipped_gaps(self._with_pods), *unread, *_named(_DOUBLED, self._doubled))
+        skipped = skipped_gaps(self._without_pods(pods, others))
+        gaps = (*self._origin.gaps, *skipped, *unread, *_named(_DOUBLED, self._doubled))
         kubelets = {self._origin.kubelet_version, *(node.status.node_info.kubelet_version for node in nodes)}
         origin = msgspec.structs.replace(
             self._origin,
@@ -336,6 +339,17 @@ class SnapshotBuilder:
             gaps=tuple(dict.fromkeys(gaps)),
         )
         return Snapshot(nodes, pods, others, dict(self._skipped), origin, faults)
+
+    def _without_pods(self, pods: Iterable[Pod], others: ClusterObjects) -> Iterator[str]:
+        """The kinds of those that hold pods and control nothing that was read."""
+        if self._with_pods:
+            controlled = (*pods, *(obj for cls in WORKLOADS for obj in others.of(cls)))
+            owners = ((obj.metadata.namespace, controller_of(obj)) for obj in controlled)
+            present = {
+                (full_kind(owner.api_version, owner.kind), namespace, owner.name)
+                for namespace, owner in owners if owner is not None
+            }  # fmt: skip
+            yield from (held[0] for held in self._with_pods if held not in present)
 
     @property
     def has_faults(self) -> bool:

@@ -132,10 +132,9 @@ def test_controllers_that_are_not_modeled_are_named() -> None:
     objects = [*hosts("a", "a"), pod("job-1", "n0")]
     objects[2]["metadata"]["ownerReferences"] = owned_by("Workflow", "job", api_version="example.com/v1")
     report = asked(objects)
-    assert lines(report)[:2] == ["n1 yes 1", "n0 no: fewerReady: default/Workflow/job: 0 of 1 ready, 1 before"]
-    assert report.notes == (
-        "Workflow/job is not a controller that is modeled: whether it makes other pods is not known",
-    )
+    assert lines(report)[:2] == ["n1 yes 1", "n0 no: unknownController: default/Workflow/job: 0 of 1 ready, 1 before"]
+    assert "Workflow/job is not a controller that is modeled: whether it makes other pods is not known" in report.gaps
+    assert (asked(objects, "n0").verdict, asked(objects, "n1").verdict) == ("unknown", "yes")
 
 
 def test_pods_that_nobody_makes_again_hold_a_node_whose_pods_would_push_them_away() -> None:

@@ -260,7 +260,7 @@ def test_workloads_without_room_for_one_more_share_a_line() -> None:
         for number in [number // 3]
     ]
     report = reported(*hosts("a", "b", "c"), *objects)
-    line = named(report, "running/noRoom/default/Deployment/api")
+    line = named(report, "scaling/noRoom/default/Deployment/api")
     assert line.what.startswith("Deployment/api, Deployment/db, Deployment/web: its next pod fits nowhere: 0/3 nodes")
     assert line.extent == 3
 

@@ -168,7 +168,7 @@ FAULTS: dict[str, tuple[str, str]] = {
     "no replicas": ("scale deploy/web", "invalid edit 'scale deploy/web': expected scale [NAMESPACE/]KIND/NAME=N"),
     "fewer than none": ("scale deploy/web=-1", "invalid edit 'scale deploy/web=-1': expected scale [NAMESPACE/]KIND/"),
     "a mistyped kind": ("scale deplyo/web=1", "unknown kind 'deplyo', did you mean \"deploy\"?"),
-    "an unknown kind": ("scale queue/web=1", "unknown kind 'queue'; KIND is one of deploy, rs, sts, rc"),
+    "a kind that controls no pods": ("scale svc/web=1", "unknown kind 'svc'; KIND is one of deploy, rs, sts, rc"),
     "a kind without replicas": (
         "scale ds/web=1",
         "a DaemonSet has no replicas to scale; KIND is one of deploy, rs, sts, rc",

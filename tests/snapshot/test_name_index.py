@@ -144,7 +144,7 @@ HOSTILE: dict[str, Callable[[Path], object]] = {
     "lists a million deep": lambda memory: memory.write_bytes(b"[" * 10**6 + b"]" * 10**6),
     "labels that are none": _replaced(b'["ssd"]', b'{"a":1}'),
     "names that are none": _replaced(b'{"shop":["web"]}', b"[7]"),
-    "a form of another release": _replaced(b'"form":3', b'"form":1'),
+    "a form of another release": _replaced(b'"form":4', b'"form":1'),
     "another file's": _replaced(b"cluster.json", b"another.json"),
     "more than is ever written": lambda memory: os.truncate(memory, 2**30),
     "a pipe that nobody writes to": _as_a_pipe,

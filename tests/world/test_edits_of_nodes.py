@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from tests.builders import Data, node, pod, replica, taint
+from tests.builders import Data, node, owned_by, pod, replica, taint
 from tests.world.clusters import daemon_set, deployment, job, play, stateful_set, world
 
 NODES = [node("n0"), node("n1"), node("n2")]
 TOLERANT = {"tolerations": [{"operator": "Exists"}]}
 FOR_A_DAY = {"tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 86400}]}
 GPU = [taint("gpu", "NoExecute")]
+
+
+def of(name: str, api_version: str, kind: str) -> Data:
+    """A pod on n0 of an object that is called as the pod begins."""
+    made = replica(name, "n0")
+    owners = owned_by(kind, name.partition("-")[0], api_version=api_version)
+    return {**made, "metadata": {**made["metadata"], "ownerReferences": owners}}
+
 
 CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
     "a cordon moves nobody": ([*NODES, *deployment("web", ("n0", "n1"))], ["cordon n0"], []),
@@ -141,14 +149,37 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
             "Job/once: backoffLimitPerIndex, podFailurePolicy.rules not modeled",
         ],
     ),
-    "a controller that is not modeled is said": (
-        [*NODES[:2], {**replica("s-0", "n0"), "metadata": {**replica("s-0")["metadata"], "ownerReferences": [
-            {"apiVersion": "core.strimzi.io/v1beta2", "kind": "StrimziPodSet", "name": "s", "uid": "u", "controller": True}
-        ]}}],
+    "an operator makes a pod again under its own name": (
+        [*NODES[:2], of("s-0", "core.strimzi.io/v1beta2", "StrimziPodSet")],
+        ["delete-node n0"],
+        ["- s-0 n0 lost", "+ s-0 n1", "StrimziPodSet/s: its operator makes lost pods again, under their own names"],
+    ),
+    "an operator makes a pod again under a new name": (
+        [*NODES[:2], of("s-x", "apps.kruise.io/v1alpha1", "CloneSet")],
+        ["delete-node n0"],
+        ["- s-x n0 lost", "+ s-1 n1", "CloneSet/s: its operator makes lost pods again, under new names"],
+    ),
+    "an operator has one pod more, under the next name": (
+        [*NODES[:2], of("db-3", "postgresql.cnpg.io/v1", "Cluster")],
+        ["scale cluster/db=2"],
+        ["+ db-4 n1"],
+    ),
+    "what an unknown controller does is not known": (
+        [*NODES[:2], of("s-0", "acme.example/v1", "BrokerSet")],
+        ["delete-node n0"],
+        ["- s-0 n0 lost for good"],
+    ),
+    "a namesake of a Job is none": (
+        [*NODES[:2], of("s-0", "acme.example/v1", "Job")],
+        ["delete-node n0"],
+        ["- s-0 n0 lost for good"],
+    ),
+    "an Argo Rollout makes ReplicaSets, and no pods": (
+        [*NODES[:2], of("s-0", "argoproj.io/v1alpha1", "Rollout")],
         ["delete-node n0"],
         [
             "- s-0 n0 lost for good",
-            "StrimziPodSet/s is not a controller that is modeled: whether it makes other pods is not known",
+            "Rollout/s: it makes ReplicaSets, and does not make a pod again that it controls itself",
         ],
     ),
     "orphans are their ReplicaSet's, which makes them again": (

@@ -76,7 +76,7 @@ def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 def references(line: Line, environment: Mapping[str, str], more: Sequence[Kind] = ()) -> Iterator[str]:
     """``deploy/``, then ``deploy/web``; after a kind as a separate word, names (``deploy web``)."""
-    from kubespread.kube.api.kinds import REFERABLE, kind_called
+    from kubespread.kube.api.kinds import REFERABLE, SERVICE, kind_called
 
     clusters = _clusters(line, environment)
     if not clusters:
@@ -86,12 +86,15 @@ def references(line: Line, environment: Mapping[str, str], more: Sequence[Kind] 
         yield from _named(clusters, kind.short, line)
         return
     typed, slash, _ = line.word.partition("/")
-    kind = kind_called(typed, more) if slash else None
-    if kind is not None:
-        yield from (f"{typed}/{name}" for name in _named(clusters, kind.short, line))
-    elif not slash:
+    if slash:
+        kind = kind_called(typed, more)
+        yield from (f"{typed}/{name}" for name in _named(clusters, typed if kind is None else kind.short, line))
+    else:
         present = {short for names in clusters for short in names.by_kind}
-        yield from (f"{row.short}/" for row in (*REFERABLE, *more) if row.short in present)
+        known = [row.short for row in (*REFERABLE, SERVICE)]
+        wanted = [row.short for row in (*REFERABLE, *more)]
+        # Then those that only pods know.
+        yield from (f"{kind}/" for kind in (*wanted, *sorted(present.difference(known))) if kind in present)
 
 
 def references_and_services(line: Line, environment: Mapping[str, str]) -> Iterator[str]:

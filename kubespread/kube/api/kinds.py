@@ -165,10 +165,14 @@ class Kind(Struct, frozen=True):
     """Whether it is asked of a running cluster."""
     has_replicas: bool = False
     """Whether its spec.replicas says how many pods there are."""
+    foreign: str = ""
+    """What a kind is called that only pods know, which name it as their controller: as they write it, or as kubectl
+    takes it.
+    """
 
     @property
     def kind(self) -> str:
-        return self.cls.__name__
+        return self.foreign or self.cls.__name__
 
     @property
     def group(self) -> str:
@@ -308,6 +312,11 @@ def pod_creator(api_version: str, kind: str) -> Kind | None:
     """
     row = POD_CREATORS.get(kind)
     return None if row is None or (api_version and group_of(api_version) != row.group) else row
+
+
+def of_pods(kind: str) -> Kind:
+    """The row of a kind that pods name as their controller, which may be any."""
+    return POD_CREATORS.get(kind) or Kind(workloads.Workload, "", kind, kind.lower(), foreign=kind)
 
 
 def kind_called(name: str, more: Sequence[Kind] = ()) -> Kind | None:

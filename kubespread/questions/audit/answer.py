@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.core import Pod, Service
-from kubespread.kube.api.kinds import SERVICE
+from kubespread.kube.api.kinds import POD_CREATORS, SERVICE
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, is_ready, is_terminating
@@ -322,7 +322,8 @@ class _Audited:
         except SchedulingError as error:
             return [], NextPod(False, str(error))
         constraints = causes.spreads(placing.states)
-        if template.spec.has_scheduled_volumes and self._group.name.kind == "StatefulSet":
+        kind = self._group.name.kind
+        if template.spec.has_scheduled_volumes and (kind == "StatefulSet" or kind not in POD_CREATORS):
             return constraints, with_own_claims(self._world, self._group, plugins)
         return constraints, of_placing(placing)
 

@@ -132,7 +132,7 @@ CAUSES: Mapping[Cause, CauseRow] = {
         said="{ready} of {pods} ready; not ready{detail}",
     ),
     "noRoom": CauseRow(
-        word="its next pod fits nowhere", means="its next pod fits nowhere", badness="warning",
+        word="its next pod fits nowhere", means="its next pod fits nowhere", badness="notice",
         said="its next pod fits nowhere{detail}",
     ),
     "gated": CauseRow(

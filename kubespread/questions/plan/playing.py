@@ -8,7 +8,7 @@ Source of the order of events within a step: `World.settle`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from time import monotonic
 from typing import Self
@@ -27,7 +27,7 @@ from kubespread.controllers.deployment import without_hash
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Namespace, Pod
-from kubespread.kube.api.kinds import KEPT, NAMESPACED, POD_CREATORS, WORKLOADS
+from kubespread.kube.api.kinds import KEPT, NAMESPACED, WORKLOADS, of_pods
 from kubespread.kube.api.meta import ApiObject, ObjectMeta
 from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload
 from kubespread.kube.owners import Named, WorkloadName, is_active, is_ready
@@ -216,7 +216,7 @@ class Playing(Struct, frozen=True):
     def _check_workloads(self, workloads: Sequence[Named], before: Sequence[Step]) -> None:
         if any(isinstance(earlier.action, Apply) for earlier in before):
             return
-        for name in (workload.within(self.namespace) for workload in workloads):
+        for name in self._meant(workloads):
             if not exists(self.world, name):
                 raise not_found(self.world, name)
 
@@ -227,7 +227,7 @@ class Playing(Struct, frozen=True):
         What goes wrong on the way is told with its step, and the next one goes on: `check` finds mistakes before.
         """
         world = self.world
-        stuck = frozenset(name.within(self.namespace) for name in self.scenario.stuck)
+        stuck = frozenset(self._meant(self.scenario.stuck))
         world.surroundings = replace(world.surroundings, stuck=stuck)
         before = world.cluster
         # The steps happen in the world itself; what they are compared with is a fork.
@@ -290,12 +290,15 @@ class Playing(Struct, frozen=True):
             autoscaling=scaled,
         )
 
+    def _meant(self, names: Iterable[Named]) -> Iterator[WorkloadName]:
+        return (self.world.meant(name.within(self.namespace)) for name in names)
+
     def _switch_readiness(self, step: Step) -> None:
         """Switch readiness from now on. Unready pods of a workload that is no longer stuck become ready at once."""
         world = self.world
-        named = {name.within(self.namespace) for name in step.ready}
+        named = set(self._meant(step.ready))
         ready = named | {owner for name in named for owner in world.owners_below(name)}
-        stuck = (world.surroundings.stuck | {name.within(self.namespace) for name in step.stuck}) - ready
+        stuck = (world.surroundings.stuck | set(self._meant(step.stuck))) - ready
         world.surroundings = replace(world.surroundings, stuck=stuck)
         since = running_since(world.timestamp, ready=True)
         pods = [pod for owner in sorted(ready, key=in_order) for pod in world.book.of(owner) if pod.spec.node_name]
@@ -406,7 +409,9 @@ class Playing(Struct, frozen=True):
     def _stored(
         self, now: Snapshot, name: WorkloadName, surroundings: Surroundings, restarted_at: str = ""
     ) -> AppliedWorkload:
-        row = POD_CREATORS[name.kind]
+        row = of_pods(name.kind)
+        if row.foreign:
+            raise UsageError(f"how the controller of a {name.kind} replaces pods is not modeled")
         if reason := now.origin.unread.get(name.kind):
             raise SnapshotError(f'{row.resource} "{name.name}" cannot be looked up: {reason}')
         if row.cls is Pod or not row.is_kept:

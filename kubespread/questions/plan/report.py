@@ -16,7 +16,7 @@ from kubespread.questions.map.report import Load, MapNode
 from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
-from kubespread.reports.happened import FewerReady, GonePod, Happened, RolloutReport
+from kubespread.reports.happened import FewerReady, GonePod, Happened, RolloutReport, of_unknown
 from kubespread.reports.parts import ClusterReport, Dealt, Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of, verb_of
 
@@ -178,9 +178,12 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
         pods, and for pods lost for good; empty where nothing lacks that did not at first.
         """
         counts = {"pending": self.pending, "not created": self.not_created, "not made yet": self.not_made_yet}
-        short = [f"{count_of(len(self.unexplained), 'workload')} short of ready pods"] if self.unexplained else []
         lost = [f"{len(self.lost_unasked)} lost for good"] if self.lost_unasked else []
-        return [*(f"{count} {what}" for what, count in counts.items() if count), *short, *lost]
+        return [*(f"{count} {what}" for what, count in counts.items() if count), *self._short, *lost]
+
+    @property
+    def _short(self) -> list[str]:
+        return [f"{count_of(len(self.unexplained), 'workload')} short of ready pods"] if self.unexplained else []
 
     @property
     def unexplained(self) -> list[FewerReady]:
@@ -251,6 +254,8 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
     def judged(self) -> Judgment:
         if not (self.lacking or self.not_done or self.stuck_deals):
             return "yes"
+        if self.lacking == self._short and not (self.not_done or self.stuck_deals):
+            return "unknown" if all(row.controller_unknown for row in self.unexplained) else "no"
         is_pending_alone = self.lacking == [f"{self.pending} pending"] and not (self.not_done or self.stuck_deals)
         return "unknown" if is_pending_alone and self._unknown_groups else "no"
 
@@ -269,6 +274,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
             if step.preempted:
                 yield f"step {step.number}: {preempted_sentence(step)}"
         yield from (str(row) for row in self.unexplained[:_MAX_NAMED])
+        yield from of_unknown(self.unexplained)
         if self.lost_for_good:
             yield f"{count_of(len(self.lost_for_good), 'pod')} gone that no controller makes again"
         if waited := sum(len(kind.pods) for kind in self.start.pending):

@@ -37,7 +37,6 @@ from kubespread.world.reporting.difference import Baseline, Difference, Trial
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, landed_pods, workload_of
 from kubespread.world.store.happenings import PREEMPTED, Happenings
 from kubespread.world.store.owners import in_order
-from kubespread.world.store.store import not_modelled
 from kubespread.world.store.waiting import constraints_on
 
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
@@ -77,7 +76,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         ),
         gaps=scene.gaps(world.assumed),
         not_modelled=Removable.never_modelled,
-        notes=(*scene.notes, *unknown_controllers(world, names, question.drain_flags), *trials.notes),
+        notes=(*scene.notes, *trials.notes),
         unfinished=scene.unfinished("node", len(names), names[len(alone) :] or untried),
     )
     return report if question.prices is None else _priced(report, nodes, read_prices(question.prices))
@@ -163,13 +162,6 @@ def _removals(
     )
     ordered = sorted(rows, key=lambda row: (row.place or len(rows) + 1, not row.alone, row.pods, row.node))
     return tuple(ordered), together, group.untried if group.is_cut_short else ()
-
-
-def unknown_controllers(world: World, names: Sequence[str], flags: DrainFlags) -> tuple[str, ...]:
-    """Notes on evicted pods whose controllers are unknown, so that nobody knows what happens to them."""
-    pods = (pod for name in names for pod in drain_plan(world, name, flags).evict)
-    owners = {owner for pod in pods if (owner := world.book.owner_of(pod)) is not None}
-    return tuple(not_modelled(owner) for owner in sorted(owners, key=in_order) if not world.makes_others(owner))
 
 
 class _Trials:

@@ -179,4 +179,5 @@ def leaving(difference: Difference) -> Iterator[Hold]:
     for short in difference.short:
         if not short.lacking:
             detail = f"{short.ready:,} of {short.wanted:,} ready, {short.ready_before:,} before"
-            yield Hold(cause="fewerReady", detail=detail, pods=(short.workload,))
+            cause: HeldBy = "unknownController" if short.controller_unknown else "fewerReady"
+            yield Hold(cause=cause, detail=detail, pods=(short.workload,))

@@ -18,7 +18,7 @@ from kubespread.wording import count_of, some_of
 _MAX_NAMED = 4
 HeldBy = Literal[
     "controlPlane", "lastOfDomain", "localStorage", "noController", "daemonSet", "budget", "noNode", "notMade",
-    "noRoom", "preempts", "fewerReady",
+    "noRoom", "preempts", "fewerReady", "unknownController",
 ]  # fmt: skip
 LeftBy = Literal["safeToEvict", "doNotDisrupt"]
 HoldCause = HeldBy | LeftBy
@@ -80,8 +80,11 @@ HOLDS: Mapping[HoldCause, HoldRow] = {
     ),
     "fewerReady": HoldRow(
         word="fewer ready",
-        means="a workload has fewer ready pods than before and than it is to have, as where what makes its pods is not "
-        "modeled",
+        means="a workload has fewer ready pods than before and than it is to have",
+    ),
+    "unknownController": HoldRow(
+        word="controller not modeled",
+        means="a workload loses pods, and it is not known whether its controller makes them again",
     ),
 }  # fmt: skip
 
@@ -161,6 +164,11 @@ class NodeRemoval(Report, frozen=True):
     ``localStorage`` for data that its drain deletes.
     """
 
+    @property
+    def may_go(self) -> bool:
+        """Whether all that keeps it are controllers that are not modeled, and may make lost pods again."""
+        return bool(self.held) and all(hold.cause == "unknownController" for hold in self.held)
+
 
 class Together(Report, frozen=True):
     """Nodes drained and deleted in one cluster, in groups that are cordoned at once; none of the control plane, and not
@@ -213,13 +221,16 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
 
     def judged(self) -> Judgment:
         # Of the nodes that were not asked, any may go.
-        return "yes" if any(row.alone for row in self.rows) or self.unfinished is not None else "no"
+        if any(row.alone for row in self.rows) or self.unfinished is not None:
+            return "yes"
+        return "unknown" if any(row.may_go for row in self.rows) else "no"
 
     def sentences(self) -> Iterator[str]:
         """How many can go alone, which together in which order, and the effects."""
         together, alone = self.together, [row.node for row in self.rows if row.alone]
         if not alone:
-            yield f"none of {count_of(len(self.rows), 'node')} can go"
+            can = "is known to be able to go" if self.judged() == "unknown" else "can go"
+            yield f"none of {count_of(len(self.rows), 'node')} {can}"
         elif len(alone) == 1:
             yield f"1 of {count_of(len(self.rows), 'node')} can go alone: {alone[0]}"
         else:

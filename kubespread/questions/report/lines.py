@@ -272,13 +272,13 @@ def _is_free(row: AuditedWorkload) -> bool:
 
 
 def _without_room(said: str, rows: Sequence[AuditedWorkload], commands: Commands) -> ReportLine:
-    """Of many workloads that are alike."""
+    """Of many workloads that are alike. Nobody has asked for that pod yet: none is missing."""
     first = rows[0].workload
     return ReportLine(
-        key=f"running/noRoom/{first}",
-        area="running",
+        key=f"scaling/noRoom/{first}",
+        area="scaling",
         question="audit",
-        level="warning",
+        level="notice",
         what=f"{some_of([row.called for row in rows], _MAX_NAMED)}: {said}",
         extent=len(rows),
         workloads=tuple(row.workload for row in rows),

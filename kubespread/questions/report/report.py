@@ -23,7 +23,7 @@ AREAS: tuple[Area, ...] = get_args(Area)
 _WORDS: Mapping[Area, str] = {
     "running": "pods missing now",
     "losses": "pods missing once a node, pool or zone is lost",
-    "scaling": "autoscalers that cannot reach their maximum",
+    "scaling": "workloads that cannot scale up, or not to their autoscaler's maximum",
     "budgets": "disruption budgets that hold up drains",
     "drains": "nodes that cannot be drained",
     "spread": "workloads spread unevenly, or not at all",
@@ -44,9 +44,9 @@ class ReportLine(Report, frozen=True, kw_only=True):
     key: str
     """What it is about, the same in later reports: ``spread/violated/shop/Deployment/web/zone``."""
     area: Area
-    """What it is about. ``running``: pods that do. ``losses``: what one failure more takes. ``scaling``: autoscalers.
-    ``budgets``, ``drains``: evictions. ``spread``: over domains. ``rules``: what pods ask of their nodes. ``room``:
-    what is left over.
+    """What it is about. ``running``: pods that do. ``losses``: what one failure more takes. ``scaling``: autoscalers,
+    and workloads whose next pod fits nowhere. ``budgets``, ``drains``: evictions. ``spread``: over domains. ``rules``:
+    what pods ask of their nodes. ``room``: what is left over.
     """
     question: str
     """The question whose answer says it; ``report`` for what no other tells."""

@@ -51,6 +51,7 @@ _HELD = "pods are terminating on nodes that do not answer, and only made again o
 _STAYS = "pods are not ready on nodes that do not answer, and are not evicted there"
 _MOST_DOMAINS, _MOST_PAIRS = 100, 4950
 _FEWER = "its controller makes no more pods"
+_UNKNOWN = "whether its controller makes lost pods again is not known"
 
 
 def answer(question: Survive, scene: Scene) -> SurviveReport:
@@ -301,6 +302,7 @@ class _Loss:
                 short.workload: self._why(short.workload, charged.get(short.workload), waiting.get(short.workload))
                 for short in difference.short
             },
+            unknown=frozenset(short.workload for short in difference.short if short.controller_unknown),
             waiting=Counter(difference.pending),
             not_made=tuple(unmade_pods(world, difference.unmade)),
         )
@@ -326,7 +328,8 @@ class _Loss:
             return _HELD
         if waiting is not None:
             return world.message(waiting)
-        return next((row.message for row in unmade(world, owners)), _FEWER)
+        none = _FEWER if all(map(world.is_known, owners)) else _UNKNOWN
+        return next((row.message for row in unmade(world, owners)), none)
 
     def _rows(self, failed: _State, removed: _State, difference: Difference) -> Iterator[LostWorkload]:
         for workload, after in removed.ready.items():
@@ -353,6 +356,8 @@ class _State(Struct, frozen=True):
     """Ready pods of each workload that the loss touches."""
     why: Mapping[WorkloadName, str]
     """Why, for each workload that is short."""
+    unknown: frozenset[WorkloadName]
+    """Those of them that may have other pods again."""
     waiting: Counter[WorkloadName]
     """How many pods more each workload has pending."""
     not_made: tuple[UnmadePods, ...]
@@ -370,4 +375,5 @@ def _short(rows: Iterable[LostWorkload], failed: _State, removed: _State) -> Ite
                 ready_after_removal=row.ready_after_removal,
                 why=failed.why.get(row.workload) or removed.why[row.workload],
                 why_after_removal=removed.why.get(row.workload) or failed.why[row.workload],
+                controller_unknown=row.workload in failed.unknown | removed.unknown,
             )

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.reports.happened import LandedPods, NodeEviction, UnmadePods
+from kubespread.reports.happened import LandedPods, NodeEviction, UnmadePods, of_unknown
 from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, preempted_pods
 from kubespread.wording import EMPTY, count_of, domain_noun, says, some_of, verb_of
 
@@ -36,6 +36,8 @@ class ShortWorkload(Report, frozen=True, gc=False):
     """
     why_after_removal: str
     """The same once they are deleted; where it is not short then, before."""
+    controller_unknown: bool = False
+    """Whether its controller is not modeled and may make other pods, so that this is not known."""
 
     @property
     def is_short(self) -> bool:
@@ -153,6 +155,11 @@ class DomainLoss(Report, frozen=True):
         return self.domain.split("+")
 
     @property
+    def may_pass(self) -> bool:
+        """Whether all that is wrong is that workloads are short that may have other pods again."""
+        return self.trouble == ("short",) and all(short.controller_unknown for short in self.short)
+
+    @property
     def unmade(self) -> tuple[int, int]:
         """How many pods are not made in each end state, of workloads that are not short."""
         short = {short.workload for short in self.short}
@@ -218,8 +225,10 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
             yield key, tuple(loss for loss in self.losses if loss.topology_key == key)
 
     def judged(self) -> Judgment:
-        if any(loss.trouble for loss in self.losses):
+        if any(loss.trouble and not loss.may_pass for loss in self.losses):
             return "no"
+        if any(loss.trouble for loss in self.losses):
+            return "unknown"
         if self.after is not None and not self.after.is_done:
             return "unknown"
         left_to_lose = [loss for loss in self.losses if not loss.already_lost]
@@ -256,6 +265,7 @@ def _sentences(report: SurviveReport) -> Iterator[str]:
         if not first.is_done:
             yield first.not_done
     yield from (f"{then}{sentence}" for _, sentence in sorted(ranked, key=lambda item: item[0]))
+    yield from of_unknown(short for loss in report.losses for short in loss.short)
     if first is not None and first.is_done:
         yield _of_first(first)
     for loss in sorted((loss for loss in report.losses if loss.made_room), key=badness)[:_MAX_NAMED]:

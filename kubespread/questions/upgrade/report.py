@@ -8,7 +8,7 @@ import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
-from kubespread.reports.happened import BlockedPod, FewerReady, GonePod, PendingPods, UnmadePods
+from kubespread.reports.happened import BlockedPod, FewerReady, GonePod, PendingPods, UnmadePods, of_unknown
 from kubespread.reports.parts import Judgment, OfWorkloads, Report
 from kubespread.wording import count_of, some_of, verb_of
 
@@ -131,8 +131,11 @@ class UpgradeReport(OfWorkloads, frozen=True, kw_only=True):
         return sum(len(group.pods) for group in self.pending)
 
     def judged(self) -> Judgment:
-        is_left = self.pending or self.not_created or self.not_made_yet or self.short
-        return "no" if is_left or any(step.is_bad for step in self.steps) else "yes"
+        is_left = self.pending or self.not_created or self.not_made_yet
+        if is_left or any(step.is_bad for step in self.steps):
+            return "no"
+        known = [row for row in self.short if not row.controller_unknown]
+        return "no" if known else "unknown" if self.short else "yes"
 
     @property
     def unexplained(self) -> list[FewerReady]:
@@ -169,6 +172,7 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
     for unmade, why in ((report.not_created, "not created"), (report.not_made_yet, "not made yet")):
         yield from (f"{row.count:,} of {row.workload} {why}: {row.message}" for row in unmade)
     yield from map(str, report.unexplained)
+    yield from of_unknown(report.unexplained)
     yield from _remedies(report)
     if moved := [pod.pod for step in report.steps for pod in step.preempted if not pod.is_bad]:
         yield f"{count_of(len(moved), 'pod')} preempted: {some_of(moved, _MAX_NAMED)}"

@@ -20,7 +20,7 @@ from kubespread.candidate.sources import Reference
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, PodDisruptionBudget
-from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.kinds import POD_CREATORS, of_pods
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import Named, NamespacedName, WorkloadName, is_active
 from kubespread.manifest.writer import to_yaml
@@ -213,7 +213,7 @@ class _Verifying(Inquiry):
     def suggested(self) -> dict[str, Any]:
         """What holds of all workloads that have replicas, and of the cluster. Raises UsageError where nothing does."""
         whose = WorkloadsAsked.of(self._question.namespace, "")
-        names = [name for name in whose.chosen_in(self._world) if name.kind in _KINDS]
+        names = list(filter(self._has_replicas, whose.chosen_in(self._world)))
         losable = [key for key in ("zone", "node") if 1 < len(self._domains(key)) <= MOST_LOST]
         data = probes([name for name in names if desired_replicas(self._world, name)], losable)
         probed = terms.read_promises(data)
@@ -232,17 +232,23 @@ class _Verifying(Inquiry):
     def _full(self, key: str) -> str:
         return full_topology_key(key, self.scene.now.nodes)
 
+    def _has_replicas(self, name: WorkloadName) -> bool:
+        """Of another kind, whether what it loses is made again."""
+        if name.kind in POD_CREATORS:
+            return name.kind in _KINDS
+        return any(map(self._world.makes_others, self._world.owners_below(name)))
+
     def _workloads(self, promise: terms.Promise) -> Sequence[WorkloadName]:
         """Raises UsageError where there are none."""
         if promise.workload is not None:
-            name = promise.workload.within(self._namespace)
+            name = self._world.meant(promise.workload.within(self._namespace))
             if not exists(self._world, name):
                 raise not_found(self._world, name)
             return [name]
         if promise.namespace is None:
             return []
         whose = WorkloadsAsked.of(promise.namespace, promise.selector)
-        names = [name for name in whose.chosen_in(self._world) if name.kind in _KINDS]
+        names = list(filter(self._has_replicas, whose.chosen_in(self._world)))
         if not names:
             raise whose.none_found(self.scene.now)
         return names
@@ -381,7 +387,7 @@ class _Verifying(Inquiry):
 
     def _simulated(self, workload: WorkloadName, replicas: int | Literal["max"]) -> SimulateReport:
         question = Simulate(
-            pods=(Reference(POD_CREATORS[workload.kind], workload.name, workload.namespace),), replicas=replicas,
+            pods=(Reference(of_pods(workload.kind), workload.name, workload.namespace),), replicas=replicas,
             namespace=workload.namespace, preemption=self._question.preemption,
         )  # fmt: skip
         reports: Sequence[SimulateReport] = self.of(question, "placing replicas", (workload, replicas))

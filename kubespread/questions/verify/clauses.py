@@ -17,7 +17,7 @@ from kubespread.questions.audit.report import AuditedWorkload, counts_text
 from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.plan.report import PlayReport
 from kubespread.questions.simulate.report import SimulateReport
-from kubespread.questions.survive.report import DomainLoss, LostWorkload, SurviveReport, domain_name
+from kubespread.questions.survive.report import DomainLoss, LostWorkload, ShortWorkload, SurviveReport, domain_name
 from kubespread.questions.verify.report import Kept
 from kubespread.reports.happened import Happened
 from kubespread.scenario.promises import Amount, Back, Room
@@ -71,8 +71,16 @@ class _Loss(Struct, frozen=True):
     @property
     def why(self) -> str:
         """kube-scheduler's message, or why its controller makes no other pod; empty where it is not short."""
-        short = next((short for short in self.domain.short if short.workload == self.row.workload), None)
-        return "" if short is None else f": {short.why.removesuffix('.')}"
+        return "" if self._short is None else f": {self._short.why.removesuffix('.')}"
+
+    @property
+    def broken(self) -> Kept:
+        """What it is to lack pods: broken, unless its controller is not modeled and may make others."""
+        return "unknown" if self._short is not None and self._short.controller_unknown else "broken"
+
+    @property
+    def _short(self) -> ShortWorkload | None:
+        return next((short for short in self.domain.short if short.workload == self.row.workload), None)
 
 
 def back(report: SurviveReport, workload: WorkloadName, when: Back) -> Found:
@@ -91,7 +99,7 @@ def back(report: SurviveReport, workload: WorkloadName, when: Back) -> Found:
         safe = sum(not loss.missing(when) for loss in losses)
         ready = worst.row.ready_after_removal if when == "nodes deleted" else worst.row.fewest_ready
         says = f"{step} leaves {ready:,} of {worst.row.wanted:,} ready {late}{worst.why}; {safe:,} of {of} can be lost"
-        return Found("broken", says, -missing, step)
+        return Found(worst.broken, says, -missing, step)
     found = f"{worst.needed:,} of {count_of(worst.row.wanted, 'pod')} ready again {late}, whichever of {of} is lost"
     return _if_finished(report, Found("held", found, 0, step))
 
@@ -110,7 +118,7 @@ def ready_without(report: SurviveReport, workload: WorkloadName, promised: Amoun
         why = worst.why if when != "at first" else ""
         safe = sum(loss.worst[0] >= promised.of(loss.row.wanted) for loss in losses)
         says = f"{step} leaves {fewest:,} ready {when}, {least:,} promised{why}; {safe:,} of {of} can be lost"
-        return Found("broken", says, fewest - least, step)
+        return Found(worst.broken if why else "broken", says, fewest - least, step)
     says = f"{step} leaves {fewest:,} ready {when}, {_more(fewest - least)}, the worst of {of}"
     return _if_finished(report, Found("held", says, fewest - least, step))
 
@@ -220,7 +228,7 @@ def drain(drains: Iterable[tuple[str, PlayReport]], workload: WorkloadName, pods
     """Whether every node lets go of those of ``pods`` that it has, and the workload is no worse once it is deleted:
     each node by itself.
     """
-    nodes, bad = list[str](), list[tuple[int, str, str]]()
+    nodes, bad, is_known = list[str](), list[tuple[int, str, str]](), False
     refused = ""
     for node, report in drains:
         nodes.append(node)
@@ -230,14 +238,17 @@ def drain(drains: Iterable[tuple[str, PlayReport]], workload: WorkloadName, pods
         if stays := [blocked for blocked in drained.happened.blocked if blocked.pod in pods]:
             more = f" and {len(stays) - 1:,} more" if len(stays) > 1 else ""
             bad.append((len(stays), node, f"is blocked by {stays[0].pod}{more}{{others}}: {stays[0].refusal}"))
+            is_known = True
         elif workload in report.worse:
             number, says = _left(report, last.happened, workload)
             bad.append((number, node, says))
+            is_known |= not any(row.workload == workload and row.controller_unknown for row in report.short)
     if bad:
         number, node, says = max(bad, key=lambda item: item[0])
         others = f" ({len(bad):,} of {count_of(len(nodes), 'node')} with its pods)" if len(nodes) > 1 else ""
         says = f"draining {node} {says.replace('{others}', others)}"
-        return Found("broken", says, -sum(count for count, *_ in bad), f"draining {node}", _planned(node))
+        state: Kept = "broken" if is_known else "unknown"
+        return Found(state, says, -sum(count for count, *_ in bad), f"draining {node}", _planned(node))
     if refused or not nodes:
         return Found("unknown", refused or "none of its pods is on a node")
     says = f"{count_of(len(nodes), 'node')} with its pods can be drained, each by itself"

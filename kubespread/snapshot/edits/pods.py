@@ -104,11 +104,11 @@ class Scale(Edit, frozen=True):
     @classmethod
     def of(cls, fields: FieldValues, _: str | None = "", /) -> Edit:
         # All types of the API, which no other edit and no help needs.
-        from kubespread.kube.api.kinds import POD_CREATORS
+        from kubespread.kube.api.kinds import of_pods
         from kubespread.kube.owners import named
 
         workload = named(fields["workload"], suggested=_scalable())
-        check_scalable(POD_CREATORS[workload.kind])
+        check_scalable(of_pods(workload.kind))
         return cls(workload.kind, workload.name, fields["replicas"], _checked(workload.namespace))
 
     @classmethod
@@ -178,7 +178,7 @@ def _scalable() -> list[Kind]:
 
 def check_scalable(kind: Kind) -> None:
     """Raise UsageError for a kind without a number of replicas."""
-    if not kind.has_replicas:
+    if not (kind.has_replicas or kind.foreign):
         kinds = ", ".join(row.short for row in _scalable())
         raise UsageError(f"a {kind.kind} has no replicas to scale; KIND is one of {kinds}")
 

@@ -409,10 +409,18 @@ def collector_paused() -> Iterator[None]:
 _SHORT = {row.kind: row.short for row in (*REFERABLE, SERVICE)}
 
 
-class _Metadata(msgspec.Struct):
+class _Owner(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    controller: bool = False
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
     name: str = ""
     namespace: str = ""
     labels: dict[str, Any] | None = None
+    owner_references: list[_Owner] | None = None
 
 
 class _Named(msgspec.Struct):
@@ -458,8 +466,13 @@ class _Collected:
         elif item.kind == "Namespace":
             self._namespaces.add(meta.name)
         elif item.kind in _SHORT:
-            namespace = meta.namespace or DEFAULT_NAMESPACE
-            self._by_kind.setdefault(_SHORT[item.kind], {}).setdefault(namespace, set()).add(meta.name)
+            self._add(_SHORT[item.kind], meta, meta.name)
+            for owner in meta.owner_references or ():
+                if owner.controller and owner.kind != "Node" and pod_creator(owner.api_version, owner.kind) is None:
+                    self._add(owner.kind.lower(), meta, owner.name)
+
+    def _add(self, kind: str, meta: _Metadata, name: str) -> None:
+        self._by_kind.setdefault(kind, {}).setdefault(meta.namespace or DEFAULT_NAMESPACE, set()).add(name)
 
     def names(self) -> Names:
         used = {namespace for names in self._by_kind.values() for namespace in names}

@@ -19,6 +19,7 @@ from kubespread.controllers.deployment import new_replica_set
 from kubespread.controllers.deployment import reconcile as deployment_pass
 from kubespread.controllers.job import Surplus, backoff_limit, not_modeled
 from kubespread.controllers.job import reconcile as job_pass
+from kubespread.controllers.operated import another
 from kubespread.controllers.replicaset import victims
 from kubespread.controllers.statefulset import reconcile as stateful_set_pass
 from kubespread.errors import KubespreadError
@@ -367,6 +368,42 @@ def reconcile_job(world: Store, name: WorkloadName) -> bool:
         owner.template = alike(as_template(pod), owner.template)
         templates.append(owner.template)
     return create_copies(world, owner, templates) > 0
+
+
+def reconcile_operated(world: Store, name: WorkloadName) -> bool:
+    """Make again what an operator has lost, each pod as it was; under its own name, and with its claims, where the
+    operator does that.
+    """
+    owner, operator = world.owner(name), world.operator(name)
+    gone, owner.gone = owner.gone, []
+    if gone and operator is not None:
+        world.happenings.note(f"{name.kind}/{name.name}: {operator}")
+    again = [(pod.metadata.name, template) for pod, template in world.api_server.take_refused(name)]
+    for pod in gone:
+        if operator is None or operator.keeps_volumes:
+            owner.template = alike(as_template(pod), owner.template)
+            keeps_name = operator is None or operator.keeps_name
+            again.append((pod.metadata.name if keeps_name else _free_name(world, owner), owner.template))
+        else:
+            again.append(_another(world, owner, pod))
+    return sum(world.create(copy_of(pod, called, world.timestamp), pod) for called, pod in again) > 0
+
+
+def add_operated(world: Store, name: WorkloadName, count: int) -> None:
+    """So many pods more of an operator, like one that it has."""
+    owner = world.owner(name)
+    owner.replicas += count
+    like = next(iter(world.book.of(name)))
+    for called, pod in [_another(world, owner, like) for _ in range(count)]:
+        world.create(copy_of(pod, called, world.timestamp), pod)
+
+
+def _another(world: Store, owner: Owner, pod: Pod) -> tuple[str, Pod]:
+    """The name of a pod of an operator, and what it is made of; its claims are there."""
+    name = _free_name(world, owner)
+    template, claims = another(pod, name, world.objects)
+    world.create_claims(claims)
+    return name, as_template(template)
 
 
 def bring_to_number(world: Store, name: WorkloadName) -> None:

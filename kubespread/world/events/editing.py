@@ -18,7 +18,7 @@ from kubespread.controllers.disruption import no_such_pod
 from kubespread.controllers.outage import NO_EXECUTE, evicted_after
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod, PodTemplateSpec
-from kubespread.kube.api.kinds import KEPT, POD_CREATORS
+from kubespread.kube.api.kinds import KEPT, POD_CREATORS, of_pods
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.api.workloads import CronJob, Job, ReplicaSet
@@ -31,13 +31,13 @@ from kubespread.snapshot.edits.nodes import AddTaint, Drain, Fail, NodeLabel, No
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target
 from kubespread.wording import count_of, some_of, verb_of
-from kubespread.world.events.controllers import follow, rollout_of_cluster
+from kubespread.world.events.controllers import add_operated, follow, rollout_of_cluster
 from kubespread.world.events.draining import drain, evict, fail, remove_failed
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import DELETED, TAINTED
 from kubespread.world.store.owners import Rollout, in_order, name_of
 from kubespread.world.store.pod_book import as_template, key_of
-from kubespread.world.store.store import Store
+from kubespread.world.store.store import OPERATOR, Store
 from kubespread.world.store.waiting import Waiting
 
 _MAX_NAMED = 3
@@ -179,7 +179,7 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
             name = WorkloadName(edit.kind, edit.namespace or namespace, edit.name)
             scale(world, name, edit.replicas)
         case ScaleRequests():
-            meant = WorkloadName(edit.kind, edit.namespace or namespace, edit.name) if edit.kind else None
+            meant = world.meant(WorkloadName(edit.kind, edit.namespace or namespace, edit.name)) if edit.kind else None
             if not scale_requests(world, Fraction(edit.factor), meant) and meant is not None:
                 raise not_found(world, meant)
         case _:
@@ -206,18 +206,24 @@ def scale(world: World, name: WorkloadName, replicas: int) -> None:
 
     A ReplicaSet's own number is changed too if its Deployment is not in the cluster.
     """
+    name = world.meant(name)
     scaled, below = name, world.owners_below(name)
-    if name.kind == "Deployment" and name not in world.workloads.deployments and len(below) == 1:
-        # The Deployment is known only by its ReplicaSet.
+    if name not in world.workloads.deployments and len(below) == 1 and below[0].kind == "ReplicaSet":
+        # A Deployment that is known only by its ReplicaSet, or an Argo Rollout.
         name = below[0]
+    is_operated = world.controlled_as(name) == OPERATOR
     if name.kind == "Deployment":
         rollout = rollout_of(world, name)
         _note_no_change(world, name, replicas, rollout.deployment.spec.replicas)
         spec = replace(rollout.deployment.spec, replicas=replicas)
         rollout.deployment = replace(rollout.deployment, spec=spec)
         world.add_objects([rollout.deployment])
-    elif not world.workloads.knows(name) and not world.book.of(name):
+    elif not world.workloads.knows(name) and not any(map(world.book.of, below)):
         raise not_found(world, name)
+    elif not world.makes_others(name) or (is_operated and replicas < world.owner(name).replicas):
+        raise UsageError(f"{name.kind}/{name.name}: which of its pods go or come when it is scaled is not modeled")
+    elif is_operated:
+        add_operated(world, name, replicas - world.owner(name).replicas)
     else:
         _note_no_change(world, name, replicas, world.owner(name).replicas)
         above = world.workloads.above(name)
@@ -256,8 +262,9 @@ def not_found(world: World, name: WorkloadName) -> UsageError:
     elsewhere = [workload.namespace for workload in alike if workload.name == name.name]
     in_namespace = [workload.name for workload in alike if workload.namespace == name.namespace]
     hint = f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else alternatives(name.name, in_namespace)
-    kind = POD_CREATORS.get(name.kind)
-    what = name.kind if kind is None else kind.resource
+    if name.kind not in POD_CREATORS and not hint:
+        hint = ": no pod there names it as its controller"
+    what = of_pods(name.kind).resource
     return UsageError(f"{what} {quote(name.name)} not found in namespace {name.namespace}{hint}")
 
 

@@ -21,12 +21,13 @@ from kubespread.world.events.controllers import (
     reconcile_daemons,
     reconcile_deployment,
     reconcile_job,
+    reconcile_operated,
     reconcile_replicas,
     reconcile_stateful_set,
     schedule,
 )
 from kubespread.world.store.owners import in_order
-from kubespread.world.store.store import ABOVE, BELOW, Store
+from kubespread.world.store.store import ABOVE, BELOW, OPERATOR, Store
 
 CONTROLLERS: Mapping[str, Callable[[Store, WorkloadName], bool]] = {
     "ReplicaSet": reconcile_replicas,
@@ -35,6 +36,7 @@ CONTROLLERS: Mapping[str, Callable[[Store, WorkloadName], bool]] = {
     "StatefulSet": reconcile_stateful_set,
     "Job": reconcile_job,
     "DaemonSet": reconcile_daemons,
+    OPERATOR: reconcile_operated,
 }
 """One pass over one object of each kind; whether it did anything."""
 assert CONTROLLERS.keys() == ABOVE | BELOW, "who makes pods has a controller"
@@ -178,7 +180,7 @@ def _of_others(world: World, name: WorkloadName) -> Iterator[Unmade]:
     """For controllers that make pods one by one: those refused, and those that wait for another to end."""
     if refused := world.api_server.refused.get(name):
         yield Unmade(name, len(refused.pods), refused.message, is_refused=True)
-    if name.kind == "Job" and not world.makes_none(name):
+    if world.controlled_as(name) in ("Job", OPERATOR) and not world.makes_none(name):
         leaving = [pod for pod in world.book.of(name) if is_terminating(pod) and world.waits_for_the_end(pod, name)]
         if leaving:
             message = f"waits for {leaving[0].metadata.name}, which is terminating"

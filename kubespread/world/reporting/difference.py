@@ -319,8 +319,15 @@ class Difference(Struct, frozen=True, dict=True):
         before, ready = self.baseline.ready(name), ready_pods(self.world, name)
         if ready >= before or ready >= (wanted := desired_replicas(self.world, name)):
             return None
-        lacking = self.pending[name] + self.not_made[name]
-        return FewerReady(workload=name, wanted=wanted, ready_before=before, ready=ready, lacking=lacking)
+        lacking, owners = self.pending[name] + self.not_made[name], self.world.owners_below(name)
+        return FewerReady(
+            workload=name,
+            wanted=wanted,
+            ready_before=before,
+            ready=ready,
+            lacking=lacking,
+            controller_unknown=not all(map(self.world.is_known, owners)),
+        )
 
     @property
     def worse(self) -> set[WorkloadName]:

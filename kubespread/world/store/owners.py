@@ -125,15 +125,6 @@ def unknown(name: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
         yield from objects.gap(kind, f"each {name.kind} is taken to want as many pods as it has")
 
 
-def last_number(name: WorkloadName, pods: Iterable[Pod]) -> int:
-    """The highest number at the end of the names of its ``pods``.
-
-    New pods continue from there, so that no name is reused: budgets remember evicted pods by name for a while.
-    """
-    ends = (pod.metadata.name.removeprefix(f"{name.name}-") for pod in pods)
-    return max((int(end) for end in ends if end.isascii() and end.isdecimal()), default=0)
-
-
 def _by_name(cls: type[T]) -> cached_property[Mapping[WorkloadName, T]]:
     """All objects of one kind."""
 

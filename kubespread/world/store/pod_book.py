@@ -113,6 +113,7 @@ class PodBook:
         self._adopter = adopter
         self._owners: dict[tuple[str, int], tuple[Sequence[OwnerReference], WorkloadName]] = {}
         """By namespace and by the references, which pods of one controller share and which are kept for that."""
+        self._api_versions: dict[WorkloadName, str] = {}
         self._pods: dict[PodKey, Pod] = {}
         self._on_node: dict[str, dict[PodKey, Pod]] = {}
         self._of_owner: dict[WorkloadName, dict[PodKey, Pod]] = {}
@@ -145,7 +146,12 @@ class PodBook:
             return self._adopter(pod)
         name = WorkloadName(owner.kind, pod.metadata.namespace, owner.name)
         self._owners[pod.metadata.namespace, id(references)] = references, name
+        self._api_versions[name] = owner.api_version
         return name
+
+    def api_version_of(self, owner: WorkloadName) -> str:
+        """The one by which pods name what controls them; empty for one that no pod has named."""
+        return self._api_versions.get(owner, "")
 
     def on(self, node: str) -> list[Pod]:
         """The pods on a node, by namespace and name."""
@@ -216,7 +222,7 @@ class PodBook:
     def fork(self) -> PodBook:
         """A copy to go on from in another way."""
         other = PodBook((), self._adopter)
-        other._owners, other._pods = self._owners, dict(self._pods)
+        other._owners, other._api_versions, other._pods = self._owners, self._api_versions, dict(self._pods)
         other._on_node, other._of_owner = dict(self._on_node), dict(self._of_owner)
         other._counts, other.changed = dict(self._counts), set(self.changed)
         self._own.clear()

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 from kubespread.controllers.daemonset import should_run
 from kubespread.controllers.disruption import ClusterScales, Scale
+from kubespread.controllers.operated import last_number
 from kubespread.controllers.outage import Replacement, is_silent, replacement
 from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims
 from kubespread.controllers.replicaset import Pick, first_by_name
@@ -23,9 +24,10 @@ from kubespread.errors import ManifestError
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim, PodDisruptionBudget
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.kinds import POD_CREATORS, full_kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject, ObjectMeta, OwnerReference
-from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_terminating
+from kubespread.kube.api.operators import OPERATORS, Operator
+from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_terminating, owner_meant
 from kubespread.kube.time import format_utc
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
@@ -46,7 +48,6 @@ from kubespread.world.store.owners import (
     Workloads,
     are_namesakes,
     in_order,
-    last_number,
     replicas_told_by,
     unknown,
 )
@@ -107,7 +108,9 @@ class Surroundings(Struct, frozen=True):
 
 
 ABOVE = frozenset({"Deployment"})
-BELOW = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet", "Job", "DaemonSet"})
+OPERATOR = "operator"
+"""What is put for the kinds of operators that make lost pods again."""
+BELOW = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet", "Job", "DaemonSet", OPERATOR})
 """The kinds that make pods and delete them themselves."""
 BETWEEN_STEPS = datetime.timedelta(minutes=10)
 """How much time passes from one thing that is changed to the next: controllers compare the ages of pods."""
@@ -230,7 +233,10 @@ class Store:
             pods = self.book.of(name)
             active = [pod for pod in pods if is_active(pod)]
             replicas = self.workloads.replicas(name)
-            if replicas is None:
+            if self.controlled_as(name) == OPERATOR:
+                # Those that are on their way out come back.
+                replicas = sum(pod.status.phase not in ENDED_PHASES for pod in pods)
+            elif replicas is None:
                 replicas = replicas_told_by(name, pods)
                 self.assume(unknown(name, self.workloads.objects))
             template = as_template(active[0]) if active else None
@@ -428,22 +434,43 @@ class Store:
         return None if pod.status.phase in ENDED_PHASES else self.living.nodes.index.get(pod.spec.node_name)
 
     def controlled_as(self, name: WorkloadName) -> str:
-        """The kind whose controller handles an object: its own, or ReplicaSet where its controller is not modeled."""
+        """The kind whose controller handles an object: its own, unless another does as its own would."""
         owner = self.owners.get(name)
-        return "ReplicaSet" if owner is not None and owner.is_foreign else name.kind
+        if owner is not None and owner.is_foreign:
+            return "ReplicaSet"
+        if (operator := self.operator(name)) is not None and operator.remakes:
+            return operator.acts_as or OPERATOR
+        api_version = self.book.api_version_of(name)
+        return name.kind if pod_creator(api_version, name.kind) is not None else full_kind(api_version, name.kind)
+
+    def operator(self, name: WorkloadName) -> Operator | None:
+        """What is known of the operator that controls the pods of ``name``."""
+        return OPERATORS.get((group_of(self.book.api_version_of(name)), name.kind))
+
+    def meant(self, name: WorkloadName) -> WorkloadName:
+        """What is called ``name`` as kubectl takes it, where only pods know its kind; else ``name`` itself."""
+        if name.kind in POD_CREATORS:
+            return name
+        return owner_meant(name, (*self.book, *self.workloads.replica_sets.values())) or name
 
     def makes_others(self, name: WorkloadName) -> bool:
         """Whether it makes another pod where one is gone."""
         return self.controlled_as(name) in ABOVE | BELOW
+
+    def is_known(self, name: WorkloadName) -> bool:
+        """Whether it is known what becomes of its pods; a static pod is its kubelet's."""
+        return self.makes_others(name) or name.kind == "Node" or self.operator(name) is not None
 
     def _misses(self, pod: Pod, owner: WorkloadName, why: str, *, stays: bool) -> bool:
         """Whether ``owner`` makes another pod now that ``pod`` goes; ``stays``: now that it is terminating and no
         more.
         """
         if not self.makes_others(owner):
-            # A static pod is its kubelet's.
-            if owner.kind != "Node":
-                self.happenings.note(not_modelled(owner))
+            name = f"{owner.kind}/{owner.name}"
+            if (operator := self.operator(owner)) is not None:
+                self.happenings.note(f"{name}: {operator}")
+            elif not self.is_known(owner):
+                self.assume([f"{name} is not a controller that is modeled: whether it makes other pods is not known"])
             return False
         if why in (SCALED_DOWN, UNSELECTED) or (owner.kind == "Job" and self.makes_none(owner)):
             return False
@@ -460,7 +487,8 @@ class Store:
 
     def waits_for_the_end(self, pod: Pod, owner: WorkloadName) -> bool:
         """Whether a pod has to be gone before there is another one; one that was adopted names no controller."""
-        if owner.kind == "StatefulSet":
+        operator = self.operator(owner)
+        if owner.kind == "StatefulSet" or (operator is not None and operator.keeps_name):
             return True
         return replacement(controller_of(pod), self.workloads.jobs.get(owner)) is Replacement.WHEN_GONE
 
@@ -514,9 +542,3 @@ def with_objects(stored: ClusterObjects, objects: Iterable[ApiObject]) -> Cluste
         others = (other for other in stored.of(type(obj)) if not are_namesakes(other, obj))
         stored = stored.with_all(type(obj), (*others, obj))
     return stored
-
-
-def not_modelled(owner: WorkloadName) -> str:
-    """A note on a controller of another kind."""
-    name = f"{owner.kind}/{owner.name}"
-    return f"{name} is not a controller that is modeled: whether it makes other pods is not known"
