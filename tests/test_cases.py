@@ -340,6 +340,40 @@ OWNERS = {
     ),
 }
 
+IMMEDIATE = "conclusions/10-claims-immediate-binding-never-bound"
+ONCE = "conclusions/07-check-misses-readwriteoncepod"
+LOCAL = "running/204-immediate-claims-2026"
+CLAIMS = {
+    "claims of an Immediate class are bound first, checked": Case(
+        f"check -S {IMMEDIATE}/snapshot.json", "yes", 0, "nothing found", gap="where the driver of StorageClass imm makes"
+    ),
+    "claims of an Immediate class are bound first, audited": Case(
+        f"audit -A -S {IMMEDIATE}/snapshot.json", "no", 0, field=("nextFits", "true")
+    ),
+    "claims of an Immediate class are bound first, planned": Case(
+        f"plan --scale sts/db=2 -S {IMMEDIATE}/snapshot.json", "yes", 0, "everything fits"
+    ),
+    "claims of an Immediate class are bound first, in a manifest": Case(
+        f"check -f {IMMEDIATE}/immediate-statefulset.yaml -S {IMMEDIATE}/snapshot.json", "yes", 0, "nothing found"
+    ),
+    "a claim that names its volume is bound to it": Case(
+        f"plan -f {IMMEDIATE}/nfs.yaml -S {IMMEDIATE}/snapshot.json", "yes", 0, "everything fits"
+    ),
+    "new pods' claims get the volumes that are there": Case(
+        f"play {LOCAL}/cluster.scenario.json -S {LOCAL}/cluster.json --kube-version 1.36.2 --deals 1", "yes", 0, "0 pending"
+    ),
+    "a claim of the checked manifest that one pod may use": Case(
+        f"check {ONCE}/two.yaml -S {ONCE}/snapshot.json", "no", 1, "1 error", ("code", "KS209")
+    ),
+    "a claim that one pod may use, and a rollout that adds one": Case(
+        f"check {ONCE}/one.yaml -S {ONCE}/snapshot.json", "no", 1, "1 error", ("code", "KS406")
+    ),
+    "a claim that one pod may use, and an autoscaler": Case(
+        f"check {ONCE}/hpa.yaml -S {ONCE}/snapshot.json", "no", 1, "1 warning", ("code", "KS304")
+    ),
+}  # fmt: skip
+CONCLUSIONS |= CLAIMS
+
 
 def values_of(data: Any, key: str) -> list[str]:
     """The JSON of everything called ``key``."""

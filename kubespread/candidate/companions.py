@@ -9,6 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from kubespread.candidate.manifest import Manifest
+from kubespread.controllers.persistentvolume import reconcile
 from kubespread.controllers.pod_creation import admitted_claims
 from kubespread.errors import SnapshotError
 from kubespread.kube.admission.defaulting import default_storage_class
@@ -96,7 +97,7 @@ def _applied(snapshot: Snapshot, brought: Sequence[ApiObject]) -> Snapshot:
     for claim in objects.of(PersistentVolumeClaim):
         if id(claim) not in before:
             default_storage_class(claim, objects.of(StorageClass))
-    return replace(snapshot, nodes=_over(snapshot.nodes, added.nodes), objects=objects)
+    return replace(snapshot, nodes=_over(snapshot.nodes, added.nodes), objects=reconcile(stored, objects))
 
 
 def _over(own: tuple[T, ...], added: tuple[T, ...]) -> tuple[T, ...]:
@@ -116,13 +117,16 @@ def _over(own: tuple[T, ...], added: tuple[T, ...]) -> tuple[T, ...]:
 
 
 def with_companions(objects: ClusterObjects, companions: Sequence[ApiObject]) -> ClusterObjects:
-    """The cluster's objects, with what the candidates' own controllers add: of several alike the last is the newest."""
+    """The cluster's objects, with what the candidates' own controllers add: of several alike the last is the newest.
+    Claims are bound where that needs no pod.
+    """
     for cls in SELECTING_CONTROLLERS.values():
         own = [obj for obj in companions if isinstance(obj, cls)]
         objects = objects.with_all(cls, _newest(own, objects.of(cls)))
     claims = [obj for obj in companions if isinstance(obj, PersistentVolumeClaim)]
     stored = objects.of(PersistentVolumeClaim)
-    return objects.with_all(PersistentVolumeClaim, (*stored, *_claims_to_come(objects, claims)))
+    with_claims = objects.with_all(PersistentVolumeClaim, (*stored, *_claims_to_come(objects, claims)))
+    return reconcile(objects, with_claims)
 
 
 def _newest(added: Sequence[T], stored: Sequence[T]) -> tuple[T, ...]:

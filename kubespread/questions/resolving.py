@@ -172,7 +172,7 @@ def _revised(candidate: Candidate) -> Revised:
 
 def claimants_of(candidate: Candidate, present: Sequence[Pod], cluster: Cluster) -> Replicas | None:
     """The replicas, where each has claims of its own; a pod in the cluster has its claims already."""
-    if candidate.is_stored or not cluster.has_claims:
+    if candidate.is_stored or not cluster.knows_claims_of(candidate.pod):
         return None
     stateful_set = candidate.object if isinstance(candidate.object, StatefulSet) else None
     return replicas_with_claims(

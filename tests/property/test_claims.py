@@ -13,11 +13,10 @@ from kubespread.candidate.candidate import Surroundings, from_object
 from kubespread.candidate.companions import with_companions
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.scheduler.cluster.cluster import Cluster, in_use
-from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.placing import Choice
 from kubespread.scheduler.profile.profile import default_profile, framework
-from kubespread.world.store.claims import replicas_with_claims, to_create
+from kubespread.world.store.claims import creation, replicas_with_claims
 from kubespread.world.store.waiting import Applicant, LivingCluster
 from tests.builders import Data, hard, hosts, pod
 from tests.property.test_placing import everything
@@ -206,7 +205,7 @@ def test_placing_equals_binding_by_hand(objects: list[Data], manifest: Data, dat
     assert replicas is not None
     nodes = by_hand.of_kind("Node")
     for replica in islice(replicas(), 4):
-        living.change_storage(StorageChange(to_create(replica.claims, living.cluster.storage)))
+        living.change_storage(creation(replica.claims, living.cluster.storage))
         claims = by_hand.create(replica.pod, [*spec["volumeClaimTemplates"], *own])
         applicant = Applicant(living, replica.pod, PLUGINS)
         placing, anew = applicant.placing(), by_hand.anew()

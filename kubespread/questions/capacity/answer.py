@@ -319,7 +319,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     if unknown := [key for key in labels if key not in keys]:
         raise UsageError(*(f"no node has the label {key!r}{near_keys(key, keys)}" for key in unknown))
     meta, prices = candidate.pod.metadata, None if question.prices is None else read_prices(question.prices)
-    binds = candidate.workload is not None and cluster.has_claims
+    binds = candidate.workload is not None and cluster.knows_claims_of(candidate.pod)
     copies = Copies(framework(profile), candidate.pod, claimants_of(candidate, (), cluster), binds)
     report = _counted(cluster, profile, copies, requests, _topology_key(question.by, nodes), prices)
     # A pod made for the question needs no admission.

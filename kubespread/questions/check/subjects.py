@@ -309,7 +309,7 @@ class _Gatherer:
 
     def _claimants(self, candidate: Candidate) -> Replicas | None:
         cluster = self.gathered.cluster
-        if cluster is None or candidate.is_stored or not cluster.has_claims:
+        if cluster is None or candidate.is_stored or not cluster.knows_claims_of(candidate.pod):
             return None
         stateful_set = candidate.object if isinstance(candidate.object, StatefulSet) else None
         return replicas_with_claims(

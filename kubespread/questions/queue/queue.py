@@ -24,14 +24,13 @@ from kubespread.reports.parts import ConstraintReport
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.cluster.nodes import Search
-from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.evaluation import Evaluation, Preemption, evaluate, has_lower, preempt
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Batch, Choice, Placing, Tiebreaker, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError, Status
 from kubespread.scheduler.profile.profile import Profile, post_filters
 from kubespread.wording import some_of
-from kubespread.world.store.claims import Replicas, to_create
+from kubespread.world.store.claims import Replicas, creation
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Applicant, LivingCluster
 
@@ -170,9 +169,9 @@ class Waiting:
         """Prepare the next pod, where it is not a copy of the last one; its claims are created first."""
         replica = next(self._replicas, None)
         if replica is not None:
-            claims = to_create(replica.claims, self._living.cluster.storage)
-            if claims:
-                self._living.change_storage(StorageChange(claims))
+            created = creation(replica.claims, self._living.cluster.storage)
+            if created.claims:
+                self._living.change_storage(created)
             self.applicant = self._applicant(replica.pod)
 
     def _applicant(self, pod: Pod) -> Applicant:

@@ -23,7 +23,7 @@ from kubespread.scheduler.cluster.columns import STAND_INS, Amounts, Codes, Coun
 from kubespread.scheduler.cluster.kinds import HostPort, KindJudgment, KindTable, PodKind
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.cluster.running import NO_PODS, ClaimUsers, RunningPods
-from kubespread.scheduler.cluster.storage_index import Attached, StorageChange, StorageIndex, key_of
+from kubespread.scheduler.cluster.storage_index import Attached, StorageChange, StorageIndex, claim_names, key_of
 
 UNLIMITED = np.iinfo(np.int64).max
 V = TypeVar("V")
@@ -216,11 +216,11 @@ class Cluster:
             faults.setdefault(self.running.node.item(place), {})[kind] = faulty[kind] or ""
         return faults
 
-    @property
-    def has_claims(self) -> bool:
-        """Without a single claim the snapshot did not list them, and nothing can be said about any but new ones."""
-        were = self.objects.of(PersistentVolumeClaim)
-        return self.objects.knows(PersistentVolumeClaim) or len(self.storage.claims) > len(were)
+    def knows_claims_of(self, pod: Pod) -> bool:
+        """Whether something can be said about the pod's claims: where the snapshot did not list them, of new ones."""
+        return self.objects.knows(PersistentVolumeClaim) or all(
+            self.storage.claim(pod, name) is not None for name in claim_names(pod)
+        )
 
     @property
     def volume_attachments(self) -> Mapping[int, Mapping[str, str]]:

@@ -2,109 +2,25 @@
 
 Source: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go, filterAttachableVolumes, checkAttachableInlineVolume,
     getCSIDriverInfo
-Source: staging/src/k8s.io/csi-translation-lib/translate.go, TranslateInTreePVToCSI, TranslateInTreeInlineVolumeToCSI
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 
 from msgspec import Struct, field
 
 from kubespread.kube.api import cluster_objects as api
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import InlineVolumes, Pod, Volume
-from kubespread.kube.well_known import BETA_ZONE, BIND_COMPLETED, STORAGE_CLASS, ZONE
-
-WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
-ZONE_LABELS = (ZONE, BETA_ZONE)
+from kubespread.kube.api.core import Pod, Volume
+from kubespread.kube.persistent_volumes import driver_of, in_tree_plugin, is_delayed, storage_class_name
 
 ClaimKey = tuple[str, str]
 """A claim's namespace and name."""
 
 Attached = tuple[str, str]
 """A volume's unique name, and its CSI driver."""
-
-
-class InTreePlugin(Struct, frozen=True):
-    """An in-tree volume kind that counts as volumes of a CSI driver."""
-
-    name: str
-    driver: str
-    handle: Callable[[InlineVolumes, api.PersistentVolume | None], str]
-    zone_key: str | None = None
-    """The driver's own zone label, for kinds whose node affinity moves to it."""
-
-
-def _gce_handle(volume: InlineVolumes, owner: api.PersistentVolume | None) -> str:
-    if volume.gce_persistent_disk is None:
-        return ""
-    disk = volume.gce_persistent_disk.pd_name
-    if owner is None:
-        return f"projects/UNSPECIFIED/zones/UNSPECIFIED/disks/{disk}"
-    labels = owner.metadata.labels
-    zones = next((labels[key] for key in reversed(ZONE_LABELS) if labels.get(key)), "UNSPECIFIED").split("__")
-    if len(zones) == 1:
-        return f"projects/UNSPECIFIED/zones/{zones[0]}/disks/{disk}"
-    region, fault = _region_of(zones)
-    # What cannot be translated is not counted either.
-    return "" if fault else f"projects/UNSPECIFIED/regions/{region}/disks/{disk}"
-
-
-def _region_of(zones: Sequence[str]) -> tuple[str, str]:
-    """The region of a regional disk's zones, or why there is none in csi-translation-lib's words."""
-    for zone in zones:
-        if zone.count("-") != 2:
-            return "", f"zone in unexpected format, expected: {{locale}}-{{region}}-{{zone}}, got: {zone}"
-    regions = sorted({zone.rpartition("-")[0] for zone in zones})
-    return (
-        (regions[0], "")
-        if len(regions) == 1
-        else ("", f"multiple or no regions gotten from zones, got: map[{' '.join(f'{r}:{{}}' for r in regions)}]")
-    )
-
-
-def translation_fault(volume: api.PersistentVolume) -> str | None:
-    """Why an in-tree volume cannot be looked at as its CSI driver would see it; None when it can."""
-    zones = next(
-        (volume.metadata.labels[key] for key in reversed(ZONE_LABELS) if volume.metadata.labels.get(key)), ""
-    ).split("__")
-    if volume.spec.gce_persistent_disk is None or len(zones) == 1:
-        return None
-    fault = _region_of(zones)[1]
-    return f"could not translate pv: failed to get region from zones: {fault}" if fault else None
-
-
-IN_TREE: Mapping[str, InTreePlugin] = {
-    "aws_elastic_block_store": InTreePlugin(
-        "kubernetes.io/aws-ebs", "ebs.csi.aws.com",
-        lambda v, owner: v.aws_elastic_block_store.volume_id.rpartition("/")[2] if v.aws_elastic_block_store else "",
-        "topology.ebs.csi.aws.com/zone",
-    ),
-    "gce_persistent_disk": InTreePlugin(
-        "kubernetes.io/gce-pd", "pd.csi.storage.gke.io", _gce_handle, "topology.gke.io/zone"
-    ),
-    "azure_disk": InTreePlugin(
-        "kubernetes.io/azure-disk", "disk.csi.azure.com", lambda v, owner: v.azure_disk.disk_uri if v.azure_disk else ""
-    ),
-    "cinder": InTreePlugin(
-        "kubernetes.io/cinder", "cinder.csi.openstack.org", lambda v, owner: v.cinder.volume_id if v.cinder else "",
-        "topology.cinder.csi.openstack.org/zone",
-    ),
-    "portworx_volume": InTreePlugin(
-        "kubernetes.io/portworx-volume", "pxd.portworx.com",
-        lambda v, owner: v.portworx_volume.volume_id if v.portworx_volume else "",
-    ),
-}  # fmt: skip
-"""By the field of the volume that holds it."""
-
-_DRIVER_OF_PROVISIONER = {plugin.name: plugin.driver for plugin in IN_TREE.values()}
-
-
-def in_tree_plugin(volume: InlineVolumes) -> InTreePlugin | None:
-    return next((plugin for name, plugin in IN_TREE.items() if getattr(volume, name) is not None), None)
 
 
 def claim_name(pod: Pod, volume: Volume) -> str | None:
@@ -116,15 +32,6 @@ def claim_name(pod: Pod, volume: Volume) -> str | None:
 
 def claim_names(pod: Pod) -> list[str]:
     return [name for name in (claim_name(pod, volume) for volume in pod.spec.volumes) if name is not None]
-
-
-def storage_class_name(owner: api.PersistentVolumeClaim | api.PersistentVolume) -> str:
-    annotated = owner.metadata.annotations.get(STORAGE_CLASS)
-    return annotated if annotated is not None else owner.spec.storage_class_name or ""
-
-
-def is_bound(claim: api.PersistentVolumeClaim) -> bool:
-    return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.metadata.annotations
 
 
 def key_of(claim: api.PersistentVolumeClaim) -> ClaimKey:
@@ -226,9 +133,7 @@ class StorageIndex:
         return self.claims.get((pod.metadata.namespace, name))
 
     def is_delayed(self, claim: api.PersistentVolumeClaim) -> bool:
-        """Whether the claim waits for a pod before it is bound; without its class it does not."""
-        storage_class = self.classes.get(storage_class_name(claim))
-        return storage_class is not None and storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
+        return is_delayed(self.classes.get(storage_class_name(claim)))
 
     def attached(self, pod: Pod, *, translates: bool = True) -> Iterator[Attached]:
         """The attachable volumes of a pod, as a node with a CSINode counts them; one without does not translate
@@ -275,17 +180,6 @@ class StorageIndex:
             plugin = in_tree_plugin(volume.spec)
             if plugin is not None and translates:
                 yield from _unique(plugin.driver, plugin.handle(volume.spec, volume))
-
-
-def driver_of(storage_class: api.StorageClass, *, translates: bool = True) -> str:
-    """The CSI driver that makes the volumes of a class; empty for in-tree plugins that do not count as a driver.
-
-    ``translates``: in-tree plugins count as the drivers that replaced them.
-    """
-    driver = storage_class.provisioner
-    if translates:
-        driver = _DRIVER_OF_PROVISIONER.get(driver, driver)
-    return "" if driver.startswith("kubernetes.io/") else driver
 
 
 _Claimants = Mapping[ClaimKey | str, Mapping[str, api.PersistentVolume]]

@@ -7,21 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.controllers.persistentvolume import PickVolume, first_volume, volume_for
 from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims, is_made_for_pod
 from kubespread.controllers.statefulset import claims_of, for_ordinal
 from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.owners import controller_of
+from kubespread.kube.persistent_volumes import bound_claim, bound_volume, driver_of, is_provisioned, storage_class_name
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.storage_index import (
-    NO_PROVISIONER,
-    StorageIndex,
-    claim_names,
-    driver_of,
-    key_of,
-    storage_class_name,
-)
+from kubespread.scheduler.cluster.storage_index import StorageChange, StorageIndex, claim_names, key_of
 from kubespread.scheduler.plugins.volumes.matching import counts_capacity
 
 
@@ -63,12 +58,25 @@ def _named(pod: Pod, name: str, objects: ClusterObjects) -> Replica:
     return Replica(replica, admitted_claims(ephemeral_claims(replica), objects) if controller_of(pod) else ())
 
 
-def to_create(claims: Iterable[PersistentVolumeClaim], storage: StorageIndex) -> list[PersistentVolumeClaim]:
-    """Those of ``claims`` that are created: an existing one stays, unless it was made for a former pod."""
-    stored = ((claim, storage.claims.get(key_of(claim))) for claim in claims)
-    return [
-        claim for claim, current in stored if current is None or (is_made_for_pod(claim) and is_made_for_pod(current))
-    ]
+def creation(
+    claims: Iterable[PersistentVolumeClaim], storage: StorageIndex, pick: PickVolume = first_volume
+) -> StorageChange:
+    """What creating a pod's ``claims`` changes, which are bound at once where that needs no pod. An existing one stays,
+    unless it was made for a former pod.
+    """
+    change = StorageChange()
+    for claim in claims:
+        current = storage.claims.get(key_of(claim))
+        if current is not None and not (is_made_for_pod(claim) and is_made_for_pod(current)):
+            continue
+        volumes = storage.volumes.values() if claim.spec.volume_name else storage.volumes_for(claim)
+        volume = volume_for(claim, volumes, storage.classes.get(storage_class_name(claim)), pick)
+        made = StorageChange([claim])
+        if volume is not None:
+            made = StorageChange([bound_claim(claim, volume)], [bound_volume(claim, volume)])
+            storage = storage.after(made)
+        change = change.then(made)
+    return change
 
 
 def unbound_claims(cluster: Cluster, pod: Pod) -> list[PersistentVolumeClaim]:
@@ -95,8 +103,7 @@ def of_replicas(cluster: Cluster, pod: Pod, *, has_own: bool) -> Iterator[str]:
     registered = {driver.name for node in cluster.storage.csi_nodes.values() for driver in node.spec.drivers}
     for name, claim in {storage_class_name(claim): claim for claim in unbound_claims(cluster, pod)}.items():
         storage_class = cluster.storage.classes[name]
-        is_provisioned = storage_class.provisioner not in ("", NO_PROVISIONER)
-        if is_provisioned and not has_own and driver_of(storage_class) not in registered:
+        if is_provisioned(storage_class) and not has_own and driver_of(storage_class) not in registered:
             yield f"where volumes of StorageClass {name} are reached: from every node, as no CSINode names the driver"
         if counts_capacity(cluster, storage_class, claim):
             yield f"free storage for StorageClass {name}: taken to shrink by what each claim requests"

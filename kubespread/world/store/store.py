@@ -18,11 +18,17 @@ from kubespread.controllers.daemonset import should_run
 from kubespread.controllers.disruption import ClusterScales, Scale
 from kubespread.controllers.operated import last_number
 from kubespread.controllers.outage import Replacement, is_silent, replacement
+from kubespread.controllers.persistentvolume import PickVolume, Volumes, first_volume
 from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims
 from kubespread.controllers.replicaset import Pick, first_by_name
 from kubespread.errors import ManifestError
 from kubespread.kube.admission.plugins import AdmissionPlugins
-from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim, PodDisruptionBudget
+from kubespread.kube.api.cluster_objects import (
+    ClusterObjects,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+)
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS, full_kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject, ObjectMeta, OwnerReference
@@ -32,11 +38,10 @@ from kubespread.kube.time import format_utc
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.cluster import Change, Cluster
-from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.placing import Choice, Tiebreaker, first_in_heap
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.store.api_server import ApiServer, Budgets, budget_gaps_of
-from kubespread.world.store.claims import to_create
+from kubespread.world.store.claims import creation
 from kubespread.world.store.happenings import LOST, SCALED_DOWN, UNSELECTED, Gone, Happenings
 from kubespread.world.store.owners import (
     Adopters,
@@ -70,6 +75,8 @@ class Chance(Struct, frozen=True):
     """Which of equal pods a controller deletes."""
     tiebreaker: Tiebreaker = first_in_heap
     """Which of equal nodes a pod gets."""
+    volume: PickVolume = first_volume
+    """Which of equal volumes a claim gets."""
     turns: Callable[[Sequence[str]], Sequence[str]] = tuple
     """The order in which nodes that fail together lose their pods."""
 
@@ -84,6 +91,7 @@ def dealt(seed: int) -> Chance:
     return Chance(
         some_of,
         lambda _cluster, _found, equals: int(equals[drawn.randrange(len(equals))]),
+        drawn.choice,
         lambda nodes: drawn.sample(nodes, len(nodes)),
     )
 
@@ -505,8 +513,14 @@ class Store:
     def create_claims(self, claims: Iterable[PersistentVolumeClaim]) -> None:
         """The claims that are made for a new pod, those that are not there yet."""
         admitted = admitted_claims(claims, self.workloads.objects)
-        if created := to_create(admitted, self.cluster.storage):
-            self.living.change_storage(StorageChange(created))
+        if (created := creation(admitted, self.cluster.storage, self._pick_volume)).claims:
+            self.living.change_storage(created)
+
+    def _pick_volume(self, equals: Volumes) -> PersistentVolume:
+        if len(equals) > 1:
+            self.happenings.by_chance = True
+            self.happenings.note("among equal volumes the PersistentVolume controller's choice is arbitrary")
+        return self.surroundings.chance.volume(equals)
 
     def note_placed(self, pod: Pod, placed: Pod, choice: Choice) -> None:
         """A pod that waited runs on a node now, as ``placed``; the columns know already."""

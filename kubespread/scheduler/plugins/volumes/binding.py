@@ -24,13 +24,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api import cluster_objects as api
-from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
-from kubespread.kube.api.meta import Int64, ObjectMeta
+from kubespread.kube.api.core import NodeSelectorRequirement, NodeSelectorTerm, Pod
+from kubespread.kube.api.meta import Int64
+from kubespread.kube.persistent_volumes import (
+    bound_claim,
+    bound_volume,
+    capacity,
+    driver_of,
+    is_bound,
+    provisioned,
+    requested_storage,
+    storage_class_name,
+)
 from kubespread.kube.quantity import parse
 from kubespread.kube.selector import from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
-from kubespread.kube.well_known import BIND_COMPLETED, SELECTED_NODE
+from kubespread.kube.well_known import SELECTED_NODE
 from kubespread.scheduler.causes import (
     Cause,
     Causes,
@@ -75,62 +85,24 @@ def bound_on(
     pairs = list(taken)
     capacities: dict[int, api.CSIStorageCapacity] = {}
     for claim in to_provision:
-        storage_class = cluster.storage.classes[storage_index.storage_class_name(claim)]
-        pairs.append((claim, _provisioned(cluster, node, claim, storage_class)))
+        storage_class = cluster.storage.classes[storage_class_name(claim)]
+        reached = _same_topology(cluster, node, driver_of(storage_class))
+        pairs.append((claim, provisioned(claim, storage_class, reached)))
         if matching.counts_capacity(cluster, storage_class, claim):
             capacities |= _less(cluster, node, claim, capacities)
     return storage_index.StorageChange(
-        [_bound_claim(claim, volume) for claim, volume in pairs],
-        [_bound_volume(claim, volume) for claim, volume in pairs],
+        [bound_claim(claim, volume) for claim, volume in pairs],
+        [bound_volume(claim, volume) for claim, volume in pairs],
         capacities,
     )
 
 
-def _bound_claim(claim: api.PersistentVolumeClaim, volume: api.PersistentVolume) -> api.PersistentVolumeClaim:
-    return replace(
-        claim,
-        metadata=replace(claim.metadata, annotations={**claim.metadata.annotations, BIND_COMPLETED: "yes"}),
-        spec=replace(claim.spec, volume_name=volume.metadata.name),
-        status=api.PersistentVolumeClaimStatus(phase="Bound"),
-    )
-
-
-def _bound_volume(claim: api.PersistentVolumeClaim, volume: api.PersistentVolume) -> api.PersistentVolume:
-    meta = claim.metadata
-    reference = api.ObjectReference(namespace=meta.namespace, name=meta.name, uid=meta.uid)
-    return replace(
-        volume, spec=replace(volume.spec, claim_ref=reference), status=api.PersistentVolumeStatus(phase="Bound")
-    )
-
-
-def _provisioned(
-    cluster: Cluster, node: int, claim: api.PersistentVolumeClaim, storage_class: api.StorageClass
-) -> api.PersistentVolume:
-    """The volume that the driver of a class makes for a claim whose pod goes to ``node``."""
-    meta, spec, driver = claim.metadata, claim.spec, storage_index.driver_of(storage_class)
-    name = f"pvc-{meta.uid or f'{meta.namespace}-{meta.name}'}"
-    made = api.PersistentVolumeSpec(
-        capacity=spec.resources.requests,
-        access_modes=spec.access_modes,
-        storage_class_name=storage_class.metadata.name,
-        volume_mode=spec.volume_mode,
-        volume_attributes_class_name=spec.volume_attributes_class_name,
-        node_affinity=_same_topology(cluster, node, driver),
-        csi=api.CSIPersistentVolumeSource(driver=driver, volume_handle=name) if driver else None,
-    )
-    return api.PersistentVolume(metadata=ObjectMeta(name=name), spec=made)
-
-
-def _same_topology(cluster: Cluster, node: int, driver: str) -> api.VolumeNodeAffinity | None:
-    """The nodes from which a volume made for ``node`` can be reached; None for every node, according to the driver."""
+def _same_topology(cluster: Cluster, node: int, driver: str) -> list[NodeSelectorTerm]:
+    """The nodes from which a volume made for ``node`` can be reached; none for every node, according to the driver."""
     labels = cluster.nodes.objects[node].metadata.labels
     values = {key: labels[key] for key in topology_keys(cluster, node, driver) if key in labels}
-    if not values:
-        return None
     expressions = [NodeSelectorRequirement(key=key, operator="In", values=[value]) for key, value in values.items()]
-    return api.VolumeNodeAffinity(
-        required=NodeSelector(node_selector_terms=[NodeSelectorTerm(match_expressions=expressions)])
-    )
+    return [NodeSelectorTerm(match_expressions=expressions)] if values else []
 
 
 def topology_keys(cluster: Cluster, node: int, driver: str) -> list[str]:
@@ -144,8 +116,8 @@ def _less(
     cluster: Cluster, node: int, claim: api.PersistentVolumeClaim, before: Mapping[int, api.CSIStorageCapacity]
 ) -> dict[int, api.CSIStorageCapacity]:
     """What is reported about ``node`` for the claim's class once its volume is made, by place among the reports."""
-    labels, name = cluster.nodes.objects[node].metadata.labels, storage_index.storage_class_name(claim)
-    size = matching.requested_storage(claim).value
+    labels, name = cluster.nodes.objects[node].metadata.labels, storage_class_name(claim)
+    size = requested_storage(claim).value
     changed = {}
     for place, reported in enumerate(cluster.storage.capacities):
         report = before.get(place, reported)
@@ -187,7 +159,7 @@ class VolumeBinding(matching.VolumePlugin):
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         unasked = ZeroScores(len(cluster)) if self.shape else SKIP
-        if not cluster.has_claims:
+        if not cluster.knows_claims_of(pod):
             return unasked
         claims: list[api.PersistentVolumeClaim] = []
         for volume in pod.spec.volumes:
@@ -201,8 +173,8 @@ class VolumeBinding(matching.VolumePlugin):
             claims.append(claim)
         if not claims:
             return unasked
-        bound = [claim for claim in claims if storage_index.is_bound(claim)]
-        waiting = [claim for claim in claims if not storage_index.is_bound(claim)]
+        bound = [claim for claim in claims if is_bound(claim)]
+        waiting = [claim for claim in claims if not is_bound(claim)]
         if any(claim.spec.volume_name or not cluster.storage.is_delayed(claim) for claim in waiting):
             return Status(Code.UNRESOLVABLE, (UNBOUND_IMMEDIATE,))
         return VolumeBindingState(cluster, bound, waiting, self.shape)
@@ -313,7 +285,7 @@ class VolumeBindingState(Fixed):
         """What one problem means to each of ``nodes``, which all have it."""
         claim = problem.claim
         name, bound_to = f"{claim.metadata.namespace}/{claim.metadata.name}", claim.spec.volume_name
-        storage_class, size = storage_index.storage_class_name(claim), str(matching.requested_storage(claim))
+        storage_class, size = storage_class_name(claim), str(requested_storage(claim))
         if problem.reason == NODE_CONFLICT:
             volume = self.cluster.storage.volumes[bound_to]
             return [
@@ -341,7 +313,7 @@ class VolumeBindingState(Fixed):
         volumes = matching.PersistentVolumes(self.cluster)
         to_provision = list(self._selected)
         unselected = [claim for claim in self.waiting if SELECTED_NODE not in claim.metadata.annotations]
-        smallest_first = sorted(unselected, key=lambda claim: matching.requested_storage(claim).nano)
+        smallest_first = sorted(unselected, key=lambda claim: requested_storage(claim).nano)
         return volumes, to_provision + [(claim, ~volumes.take(claim)) for claim in smallest_first]
 
     @cached_property
@@ -364,20 +336,12 @@ class VolumeBindingState(Fixed):
         bound, made = StorageUse(self.cluster), StorageUse(self.cluster)
         for claim, volume, nodes in volumes.bindings:
             bound.bind(
-                volume.spec.storage_class_name or "",
-                nodes,
-                matching.requested_storage(claim).value,
-                matching.capacity(volume).value,
+                volume.spec.storage_class_name or "", nodes, requested_storage(claim).value, capacity(volume).value
             )
         for claim, needed in to_provision:
             for offer, nodes in matching.offers(self.cluster, claim):
                 free = parse(offer.capacity).value if offer.capacity is not None else 0
-                made.provision(
-                    storage_index.storage_class_name(claim),
-                    needed & nodes,
-                    matching.requested_storage(claim).value,
-                    free,
-                )
+                made.provision(storage_class_name(claim), needed & nodes, requested_storage(claim).value, free)
                 needed = needed & ~nodes
         # Claims to be provisioned do not count on a node that also binds a volume.
         scores: Counts = np.where(bound.anything, bound.scores(self.shape), made.scores(self.shape))

@@ -30,6 +30,7 @@ from kubespread.kube.api.cluster_objects import (
     VolumeAttachment,
 )
 from kubespread.kube.api.core import Pod, Volume
+from kubespread.kube.persistent_volumes import WAIT_FOR_FIRST_CONSUMER, storage_class_name
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
 from kubespread.scheduler.causes import (
     Causes,
@@ -43,7 +44,7 @@ from kubespread.scheduler.causes import (
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings, Moves, per_driver
 from kubespread.scheduler.cluster.columns import Counts, Mask, Positions
 from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
-from kubespread.scheduler.cluster.storage_index import WAIT_FOR_FIRST_CONSUMER, claim_names, storage_class_name
+from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.plugin import (
     JUDGES,
     SKIP,
@@ -72,7 +73,7 @@ class VolumeZone(VolumePlugin):
     name: ClassVar[str] = "VolumeZone"
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
-        if not cluster.has_claims:
+        if not cluster.knows_claims_of(pod):
             return SKIP
         try:
             required = [
@@ -208,7 +209,7 @@ class NodeVolumeLimits(VolumePlugin):
             )
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        claims = claim_names(pod) if cluster.has_claims else []
+        claims = claim_names(pod) if cluster.knows_claims_of(pod) else []
         missing = next((name for name in claims if cluster.storage.claim(pod, name) is None), None)
         added = dict(cluster.storage.attached(pod))
         names_driver = cluster.storage.names_driver(pod)
@@ -344,7 +345,7 @@ class VolumeRestrictions(VolumePlugin):
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         exclusive = set()
-        for volume in pod.spec.volumes if cluster.has_claims else ():
+        for volume in pod.spec.volumes if cluster.knows_claims_of(pod) else ():
             if volume.persistent_volume_claim is None:
                 continue
             name = volume.persistent_volume_claim.claim_name

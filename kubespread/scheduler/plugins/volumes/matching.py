@@ -3,8 +3,6 @@
 What a snapshot lacks of storage, and a plugin that judges volumes could depend on.
 
 Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, findMatchingVolumes, nodeHasAccess, capacitySufficient
-Source: staging/src/k8s.io/component-helpers/storage/volume/pv_helpers.go, FindMatchingVolume,
-    CheckVolumeModeMismatches, CheckAccessModes
 Source: staging/src/k8s.io/component-helpers/storage/volume/helpers.go, CheckNodeAffinity
 Source: pkg/apis/core/v1/helper/helpers.go, MatchTopologySelectorTerms
 """
@@ -17,9 +15,23 @@ import numpy as np
 
 from kubespread.kube.api import cluster_objects as api
 from kubespread.kube.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
-from kubespread.kube.quantity import ZERO, Quantity, parse
-from kubespread.kube.selector import SelectorError, from_label_selector
-from kubespread.kube.well_known import BETA_REGION, MIGRATED_PLUGINS, REGION
+from kubespread.kube.persistent_volumes import (
+    NO_PROVISIONER,
+    ZONE_LABELS,
+    capacity,
+    in_tree_plugin,
+    is_available,
+    is_provisioned,
+    is_reserved_for,
+    provisioned_name,
+    requested_storage,
+    storage_class_name,
+    suffices,
+    translation_fault,
+)
+from kubespread.kube.quantity import parse
+from kubespread.kube.selector import from_label_selector
+from kubespread.kube.well_known import BETA_REGION, HOSTNAME, MIGRATED_PLUGINS, REGION
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Mask, Positions
 from kubespread.scheduler.cluster.nodes import (
@@ -32,15 +44,9 @@ from kubespread.scheduler.cluster.nodes import (
     parsed_terms,
     unmet_requirements,
 )
-from kubespread.scheduler.cluster.storage_index import (
-    NO_PROVISIONER,
-    ZONE_LABELS,
-    claim_names,
-    in_tree_plugin,
-    storage_class_name,
-    translation_fault,
-)
+from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.plugin import Plugin
+from kubespread.wording import Decisive
 
 
 class VolumePlugin(Plugin):
@@ -59,19 +65,42 @@ _NO_VOLUMES = "the pod's claims are judged as if there were no volumes"
 def claim_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
     """What every plugin that looks at the pod's claims depends on."""
     names, objects = claim_names(pod), cluster.objects
-    if names and not objects.knows(api.PersistentVolumeClaim):
+    if not cluster.knows_claims_of(pod):
         consequence = "zones, binding and limits of the pod's claims are not evaluated"
         yield from objects.gap(api.PersistentVolumeClaim, consequence)
         return
     claims = [cluster.storage.claim(pod, name) for name in names]
     if any(claim is not None and claim.spec.volume_name for claim in claims):
         yield from objects.gap(api.PersistentVolume, _NO_VOLUMES)
+    yield from _placement_gaps(cluster, [claim for claim in claims if claim is not None])
     has_ephemeral = any(volume.ephemeral is not None for volume in pod.spec.volumes)
     controllers = [owner.kind for owner in pod.metadata.owner_references if owner.controller]
     # Without classes the claims that would be made for a replica are not made up.
     is_made = "StatefulSet" in controllers or (has_ephemeral and bool(controllers))
     if any(claim is not None and not claim.spec.volume_name for claim in claims) or (None in claims and is_made):
         yield from objects.gap(api.StorageClass, "whether and where the pod's claims can be bound is not known")
+
+
+def _placement_gaps(cluster: Cluster, claims: Iterable[api.PersistentVolumeClaim]) -> Iterator[str]:
+    """Volumes that are made before their pods have nodes, and nodes that only some of them would reach."""
+    storage = cluster.storage
+    for claim in claims:
+        volume, name = storage.volumes.get(claim.spec.volume_name), storage_class_name(claim)
+        is_made_here = (
+            volume is not None and volume.metadata.name == provisioned_name(claim) and not volume.metadata.uid
+        )
+        if volume is None or not is_made_here or storage.is_delayed(claim) or volume.spec.csi is None:
+            continue
+        reached, driver = np.flatnonzero(admits_node(cluster, volume)).tolist(), volume.spec.csi.driver
+        registered = [own for node in storage.csi_nodes.values() for own in node.spec.drivers if own.name == driver]
+        keys = {key for own in registered for key in own.topology_keys} if registered else {HOSTNAME}
+        labels = (cluster.nodes.objects[node].metadata.labels for node in reached)
+        if len({tuple(own.get(key) for key in keys) for own in labels}) > 1:
+            among = "" if volume.spec.node_affinity is None else " that its allowedTopologies name"
+            yield Decisive(
+                f"where the driver of StorageClass {name} makes a volume is its choice: new ones are taken to be "
+                f"reached from every node{among}"
+            )
 
 
 def binding_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
@@ -254,12 +283,12 @@ class PersistentVolumes:
         usable = [volume for volume in self._cluster.storage.volumes_for(claim) if _fits(volume, claim)]
         open_nodes = everywhere(self._cluster.nodes)
         for volume in usable:
-            if _is_reserved_for(volume, claim):
+            if is_reserved_for(volume, claim):
                 free = open_nodes & ~self._taken.get(volume.metadata.name, nowhere(self._cluster.nodes))
                 self._serve(claim, volume, free & admits_node(self._cluster, volume), served)
                 # Whether it reaches the node or not, no other volume is looked at.
                 open_nodes &= ~free
-        available = [volume for volume in usable if volume.spec.claim_ref is None and _is_available(volume, claim)]
+        available = [volume for volume in usable if volume.spec.claim_ref is None and is_available(volume, claim)]
         for volume in sorted(available, key=lambda volume: capacity(volume).nano):
             free = open_nodes & ~served & ~self._taken.get(volume.metadata.name, nowhere(self._cluster.nodes))
             self._serve(claim, volume, free & admits_node(self._cluster, volume), served)
@@ -274,48 +303,15 @@ class PersistentVolumes:
 def _fits(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> bool:
     return (
         storage_class_name(volume) == storage_class_name(claim)
-        and (volume.spec.claim_ref is None or _is_reserved_for(volume, claim))
-        and capacity(volume).nano >= requested_storage(claim).nano
-        and volume.spec.volume_mode == claim.spec.volume_mode
-        and (volume.spec.volume_attributes_class_name or "") == (claim.spec.volume_attributes_class_name or "")
-        and volume.metadata.deletion_timestamp is None
+        and (volume.spec.claim_ref is None or is_reserved_for(volume, claim))
+        and suffices(volume, claim)
     )
-
-
-def _is_reserved_for(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> bool:
-    reference, meta = volume.spec.claim_ref, claim.metadata
-    return (
-        reference is not None
-        and (reference.namespace, reference.name) == (meta.namespace, meta.name)
-        and reference.uid in ("", meta.uid)
-    )
-
-
-def _is_available(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> bool:
-    if volume.status.phase != "Available" or not set(claim.spec.access_modes) <= set(volume.spec.access_modes):
-        return False
-    if claim.spec.selector is None:
-        return True
-    try:
-        return from_label_selector(claim.spec.selector).matches(volume.metadata.labels)
-    except SelectorError:
-        return False
-
-
-def capacity(volume: api.PersistentVolume) -> Quantity:
-    amounts = volume.spec.capacity
-    return parse(amounts["storage"]) if "storage" in amounts else ZERO
-
-
-def requested_storage(claim: api.PersistentVolumeClaim) -> Quantity:
-    requested = claim.spec.resources.requests
-    return parse(requested["storage"]) if "storage" in requested else ZERO
 
 
 def provisionable(cluster: Cluster, claim: api.PersistentVolumeClaim) -> tuple[Mask, Mask]:
     """Nodes where the claim's class can make a volume at all, and nodes where there is room for it."""
     storage_class = cluster.storage.classes.get(storage_class_name(claim))
-    if storage_class is None or storage_class.provisioner in ("", NO_PROVISIONER):
+    if storage_class is None or not is_provisioned(storage_class):
         return nowhere(cluster.nodes), everywhere(cluster.nodes)
     # Capacity is checked only for drivers that report it, and for each claim separately.
     capacities, enough = _capacities(cluster, storage_class, claim), everywhere(cluster.nodes)
