@@ -234,6 +234,12 @@ CONCLUSIONS = {
     "the order of objects decides nothing": Case(
         f"removable -S {ANY_ORDER}/snapshot.json", "yes", 0, "3 of 5 nodes can go alone, 1 together"
     ),
+    "a tie that decides is said": Case(
+        f"removable -S {ANY_ORDER}/snapshot.json",
+        "yes",
+        0,
+        field=("notes", "who is preempted on n03 is a tie, broken by name: default/orph-1, kube-system/logd-n03"),
+    ),
     "the order of objects decides nothing, shuffled": Case(
         f"removable -S {ANY_ORDER}/shuffled.json", "yes", 0, "3 of 5 nodes can go alone, 1 together"
     ),
@@ -251,6 +257,15 @@ CONCLUSIONS = {
     ),
     "after a drain that is blocked nothing is known to survive": Case(
         f"survive --key zone --after drain=n1 -A -S {BLOCKED}/snapshot.json", "unknown", 0, "not done in full"
+    ),
+    "after an edit that is blocked nothing is known to survive": Case(
+        f"survive --key zone -A --drain n1 -S {BLOCKED}/snapshot.json", "unknown", 0, "^drain n1: not done in full"
+    ),
+    "after an edit that is blocked it is not known what fits": Case(
+        f"capacity --request cpu=100m --drain n1 -S {BLOCKED}/snapshot.json",
+        "unknown",
+        3,
+        "^drain n1: not done in full",
     ),
     "after a drain that is blocked no promise is known to hold": Case(
         f"verify {BLOCKED}/promises.json -S {BLOCKED}/snapshot.json", "unknown", 3, "not done in full"

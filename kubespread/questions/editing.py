@@ -38,11 +38,13 @@ def edited(
     from kubespread.world.reporting.happenings import NO_TIME
 
     world = world_of(snapshot, scheduler, preempts=preempts)
-    notes = [*scheduler.notes(snapshot.origin)]
-    has_happened = False
-    for told, happened in played(world, snapshot.edits, namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE):
+    notes, undone = [*scheduler.notes(snapshot.origin)], list[str]()
+    has_happened, where = False, namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
+    for edit, (told, happened) in zip(snapshot.edits, played(world, snapshot.edits, where), strict=True):
         notes += told
         has_happened |= bool(happened.gone or happened.placed)
+        if happened.blocked or happened.refused:
+            undone.append(str(edit))
     after = as_snapshot(world, snapshot)
     if has_happened:
         notes.append(NO_TIME)
@@ -55,6 +57,7 @@ def edited(
         before,
         source=f"{before.source}, after {made}" if before.source else f"after {made}",
         gaps=tuple(dict.fromkeys((*before.gaps, *(world.assumed if has_happened else ())))),
+        undone=(*before.undone, *undone),
     )
     return replace(after, origin=origin), tuple(notes)
 

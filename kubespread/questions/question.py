@@ -447,11 +447,11 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     def answered(self, scene: Scene) -> A:
         """The report including the question. Raises what `answer` raises."""
-        return self.signed(self.answer(scene))
+        return self.signed(self.answer(scene), scene.undone)
 
-    def signed(self, answer: A) -> A:
-        """``answer`` with the question added."""
-        signed: A = answer.framed(question=self.given)  # type: ignore[attr-defined]  # a report is one
+    def signed(self, answer: A, undone: Sequence[str] = ()) -> A:
+        """``answer`` with the question added, and what came before it that was not done in full."""
+        signed: A = answer.following(undone).framed(question=self.given)  # type: ignore[attr-defined]  # a report is one
         return signed
 
     @property

@@ -20,6 +20,8 @@ from kubespread.questions.editing import edited
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE, Work, Workers
 from kubespread.reports.parts import ClusterReference, ClusterReport, Unfinished
+from kubespread.snapshot.edits.nodes import Drain
+from kubespread.snapshot.edits.pods import EvictPod
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import says
 
@@ -130,6 +132,14 @@ class Scene(Struct, frozen=True, dict=True):
         from kubespread.questions.worlds import world_of
 
         return world_of(self.now, self.scheduler, preempts=self.question.makes_room)
+
+    @property
+    def undone(self) -> tuple[str, ...]:
+        """What was done to the cluster before the question and was not done in full."""
+        given = self.given
+        if given is None or not any(isinstance(edit, Drain | EvictPod) for edit in given.edits):
+            return () if given is None else given.origin.undone
+        return self.now.origin.undone
 
     def asking(self, question: Asked[Any], doing: str) -> Scene:
         """This cluster for a question that this one's answer is made of: edits and world are made once for all.

@@ -215,6 +215,13 @@ class QuestionReport(Report, frozen=True, kw_only=True):
             msgspec.structs.force_setattr(framed, name, value)
         return framed
 
+    def following(self, undone: Sequence[str]) -> Self:
+        """The answer where steps before it were not done in full: of what follows only trouble is known."""
+        if self.verdict == "no" or not undone:
+            return self
+        text = f"{', '.join(undone)}: not done in full, so what follows is not known"
+        return self.framed(verdict="unknown", answer=(text, *self.answer))
+
     @property
     def manner(self) -> str:
         """What is not as kube-scheduler does it by default, in a few words."""

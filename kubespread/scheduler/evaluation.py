@@ -302,6 +302,8 @@ class PreemptionCandidate(Struct, frozen=True):
     violations: int
     broken: tuple[tuple[str, ...], ...]
     """Of each victim the names of the disruption budgets that its eviction breaks."""
+    tied: tuple[Pod, ...] = ()
+    """Other pods of the node that are as important as a victim: the order of pods alone decides that they stay."""
 
 
 class Preemption(Struct, frozen=True):

@@ -68,6 +68,8 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     """Notes for every answer."""
     gaps: tuple[str, ...] = ()
     """What could not be read of it."""
+    undone: tuple[str, ...] = ()
+    """The edits that were made and not done in full: a drain that a budget blocks."""
     unread: dict[str, str] = msgspec.field(default_factory=dict)
     """Those of the gaps that are about one kind, by kind: they concern only the questions that need it."""
 
@@ -309,7 +311,7 @@ class SnapshotBuilder:
         merged = {name: getattr(mine, name) or getattr(origin, name) for name in origin.__struct_fields__}
         both = {
             name: tuple(dict.fromkeys(getattr(mine, name) + getattr(origin, name)))
-            for name in ("listed", "notes", "gaps")
+            for name in ("listed", "notes", "gaps", "undone")
         }
         self._origin = Origin(**{**merged, **both, "unread": {**origin.unread, **mine.unread}})
 

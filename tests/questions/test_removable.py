@@ -369,3 +369,15 @@ def test_nodes_that_autoscalers_leave_alone_are_named_and_can_go_all_the_same() 
         "autoscalers of nodes leave 3 nodes alone: n0 (safe-to-evict: false on default/web-a), n1 (do-not-disrupt), "
         "n2 (do-not-disrupt on default/web-b)"
     ) in report.answer
+
+
+def test_a_preempted_pod_of_a_daemon_set_waits_for_good() -> None:
+    """No other node is its own: it is not made again elsewhere, and so the node that pushed it out stays."""
+    first = {"priority": 10}
+    web, big = (deployment(name, (node,), cpu="4", spec=first) for name, node in (("web", "n0"), ("big", "n1")))
+    snapshot = Snapshot.from_objects([*hosts("a", "b"), *daemon_set("agent", ("n0", "n1"), cpu="4"), *web, *big])
+    (row,) = kubespread.removable(snapshot, ["n0"]).rows
+    assert [(hold.cause, hold.pods) for hold in row.held] == [("noNode", ("default/DaemonSet/agent",))]
+    planned = kubespread.plan(snapshot.edited("drain n0", "delete-node n0"))
+    assert planned.answer[0].startswith("not everything fits: 1 more pod pending")
+    assert [loss.pending_after_removal for loss in kubespread.survive(snapshot, ["zone"]).losses] == [1, 1]

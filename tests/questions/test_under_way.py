@@ -136,3 +136,24 @@ def test_a_stateful_set_that_keeps_older_pods_is_at_rest(strategy: Data) -> None
     made["spec"]["updateStrategy"], made["status"]["updateRevision"] = strategy, "r2"
     notes = kubespread.survive(Snapshot.from_objects([*HOSTS, made, *pods])).notes
     assert not [note for note in notes if "under way" in note]
+
+
+PAUSED = "Deployment/web: its rollout is paused in the snapshot and stays so"
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda snapshot: kubespread.survive(snapshot, ["zone"]),
+        lambda snapshot: kubespread.plan(snapshot.edited("cordon n3")),
+        kubespread.removable,
+    ],
+)
+def test_a_paused_rollout_does_not_go_on_and_that_is_said(ask: Callable[[Snapshot], Any]) -> None:
+    """Its pods of both templates stay: gone on, none of the old ones would be left."""
+    above, old, newer, *pods = revised(("n2",), ready=True)
+    above["spec"] |= {"paused": True, "strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}}
+    report = ask(Snapshot.from_objects([*HOSTS, above, old, newer, *pods]))
+    assert PAUSED in report.notes
+    going_on = {**above, "spec": {**above["spec"], "paused": False}}
+    assert PAUSED not in ask(Snapshot.from_objects([*HOSTS, going_on, old, newer, *pods])).notes

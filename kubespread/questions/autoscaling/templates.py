@@ -21,6 +21,7 @@ from kubespread.kube.api.core import Node, NodeSpec, NodeStatus
 from kubespread.kube.api.meta import ObjectMeta, ResourceList
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import Requirement
+from kubespread.kube.taint import uncordoned
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, READY, REGION, ZONE
 from kubespread.node_groups.groups import InstanceType, NodeGroup
 from kubespread.scenario.prices import Prices
@@ -280,10 +281,11 @@ def _template(
         example, made_of = good, f"node {good.metadata.name}"
     elif template is not None:
         is_node = isinstance(group.template, str)
-        example = template if is_node else _provided(template)
+        example = uncordoned(template) if is_node else _provided(template)
         made_of = f"node {group.template}" if is_node else "template"
     elif members:
-        example, made_of = members[0], f"node {members[0].metadata.name}"
+        # The provider's own template, which is not known, is not cordoned.
+        example, made_of = uncordoned(members[0]), f"node {members[0].metadata.name}"
     else:
         return None, "nothing"
     in_zone = {} if zone is None else {ZONE: zone}

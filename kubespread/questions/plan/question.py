@@ -225,6 +225,10 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     def instead(self, scene: Scene) -> Instead | None:
         return Instead("play", *part("plan", "answer", "shown")(self, scene)) if self.by_step else None
 
+    def signed(self, answer: PlanReport, undone: Sequence[str] = ()) -> PlanReport:
+        """Its edits are its steps, whose order it may change, and it judges them itself."""
+        return super().signed(answer)
+
     def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
         """A page draws what is there before, and each step from then on."""
         return ((dataclasses.replace(opened, edits=()), scheduler),)

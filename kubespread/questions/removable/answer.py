@@ -76,7 +76,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         ),
         gaps=scene.gaps(world.assumed),
         not_modelled=Removable.never_modelled,
-        notes=(*scene.notes, *trials.notes),
+        notes=tuple(dict.fromkeys((*scene.notes, *trials.notes, *(tie for row in rows for tie in row.ties)))),
         unfinished=scene.unfinished("node", len(names), names[len(alone) :] or untried),
     )
     return report if question.prices is None else _priced(report, nodes, read_prices(question.prices))
@@ -209,6 +209,7 @@ class _Trials:
             held += tuple(holds.leaving(removed))
             until_deleted = max(0, waited - len(removed.waiting))
         landed = tuple(_landed(trial.world, removed.happened))
+        row = replace(row, ties=tuple(tie for step in removed.happened for tie in step.ties))
         if held:
             return replace(row, alone=False, held=held, until_deleted=until_deleted, landed=landed)
         placed = [pod for step in removed.happened for pod in step.placed]

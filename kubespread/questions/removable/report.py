@@ -153,6 +153,8 @@ class NodeRemoval(Report, frozen=True):
     """Pods that wait once it is drained, going alone, until the Node object is deleted: a cordoned node still counts as
     a domain.
     """
+    ties: tuple[str, ...] = ()
+    """Preemptions on its way whose victims equal other pods, so that their names decided; in the notes too."""
     landed: tuple[LandedPods, ...] | None = None
     """Where its pods find a node, going alone, and what waited for that; of one that cannot go as far as a drain got.
     Null where it was certain that all find one without moving any.

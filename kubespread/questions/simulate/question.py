@@ -361,8 +361,8 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
 
         return SimulateReport
 
-    def signed(self, answer: Sequence[SimulateReport]) -> tuple[SimulateReport, ...]:
-        return tuple(map(super().signed, answer))
+    def signed(self, answer: Sequence[SimulateReport], undone: Sequence[str] = ()) -> tuple[SimulateReport, ...]:
+        return tuple(super(Simulate, self).signed(report, undone) for report in answer)
 
     def reports(self, answer: Sequence[SimulateReport]) -> Sequence[tuple[str, SimulateReport]]:
         return [(f"{report.pod.namespace}/{report.subject}: " if len(answer) > 1 else "", report) for report in answer]

@@ -248,7 +248,6 @@ class _Loss:
         already_lost = all(is_silent(nodes.objects[nodes.index[name]]) for name in names)
         difference = trial.during(partial(fail, names=names))
         happened = difference.happened[-1]
-        notes = tuple(happened.notes)
         placed = [pod for pod in happened.placed if counting.workload(pod) is not None]
         failed, lost, landed = self._state(difference), self._lost(difference), self._landed(happened)
         gone = [*names, *(name for name in counting.silenced if name not in names)]
@@ -278,7 +277,7 @@ class _Loss:
             landed=landed,
             landed_after_removal=self._landed(happened),
             evictions=tuple(node_evictions(happened)),
-            notes=notes,
+            notes=tuple(happened.notes),
         )
 
     def _landed(self, happened: Happenings) -> tuple[LandedPods, ...]:

@@ -223,7 +223,7 @@ def _room(question: Upgrade, pool: Sequence[Node]) -> Iterator[Change]:
     surge = question.surge + 1
     yield Change("surge", f"--surge {surge}", 0, fields=(("surge", surge),))
     # A copy of a failed node would be in the same place.
-    working = (node for node in pool if not is_silent(node) and not node.spec.unschedulable)
+    working = (node for node in pool if not is_silent(node))
     if (template := next(working, None)) is not None:
         yield _edit(AddNode(template.metadata.name))
 

@@ -196,9 +196,13 @@ class _DryRuns:
             victims = self._most_important_first(victims)
         pods = self._cluster.running.pods
         broken = tuple(tuple(violating.get(index, ())) for index in victims)
+        # Those of one template are copies.
+        equals = {self._importance(pods[index]): kind[index] for index in victims}
+        stays = ((index, self._importance(pods[index])) for index in important if index not in victims)
         return PreemptionCandidate(
-            self._cluster.nodes.names[node], tuple(pods[index] for index in victims), sum(map(bool, broken)), broken
-        )
+            self._cluster.nodes.names[node], tuple(pods[index] for index in victims), sum(map(bool, broken)), broken,
+            tuple(pods[index] for index, importance in stays if equals.get(importance, kind[index]) is not kind[index]),
+        )  # fmt: skip
 
     def _most_important_first(self, indexes: Sequence[int]) -> list[int]:
         """Pods by priority, then by how long they have run.
@@ -209,9 +213,13 @@ class _DryRuns:
 
         def order(place: int) -> tuple[int, str, int]:
             pod = self._cluster.running.pods[indexes[place]]
-            return -priority_of(pod), pod.status.start_time or _NEVER_STARTED, 0 if pod.status.start_time else -place
+            return *self._importance(pod), 0 if pod.status.start_time else -place
 
         return [indexes[place] for place in sorted(range(len(indexes)), key=order)]
+
+    @staticmethod
+    def _importance(pod: Pod) -> tuple[int, str]:
+        return -priority_of(pod), pod.status.start_time or _NEVER_STARTED
 
     def _verdict(self, dry_run: DryRun, node: int) -> Status:
         """The candidate's verdict with the pods nominated to the node there, then without them."""

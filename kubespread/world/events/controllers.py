@@ -30,11 +30,14 @@ from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_re
 from kubespread.kube.well_known import ENDED_PHASES, JOB_COMPLETION_INDEX
 from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.verb import NodeChange
+from kubespread.wording import some_of
 from kubespread.world.store.happenings import DELETED, PREEMPTED, REPLACED, SCALED_DOWN, UNSELECTED
 from kubespread.world.store.owners import Owner, Rollout, StatefulSetRollout, name_of
 from kubespread.world.store.pod_book import PodKey, alike, as_template, copy_of, key_of, on_node, running_since
 from kubespread.world.store.store import Store
 from kubespread.world.store.waiting import Applicant, Waiting
+
+_MAX_NAMED = 3
 
 
 def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
@@ -322,6 +325,11 @@ def _preempted_for(world: Store, waiting: Waiting) -> tuple[Applicant, Choice] |
     if candidate is None:
         return None
     happenings, broken = world.happenings, dict(zip(map(key_of, candidate.victims), candidate.broken, strict=True))
+    if candidate.tied:
+        names = ["/".join(key_of(pod)) for pod in (*candidate.victims, *candidate.tied)]
+        tie = f"who is preempted on {candidate.node} is a tie, broken by name: {some_of(names, _MAX_NAMED)}"
+        happenings.ties.append(tie)
+        happenings.note(tie)
     gone = len(happenings.gone)
     world.remove(candidate.victims, PREEMPTED)
     happenings.gone[gone:] = [

@@ -46,9 +46,9 @@ def resume(world: World) -> None:
         world.dirty[name] = None
         unready = [pod for pod in _pods(world, rollout) if pod.spec.node_name and is_active(pod) and not is_ready(pod)]
         unready_note = f", {count_of(len(unready), 'pod')} of it not ready, and taken to stay so" if unready else ""
-        world.happenings.note(
-            f"{name.kind}/{name.name}: its rollout is under way in the snapshot and goes on{unready_note}"
-        )
+        is_paused = rollout.deployment.spec.paused
+        going_on = "paused in the snapshot and stays so" if is_paused else "under way in the snapshot and goes on"
+        world.happenings.note(f"{name.kind}/{name.name}: its rollout is {going_on}{unready_note}")
     world.dirty.update(dict.fromkeys(_stateful_sets(world)))
     for name in sorted(world.workloads.jobs, key=in_order):
         bring_to_number(world, name)
@@ -78,7 +78,8 @@ def _pods(world: World, rollout: Rollout) -> list[Pod]:
 def _rollouts(world: World) -> Iterator[tuple[WorkloadName, Rollout]]:
     """The Deployments with pods of an older template, or whose ReplicaSets do not have the desired number of replicas.
 
-    Only Deployments that are known completely count: one of their ReplicaSets has their own template.
+    Only Deployments that are known completely count: one of their ReplicaSets has their own template. A paused one may
+    have none, and its controller only brings the ReplicaSets to its number.
     """
     below: dict[WorkloadName, list[ReplicaSet]] = {}
     for name, replica_set in world.workloads.replica_sets.items():
@@ -86,10 +87,11 @@ def _rollouts(world: World) -> Iterator[tuple[WorkloadName, Rollout]]:
     for name, deployment in world.workloads.deployments.items():
         own = [sized(world, replica_set) for replica_set in below.get(name, ())]
         new = new_replica_set(deployment, own)
-        if deployment.spec.paused or new is None:
-            continue
         others = [replica_set for replica_set in own if replica_set is not new]
-        if any(map(replicas_of, others)) or replicas_of(new) != replicas_of(deployment):
+        if new is None:
+            if deployment.spec.paused and own:
+                yield name, Rollout(deployment, own)
+        elif any(map(replicas_of, others)) or replicas_of(new) != replicas_of(deployment):
             yield name, rollout_of_cluster(world, name)
 
 

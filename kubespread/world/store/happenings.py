@@ -78,6 +78,8 @@ class Happenings(Struct):
     refused: list[RefusedDrain] = field(default_factory=list)
     by_chance: bool = False
     """Whether a controller deleted some of several equal pods."""
+    ties: list[str] = field(default_factory=list)
+    """Notes on preemptions whose victims the order of equal pods decided."""
     evictions: list[Evicted] = field(default_factory=list)
     """Of nodes that failed, in order."""
     notes: dict[str, bool] = field(default_factory=dict)

@@ -131,5 +131,13 @@ def test_a_template_that_is_no_node_is_an_error() -> None:
         zone_groups([NodeGroup("w", template="n1")], [])
 
 
-def test_a_new_node_is_cordoned_if_its_example_is() -> None:
+def test_a_new_node_is_cordoned_if_its_manifest_is() -> None:
     assert made(member("n1", unschedulable=True))[1].spec.unschedulable
+
+
+@pytest.mark.parametrize("template", [None, "n1"])
+def test_a_new_node_of_a_cordoned_group_joins_schedulable(template: str | None) -> None:
+    group = NodeGroup("w", members=IN_POOL, template=template)
+    (found,) = zone_groups([group], [typed(member("n1", unschedulable=True))])
+    (new,) = found.new_nodes(found.machines, {"w-1"})
+    assert (new.spec.unschedulable, new.spec.taints) == (False, [])
