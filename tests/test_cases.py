@@ -357,6 +357,7 @@ OWNERS = {
 
 IMMEDIATE = "conclusions/10-claims-immediate-binding-never-bound"
 ONCE = "conclusions/07-check-misses-readwriteoncepod"
+ALONE = "conclusions/15-check-ks209-remedy-does-not-help"
 LOCAL = "running/204-immediate-claims-2026"
 CLAIMS = {
     "claims of an Immediate class are bound first, checked": Case(
@@ -385,6 +386,12 @@ CLAIMS = {
     ),
     "a claim that one pod may use, and an autoscaler": Case(
         f"check {ONCE}/hpa.yaml -S {ONCE}/snapshot.json", "no", 1, "1 warning", ("code", "KS304")
+    ),
+    "a remedy's number is its own, beside a closed domain": Case(
+        f"check {ALONE}/web.yaml -S {ALONE}/snapshot.json", "no", 1, "2 errors", ("settings", r"^\[\]$")
+    ),
+    "a remedy's number is its own, beside too few domains": Case(
+        f"check {ALONE}/web2.yaml -S {ALONE}/snapshot2.json", "no", 1, "2 errors", ("settings", r"^\[\]$")
     ),
 }  # fmt: skip
 CONCLUSIONS |= CLAIMS

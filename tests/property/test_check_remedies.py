@@ -8,12 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import kubespread
 from kubespread.questions.check.report import Finding
-from tests.builders import Data, hosts
+from tests.builders import Data, hosts, taint
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 CODES = ("KS101", "KS105", "KS208", "KS302", "KS401")
@@ -36,6 +36,20 @@ constraints = st.fixed_dictionaries(
 
 def alike(constraint: Data) -> tuple[str, str]:
     return constraint["topologyKey"], constraint["whenUnsatisfiable"]
+
+
+_WEB: Data = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web"},
+    "spec": {
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "main", "image": "x", "resources": {"requests": {"cpu": "1"}}}]},
+        },
+    },
+}
 
 
 @st.composite
@@ -123,6 +137,57 @@ def test_a_remedy_ends_the_finding_and_makes_no_other(zones: list[str], objects:
             each for each in after if of(each) not in map(of, before) and not any(each.code in text for text in told)
         ]
         assert not new, (finding, new)
+
+
+counting = st.fixed_dictionaries(
+    {
+        "maxSkew": st.integers(1, 2),
+        "topologyKey": st.sampled_from([ZONE, HOSTNAME]),
+        "whenUnsatisfiable": st.just("DoNotSchedule"),
+        "labelSelector": st.just({"matchLabels": {"app": "web"}}),
+        "minDomains": st.integers(1, 4),
+        "nodeTaintsPolicy": st.sampled_from(["Honor", "Ignore"]),
+        "matchLabelKeys": st.sampled_from([[], ["pod-template-hash"]]),
+    }
+)
+
+
+_COUNTED: Data = {"whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "web"}}}
+_BY_REVISION: list[Data] = [
+    {"topologyKey": ZONE, "maxSkew": 2, "minDomains": 2, "nodeTaintsPolicy": "Honor", **_COUNTED},
+    {"topologyKey": HOSTNAME, "maxSkew": 1, "matchLabelKeys": ["pod-template-hash"], **_COUNTED},
+]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    zones=clusters,
+    sizes=st.lists(st.sampled_from(["2", "4"]), min_size=6, max_size=6),
+    listed=st.lists(counting, min_size=2, max_size=2, unique_by=alike),
+    cpu=st.sampled_from(["1", "1500m"]),
+    replicas=st.integers(2, 7),
+    tainted=st.booleans(),
+)
+@example(zones=["a", "b", "c"], sizes=["4", "2", "4"], listed=_BY_REVISION, cpu="1", replicas=6, tainted=True)
+def test_as_many_replicas_fit_as_a_remedy_says(
+    zones: list[str], sizes: list[str], listed: list[Data], cpu: str, replicas: int, tainted: bool
+) -> None:
+    nodes = hosts(*zones)
+    for each, size in zip(nodes, sizes, strict=False):
+        each["status"]["allocatable"]["cpu"] = size
+    if tainted:
+        nodes[-1]["spec"]["taints"] = [taint("d")]
+    web = deepcopy(_WEB)
+    web["spec"]["replicas"] = replicas
+    spec = web["spec"]["template"]["spec"]
+    spec["topologySpreadConstraints"], spec["containers"][0]["resources"]["requests"]["cpu"] = listed, cpu
+    cluster = kubespread.Snapshot.from_objects(nodes)
+    for finding in kubespread.check(cluster, web).findings:
+        remedy = finding.remedy
+        said = re.match(r"(\d+) of \d+ replicas? fits?", remedy.outcome or "")
+        if said is not None and (remedy.settings or remedy.edits):
+            placed = kubespread.simulate(cluster.edited(*remedy.edits), web, set=remedy.settings).placed
+            assert placed == int(said[1]), finding
 
 
 @settings(max_examples=15, deadline=None)

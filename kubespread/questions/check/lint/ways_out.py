@@ -103,9 +103,16 @@ class _AllPlaced(PlayedGoal):
         revised = self._trial.subject.revised(settings)
         if revised is None:
             return None
-        spec = revised.spec
-        # Each replica may have claims of its own.
-        return lambda pod: Pod(metadata=pod.metadata, spec=replace(spec, volumes=pod.spec.volumes), status=pod.status)
+        spec, labels = revised.spec, self._trial.subject.pod.metadata.labels
+        # The hash of the template, which constraints may count by, is another one.
+        others = {key: value for key, value in revised.metadata.labels.items() if labels.get(key) != value}
+
+        def change(pod: Pod) -> Pod:
+            metadata = replace(pod.metadata, labels={**pod.metadata.labels, **others})
+            # Each replica may have claims of its own.
+            return Pod(metadata=metadata, spec=replace(spec, volumes=pod.spec.volumes), status=pod.status)
+
+        return change
 
     def _edited(self, edits: tuple[Edit, ...]) -> Trial | None:
         edited = self.worlds.after(edits)
