@@ -301,6 +301,23 @@ APPLIED = {
         f"plan -f {NOWHERE}/nowhere.yaml --create-namespaces -S {NOWHERE}/snapshot.json", "yes", 0, "^everything fits"
     ),
 }  # fmt: skip
+LIMITS = "everyday/06-limitrange-refuses"
+REFUSING = {
+    "a default limit": ("cluster", r"must be less than or equal to cpu limit of 1 \(LimitRange shop/defaults\)"),
+    "a maximum": ("cluster-max", r"must be less than or equal to cpu limit of 1 \(LimitRange shop/defaults\)"),
+    "a quota": ("cluster-quota", "exceeded quota: defaults"),
+}
+ASKED = {
+    "survive -A": ("no", 0, "why"), "plan --drain n1": ("no", 1, "message"), "report -A": ("no", 0, "what"), "audit -A": ("no", 0, "detail"),
+    "upgrade n1": ("no", 1, "message"), "removable n1": ("no", 1, "detail"),
+}  # fmt: skip
+REFUSED = {
+    f"{what} refuses a pod made again: {asked}": Case(
+        f"{asked} -S {LIMITS}/{cluster}.json", verdict, code, field=(field, refusal)
+    )
+    for what, (cluster, refusal) in REFUSING.items()
+    for asked, (verdict, code, field) in ASKED.items()
+}
 
 KAFKA = "-S everyday/11-operator-makes-no-more-pods"
 ROLLOUT = "-S everyday/02-rollout-pods-are-missing/cluster.json"
@@ -407,7 +424,7 @@ def values_of(data: Any, key: str) -> list[str]:
     return [*own, *(value for item in data.values() for value in values_of(item, key))]
 
 
-ALL = {**EVERYDAY, **JUDGMENT, **TEXTS, **VERDICTS, **CONCLUSIONS, **APPLIED, **OWNERS}
+ALL = {**EVERYDAY, **JUDGMENT, **TEXTS, **VERDICTS, **CONCLUSIONS, **APPLIED, **OWNERS, **REFUSED}
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -15,7 +15,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.candidate.manifest import (
-    OBJECT_NAME,
     Manifest,
     Place,
     are_related,
@@ -274,7 +273,8 @@ def from_cluster(reference: Reference, snapshot: Snapshot, surroundings: Surroun
             notes = (f"Deployment/{name}: evaluated as another pod of its ReplicaSet {current.metadata.name}",)
     is_stateful = isinstance(workload, StatefulSet)
     with changed.blamed():
-        made = _admitted(from_free_ordinal(workload, snapshot.pods) if is_stateful else workload, kind, surroundings)
+        next_one = from_free_ordinal(workload, snapshot.pods) if is_stateful else workload
+        made = _admitted(next_one, kind, surroundings, _called(reference.kind, stored))
     return replace(
         made,
         object=workload if is_stateful else made.object,
@@ -307,7 +307,9 @@ def _of_owner(owner: WorkloadName, snapshot: Snapshot, surroundings: Surrounding
     changed = settled(msgspec.to_builtins(like), KEPT[Pod], surroundings.settings)
     with changed.blamed():
         pod, claims = another(_decoded(changed, KEPT[Pod], like), next_name(owner, own), snapshot.objects)
-        made = _from_pod(_place(KEPT[Pod]), NewPod(deepcopy(pod), tuple(claims)), surroundings)
+        made = _from_pod(
+            _place(KEPT[Pod], f"{owner.kind}/{owner.name}"), NewPod(deepcopy(pod), tuple(claims)), surroundings
+        )
     note = f"{owner.kind}/{owner.name}: evaluated as another pod like {like.metadata.name}"
     if claims:
         note += f", with new claims ({', '.join(claim.metadata.name for claim in claims)})"
@@ -338,7 +340,7 @@ def revised(stored: ApiObject, kind: Kind, surroundings: Surroundings, restarted
         template = kind.pod_template(workload)
         if restarted_at and template is not None:
             template.metadata.annotations = {**template.metadata.annotations, RESTARTED_AT: restarted_at}
-        made = _admitted(workload, kind, surroundings)
+        made = _admitted(workload, kind, surroundings, _called(kind, stored))
     # Undefaulted, as it is in the cluster: templates are compared.
     is_other = template != kind.pod_template(stored)
     return replace(made, object=workload, template=made.template if is_other else None)
@@ -348,18 +350,23 @@ def _decoded(changed: Settled, kind: Kind, stored: T) -> T:
     """The object with its fields set. Raises ManifestError for a value of the wrong type."""
     if not changed.paths:
         return stored
-    with _place(kind).decoding():
+    with _place(kind, _called(kind, stored)).decoding():
         # Amounts are not looked at by decoding alone.
         return decode(normalized(changed.data, type(stored)), type(stored))
 
 
-def _place(kind: Kind) -> Place:
-    return Place(OBJECT_NAME, KubernetesObject({"apiVersion": kind.api_version, "kind": kind.kind}))
+def _place(kind: Kind, name: str) -> Place:
+    return Place(name, KubernetesObject({"apiVersion": kind.api_version, "kind": kind.kind}))
 
 
-def _admitted(creator: ApiObject, kind: Kind, surroundings: Surroundings) -> Candidate:
+def _called(kind: Kind, stored: ApiObject) -> str:
+    return f"{kind.kind}/{stored.metadata.name}"
+
+
+def _admitted(creator: ApiObject, kind: Kind, surroundings: Surroundings, called: str) -> Candidate:
+    """``called`` is what faults are told of."""
     # Its parts are shared with other objects, and its template is about to be defaulted.
-    creator, place = deepcopy(creator), _place(kind)
+    creator, place = deepcopy(creator), _place(kind, called)
     plain = msgspec.to_builtins(creator)
     with place.decoding():
         # Amounts were not looked at when it was read.
@@ -400,7 +407,7 @@ def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
         pod = _decoded(changed, kind, stored)
         if changed.paths:
             default_pod(pod)
-            _place(kind).refuse(pod_faults(pod, surroundings.version))
+            _place(kind, _called(kind, stored)).refuse(pod_faults(pod, surroundings.version))
             # Amounts that its node granted are those of the pod as it was.
             pod.status = PodStatus(phase=pod.status.phase)
     pod, notes = _scheduled_again(pod)

@@ -412,8 +412,8 @@ def test_a_workload_of_the_cluster_with_its_own_template_stays(setting: str) -> 
 
 def test_faults_of_a_workload_of_the_cluster_say_what_was_set() -> None:
     for setting, fault in {
-        "maxSkew=0": f"<object>: {CONSTRAINT}.maxSkew: Invalid value: 0: must be greater than zero",
-        "maxSkew=two": f'<object>: {CONSTRAINT}.maxSkew: Deployment in version "v1" cannot be handled as a Deployment: ',
+        "maxSkew=0": f"Deployment/web: {CONSTRAINT}.maxSkew: Invalid value: 0: must be greater than zero",
+        "maxSkew=two": f'Deployment/web: {CONSTRAINT}.maxSkew: Deployment in version "v1" cannot be handled as a Deployment: ',
     }.items():
         with pytest.raises(ManifestError) as refused:
             kubespread.explain(RUNNING, "deploy/web", set=[setting])
@@ -426,7 +426,8 @@ def test_a_pod_of_the_cluster_is_asked_about_with_other_fields() -> None:
     snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b"), waiting, pod("one", "n0"), pod("two", "n0")])
     assert kubespread.explain(snapshot, "pod/web").feasible == ("n1",)
     assert kubespread.explain(snapshot, "pod/web", set=["maxSkew=3"]).feasible == ("n1", "n0")
-    assert snapshot.pods[0].spec.topology_spread_constraints[0].max_skew == 1
+    (unchanged,) = (each for each in snapshot.pods if each.metadata.name == "web")
+    assert unchanged.spec.topology_spread_constraints[0].max_skew == 1
     with pytest.raises(
         ManifestError, match=r"maxSkew: Invalid value: 0: must be greater than zero \(--set maxSkew=0\)$"
     ):

@@ -250,7 +250,8 @@ def test_what_limit_ranges_allow(case: str) -> None:
 def test_one_message_that_comes_twice_is_said_once() -> None:
     two = pod(containers=[{"name": name, "image": "x", "resources": {"requests": {"cpu": "10m"}}} for name in "cd"])
     with pytest.raises(
-        kubespread.ManifestError, match="forbidden: minimum cpu usage per Container is 50m, but request is 10m$"
+        kubespread.ManifestError,
+        match="forbidden: minimum cpu usage per Container is 50m, but request is 10m \\(LimitRange default/lr\\)$",
     ):
         ask(two, limits(min={"cpu": "50m"}))
 

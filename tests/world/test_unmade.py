@@ -158,8 +158,8 @@ def with_selector(spec: Data, scheduler: Scheduler) -> tuple[dict[str, list[str]
 
 def test_a_namespace_selects_the_nodes_of_pods_that_are_made_again() -> None:
     assert with_selector({}, Scheduler(pod_node_selector=True)) == ({"n1": ["web-5d6-1"]}, [])
-    conflict = 'pods "web-5d6-1" is forbidden: pod node label selector conflicts with its namespace node label selector'
-    refusal = f"ReplicaSet/web-5d6 1 refused: {conflict}"
+    conflict = "pod node label selector conflicts with its namespace node label selector (Namespace default)"
+    refusal = f'ReplicaSet/web-5d6 1 refused: pods "web-5d6-1" is forbidden: {conflict}'
     assert with_selector({"nodeSelector": {"pool": "y"}}, Scheduler(pod_node_selector=True)) == ({}, [refusal])
 
 

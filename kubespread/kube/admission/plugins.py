@@ -66,7 +66,7 @@ def admit(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins:
     A pod that already has a uid went through admission when it was stored: the plugins skip it, and its label keys are
     already merged.
     """
-    pod = deepcopy(pod)
+    original, pod = pod, deepcopy(pod)
     is_new = not pod.metadata.uid
     passes_plugins = is_new and plugins.enabled
     changes: Sequence[str] = ()
@@ -86,8 +86,20 @@ def admit(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins:
         if passes_plugins and not faults:
             validate(pod, version, objects, plugins)
     except ForbiddenError as error:
-        return Admitted(pod, forbidden=f'pods "{pod.metadata.name}" is forbidden: {error}')
+        return Admitted(pod, forbidden=error.said_of(pod.metadata.name))
+    if faults and passes_plugins and (limit_ranges := _limit_ranges(pod, objects)):
+        own = admit(original, version, objects.with_all(core.LimitRange, ()), plugins).faults
+        faults = [fault if fault in own else _blamed(fault, limit_ranges) for fault in faults]
     return Admitted(pod, changes, dropped, faults, lacking)
+
+
+def _blamed(fault: FieldFault, limit_ranges: Sequence[core.LimitRange]) -> FieldFault:
+    """What is wrong only with what LimitRanges filled in."""
+    return fault._replace(message=f"{fault.message} ({', '.join(map(_called, limit_ranges))})")
+
+
+def _called(limit_range: core.LimitRange) -> str:
+    return f"LimitRange {limit_range.metadata.namespace}/{limit_range.metadata.name}"
 
 
 DEFAULT_TOLERATION_SECONDS = 300
@@ -299,7 +311,18 @@ class AdmissionPlugins(Struct, frozen=True):
 
 
 class ForbiddenError(Exception):
-    """An admission plugin refuses the pod; the text is its own."""
+    """An admission plugin refuses the pod; the text is its own, and names the object that it goes by."""
+
+    def said_of(self, name: str) -> str:
+        """What the API server says to who creates a pod of this name."""
+        return f'pods "{name}" is forbidden: {self}'
+
+
+class InvalidError(ForbiddenError):
+    """What admission plugins made of the pod is not valid."""
+
+    def said_of(self, name: str) -> str:
+        return f'Pod "{name}" is invalid: {self}'
 
 
 def mutate(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> list[str]:
@@ -320,7 +343,7 @@ def validate(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugi
     """What admission plugins look at once the API server has found the pod valid. Raises ForbiddenError."""
     for limit_range in _limit_ranges(pod, objects):
         if broken := refusal(pod, limit_range, version):
-            raise ForbiddenError(broken)
+            raise ForbiddenError(f"{broken} ({_called(limit_range)})")
     name = pod.spec.runtime_class_name
     runtime_class = _runtime_class_named(name, objects) if name else None
     if pod.spec.overhead and (not name or (runtime_class is not None and runtime_class.overhead is None)):
@@ -337,20 +360,41 @@ def _limit_ranges(pod: core.Pod, objects: ClusterObjects) -> list[core.LimitRang
     ]
 
 
-def admitted_again(pod: core.Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> core.Pod:
-    """A previously admitted pod with the current defaults and node selector of its namespace, and tolerations for what
-    it requests; the pod itself if that adds nothing. Raises ForbiddenError.
+def admitted_again(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> core.Pod:
+    """A pod like one that was admitted before, as it is admitted now: with the defaults and the node selector of its
+    namespace, tolerations for what it requests, and what its classes say today; the pod itself if that changes nothing.
+    Raises ForbiddenError.
+
+    What a template leaves to admission cannot be told from what it says itself: classes that its pods have are taken
+    to be its own.
     """
-    limit_ranges = _limit_ranges(pod, objects)
-    if not plugins.enabled or not (limit_ranges or plugins.pod_node_selector or plugins.extended_resource_toleration):
+    spec, limit_ranges = pod.spec, _limit_ranges(pod, objects)
+    has_class = bool(spec.priority_class_name) and objects.knows(PriorityClass)
+    has_runtime = bool(spec.runtime_class_name) and objects.knows(core.RuntimeClass)
+    is_changed = plugins.pod_node_selector or plugins.extended_resource_toleration
+    if not plugins.enabled or not (limit_ranges or has_class or has_runtime or is_changed):
         return pod
     changed = deepcopy(pod)
-    changes = [line for limit_range in limit_ranges for line in fill(changed, limit_range)]
+    filled = [line for limit_range in limit_ranges for line in fill(changed, limit_range)]
     if plugins.pod_node_selector:
-        changes += _node_selector(changed, objects)
+        filled += _node_selector(changed, objects)
+    if has_class:
+        changed.spec.priority = changed.spec.preemption_policy = None
+        filled += _priority(changed, objects)
     if plugins.extended_resource_toleration:
-        changes += tolerate_extended_resources(changed)
-    return changed if changes else pod
+        filled += tolerate_extended_resources(changed)
+    if has_runtime:
+        changed.spec.overhead = {}
+        filled += _runtime_class(changed, objects)
+    is_other = bool(filled) and changed.spec != spec
+    before = pod_faults(pod, version) if is_other else []
+    faults = [fault for fault in pod_faults(changed, version) if fault not in before] if is_other else []
+    if faults:
+        raise InvalidError(aggregate([str(_blamed(fault, limit_ranges)) for fault in faults]))
+    for limit_range in limit_ranges:
+        if broken := refusal(changed, limit_range, version):
+            raise ForbiddenError(f"{broken} ({_called(limit_range)})")
+    return changed if is_other else pod
 
 
 def _node_selector(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
@@ -362,7 +406,8 @@ def _node_selector(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
         key.strip(): value.strip() for key, _, value in (part.partition("=") for part in text.split(",")) if key.strip()
     }
     if any(pod.spec.node_selector.get(key, value) != value for key, value in required.items()):
-        raise ForbiddenError("pod node label selector conflicts with its namespace node label selector")
+        conflict = "pod node label selector conflicts with its namespace node label selector"
+        raise ForbiddenError(f"{conflict} (Namespace {pod.metadata.namespace})")
     added = {key: value for key, value in required.items() if key not in pod.spec.node_selector}
     if added:
         pod.spec.node_selector = {**pod.spec.node_selector, **added}

@@ -206,7 +206,8 @@ class NextPod(Struct, frozen=True):
     fits: bool | None
     """None where it cannot be told."""
     message: str = ""
-    """kube-scheduler's where it does not fit."""
+    """kube-scheduler's where it does not fit, the API server's where that refuses it."""
+    is_refused: bool = False
     choose: Callable[[], int | None] = lambda: None
     """Its node; None where it has none."""
 
@@ -275,7 +276,7 @@ class _Audited:
             findings += self._misplaced(constraints, afresh, following)
             findings += self._uncounted(constraints, afresh)
         if following.fits is False and not standing.awaited:
-            findings.append(rows.AuditFinding.of("noRoom", following.message))
+            findings.append(rows.AuditFinding.of("refused" if following.is_refused else "noRoom", following.message))
         if template is not None:
             findings += scheduled_by_others(group, template, scheduler_of)
             if barred := list(gated(group, template)):
@@ -322,6 +323,9 @@ class _Audited:
         except SchedulingError as error:
             return [], NextPod(False, str(error))
         constraints = causes.spreads(placing.states)
+        api_server, pods = self._world.api_server, self._group.pods
+        if pods and (refusal := api_server.refusal_again(template, pods[0])):
+            return constraints, NextPod(False, refusal, is_refused=True)
         kind = self._group.name.kind
         if template.spec.has_scheduled_volumes and (kind == "StatefulSet" or kind not in POD_CREATORS):
             return constraints, with_own_claims(self._world, self._group, plugins)

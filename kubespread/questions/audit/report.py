@@ -20,8 +20,8 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 Cause = Literal[
     "underWay", "drift", "terminating", "otherPods", "volumes", "minDomains", "missingLabel", "unavailableNodes",
     "nodeAffinity", "podAffinity", "otherConstraints", "capacity", "outweighed", "onePod", "defaultNotApplied",
-    "noConstraint", "loose", "stuckRollout", "pending", "notCreated", "notReady", "noRoom", "gated", "otherScheduler",
-    "unknown",
+    "noConstraint", "loose", "stuckRollout", "pending", "notCreated", "notReady", "noRoom", "refused", "gated",
+    "otherScheduler", "unknown",
 ]  # fmt: skip
 RolloutState = Literal["advancing", "waiting", "stuck", "paused", "unknown"]
 _MAX_SAID = 20
@@ -134,6 +134,10 @@ CAUSES: Mapping[Cause, CauseRow] = {
     "noRoom": CauseRow(
         word="its next pod fits nowhere", means="its next pod fits nowhere", badness="notice",
         said="its next pod fits nowhere{detail}",
+    ),
+    "refused": CauseRow(
+        word="pods not created again", means="the API server refuses its pods when they are made again",
+        badness="warning", said="a pod of it that goes is not created again{detail}",
     ),
     "gated": CauseRow(
         word="behind a scheduling gate",

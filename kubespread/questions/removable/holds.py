@@ -168,8 +168,10 @@ def pending(difference: Difference) -> tuple[Hold, ...]:
 def leaving(difference: Difference) -> Iterator[Hold]:
     """All that is worse once the nodes are gone."""
     yield from pending(difference)
-    for row in unmade_pods(difference.world, difference.unmade):
-        yield Hold(cause="notMade", detail=row.message, pods=(row.workload,))
+    for prefix, is_refused in (("not created: ", True), ("", False)):
+        rows = (row for row in difference.unmade if row.is_refused == is_refused)
+        for unmade in unmade_pods(difference.world, rows):
+            yield Hold(cause="notMade", detail=f"{prefix}{unmade.message}", pods=(unmade.workload,))
     # Preempted pods of lower priority without a controller, or protected by a budget.
     if lost := tuple(NamespacedName.of(gone.pod) for gone in difference.lost_unasked):
         yield Hold(cause="preempts", detail="pods without a controller are preempted", pods=lost)

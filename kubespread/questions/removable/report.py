@@ -71,8 +71,9 @@ HOLDS: Mapping[HoldCause, HoldRow] = {
     ),
     "noNode": HoldRow(word="no other node", means="a pod finds no other node"),
     "notMade": HoldRow(
-        word="not made yet",
-        means="a controller does not make another pod, as a StatefulSet whose earlier pod is not ready",
+        word="not made",
+        means="a controller does not make another pod, as a StatefulSet whose earlier pod is not ready, or the API "
+        "server refuses it",
     ),
     "noRoom": HoldRow(word="no room", means="its pods ask for more than is free elsewhere"),
     "preempts": HoldRow(

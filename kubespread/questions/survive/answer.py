@@ -327,8 +327,8 @@ class _Loss:
             return _HELD
         if waiting is not None:
             return world.message(waiting)
-        none = _FEWER if all(map(world.is_known, owners)) else _UNKNOWN
-        return next((row.message for row in unmade(world, owners)), none)
+        none, rows = _FEWER if all(map(world.is_known, owners)) else _UNKNOWN, unmade(world, owners)
+        return next((f"not created: {row.message}" if row.is_refused else row.message for row in rows), none)
 
     def _rows(self, failed: _State, removed: _State, difference: Difference) -> Iterator[LostWorkload]:
         for workload, after in removed.ready.items():

@@ -506,7 +506,11 @@ def daemon_templates(world: Store) -> Iterator[tuple[WorkloadName, Pod]]:
                 made = world.surroundings.making(name, world.workloads.objects)
             except KubespreadError as error:
                 # A question about something else is not to fail for that.
-                world.happenings.note(f"DaemonSet/{name.name} makes no pods: {error}")
+                if running:
+                    # The API server refuses each.
+                    yield name, _unpinned(as_template(running[0]))
+                else:
+                    world.happenings.note(f"DaemonSet/{name.name} makes no pods: {error}")
                 continue
             world.add_missing(made.companions)
             yield name, as_template(made.pod)

@@ -1,5 +1,5 @@
-"""The API server as seen by controllers and evictions: it applies the defaults of namespaces to their pods, quotas
-refuse some, and PodDisruptionBudgets are kept up with the pods they protect.
+"""The API server as seen by controllers and evictions: pods go through its admission again, which refuses some, and
+PodDisruptionBudgets are kept up with the pods they protect.
 
 Controllers that were refused try again, after all others, once quotas have room; back-offs are not simulated.
 """
@@ -21,6 +21,7 @@ from kubespread.kube.api.core import Pod, ResourceQuota
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.evaluation import budget_gaps
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import PodKey, key_of
@@ -121,17 +122,18 @@ class ApiServer:
     def __init__(
         self,
         plugins: AdmissionPlugins,
+        version: KubeVersion,
         objects: ClusterObjects,
         pods: Sequence[Pod],
         time: datetime,
         assume: Callable[[Iterable[str]], None],
     ) -> None:
         """``assume`` records what has to be assumed to admit a pod."""
-        self._plugins, self._objects, self._assume = plugins, objects, assume
+        self._plugins, self._version, self._objects, self._assume = plugins, version, objects, assume
         self.refused: dict[WorkloadName, Refused] = {}
         """By controller; a bare pod is its own."""
-        self._admitted: dict[int, tuple[Pod, Pod]] = {}
-        """By template, which is kept for that."""
+        self._admitted: dict[int, tuple[Pod, Pod | ForbiddenError]] = {}
+        """By template, which is kept for that, what is stored, or why nothing is. Forks share it."""
         self._has_quotas = plugins.enabled and plugins.resource_quota
         self._ledger = Ledger(with_usage(objects.of(ResourceQuota), pods) if self._has_quotas else ())
         self._uncharged = {key_of(pod) for pod in pods if not is_charged(pod, time)} if self._ledger else set[PodKey]()
@@ -139,11 +141,7 @@ class ApiServer:
 
     def fork(self) -> ApiServer:
         other = copy(self)
-        other._admitted, other._ledger, other._uncharged = (
-            dict(self._admitted),
-            self._ledger.fork(),
-            set(self._uncharged),
-        )
+        other._ledger, other._uncharged = self._ledger.fork(), set(self._uncharged)
         other.refused = {name: replace(refused, pods=list(refused.pods)) for name, refused in self.refused.items()}
         return other
 
@@ -153,8 +151,7 @@ class ApiServer:
 
     def learn(self, objects: ClusterObjects, added: Iterable[ApiObject]) -> None:
         """Objects other than pods and nodes have changed; ``added`` are those that are new or different."""
-        self._objects = objects
-        self._admitted.clear()
+        self._objects, self._admitted = objects, {}
         if self._has_quotas and any(isinstance(obj, ResourceQuota) for obj in added):
             self._ledger = Ledger(objects.of(ResourceQuota))
             for refused in self.refused.values():
@@ -165,17 +162,14 @@ class ApiServer:
         self._assume(gaps_again(self._objects, self._plugins))
         try:
             admitted = self._admitted_again(template)
-        except ForbiddenError as error:
-            refusal = str(error)
-        else:
             if admitted is not template:
                 pod = Pod(metadata=pod.metadata, spec=admitted.spec, status=pod.status)
-            refusal = self._ledger.refusal(pod) if self._ledger else ""
-            if not refusal:
-                self._ledger.charge(pod)
-                return pod, admitted
-        self.refuse(pod, template, owner, f'pods "{pod.metadata.name}" is forbidden: {refusal}')
-        return None
+            self._ask_quotas(pod)
+        except ForbiddenError as error:
+            self.refuse(pod, template, owner, error.said_of(pod.metadata.name))
+            return None
+        self._ledger.charge(pod)
+        return pod, admitted
 
     def refuse(self, pod: Pod, template: Pod, owner: WorkloadName, message: str) -> None:
         """Remember a pod that is not stored."""
@@ -183,16 +177,42 @@ class ApiServer:
 
     def takes_one_more(self, template: Pod) -> bool:
         """Whether another pod of a template would be stored unchanged, and none waits for quota."""
+        return not self.refused and not self._refusal(template) and self._admitted_again(template) is template
+
+    def refusal_again(self, template: Pod, pod: Pod) -> str:
+        """Why a pod of ``template`` is not stored in the place of ``pod``, once that is gone; empty where it is."""
+        self._ledger.charge(pod, -1)
+        refusal = self._refusal(template)
+        self._ledger.charge(pod)
+        return refusal
+
+    def _refusal(self, template: Pod) -> str:
         try:
-            admitted = self._admitted_again(template)
-        except ForbiddenError:
-            return False
-        return admitted is template and not self.refused and not (self._ledger and self._ledger.refusal(template))
+            self._ask_quotas(self._admitted_again(template))
+        except ForbiddenError as error:
+            owner = controller_of(template)
+            return error.said_of(template.metadata.name if owner is None else f"{owner.name}-")
+        return ""
 
     def _admitted_again(self, template: Pod) -> Pod:
+        """Raises ForbiddenError."""
         if id(template) not in self._admitted:
-            self._admitted[id(template)] = template, admitted_again(template, self._objects, self._plugins)
-        return self._admitted[id(template)][1]
+            admitted: Pod | ForbiddenError
+            try:
+                admitted = admitted_again(template, self._version, self._objects, self._plugins)
+            except ForbiddenError as error:
+                admitted = error
+            self._admitted[id(template)] = template, admitted
+        _, admitted = self._admitted[id(template)]
+        if isinstance(admitted, ForbiddenError):
+            # One that is raised again and again would keep what led to it.
+            raise type(admitted)(*admitted.args)
+        return admitted
+
+    def _ask_quotas(self, pod: Pod) -> None:
+        """Raises ForbiddenError."""
+        if self._ledger and (refusal := self._ledger.refusal(pod)):
+            raise ForbiddenError(refusal)
 
     def terminating(self, pod: Pod) -> None:
         """A pod is on its way out; that quotas count it for its grace period is not waited for."""

@@ -142,7 +142,7 @@ class Store:
         if unready:
             self.assume([f"pods that do not say whether they are ready are taken to be: {unready}"])
         self.book = PodBook(pods, Adopters(objects))
-        self.api_server = ApiServer(surroundings.admission, objects, pods, self.time, self.assume)
+        self.api_server = ApiServer(surroundings.admission, surroundings.version, objects, pods, self.time, self.assume)
         self.queue = Queue(surroundings.scheduler_of, preempts=surroundings.preempts)
         self.owners: dict[WorkloadName, Owner] = {}
         self.dirty: dict[WorkloadName, None] = {}
@@ -327,7 +327,9 @@ class Store:
         except ManifestError as error:
             pod = Pod(metadata=ObjectMeta(name=pod_name, namespace=name.namespace))
             fault = error.faults[0]
-            self.api_server.refuse(pod, pod, name, f'Pod "{pod_name}" is invalid: {fault.field}: {fault.message}')
+            field = fault.field.removeprefix(f"{POD_CREATORS[name.kind].template_path}.")
+            message = f'Pod "{pod_name}" is invalid: {field}: {fault.message}' if field else fault.message
+            self.api_server.refuse(pod, pod, name, message)
             return None
 
     def create(self, pod: Pod, template: Pod) -> bool:

@@ -1,0 +1,103 @@
+"""Whatever the API server refuses a pod for when its controller makes it again is said in every question, with the
+object that refuses it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+import kubespread
+from tests.builders import Data, hosts, owned_by, owner, replica
+
+NAMESPACE: Data = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
+
+
+def of(kind: str, name: str, api_version: str = "v1", **fields: Any) -> Data:
+    metadata = {"name": name, "namespace": "default"}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
+
+
+def limit_range(name: str = "limits", **item: Data) -> Data:
+    return of("LimitRange", name, spec={"limits": [{"type": "Container", **item}]})
+
+
+def quota(**hard: str) -> Data:
+    return of("ResourceQuota", "small", spec={"hard": hard}, status={"hard": hard, "used": dict.fromkeys(hard, "6")})
+
+
+CPU: Data = {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "2"}}}]}
+PRIORITY = of("PriorityClass", "other", "scheduling.k8s.io/v1", value=1)
+RUNTIME = of("RuntimeClass", "other", "node.k8s.io/v1", handler="x")
+INVALID = 'Invalid value: "2": must be less than or equal to cpu limit of 1 (LimitRange default/limits)'
+REFUSED: dict[str, tuple[list[Data], Data, str]] = {
+    "a LimitRange whose default limit is below what is requested": ([limit_range(default={"cpu": "1"})], CPU, INVALID),
+    "a LimitRange with a maximum, which is the default limit too": ([limit_range(max={"cpu": "1"})], CPU, INVALID),
+    "a LimitRange with a minimum": (
+        [limit_range(min={"cpu": "3"})], CPU,
+        "minimum cpu usage per Container is 3, but request is 2 (LimitRange default/limits)",
+    ),
+    "one of two LimitRanges": (
+        [limit_range("wide", max={"memory": "8Gi"}), limit_range(min={"cpu": "3"})], CPU,
+        "minimum cpu usage per Container is 3, but request is 2 (LimitRange default/limits)",
+    ),
+    "a quota": (
+        [quota(**{"requests.cpu": "3"})], CPU,
+        "exceeded quota: small, requested: requests.cpu=2, used: requests.cpu=",
+    ),
+    "a PriorityClass that is gone": (
+        [PRIORITY], {**CPU, "priorityClassName": "gone", "priority": 5}, "no PriorityClass with name gone was found"
+    ),
+    "a RuntimeClass that is gone": (
+        [RUNTIME], {**CPU, "runtimeClassName": "gone"}, 'pod rejected: RuntimeClass "gone" not found'
+    ),
+}  # fmt: skip
+
+
+def cluster(objects: list[Data], spec: Data) -> kubespread.Snapshot:
+    """Three pods of a Deployment, each on a node of its own, with what refuses another one."""
+    selector = {"matchLabels": {"app": "web"}}
+    own = {name: value for name, value in spec.items() if name != "priority"}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": own}
+    makers = [owner("Deployment", "web", selector), owner("ReplicaSet", "web-1", selector)]
+    for maker in makers:
+        maker["spec"] |= {"replicas": 3, "template": template}
+    makers[1]["metadata"]["ownerReferences"] = owned_by("Deployment", "web")
+    pods = [
+        replica(f"web-1-{number}", labels={"app": "web"}, ownerReferences=owned_by("ReplicaSet", "web-1"))
+        for number in range(3)
+    ]
+    for number, made in enumerate(pods):
+        made["spec"] = {**spec, "nodeName": f"n{number}"}
+    return kubespread.Snapshot.from_objects([*hosts("a", "b", "c"), NAMESPACE, *makers, *pods, *objects])
+
+
+QUESTIONS: Mapping[str, Callable[[kubespread.Snapshot], Any]] = {
+    "survive": lambda snapshot: kubespread.survive(snapshot, "zone"),
+    "plan": lambda snapshot: kubespread.plan(snapshot.edited("drain n0")),
+    "removable": lambda snapshot: kubespread.removable(snapshot, ["n0"]),
+    "upgrade": lambda snapshot: kubespread.upgrade(snapshot, "n0"),
+    "audit": kubespread.audit,
+    "report": kubespread.report,
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_refuses_a_pod_is_named(case: str, question: str) -> None:
+    objects, spec, refusal = REFUSED[case]
+    report = QUESTIONS[question](cluster(objects, spec))
+    said = json.dumps(report.to_dict(), ensure_ascii=False)
+    assert (report.verdict, json.dumps(refusal, ensure_ascii=False)[1:-1] in said) == ("no", True)
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_refuses_the_next_pod_is_the_error(case: str) -> None:
+    objects, spec, refusal = REFUSED[case]
+    with pytest.raises(kubespread.ManifestError) as refused:
+        kubespread.explain(cluster(objects, spec), "deploy/web")
+    assert str(refused.value).startswith("Deployment/web: ")
+    assert refusal in str(refused.value)
