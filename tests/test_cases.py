@@ -424,7 +424,44 @@ def values_of(data: Any, key: str) -> list[str]:
     return [*own, *(value for item in data.values() for value in values_of(item, key))]
 
 
-ALL = {**EVERYDAY, **JUDGMENT, **TEXTS, **VERDICTS, **CONCLUSIONS, **APPLIED, **OWNERS, **REFUSED}
+POSTGRES = "--autoscaler karpenter --instance-types everyday/01-sts-autoscaler-ignores-pending/types.yaml -n data"
+VICTIMS = "-S everyday/10-pending-hides-victims/cluster.json"
+WAITING = {
+    "01-sts-autoscaler-ignores-pending": Case(
+        f"simulate sts/postgres {POSTGRES} -S everyday/01-sts-autoscaler-ignores-pending/cluster.json",
+        "no",
+        1,
+        "karpenter adds no node for 1 pending pod, 1 still pending",
+    ),
+    "10-pending-hides-victims": Case(
+        f"pending -A {VICTIMS}",
+        "no",
+        1,
+        "by preempting 2 pods: storefront/search-f1f7360f4f-tm6fm, observability/datadog-agent-szl2x",
+        ("victims", "search-f1f7360f4f-tm6fm.*datadog-agent-szl2x"),
+    ),
+    "10-pending-hides-victims, in the row": Case(
+        f"pending -A {VICTIMS}", "no", 1, field=("why", "^.1 of 3 fit, preempting storefront/search-.*datadog-agent-")
+    ),
+    "10-pending-hides-victims, with nodes added": Case(
+        f"simulate deploy/checkout -n storefront --add-node ip-10-42-0-100.us-east-2.compute.internal:2 {VICTIMS}",
+        "no",
+        1,
+        "^1 of 3 pods that were pending placed by the edits: 1 on ip-10-42-69-135",
+    ),
+}
+
+ALL = {
+    **EVERYDAY,
+    **JUDGMENT,
+    **TEXTS,
+    **VERDICTS,
+    **CONCLUSIONS,
+    **APPLIED,
+    **OWNERS,
+    **REFUSED,
+    **WAITING,  # one a line, so that lines may come and go
+}
 
 
 @pytest.mark.parametrize("name", ALL)

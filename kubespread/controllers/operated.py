@@ -47,6 +47,12 @@ def another(pod: Pod, name: str, objects: ClusterObjects) -> tuple[Pod, list[Per
     return Pod(metadata=meta, spec=replace(pod.spec, node_name="", volumes=volumes)), claims
 
 
+def has_own_claims(pod: Pod) -> bool:
+    """Whether a claim of it has its name."""
+    sources = (volume.persistent_volume_claim for volume in pod.spec.volumes)
+    return any(source is not None and f"-{pod.metadata.name}-" in f"-{source.claim_name}-" for source in sources)
+
+
 def _renamed(claim: str, before: str, name: str) -> str:
     """``data-kafka-3`` of ``data-kafka-0``, where the pod is called ``kafka-0``."""
     return f"-{claim}-".replace(f"-{before}-", f"-{name}-", 1)[1:-1]

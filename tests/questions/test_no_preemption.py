@@ -90,7 +90,10 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
     ),
     "pending": (
         lambda **options: kubespread.pending(WAITING, **options),
-        ["1 pod pending for 1 cause; 1 of them finds a node as things are"],
+        [
+            "1 pod pending for 1 cause; 1 of them finds a node as things are",
+            "pods of Deployment/high find a node by preempting 1 pod: default/low-a",
+        ],
         ["1 pod pending for 1 cause; 1 change frees it"],
     ),
     "compare, where one side preempts": (

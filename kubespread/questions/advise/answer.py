@@ -114,7 +114,8 @@ def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Ju
     if fitting and evaluation.error is None:
         return judged(fitting=fitting)
     if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:
-        return judged(message=evaluation.message, victims=placed.victims)
+        victims = tuple(NamespacedName.of(gone.pod) for gone in placed.preempted)
+        return judged(message=evaluation.message, victims=victims)
     return judged(Stuck(evaluation, profile.version), message=evaluation.message)
 
 

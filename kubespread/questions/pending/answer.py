@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from shlex import quote
@@ -56,7 +56,7 @@ from kubespread.wording import count_of, short_key, some_of
 from kubespread.world.events.world import World, unmade
 from kubespread.world.reporting.difference import judged_as_it_stands
 from kubespread.world.reporting.happenings import unmade_pods, workload_of
-from kubespread.world.store.happenings import PREEMPTED
+from kubespread.world.store.happenings import Gone
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
 
@@ -287,6 +287,7 @@ class AllFreed(PlayedGoal):
     kinds: Sequence[AlikePods]
     revise: RevisePod
     _freed: dict[Hashable, frozenset[PodKey]] = field(default_factory=dict)
+    _victims: dict[Hashable, tuple[NamespacedName, ...]] = field(default_factory=dict)
     alone = None
 
     def __len__(self) -> int:
@@ -307,11 +308,16 @@ class AllFreed(PlayedGoal):
                 return None
             edited = edited.then(placed)
         freed = self._freed[change.key] = self.keys - edited.world.queue.waiting.keys()
+        self._victims[change.key] = victims_of(edited.preempted, self.keys)
         return self.answered(worlds, edited, len(freed), len(self)) if freed else Answer(0, len(self))
 
     def freed(self, change: Change) -> frozenset[PodKey]:
         """The pods that have a node after a change that was tried."""
         return self._freed[change.key]
+
+    def victims(self, change: Change) -> tuple[NamespacedName, ...]:
+        """The pods that they take the room of then."""
+        return self._victims[change.key]
 
     def is_own(self, pod: Pod) -> bool:
         return key_of(pod) in self.keys
@@ -432,20 +438,27 @@ def _together(world: World, kinds: Sequence[AlikePods]) -> Iterator[_Stuck]:
     after = world.fork()
     after.queue.waiting = _waiting(kinds)
     after.settle()
-    victims = tuple(NamespacedName.of(gone.pod) for gone in after.happenings.gone if gone.why == PREEMPTED)
     for kind, waits in pairs:
         unplaced = [waiting for waiting in kind.waiting if key_of(waiting.pod) in after.queue.waiting]
+        victims = victims_of(after.happenings.gone, _waiting([kind]).keys())
+        preempting = f"preempting {some_of(victims, _MOST_VICTIMS)}" if victims else ""
         if not unplaced and victims:
-            why = f"preempting {some_of(victims, _MOST_VICTIMS)}"
-            yield _Stuck(kind, replace(waits, cause="preempts", why=why, victims=victims), len(kind))
+            yield _Stuck(kind, replace(waits, cause="preempts", why=preempting, victims=victims), len(kind))
         elif not unplaced:
             yield _Stuck(kind, waits if waits.cause == "fits" else replace(waits, cause="fits", why=_FIT), len(kind))
         elif len(unplaced) == len(kind) and waits.cause != "fits":
             yield _Stuck(kind, waits)
         else:
             fitting = len(kind) - len(unplaced)
-            then = cause_of(after, unplaced[0])
-            yield _Stuck(kind, replace(then, why=f"{fitting:,} of {len(kind):,} fit; {then.why}"), fitting)
+            then, fit = cause_of(after, unplaced[0]), f"{fitting:,} of {len(kind):,} fit"
+            why = f"{fit}, {preempting}; {then.why}" if victims else f"{fit}; {then.why}"
+            yield _Stuck(kind, replace(then, why=why, victims=victims), fitting)
+
+
+def victims_of(gone: Iterable[Gone], keys: Collection[PodKey]) -> tuple[NamespacedName, ...]:
+    """Those whose room pods among ``keys`` took."""
+    made_room = (each for each in gone if each.made_room_for is not None and key_of(each.made_room_for) in keys)
+    return tuple(NamespacedName.of(each.pod) for each in made_room)
 
 
 def _preempts(world: World, kind: AlikePods, waits: Waits) -> bool:
@@ -500,9 +513,12 @@ class _Freeing(Struct, dict=True):
             yield from self.groups(whole)
             yield from self.groups([stuck for stuck in alike if stuck not in whole])
             return
-        yield self._group(alike, best, trials.count)
+        yield self._group(alike, best, trials.count, goal.victims(best.change) if best is not None else ())
 
-    def _group(self, alike: Sequence[_Stuck], best: Found | None, tried: int) -> StuckGroup:
+    def _group(
+        self, alike: Sequence[_Stuck], best: Found | None, tried: int, victims: Sequence[NamespacedName] = ()
+    ) -> StuckGroup:
+        """``victims`` are those of the change."""
         waits = alike[0].waits
         pods = [waiting.pod for stuck in alike for waiting in stuck.kind.waiting]
         workloads = dict.fromkeys(workload_of(self.world, pod) for pod in pods)
@@ -514,7 +530,7 @@ class _Freeing(Struct, dict=True):
             workloads=tuple(workloads),
             change=None if best is None else self._suggestion(best, len(pods), tuple(workloads)),
             fitting=sum(stuck.fitting for stuck in alike),
-            victims=waits.victims,
+            victims=tuple(dict.fromkeys((*(pod for stuck in alike for pod in stuck.waits.victims), *victims))),
             tried=tried,
             command=""
             if best is None

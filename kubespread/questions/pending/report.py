@@ -9,7 +9,9 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.advise import Suggestion
 from kubespread.reports.happened import UnmadePods
 from kubespread.reports.parts import Judgment, OfWorkloads, Report
-from kubespread.wording import count_of, says, verb_of
+from kubespread.wording import count_of, says, some_of, verb_of
+
+_MAX_NAMED = 3
 
 PendingFor = Literal["filtered", "refused", "gated", "nominated", "otherScheduler", "fits", "preempts"]
 
@@ -42,7 +44,7 @@ class StuckGroup(Report, frozen=True):
     waits.
     """
     victims: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of the pods that are preempted for them."""
+    """NAMESPACE/name of the pods that are preempted for them, as things are or with the change."""
     tried: int = 0
     """How many changes were made and asked about."""
     command: str = ""
@@ -91,5 +93,10 @@ def _sentences(report: PendingReport) -> Iterator[str]:
         yield f"{headline}; {placed:,} of them {verb_of(placed, 'find')} a node as things are{other}"
     else:
         yield f"{headline}; no change was found that frees any"
+    for group in (group for group in report.groups if group.victims):
+        whose = group.workloads[0].called if len(group.workloads) == 1 else count_of(len(group.workloads), "workload")
+        change = "" if group.change is None else f" with {group.change.brief}"
+        victims = f"{count_of(len(group.victims), 'pod')}: {some_of(group.victims, _MAX_NAMED)}"
+        yield f"pods of {whose} find a node{change} by preempting {victims}"
     for unmade in report.not_made:
         yield f"{count_of(unmade.count, 'more pod')} of {unmade.workload.called} not made: {unmade.message}"

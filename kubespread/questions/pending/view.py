@@ -35,7 +35,9 @@ def _options(group: StuckGroup) -> str:
 
 def _change(group: StuckGroup) -> str:
     """The options that free the group, or why there are none."""
-    return _options(group) or _NO_CHANGE[group.cause].format(group.tried)
+    if not (options := _options(group)):
+        return _NO_CHANGE[group.cause].format(group.tried)
+    return f"{options} (preempts {count_of(len(group.victims), 'pod')})" if group.victims else options
 
 
 def _frees(group: StuckGroup) -> str:

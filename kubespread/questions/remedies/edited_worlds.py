@@ -18,7 +18,7 @@ from kubespread.wording import count_of
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World, unmade
 from kubespread.world.reporting.happenings import workload_of
-from kubespread.world.store.happenings import EVICTED, PREEMPTED, UNSELECTED, Happenings
+from kubespread.world.store.happenings import EVICTED, PREEMPTED, UNSELECTED, Gone, Happenings
 from kubespread.world.store.pod_book import key_of
 
 _MOST_KEPT = 64
@@ -33,20 +33,19 @@ class Edited(Struct, frozen=True):
     consequences: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     """Pods that are gone and that no known controller recreates."""
-    victims: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of those that were preempted."""
+    preempted: tuple[Gone, ...] = ()
+    """Those that made room for others."""
     has_moved: bool = False
     """Whether any pod had to go."""
 
     def then(self, world: World) -> Edited:
         """This result extended by what happened in ``world`` since."""
         happenings = world.happenings
-        victims = (NamespacedName.of(gone.pod) for gone in happenings.gone if gone.why == PREEMPTED)
         return Edited(
             world,
             (*self.consequences, *_moved_away(happenings)),
             (*self.lost, *_lost(happenings)),
-            (*self.victims, *victims),
+            (*self.preempted, *(gone for gone in happenings.gone if gone.why == PREEMPTED)),
             self.has_moved or bool(happenings.gone),
         )
 

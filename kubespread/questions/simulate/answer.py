@@ -4,6 +4,7 @@ are left pending, an autoscaler adds nodes for them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,10 +17,12 @@ from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.companions import with_companions
 from kubespread.candidate.replicas import replica_names
 from kubespread.candidate.sources import PodGiven, read_once
+from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet
+from kubespread.kube.owners import is_active
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.text import STDIN
 from kubespread.node_groups.file import read_node_groups
@@ -32,7 +35,7 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.demand import Demand, pod_group_gaps
 from kubespread.questions.simulate.placing import Posed, Queue
 from kubespread.questions.simulate.question import Simulate
-from kubespread.questions.simulate.report import Limits, SimulateReport
+from kubespread.questions.simulate.report import Limits, PlacedByEdits, SimulateReport
 from kubespread.questions.worlds import world_of
 from kubespread.reports.parts import Unfinished
 from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
@@ -40,8 +43,9 @@ from kubespread.scenario.prices import read_prices
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import full_topology_key
 from kubespread.world.events.world import World
+from kubespread.world.store.claims import Replica
 from kubespread.world.store.happenings import PREEMPTED
-from kubespread.world.store.pod_book import as_template, copy_of, on_node, running_since
+from kubespread.world.store.pod_book import alike, as_template, copy_of, key_of, on_node, running_since
 
 GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
 """A file, or the groups themselves; None for those that the cluster's own objects define."""
@@ -96,11 +100,12 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
     victims = [key for pod in preempted if (key := (pod.namespace, pod.name)) in world.book]
     world.remove([world.book[key] for key in victims], PREEMPTED)
     for simulation in simulated:
-        pod = simulation.demand.candidate.pod
-        template = as_template(pod)
-        names = (name for name in replica_names(pod, ()) if (template.metadata.namespace, name) not in world.book)
-        for name in islice(names, simulation.lacking):
-            world.create(copy_of(template, name, world.timestamp), template)
+        replicas = (replica for replica in _replicas(simulation.demand) if key_of(replica.pod) not in world.book)
+        template = as_template(simulation.demand.pod)
+        for replica in islice(replicas, simulation.lacking):
+            world.create_claims(replica.claims)
+            template = alike(as_template(replica.pod), template)
+            world.create(copy_of(template, replica.pod.metadata.name, world.timestamp), template)
     # Controllers should want the requested replicas, whatever their objects say.
     for simulation in simulated:
         if (owner := world.book.owner_of(simulation.demand.candidate.pod)) is not None:
@@ -108,6 +113,17 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
     if victims:
         world.settle()
     return world
+
+
+def _replicas(demand: Demand) -> Iterator[Replica]:
+    """Those of a workload, the missing ones in order, each under its own name and with the claims that are its own."""
+    if demand.claimants is not None:
+        return demand.claimants()
+    pod = demand.pod
+    return (
+        Replica(structs.replace(pod, metadata=structs.replace(pod.metadata, name=name)))
+        for name in replica_names(pod, ())
+    )
 
 
 def with_autoscaling(
@@ -199,9 +215,21 @@ def _placed(question: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> 
             gaps=tuple(dict.fromkeys((*resolved.gaps_of(candidate), *pod_group_gaps(resolved), *report.gaps))),
             not_modelled=(*report.not_modelled, *_random_ties(report, resolved.version)),
             unfinished=_unfinished(report, scene, question.runs),
+            by_edits=_by_edits(candidate, scene.snapshot, resolved.snapshot) if scene.snapshot.edits else None,
         )
         for report, candidate in zip(reports, resolved.candidates, strict=True)
     )
+
+
+def _by_edits(candidate: Candidate, before: Snapshot, after: Snapshot) -> PlacedByEdits | None:
+    """What became of the workload's pods that waited ``before`` the edits; None where none did."""
+    if candidate.workload is None:
+        return None
+    by_controller = PodsByController(pod for pod in before.pods if not pod.spec.node_name and is_active(pod))
+    waited = pods_of(candidate.workload, candidate.companions, before.objects.of(ReplicaSet), by_controller)
+    keys = set(map(key_of, waited))
+    nodes = Counter(pod.spec.node_name for pod in after.pods if pod.spec.node_name and key_of(pod) in keys)
+    return PlacedByEdits(pending=len(waited), nodes=dict(sorted(nodes.items()))) if waited else None
 
 
 def _limited(report: SimulateReport, quota: int | None, question: Simulate, scene: Scene) -> SimulateReport:

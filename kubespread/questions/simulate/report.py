@@ -26,7 +26,7 @@ from kubespread.reports.parts import (
     letter,
     preempted_pods,
 )
-from kubespread.wording import count_of, short_key
+from kubespread.wording import count_of, short_key, some_of
 
 
 class Placement(Report, frozen=True, gc=False):
@@ -166,6 +166,21 @@ class Limits(Report, frozen=True):
         return f"the nodes bind first: they have room for {nodes} more, quotas allow {quota}"
 
 
+class PlacedByEdits(Report, frozen=True):
+    """Pods of the workload that waited in the cluster as it was read."""
+
+    pending: int
+    """How many."""
+    nodes: dict[str, int]
+    """How many of them each node took once the edits were made; these count as running."""
+
+    def __str__(self) -> str:
+        placed = [f"{count:,} on {node}" for node, count in self.nodes.items()]
+        number = f"{sum(self.nodes.values()):,}" if placed else "none"
+        where = f": {some_of(placed, _MAX_NODES)}" if placed else ""
+        return f"{number} of {count_of(self.pending, 'pod')} that were pending placed by the edits{where}"
+
+
 class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     kind: str = "SimulateReport"
     scheduler_name: str
@@ -245,6 +260,8 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     limits: Limits | None = None
     """What ends as many as fit, of one workload; null where a number of replicas is asked for, or several workloads."""
     admission: tuple[str, ...] = ()
+    by_edits: PlacedByEdits | None = None
+    """What became of its pods that waited before the edits; null where none did, or nothing was edited."""
 
     @property
     def subject(self) -> str:
@@ -389,7 +406,9 @@ def deleted(report: SimulateReport) -> Iterator[str]:
 
 
 def alternatives(report: SimulateReport) -> Iterator[str]:
-    """Other runs, another order and preemption, where requested."""
+    """What edits did for pods that waited; other runs, another order and preemption, where requested."""
+    if report.by_edits is not None:
+        yield str(report.by_edits)
     if report.runs is not None:
         yield runs_sentence(report.constraints, report.runs)
     if report.look_ahead is not None:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.controllers.operated import another, has_own_claims
 from kubespread.controllers.persistentvolume import PickVolume, first_volume, volume_for
 from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims, is_made_for_pod
 from kubespread.controllers.statefulset import claims_of, for_ordinal
 from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import pod_creator
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.owners import controller_of
 from kubespread.kube.persistent_volumes import bound_claim, bound_volume, driver_of, is_provisioned, storage_class_name
@@ -42,6 +44,9 @@ def replicas_with_claims(
     has_ephemeral = any(volume.ephemeral is not None for volume in pod.spec.volumes)
     if stateful_set is not None and stateful_set.spec.volume_claim_templates:
         return lambda: (_of_stateful_set(pod, name, objects, stateful_set) for name in names())
+    owner = controller_of(pod)
+    if owner is not None and pod_creator(owner.api_version, owner.kind) is None and has_own_claims(pod):
+        return lambda: (Replica(*another(pod, name, objects)) for name in names())
     return (lambda: (_named(pod, name, objects) for name in names())) if has_ephemeral else None
 
 

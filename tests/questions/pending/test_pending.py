@@ -125,6 +125,10 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
         [node("a", cpu="4"), pod("low", "a", requests={"cpu": "3"}), *waiting(1, requests={"cpu": "2"}, priority=10)],
         ["preempting default/low | 1 | web | none | 0"],
     ),
+    "one of two fits, by preemption": (
+        [node("a", cpu="4"), pod("low", "a", requests={"cpu": "3"}), *waiting(2, requests={"cpu": "3"}, priority=10)],
+        ["1 of 2 fit, preempting default/low; cpu: largest open hole 1 < 3 | 2 | web | --set cpu=2 | 2"],
+    ),
     "gates, claims, other schedulers and pods that fit are causes of their own": (
         [
             node("a"),
@@ -148,6 +152,18 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
 def test_groups_and_what_frees_them(case: str) -> None:
     objects, expected = CASES[case]
     assert lines(asked(objects)) == expected
+
+
+def test_victims_are_those_of_pods_that_fit_and_of_the_change() -> None:
+    low = waiting(2, "low", requests={"cpu": "2"}, nodeName="a")
+    nodes = [node("a", cpu="4", pool="x"), node("b", cpu="4")]
+    report = asked([*nodes, *low, *waiting(1, requests={"cpu": "5"}, priority=10, nodeSelector={"pool": "x"})])
+    assert [(group.change and group.change.options, group.victims) for group in report.groups] == [
+        (("--set cpu=4",), ("default/low-1", "default/low-0"))
+    ]
+    assert report.answer[1] == (
+        "pods of ReplicaSet/web find a node with cpu 4 by preempting 2 pods: default/low-1, default/low-0"
+    )
 
 
 def test_a_pod_that_waits_for_its_victims_to_go() -> None:
