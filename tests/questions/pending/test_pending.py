@@ -162,7 +162,7 @@ def test_victims_are_those_of_pods_that_fit_and_of_the_change() -> None:
         (("--set cpu=4",), ("default/low-1", "default/low-0"))
     ]
     assert report.answer[1] == (
-        "pods of ReplicaSet/web find a node with cpu 4 by preempting 2 pods: default/low-1, default/low-0"
+        "pods of ReplicaSet/web find a node with request cpu 4 by preempting 2 pods: default/low-1, default/low-0"
     )
 
 
