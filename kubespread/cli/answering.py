@@ -118,6 +118,8 @@ def note_beside_each(answers: Sequence[tuple[str, Any]], written: Format, choosi
         say(f"{count_of(len(all_notes) - len(shown), 'more note')} (-v shows all)")
     if not written.has_conclusion and not stdout_takes_tables():
         for whose, report in answers:
+            for doubt in getattr(report, "doubts", ()):
+                say(f"{whose}in doubt: {doubt}")
             # The sides of a comparison have notes but no answers.
             answer: Sequence[str] = getattr(report, "answer", ())
             for sentence in (*answer[1:], *answer[:1]):
@@ -129,7 +131,7 @@ def _notes(report: Any) -> list[_Note]:
     said_beside = {
         "note": (*getattr(report, "all_notes", report.notes), *(scaled.notes if scaled is not None else ())),
         "admission": getattr(report, "admission", ()),
-        "gap": report.gaps,
+        "gap": [gap for gap in report.gaps if gap not in getattr(report, "doubts", ())],
         "not modeled": (*report.not_modelled, *(scaled.not_modelled if scaled is not None else ())),
     }
     return [_Note(kind, text) for kind, texts in said_beside.items() for text in texts]
@@ -197,7 +199,7 @@ class Answering:
         reports = [report for _, report in parts]
         is_in_part = any(snapshot.faults for snapshot, _ in self._clusters)
         code = CODES[outcome(reports, is_yes, is_in_part=is_in_part)]
-        if self.options.strict and any(report.gaps for report in reports):
+        if self.options.strict and any(report.gaps or report.snapshot_findings for report in reports):
             code = ExitCode.NO_CLUSTER
         self.show(answer, parts, code, writer=writer, look=look, beside=beside)
         return code

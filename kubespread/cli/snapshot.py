@@ -141,6 +141,10 @@ def snapshot(
             "--instance-types", help="Print the instance types that nodes have instead, as a file for --instance-types."
         ),
     ] = False,
+    check: Annotated[
+        str | None,
+        valued("--check", metavar="FILE", help="Print what is in doubt about FILE instead: what it lacks or mixes."),
+    ] = None,
     strict: STRICT = False,
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
@@ -154,15 +158,22 @@ def snapshot(
     that one of them offers pods, and those of their labels that are about the machine. Add the types that no node has
     yet, and prices.
 
+    With --check nothing is saved. What it finds stands in each answer that rests on it, too, whose verdict is then
+    unknown: bound pods without their nodes, pods of one namespace only, claims without volumes, owners that are not
+    there, objects of several clusters or hours, lists that were cut off, errors of kubectl.
+
     \b
     Examples:
       kubespread snapshot -o cluster.json.gz
+      kubespread snapshot --check cluster.json --strict
       kubespread snapshot --context prod --anonymize --map names.json -o prod.yaml
       kubespread snapshot -S must-gather.tar.gz -o cluster.json
       kubespread snapshot --instance-types > types.yaml
     """
     from kubespread.snapshot.save import check_folder, check_target
 
+    if check is not None:
+        return _checked(check, strict=strict)
     output = _STDOUT if types else _target(output)
     check_target(output)
     if map_file is not None:
@@ -211,6 +222,17 @@ def _with_types_printed(opened: Snapshot) -> Sequence[str]:
         raise UsageError("no node has the label node.kubernetes.io/instance-type, so nothing is known of any type")
     emit(as_text(types))
     return [*notes, *([f"{untold} without the label node.kubernetes.io/instance-type"] if untold else [])]
+
+
+def _checked(path: str, *, strict: bool) -> ExitCode:
+    """Print a line for each finding about the snapshot in ``path``. Raises SnapshotError."""
+    import kubespread
+    from kubespread.questions.findings import findings_of
+
+    snapshot = kubespread.load(path)
+    lines = [*(finding.text for finding in findings_of(snapshot)), *snapshot.faults]
+    emit("".join(f"{line}\n" for line in lines or ["nothing is in doubt"]))
+    return ExitCode.NO_CLUSTER if snapshot.faults or (strict and lines) else ExitCode.YES
 
 
 def _target(output: str | None) -> str:

@@ -447,7 +447,12 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
     def answered(self, scene: Scene) -> A:
         """The report including the question. Raises what `answer` raises."""
-        return self.signed(self.answer(scene), scene.undone)
+        answer = self.answer(scene)
+        if scene.given is not None:
+            from kubespread.questions.findings import in_view_of
+
+            answer = in_view_of(scene.given, answer)
+        return self.signed(answer, scene.undone)
 
     def signed(self, answer: A, undone: Sequence[str] = ()) -> A:
         """``answer`` with the question added, and what came before it that was not done in full."""

@@ -18,7 +18,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, READY
 from kubespread.scheduler.cluster.columns import Counts
-from kubespread.wording import count_of, range_of, some_of
+from kubespread.wording import Decisive, count_of, range_of, some_of
 
 
 def skew_between(counts: Sequence[int] | Counts, *, lacks_domains: bool = False) -> int:
@@ -130,6 +130,41 @@ class ClusterReference(Report, frozen=True):
     """The API server's own, ``v1.36.2``; null where the source does not say."""
 
 
+FindingCode = Literal[
+    "errors",
+    "truncated",
+    "nodes",
+    "namespaces",
+    "pods",
+    "daemonPods",
+    "clusters",
+    "times",
+    "claims",
+    "volumes",
+    "owners",
+]
+
+
+class SnapshotFinding(Report, frozen=True):
+    """Something that the snapshot lacks, or has of another cluster or hour, so that answers from it are in doubt."""
+
+    code: FindingCode
+    """``errors``: kubectl's, in the place of objects. ``truncated``: a list that ends too early. ``nodes``: those that
+    pods are bound to. ``namespaces``: pods of one only. ``pods``: those that controllers count in their status.
+    ``daemonPods``: nodes without any DaemonSet's pod. ``clusters``: objects of several. ``times``: lists from different
+    hours. ``claims``, ``volumes``: those of pods. ``owners``: the controllers of pods.
+    """
+    text: str
+    """What is missing, of whom, and what follows from it, in one line."""
+    workloads: tuple[WorkloadName, ...] = ()
+    """The workloads that it is about; empty: the whole cluster."""
+
+    @property
+    def refutes(self) -> Sequence[Judgment]:
+        """The verdicts that may be others without it: pods that are missing take room, so that a no is one."""
+        return ("yes",) if self.code in ("namespaces", "pods", "daemonPods") else ("yes", "no")
+
+
 class Unfinished(Report, frozen=True):
     """What was not done before the time was up. The rest of the report is about what was, each part in full."""
 
@@ -178,12 +213,18 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     question: dict[str, Any] = {}
     """What was asked: the name of the question, and what was given to it that it does not assume by itself. Empty for
     what is part of another answer."""
+    doubts: tuple[str, ...] = ()
+    snapshot_findings: tuple[SnapshotFinding, ...] = ()
+    """What the snapshot seems to lack, or has of another cluster or hour, as far as the answer rests on it."""
     unfinished: Unfinished | None = None
     provenance: Provenance | None = None
     """What made the answer; null where it was not asked for on the command line."""
 
     def __post_init__(self) -> None:
         verdict, sentences = self.judged(), tuple(self.sentences())
+        doubts = dict(self._doubts())
+        if any(verdict in doubted for doubted in doubts.values()):
+            verdict, sentences = "unknown", (f"as far as the snapshot goes: {sentences[0]}", *sentences[1:])
         if self.unfinished is not None:
             missing, so_far = self.unfinished.sentence, tuple(f"so far: {sentence}" for sentence in sentences[:1])
             if verdict == "no":
@@ -195,6 +236,20 @@ class QuestionReport(Report, frozen=True, kw_only=True):
                 )
         msgspec.structs.force_setattr(self, "verdict", verdict)
         msgspec.structs.force_setattr(self, "answer", sentences)
+        msgspec.structs.force_setattr(self, "doubts", tuple(doubts))
+
+    def _doubts(self) -> Iterator[tuple[str, Sequence[Judgment]]]:
+        """What is not known of the cluster, and the verdicts that may be others if it were."""
+        yield from ((finding.text, finding.refutes) for finding in self.snapshot_findings)
+
+    def in_view_of(self, findings: Iterable[SnapshotFinding]) -> Self:
+        """The answer with those of a snapshot's ``findings`` that it rests on."""
+        own = tuple(finding for finding in findings if self.rests_on(finding))
+        return msgspec.structs.replace(self, snapshot_findings=own) if own else self
+
+    def rests_on(self, finding: SnapshotFinding) -> bool:
+        """Whether what is in doubt is part of what the answer is made of."""
+        return not finding.workloads
 
     def judged(self) -> Judgment:
         """How the question is answered, by what was asked of it; a no is one whatever is missing."""
@@ -276,12 +331,20 @@ class ClusterReport(QuestionReport, frozen=True, kw_only=True):
     not_modelled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def _doubts(self) -> Iterator[tuple[str, Sequence[Judgment]]]:
+        yield from super()._doubts()
+        if all(finding.code != "claims" for finding in self.snapshot_findings):
+            yield from ((gap, ("yes",)) for gap in self.gaps if isinstance(gap, Decisive))
+
 
 class ScheduledReport(ClusterReport, frozen=True, kw_only=True):
     """A report about a cluster that kube-scheduler goes on with."""
 
     preemption: bool = True
     """Whether pods evict others of lower priority where they fit nowhere, as kube-scheduler lets them by default."""
+
+    def rests_on(self, finding: SnapshotFinding) -> bool:
+        return True
 
     @property
     def manner(self) -> str:
@@ -297,6 +360,12 @@ class OfWorkloads(ScheduledReport, frozen=True, kw_only=True):
     """The namespace of the workloads in question, null for all."""
     selector: str = ""
     """The labels of those workloads, empty for all."""
+
+    def rests_on(self, finding: SnapshotFinding) -> bool:
+        if self.asked:
+            return not finding.workloads or not set(self.asked).isdisjoint(finding.workloads)
+        namespaces = {name.namespace for name in finding.workloads}
+        return self.namespace is None or not namespaces or self.namespace in namespaces
 
 
 def manner_of(preempts: bool) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -14,7 +14,7 @@ from kubespread.errors import SnapshotError
 from kubespread.escaping import escaped
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_cluster_objects, default_node
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Node, Pod, PodTemplateSpec
+from kubespread.kube.api.core import Namespace, Node, Pod, PodTemplateSpec
 from kubespread.kube.api.decoding import DecodingError, check, decode, decoder_of
 from kubespread.kube.api.kinds import KEPT, READ, WORKLOADS, Kind, full_kind, holds_pods, skipped_gaps
 from kubespread.kube.api.meta import ApiObject
@@ -22,11 +22,11 @@ from kubespread.kube.api.workloads import LabelSelectingWorkload, ReplicaSet
 from kubespread.kube.owners import controller_of
 from kubespread.kube.pod_sharing import PodSharing
 from kubespread.kube.templates import fields_of_applied, unread_of
-from kubespread.kube.time import format_utc
+from kubespread.kube.time import format_utc, instant
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import LAST_APPLIED, READ_ANNOTATIONS
 from kubespread.manifest.objects import KubernetesObject
-from kubespread.wording import some_of
+from kubespread.wording import count_of, some_of
 
 if TYPE_CHECKING:
     from kubespread.snapshot.edits.verb import Edit
@@ -44,8 +44,20 @@ _DOUBLED = (
     "last one counts"
 )
 _REPLACED = "replaced by what a later source says of the same object"
+_IN_EVERY_CLUSTER = frozenset({"Namespace", "PriorityClass", "Service"})
+"""Who asks `kubectl get` for these, of which a cluster always has some, asks for all that matter to scheduling."""
+_IN_FEW_CLUSTERS = ("LimitRange", "ResourceQuota", "VolumeAttachment")
+_TAKEN_AS_NONE = "the cluster is taken to have none, since its priority classes were listed"
 # JSON's way to write the field every pod template has.
 _CONTAINER = b'"container'
+
+
+Doubt = Literal["truncated", "clusters", "times", "errors"]
+"""A list that ends before its last object; an object that came with several UIDs; sources of different hours; errors of
+kubectl in the place of objects.
+"""
+_MOST_APART = timedelta(hours=1)
+"""Lists that are further apart do not show one moment."""
 
 
 class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_defaults=True):
@@ -72,6 +84,8 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     """The edits that were made and not done in full: a drain that a budget blocks."""
     unread: dict[str, str] = msgspec.field(default_factory=dict)
     """Those of the gaps that are about one kind, by kind: they concern only the questions that need it."""
+    doubts: dict[Doubt, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """What was seen while it was read that no object tells later."""
 
     @property
     def release(self) -> str:
@@ -276,6 +290,10 @@ class SnapshotBuilder:
         key = (meta.namespace or DEFAULT_NAMESPACE if KEPT[type(obj)].is_namespaced else "", meta.name)
         same_kind = self._objects[type(obj)]
         stored = same_kind.get(key)
+        if stored is not None and meta.uid != stored.metadata.uid and meta.uid and stored.metadata.uid:
+            # What others are in or on keeps its UID as long as there is the cluster; what comes and goes does not.
+            code: Doubt = "clusters" if isinstance(obj, Node | Namespace) else "times"
+            self.note_doubt(code, f"two of {KEPT[type(obj)].kind} {'/'.join(filter(None, key))}")
         if stored is None or _is_newer(meta.resource_version, stored.metadata.resource_version):
             same_kind[key] = obj
             if stored is not None:
@@ -305,15 +323,27 @@ class SnapshotBuilder:
         unread = {**origin.unread, kind: gap} if kind else origin.unread
         self._origin = msgspec.structs.replace(origin, gaps=(*origin.gaps, gap), unread=unread)
 
+    def note_doubt(self, code: Doubt, text: str) -> None:
+        """Remember why what was read may not be one cluster at one moment."""
+        doubts = self._origin.doubts
+        known = {**doubts, code: tuple(dict.fromkeys((*doubts.get(code, ()), text)))}
+        self._origin = msgspec.structs.replace(self._origin, doubts=known)
+
     def came_from(self, origin: Origin) -> None:
         """Remember where objects come from; of several sources the first that knows something is believed."""
         mine = self._origin
+        if are_apart(mine.time, origin.time):
+            self.note_doubt("times", f"one of {mine.time}, one of {origin.time}")
+        for code, texts in origin.doubts.items():
+            for text in texts:
+                self.note_doubt(code, text)
+        doubts = self._origin.doubts
         merged = {name: getattr(mine, name) or getattr(origin, name) for name in origin.__struct_fields__}
         both = {
             name: tuple(dict.fromkeys(getattr(mine, name) + getattr(origin, name)))
             for name in ("listed", "notes", "gaps", "undone")
         }
-        self._origin = Origin(**{**merged, **both, "unread": {**origin.unread, **mine.unread}})
+        self._origin = Origin(**{**merged, **both, "unread": {**origin.unread, **mine.unread}, "doubts": doubts})
 
     def build(self) -> Snapshot:
         """The snapshot so far, its objects defaulted as the API server would have."""
@@ -323,6 +353,13 @@ class SnapshotBuilder:
             default_node(node)
         present = {cls.__name__ for cls, objects in self._objects.items() if objects}
         listed = present.union(self._listed, self._origin.listed)
+        if not self._origin.listed and present.issuperset(_IN_EVERY_CLUSTER):
+            none = [kind for kind in _IN_FEW_CLUSTERS if kind not in listed.union(self._origin.unread)]
+            listed = listed.union(none)
+            if none:
+                self._origin = msgspec.structs.replace(
+                    self._origin, notes=(*self._origin.notes, f"no {', '.join(none)} objects: {_TAKEN_AS_NONE}")
+                )
         others = ClusterObjects(by_type, frozenset(listed), unread=self._origin.unread)
         default_cluster_objects(others)
         faults, files = self.faults.lines, self.unreadable.lines
@@ -370,6 +407,11 @@ class SnapshotBuilder:
             self._listed.add(cls.__name__)
         if item.kind == "NodeList" or (item.kind == "List" and item.size == 0):
             self.nodes_listed = True
+        metadata = head.get("metadata")
+        if isinstance(metadata, dict) and metadata.get("continue"):
+            left = metadata.get("remainingItemCount")
+            rest = f", {left:,} left" if isinstance(left, int) else ""
+            self.note_doubt("truncated", f"{item.kind} after {count_of(item.size or 0, 'object')}{rest}")
         if STAMP in head:
             # What was saved before templates said what is not decoded of them does not tell.
             for template in self._reader.whole:
@@ -386,6 +428,12 @@ def _listed(cls: type[ApiObject], objects: Mapping[tuple[str, str], Any]) -> Ite
     pods equal, it takes the first. Nodes keep theirs, by which it samples them.
     """
     return map(objects.__getitem__, objects if cls is Node else sorted(objects))
+
+
+def are_apart(one: str, other: str) -> bool:
+    """Whether two moments, RFC 3339, are not one for a cluster; False where one is not known."""
+    first, second = instant(one), instant(other)
+    return first is not None and second is not None and abs(first - second) > _MOST_APART
 
 
 def _named(what: str, names: Iterable[str]) -> Iterator[str]:

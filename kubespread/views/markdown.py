@@ -58,6 +58,7 @@ def paragraph(text: str) -> str:
 
 def _blocks(account: View, look: Look) -> Iterator[str]:
     yield f"### {inline(account.title)}"
+    yield from (f"> **{inline(doubt)}**" for doubt in account.doubts)
     last, *others = account.answer or [""]
     if last:
         yield f"**{inline(last)}**"

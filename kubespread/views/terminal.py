@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from math import log
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Protocol
@@ -338,7 +339,8 @@ def table(answer: Answer, look: Look) -> str:
     view = view_of(answer)
     if look.in_sentences and view.sentences is not None:
         return view.sentences()
-    return written(screen(view, look) if view.picture is None else view.picture(look), color=look.color)
+    lines = screen(view, look) if view.picture is None else chain(doubts(view, look), view.picture(look))
+    return written(lines, color=look.color)
 
 
 def screen(view: View, look: Look) -> Iterator[Line]:
@@ -347,6 +349,7 @@ def screen(view: View, look: Look) -> Iterator[Line]:
         yield from view.heading(look)
     else:
         yield from headline([Cell(view.title, Tone.STRONG)], view.provenance, look)
+    yield from doubts(view, look)
     yield from folded(look, Cell(view.answer[0], view.answer_tone), indent="")
     if view.remarks == "above":
         yield from remarks(view.answer, look)
@@ -357,6 +360,12 @@ def screen(view: View, look: Look) -> Iterator[Line]:
             yield from of_sheet(part, look)
     if view.remarks == "below":
         yield from remarks(view.answer, look)
+
+
+def doubts(view: View, look: Look) -> Iterator[Line]:
+    """What is not known, before what is made of the rest."""
+    for doubt in view.doubts:
+        yield from folded(look, Cell(doubt, Tone.BAD), indent="")
 
 
 def remarks(answer: Sequence[str], look: Look) -> Iterator[Line]:

@@ -133,6 +133,8 @@ class View(Struct, frozen=True):
     provenance: str
     answer: Sequence[str]
     """The first one is the answer, the others are what it rests on."""
+    doubts: Sequence[str] = ()
+    """What is not known of the cluster, so that the answer may be another: above it, and loud."""
     tone: Tone = Tone.PLAIN
     tiles: Sequence[Tile] = ()
     """In the order of their weight."""
@@ -318,6 +320,9 @@ def view_of(answer: Answer, drawn: TopologyMap | None = None) -> View:
     reports: Sequence[Any] = answer if isinstance(answer, Sequence) else [answer]
     tell = _beside(type(reports[0]))
     view = plain_data(reports[0]) if tell is None else tell(reports)
+    doubts = dict.fromkeys(doubt for report in reports for doubt in getattr(report, "doubts", ()))
+    if doubts:
+        view = replace(view, doubts=tuple(doubts))
     if view.frames_on is not None and drawn is not None:
         return replace(view, frames=list(view.frames_on(drawn)))
     return view

@@ -471,10 +471,12 @@ class ContainerImage(KubeObject):
 class NodeCondition(KubeObject):
     type: str = ""
     status: str = ""
+    last_heartbeat_time: str = ""
 
 
 class NodeSystemInfo(KubeObject):
     kubelet_version: str = ""
+    container_runtime_version: str = ""
 
 
 class NodeStatus(KubeObject):

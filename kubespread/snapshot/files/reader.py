@@ -14,7 +14,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct, field
 
-from kubespread.errors import SnapshotError, UsageError
+from kubespread.errors import Fault, SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.decoding import DecodingError
 from kubespread.kube.api.kinds import KEPT, REFERABLE, SERVICE, pod_creator
@@ -180,6 +180,13 @@ _LOGS_END = b"\n==== END logs for container "
 _RULE = b"===="
 """What follows the line break in both markers."""
 _FEW = 1000
+_MESSAGE = re.compile(
+    rb"Error from server|error: |Unable to connect to the server|Warning: |[EWIF]\d{4} \d\d:\d\d:\d\d"
+)
+"""What the messages of kubectl begin with, and those of the client that it is made of."""
+_WARNING = re.compile(r"Warning: |[WI]\d{4} ")
+"""Those that do not mean that something is missing."""
+_ERRORS = "kubectl wrote an error in the place of objects"
 _COLLECTION_FAILED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/]+)-errors\.json$")
 
 
@@ -219,6 +226,8 @@ class Recognized(Struct):
 
     layouts: dict[str, Layout] = field(default_factory=dict)
     not_collected: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    """Of kubectl, in the place of objects."""
 
     def see(self, path: str) -> None:
         failed = _COLLECTION_FAILED.search(path)
@@ -235,6 +244,40 @@ class Recognized(Struct):
                 yield f"a {layout.tool} holds {layout.lacks}"
         for resource in self.not_collected:
             yield f"the support bundle says that {resource} could not be collected in full"
+
+    def without_messages(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """The text without what kubectl writes to standard error, which ``2>&1`` puts before or after its objects."""
+        held = b""
+        for chunk in chunks:
+            text = chunk if held or self.messages else self._after_messages(chunk)
+            yield held
+            held = text
+        lines = held.rstrip().split(b"\n")
+        last = len(lines)
+        while last and _MESSAGE.match(lines[last - 1]):
+            last -= 1
+        self._note_messages(lines[last:])
+        yield held if last == len(lines) else b"\n".join((*lines[:last], b""))
+
+    def _after_messages(self, start: bytes) -> bytes:
+        lines = start.split(b"\n")
+        first = next(
+            (place for place, line in enumerate(lines) if line.strip() and not _MESSAGE.match(line)), len(lines)
+        )
+        self._note_messages(lines[:first])
+        # The lines that stay keep their numbers.
+        return b"\n" * first + b"\n".join(lines[first:]) if self.messages else start
+
+    def _note_messages(self, lines: Iterable[bytes]) -> None:
+        self.messages += [line.decode(errors="replace").strip() for line in lines if line.strip()]
+
+    @property
+    def errors(self) -> Sequence[str]:
+        return [message for message in self.messages if not _WARNING.match(message)]
+
+    def plain(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """The text of objects alone."""
+        return self.without_logs(self.without_messages(chunks))
 
     def without_logs(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         """The text without the containers' logs that ``kubectl cluster-info dump`` prints between its objects."""
@@ -342,9 +385,12 @@ def _read(paths: Sequence[str]) -> tuple[Snapshot, bool]:
         except OSError as error:
             raise SnapshotError(f"{display_name(path)}: {error.strerror or error}") from error
         except MalformedError as error:
-            raise SnapshotError(error.fault.describe(display_name(path))) from error
+            fault = Fault(f"{_ERRORS}: {recognized.errors[0]}") if recognized.errors else error.fault
+            raise SnapshotError(fault.describe(display_name(path))) from error
     for gap in recognized.gaps:
         builder.note_gap(gap)
+    for message in recognized.errors:
+        builder.note_doubt("errors", message)
     if not builder.has_pods:
         builder.note_gap(NO_PODS)
     snapshot = builder.build()
@@ -361,7 +407,7 @@ def _read_entry(entry: Entry, builder: SnapshotBuilder, recognized: Recognized) 
     """One file that was asked for must be readable; of many, those that are not are named."""
     try:
         with unchanged(entry.file):
-            _read_text(entry.name, text_chunks(entry.file, MAX_CLUSTER_BYTES, recognized.without_logs), builder)
+            _read_text(entry.name, text_chunks(entry.file, MAX_CLUSTER_BYTES, recognized.plain), builder)
     except NotAnObjectError:
         if entry.is_alone:
             raise
@@ -434,7 +480,7 @@ def read_names(path: str) -> Names:
     with collector_paused():
         for entry in entries(path):
             recognized.see(entry.path)
-            for item in read_objects(text_chunks(entry.file, MAX_CLUSTER_BYTES, recognized.without_logs)):
+            for item in read_objects(text_chunks(entry.file, MAX_CLUSTER_BYTES, recognized.plain)):
                 collected.receive(item)
     return collected.names()
 

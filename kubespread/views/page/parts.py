@@ -90,7 +90,8 @@ def _answer(account: View) -> str:
     others = "".join(f"<p>{text(line)}</p>" for line in rest)
     tiles = "".join(_tile(f"a{place}", tile) for place, tile in enumerate(account.tiles))
     row = f'<div class="tiles">{tiles}</div>' if tiles else ""
-    return f'<div class="answer {account.tone}"><p class="first">{text(first)}</p>{row}{others}</div>'
+    doubts = "".join(f"<p><strong>{text(doubt)}</strong></p>" for doubt in account.doubts)
+    return f'<div class="answer {account.tone}">{doubts}<p class="first">{text(first)}</p>{row}{others}</div>'
 
 
 def _tile(name: str, tile: Tile) -> str:

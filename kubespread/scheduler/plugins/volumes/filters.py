@@ -188,9 +188,12 @@ class NodeVolumeLimits(VolumePlugin):
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         yield from super().gaps(cluster, pod)
-        if any(cluster.storage.attached(pod)):
+        if added := dict(cluster.storage.attached(pod)):
             yield from cluster.objects.gap(CSINode, "how many volumes a node can attach is not evaluated")
-            if cluster.objects.knows(CSINode):
+            drivers_of_all = (driver for node in cluster.storage.csi_nodes.values() for driver in node.spec.drivers)
+            limits = [limit.count for each in drivers_of_all if (limit := each.allocatable) and limit.count is not None]
+            # What is attached without a pod is some other volume, and where all fit on one node no limit is reached.
+            if limits and len(cluster.storage.volumes) + len(added) > min(limits):
                 consequence = "only volumes of pods count towards the limits of nodes"
                 yield from cluster.objects.gap(VolumeAttachment, consequence)
             # Few drivers ask for it: a gap only where the drivers were asked for and refused.

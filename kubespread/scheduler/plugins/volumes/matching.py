@@ -67,11 +67,11 @@ def claim_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
     names, objects = claim_names(pod), cluster.objects
     if not cluster.knows_claims_of(pod):
         consequence = "zones, binding and limits of the pod's claims are not evaluated"
-        yield from objects.gap(api.PersistentVolumeClaim, consequence)
+        yield from map(Decisive, objects.gap(api.PersistentVolumeClaim, consequence))
         return
     claims = [cluster.storage.claim(pod, name) for name in names]
     if any(claim is not None and claim.spec.volume_name for claim in claims):
-        yield from objects.gap(api.PersistentVolume, _NO_VOLUMES)
+        yield from map(Decisive, objects.gap(api.PersistentVolume, _NO_VOLUMES))
     yield from _placement_gaps(cluster, [claim for claim in claims if claim is not None])
     has_ephemeral = any(volume.ephemeral is not None for volume in pod.spec.volumes)
     controllers = [owner.kind for owner in pod.metadata.owner_references if owner.controller]

@@ -1,0 +1,276 @@
+"""What a snapshot lacks, and whose objects it has: looked at before a question is asked.
+
+A finding is about what is there, whatever is asked: bound pods without their nodes, claims without their volumes, lists
+that end too early. What a kind that was not listed means for one answer is a gap of that answer instead.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Literal, TypeVar, cast
+
+from msgspec import Struct, field
+
+from kubespread.controllers.daemonset import should_run, with_added_tolerations
+from kubespread.kube.api.cluster_objects import PersistentVolume, PersistentVolumeClaim
+from kubespread.kube.api.core import Namespace, Pod
+from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.workloads import DaemonSet, ReplicaSet, StatefulSet
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_active, is_terminating
+from kubespread.kube.versions import KubeVersion
+from kubespread.reports.parts import SnapshotFinding, closing_states
+from kubespread.snapshot.snapshot import Snapshot, are_apart
+from kubespread.wording import count_of, says, some_of
+
+_MAX_NAMED = 3
+_MOST_MINORS = 3
+"""By how many minors a kubelet may be older than the API server, and so than another kubelet.
+
+Source: https://kubernetes.io/releases/version-skew-policy/
+"""
+_PROVIDERS = {
+    "Amazon EKS": "eks.amazonaws.com/", "Google GKE": "cloud.google.com/", "Azure AKS": "kubernetes.azure.com/",
+}  # fmt: skip
+"""What the labels of a provider's nodes begin with."""
+_CLUSTER_LABELS = ("alpha.eksctl.io/cluster-name", "kubernetes.azure.com/cluster")
+"""Labels of nodes that name their cluster."""
+_SYSTEM = "kube-system"
+
+
+A = TypeVar("A")
+
+
+def in_view_of(snapshot: Snapshot, answer: A) -> A:
+    """A report, or several, with those of the snapshot's findings that it rests on."""
+    findings = tuple(findings_of(snapshot))
+    if not findings:
+        return answer
+    viewed: Any = (
+        tuple(report.in_view_of(findings) for report in answer)
+        if isinstance(answer, Sequence)
+        else answer.in_view_of(findings)  # type: ignore[attr-defined]  # a report is one
+    )
+    return cast(A, viewed)
+
+
+class _Pods(Struct):
+    """What all active pods say, in one look at each."""
+
+    number: int = 0
+    namespaces: set[str] = field(default_factory=set)
+    elsewhere: Counter[str] = field(default_factory=Counter)
+    """How many are bound to each node that is not there."""
+    daemon_nodes: set[str] = field(default_factory=set)
+    """The nodes with some DaemonSet's pod."""
+    claims: dict[NamespacedName, Pod] = field(default_factory=dict)
+    """One pod of each claim, one that is bound where there is any."""
+    controllers: Counter[WorkloadName] = field(default_factory=Counter)
+    """How many pods each has that are to stay."""
+    newest: str = ""
+    """When the last of them was made."""
+
+
+def findings_of(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
+    """The worst first: those that change most numbers."""
+    pods = _seen(snapshot)
+    doubts = snapshot.origin.doubts
+    for error in doubts.get("errors", ()):
+        yield SnapshotFinding(code="errors", text=f"kubectl wrote an error in the place of objects: {error}")
+    for cut in doubts.get("truncated", ()):
+        yield SnapshotFinding(code="truncated", text=f"a list was cut off, so objects are missing: {cut}")
+    yield from _nodes(pods)
+    yield from _namespaces(snapshot, pods)
+    yield from _unseen(snapshot, pods)
+    yield from _daemon_pods(snapshot, pods)
+    yield from _clusters(snapshot)
+    yield from _times(snapshot, pods)
+    yield from _claims(snapshot, pods)
+    yield from _owners(snapshot, pods)
+
+
+def _seen(snapshot: Snapshot) -> _Pods:
+    seen = _Pods()
+    names = {node.metadata.name for node in snapshot.nodes}
+    for pod in filter(is_active, snapshot.pods):
+        meta, node = pod.metadata, pod.spec.node_name
+        seen.number += 1
+        seen.namespaces.add(meta.namespace)
+        seen.newest = max(seen.newest, meta.creation_timestamp)
+        if node and node not in names:
+            seen.elsewhere[node] += 1
+        if (owner := controller_of(pod)) is not None:
+            seen.controllers[WorkloadName(owner.kind, meta.namespace, owner.name)] += not is_terminating(pod)
+            if owner.kind == DaemonSet.__name__:
+                seen.daemon_nodes.add(node)
+        for volume in pod.spec.volumes:
+            if (source := volume.persistent_volume_claim) is not None:
+                claim = NamespacedName(meta.namespace, source.claim_name)
+                seen.claims[claim] = pod if node else seen.claims.get(claim, pod)
+    return seen
+
+
+def _nodes(pods: _Pods) -> Iterator[SnapshotFinding]:
+    """Pods that run on nodes which are not there: neither they nor their room are counted."""
+    if pods.elsewhere:
+        bound = says(pods.elsewhere.total(), "pod", "are bound")
+        nodes = f"{count_of(len(pods.elsewhere), 'node')} not in the snapshot"
+        named = some_of(sorted(pods.elsewhere), _MAX_NAMED)
+        yield SnapshotFinding(code="nodes", text=f"{bound} to {nodes}, so neither they nor its room count: {named}")
+
+
+def _namespaces(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
+    """No pods, or those of one namespace only, on machines, each of which runs pods of its cluster's system."""
+    others = {namespace.metadata.name for namespace in snapshot.objects.of(Namespace)} - pods.namespaces
+    is_known = snapshot.objects.knows(Namespace) and not others
+    are_machines = any(node.status.node_info.container_runtime_version for node in snapshot.nodes)
+    if are_machines and not snapshot.pods:
+        yield SnapshotFinding(code="pods", text="no pods are in the snapshot, so every node counts as empty")
+    if len(pods.namespaces) == 1 and _SYSTEM not in pods.namespaces and are_machines and not is_known:
+        only = f"pods of namespace {min(pods.namespaces)} only"
+        yield SnapshotFinding(
+            code="namespaces", text=f"{only}, so nodes look emptier than they are: list the pods of all (-A)"
+        )
+
+
+def _unseen(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
+    """Controllers whose status counts pods of which not one is there."""
+    objects = snapshot.objects
+    counting: Iterable[ReplicaSet | StatefulSet] = chain(objects.of(ReplicaSet), objects.of(StatefulSet))
+    counted = {
+        name: obj.status.replicas
+        for obj in counting
+        if (name := WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)) not in pods.controllers
+        and obj.status.replicas
+    }
+    if counted and pods.number:
+        ours = f"{count_of(sum(counted.values()), 'pod')} that {count_of(len(counted), 'controller')} count"
+        yield SnapshotFinding(
+            code="pods",
+            text=f"none of {ours} in their status is in the snapshot: {some_of(sorted(counted), _MAX_NAMED)}",
+        )
+
+
+def _daemon_pods(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
+    """Nodes that run none of the pods that DaemonSets of the snapshot have on every such node."""
+    if not pods.number:
+        return
+    daemon_sets = snapshot.objects.of(DaemonSet)
+    templates = [
+        Pod(spec=with_added_tolerations(template.spec))
+        for daemon_set in daemon_sets
+        if (template := daemon_set.spec.template) is not None
+    ]
+    lacking = [
+        node.metadata.name
+        for node in snapshot.nodes
+        if node.metadata.name not in pods.daemon_nodes
+        and not any(closing_states(node))
+        and any(should_run(pod, node) for pod in templates)
+    ]
+    if lacking:
+        nodes = f"no DaemonSet's pod is on {count_of(len(lacking), 'node')}"
+        why = f"though {says(len(daemon_sets), 'DaemonSet', 'are')} in the snapshot, so pods seem to be missing"
+        yield SnapshotFinding(code="daemonPods", text=f"{nodes}, {why}: {some_of(sorted(lacking), _MAX_NAMED)}")
+
+
+def _clusters(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
+    """Objects of several clusters: an object twice, with two UIDs; providers, or kubelets, that no cluster has both."""
+    found = list(snapshot.origin.doubts.get("clusters", ())[:1])
+    labels = {label for node in snapshot.nodes for label in node.metadata.labels}
+    providers = [name for name, start in _PROVIDERS.items() if any(label.startswith(start) for label in labels)]
+    if len(providers) > 1:
+        found.append(f"nodes of {' and '.join(providers)}")
+    clusters = {
+        node.metadata.labels[key] for node in snapshot.nodes for key in _CLUSTER_LABELS if key in node.metadata.labels
+    }
+    if len(clusters) > 1:
+        found.append(f"nodes of {some_of(sorted(clusters), _MAX_NAMED)}")
+    versions = {node.status.node_info.kubelet_version for node in snapshot.nodes}
+    minors = sorted((minor, version) for version in versions if (minor := KubeVersion.minor_of(version)) is not None)
+    if minors and minors[-1][0] - minors[0][0] > _MOST_MINORS:
+        found.append(f"kubelets of {minors[0][1]} and {minors[-1][1]}")
+    if found:
+        yield SnapshotFinding(code="clusters", text=f"objects of more than one cluster: {', '.join(found)}")
+
+
+def _times(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
+    """Lists of different hours: what came between them is in one and not in the other."""
+    found = list(snapshot.origin.doubts.get("times", ())[:_MAX_NAMED])
+    # The kubelet says every few minutes that it is there.
+    seen = max((each.last_heartbeat_time for node in snapshot.nodes for each in node.status.conditions), default="")
+    if seen < pods.newest and are_apart(seen, pods.newest):
+        found.append(f"nodes of {seen} and pods of {pods.newest}")
+    if found:
+        yield SnapshotFinding(code="times", text=f"lists of different hours: {', '.join(found)}")
+
+
+def _claims(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
+    """Claims of pods, and volumes of claims, that are not there: nobody knows which nodes their pods can use."""
+    objects = snapshot.objects
+    if objects.partly_known:
+        return
+    lists_claims = objects.knows(PersistentVolumeClaim)
+    claims = {name: objects.named(PersistentVolumeClaim, name.name, name.namespace) for name in pods.claims}
+    # With claims listed, a pod that waits may wait for its own.
+    unclaimed = [
+        name
+        for name, claim in claims.items()
+        if claim is None and (pods.claims[name].spec.node_name or not lists_claims)
+    ]
+    yield from _lacking(snapshot, "claims", "PersistentVolumeClaim", {name: [pods.claims[name]] for name in unclaimed})
+    gone = dict[str, list[Pod]]()
+    for name, claim in claims.items():
+        volume = "" if claim is None else claim.spec.volume_name
+        if volume and objects.named(PersistentVolume, volume) is None:
+            gone.setdefault(volume, []).append(pods.claims[name])
+    yield from _lacking(snapshot, "volumes", "PersistentVolume", gone)
+
+
+def _lacking(
+    snapshot: Snapshot, code: Literal["claims", "volumes"], kind: str, pods: Mapping[str, Iterable[Pod]]
+) -> Iterator[SnapshotFinding]:
+    if pods:
+        missing = f"{count_of(len(pods), kind)} that pods use {'is' if len(pods) == 1 else 'are'} not in the snapshot"
+        yield SnapshotFinding(
+            code=code,
+            text=f"{missing}, so which nodes these can go to is not known: {some_of(sorted(pods), _MAX_NAMED)}",
+            workloads=_workloads_of(snapshot, (pod for each in pods.values() for pod in each)),
+        )
+
+
+def _owners(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
+    """Controllers of pods that are not there: what makes their pods again, and how many, is not known."""
+    lacking = {
+        name: number
+        for name, number in pods.controllers.items()
+        if number
+        and (row := POD_CREATORS.get(name.kind)) is not None
+        and snapshot.objects.named(row.cls, name.name, name.namespace) is None
+    }
+    if lacking:
+        kinds = sorted({name.kind for name in lacking})
+        owned = f"the {' or '.join(kinds)} of {count_of(sum(lacking.values()), 'pod')}"
+        yield SnapshotFinding(
+            code="owners",
+            text=f"{owned} is not in the snapshot, so what is made again is not known: "
+            f"{some_of(sorted(lacking), _MAX_NAMED)}",
+            workloads=tuple(sorted(lacking)),
+        )
+
+
+def _workloads_of(snapshot: Snapshot, pods: Iterable[Pod]) -> tuple[WorkloadName, ...]:
+    return tuple(sorted({_workload_of(snapshot, pod) for pod in pods}))
+
+
+def _workload_of(snapshot: Snapshot, pod: Pod) -> WorkloadName:
+    """What a question about the pod's workload names."""
+    meta, owner = pod.metadata, controller_of(pod)
+    if owner is None:
+        return WorkloadName("Pod", meta.namespace, meta.name)
+    above = None
+    if owner.kind == ReplicaSet.__name__:
+        replica_set = snapshot.objects.named(ReplicaSet, owner.name, meta.namespace)
+        above = None if replica_set is None else controller_of(replica_set)
+    return WorkloadName((above or owner).kind, meta.namespace, (above or owner).name)
