@@ -141,9 +141,9 @@ def snapshot(
             "--instance-types", help="Print the instance types that nodes have instead, as a file for --instance-types."
         ),
     ] = False,
-    check: Annotated[
+    checked: Annotated[
         str | None,
-        valued("--check", metavar="FILE", help="Print what is in doubt about FILE instead: what it lacks or mixes."),
+        valued("--check", metavar="FILE", help="Print instead what is in doubt about FILE: what it lacks or mixes."),
     ] = None,
     strict: STRICT = False,
     source: EditedClusterOptions,
@@ -172,8 +172,8 @@ def snapshot(
     """
     from kubespread.snapshot.save import check_folder, check_target
 
-    if check is not None:
-        return _checked(check, strict=strict)
+    if checked is not None:
+        return _checked(checked, strict=strict)
     output = _STDOUT if types else _target(output)
     check_target(output)
     if map_file is not None:
@@ -225,12 +225,12 @@ def _with_types_printed(opened: Snapshot) -> Sequence[str]:
 
 
 def _checked(path: str, *, strict: bool) -> ExitCode:
-    """Print a line for each finding about the snapshot in ``path``. Raises SnapshotError."""
+    """Print a line for each finding about the snapshot at ``path``. Raises SnapshotError."""
     import kubespread
     from kubespread.questions.findings import findings_of
 
     snapshot = kubespread.load(path)
-    lines = [*(finding.text for finding in findings_of(snapshot)), *snapshot.faults]
+    lines = [*snapshot.faults, *(finding.text for finding in findings_of(snapshot))]
     emit("".join(f"{line}\n" for line in lines or ["nothing is in doubt"]))
     return ExitCode.NO_CLUSTER if snapshot.faults or (strict and lines) else ExitCode.YES
 

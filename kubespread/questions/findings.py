@@ -73,7 +73,10 @@ class _Pods(Struct):
 
 
 def findings_of(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
-    """The worst first: those that change most numbers."""
+    """The worst first: those that change most numbers.
+
+    What a file need not have that somebody wrote by hand, whose nodes are no machines, is not missed there.
+    """
     pods = _seen(snapshot)
     doubts = snapshot.origin.doubts
     for error in doubts.get("errors", ()):
@@ -81,13 +84,14 @@ def findings_of(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
     for cut in doubts.get("truncated", ()):
         yield SnapshotFinding(code="truncated", text=f"a list was cut off, so objects are missing: {cut}")
     yield from _nodes(pods)
-    yield from _namespaces(snapshot, pods)
-    yield from _unseen(snapshot, pods)
-    yield from _daemon_pods(snapshot, pods)
+    if are_machines := any(node.status.node_info.container_runtime_version for node in snapshot.nodes):
+        yield from _namespaces(snapshot, pods)
+        yield from _unseen(snapshot, pods)
+        yield from _daemon_pods(snapshot, pods)
     yield from _clusters(snapshot)
     yield from _times(snapshot, pods)
     yield from _claims(snapshot, pods)
-    yield from _owners(snapshot, pods)
+    yield from _owners(snapshot, pods, some_kinds_only=not are_machines)
 
 
 def _seen(snapshot: Snapshot) -> _Pods:
@@ -124,10 +128,9 @@ def _namespaces(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     """No pods, or those of one namespace only, on machines, each of which runs pods of its cluster's system."""
     others = {namespace.metadata.name for namespace in snapshot.objects.of(Namespace)} - pods.namespaces
     is_known = snapshot.objects.knows(Namespace) and not others
-    are_machines = any(node.status.node_info.container_runtime_version for node in snapshot.nodes)
-    if are_machines and not snapshot.pods:
+    if not snapshot.pods:
         yield SnapshotFinding(code="pods", text="no pods are in the snapshot, so every node counts as empty")
-    if len(pods.namespaces) == 1 and _SYSTEM not in pods.namespaces and are_machines and not is_known:
+    if len(pods.namespaces) == 1 and _SYSTEM not in pods.namespaces and not is_known:
         only = f"pods of namespace {min(pods.namespaces)} only"
         yield SnapshotFinding(
             code="namespaces", text=f"{only}, so nodes look emptier than they are: list the pods of all (-A)"
@@ -240,13 +243,14 @@ def _lacking(
         )
 
 
-def _owners(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
+def _owners(snapshot: Snapshot, pods: _Pods, *, some_kinds_only: bool) -> Iterator[SnapshotFinding]:
     """Controllers of pods that are not there: what makes their pods again, and how many, is not known."""
     lacking = {
         name: number
         for name, number in pods.controllers.items()
         if number
         and (row := POD_CREATORS.get(name.kind)) is not None
+        and not (some_kinds_only and not snapshot.objects.knows(row.cls))
         and snapshot.objects.named(row.cls, name.name, name.namespace) is None
     }
     if lacking:

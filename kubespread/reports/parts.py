@@ -161,8 +161,10 @@ class SnapshotFinding(Report, frozen=True):
 
     @property
     def refutes(self) -> Sequence[Judgment]:
-        """The verdicts that may be others without it: pods that are missing take room, so that a no is one."""
-        return ("yes",) if self.code in ("namespaces", "pods", "daemonPods") else ("yes", "no")
+        """The verdicts that may be others without it: pods that are missing take room, and those that nobody makes
+        again are lost, so that a no is one.
+        """
+        return ("yes",) if self.code in ("namespaces", "pods", "daemonPods", "owners") else ("yes", "no")
 
 
 class Unfinished(Report, frozen=True):

@@ -282,7 +282,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     "snapshot": {
         **_CLUSTER, **_EDITS, **{name: _ANSWER[name] for name in ("--strict", "-q", "-v", "--debug", "--no-config")},
         "-o": "-o saved.json", "--anonymize": "--anonymize", "--map": "--map names.json",
-        "--instance-types": "--instance-types",
+        "--instance-types": "--instance-types", "--check": "--check cluster.json",
     },
     "mcp": {**_CLUSTER, **_SCHEDULER, "--live": "--live", "--max-age": "--max-age 5m", "--fleet": "--fleet cluster.json", "--contexts": "--contexts 'o*'"},
 }  # fmt: skip

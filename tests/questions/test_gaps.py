@@ -10,6 +10,7 @@ import pytest
 import kubespread
 from kubespread.snapshot.snapshot import SnapshotBuilder
 from tests.builders import Data, hard, node, owned_by, owner, pod
+from tests.storage import csi_node
 
 RUNNING = pod("running", "n", labels={"app": "other"})
 NO_PODS = "no Pod objects: every node counts as empty"
@@ -62,7 +63,7 @@ EPHEMERAL = {
 DEV = {"matchLabels": {"env": "dev"}}
 VOLUME = named("PersistentVolume", "pv", "v1", spec={"csi": {"driver": "csi.example.com", "volumeHandle": "h"}})
 DELAYED = storage_class(volumeBindingMode="WaitForFirstConsumer")
-CSI_NODE = named("CSINode", "n", "storage.k8s.io/v1", spec={"drivers": [{"name": "csi.example.com", "nodeID": "n"}]})
+CSI_NODE = csi_node("n", "csi.example.com", 1)
 CSI_DRIVER = named("CSIDriver", "csi.example.com", "storage.k8s.io/v1", spec={"storageCapacity": True})
 
 NOTHING_TO_ADMIT_WITH = (
@@ -98,6 +99,9 @@ GAPS: dict[str, tuple[Data, list[Data], list[str]]] = {
         CLAIMING,
         [RUNNING, claim(volumeName="pv"), VOLUME, CSI_NODE],
         ["no VolumeAttachment objects: only volumes of pods count towards the limits of nodes"],
+    ),
+    "what is attached does not matter where no limit can be reached": (
+        CLAIMING, [RUNNING, claim(volumeName="pv"), VOLUME, csi_node("n", "csi.example.com", 2)], [],
     ),
     "claims that would be made for a replica, without classes": (
         {

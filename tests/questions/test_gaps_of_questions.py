@@ -14,6 +14,7 @@ import kubespread
 from kubespread import Side, Snapshot
 from kubespread.kube.api.kinds import KEPT
 from kubespread.snapshot.files.reader import LIST_COMMAND
+from kubespread.snapshot.snapshot import Origin, SnapshotBuilder
 from tests.builders import (
     DRIVER,
     Data,
@@ -87,7 +88,7 @@ def objects() -> list[Data]:
         volume("pv", "fast", phase="Bound"),
         storage_class("fast", "d.csi"),
         csi_driver("d.csi"),
-        *(csi_node(name, "d.csi", 10) for name in ("a1", "a2", "b1", "b2")),
+        *(csi_node(name, "d.csi", 1) for name in ("a1", "a2", "b1", "b2")),
         *(capacity("fast", "100Gi", host=name) for name in ("a1", "a2", "b1", "b2")),
         named(
             "VolumeAttachment", "none", "storage.k8s.io/v1", spec={"attacher": "other", "nodeName": "a1", "source": {}}
@@ -263,7 +264,13 @@ def gaps(ask: Ask, cluster: Snapshot) -> tuple[str, ...]:
 
 
 def without(kinds: Collection[str]) -> Snapshot:
-    return Snapshot.from_objects(each for each in objects() if each["kind"] not in kinds)
+    builder = SnapshotBuilder()
+    # Of a running cluster it is known what was asked for.
+    builder.came_from(Origin(listed=("Node", "Pod")))
+    for each in objects():
+        if each["kind"] not in kinds:
+            builder.add_plain(each)
+    return builder.build()
 
 
 def batches() -> Iterator[tuple[str, ...]]:

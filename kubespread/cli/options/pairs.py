@@ -51,11 +51,13 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """What does nothing without one of others, where a command has that."""
 BESIDE_ENDS = ("output", "no_headers", "color", "quiet", "debug", "no_config")
+_CHECKED = "checked"
+"""Of `snapshot`, the file that it looks at and does not save."""
 _FILES = ("FILE", "PATH", "DIRECTORY")
 """Placeholders of what is the name of a file."""
 READERS = (
     "pod", "manifest", "workload", "scenario", "filename", "snapshot", "to_snapshot", "scheduler_config",
-    "to_scheduler_config", "node_groups", "instance_types", "descheduler", "baseline", "explain", "prices",
+    "to_scheduler_config", "node_groups", "checked", "instance_types", "descheduler", "baseline", "explain", "prices",
 )  # fmt: skip
 """What names files that are read."""
 
@@ -133,6 +135,9 @@ def _ended(cls: type[Question[Any]], typed: Mapping[str, Any]) -> Iterator[tuple
         if option.prints and field.name in typed:
             others = (other for other in typed if other not in (field.name, *BESIDE_ENDS))
             yield from ((field.name, other, f"nothing but {option.prints} is printed") for other in others)
+    if _CHECKED in typed:
+        others = (other for other in typed if other not in (_CHECKED, "strict", "quiet", "debug", "no_config"))
+        yield from ((_CHECKED, other, "nothing but what is in doubt about that file is printed") for other in others)
 
 
 def _unshown(

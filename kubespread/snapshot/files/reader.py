@@ -16,6 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -245,28 +246,28 @@ class Recognized(Struct):
         for resource in self.not_collected:
             yield f"the support bundle says that {resource} could not be collected in full"
 
-    def without_messages(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """The text without what kubectl writes to standard error, which ``2>&1`` puts before or after its objects."""
+    def plain(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """The text of objects alone, without logs, and without what kubectl writes to standard error, which ``2>&1``
+        puts before or after them.
+        """
+        start = next(chunks, b"")
+        if _MESSAGE.match(start):
+            lines = start.split(b"\n")
+            first = next((place for place, line in enumerate(lines) if line and not _MESSAGE.match(line)), len(lines))
+            self._note_messages(lines[:first])
+            # The lines that stay keep their numbers.
+            start = b"\n" * first + b"\n".join(lines[first:])
         held = b""
-        for chunk in chunks:
-            text = chunk if held or self.messages else self._after_messages(chunk)
+        for chunk in self.without_logs(chain([start], chunks)):
             yield held
-            held = text
-        lines = held.rstrip().split(b"\n")
-        last = len(lines)
-        while last and _MESSAGE.match(lines[last - 1]):
-            last -= 1
-        self._note_messages(lines[last:])
-        yield held if last == len(lines) else b"\n".join((*lines[:last], b""))
+            held = chunk
+        yield self._without_last_messages(held)
 
-    def _after_messages(self, start: bytes) -> bytes:
-        lines = start.split(b"\n")
-        first = next(
-            (place for place, line in enumerate(lines) if line.strip() and not _MESSAGE.match(line)), len(lines)
-        )
-        self._note_messages(lines[:first])
-        # The lines that stay keep their numbers.
-        return b"\n" * first + b"\n".join(lines[first:]) if self.messages else start
+    def _without_last_messages(self, text: bytes) -> bytes:
+        while _MESSAGE.match(text, at := text.rfind(b"\n", 0, -1) + 1):
+            self._note_messages([text[at:]])
+            text = text[:at]
+        return text
 
     def _note_messages(self, lines: Iterable[bytes]) -> None:
         self.messages += [line.decode(errors="replace").strip() for line in lines if line.strip()]
@@ -274,10 +275,6 @@ class Recognized(Struct):
     @property
     def errors(self) -> Sequence[str]:
         return [message for message in self.messages if not _WARNING.match(message)]
-
-    def plain(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """The text of objects alone."""
-        return self.without_logs(self.without_messages(chunks))
 
     def without_logs(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         """The text without the containers' logs that ``kubectl cluster-info dump`` prints between its objects."""
