@@ -18,7 +18,8 @@ OF_EVERY_REPORT = {
     "verdict": "`yes`, `no`, or `unknown` where the cluster's data does not tell, or where a part is `unfinished`.",
     "answer": "What it comes to, in sentences: the answer first, then what else is worth knowing, the worst first.",
     "unmet": "What was required, as by `--fail-on`, and is not so, a sentence each.",
-    "doubts": "What is not known of the cluster and may change the answer, a sentence each, to be said before it: of the `snapshotFindings`, and gaps that decide.",
+    "doubts": "What is not known of the cluster and may change the answer, a sentence each: of the "
+    "`snapshotFindings`, and gaps that decide. To be said before the answer.",
     "question": "What was asked: the question's `name`, and the options that were given, in camelCase.",
     "unfinished": "What is missing where `--timeout` ended the answer; null where everything was done.",
     "provenance": "kubespread's `version`, the `command` as typed and the `time` of the answer; null in the library.",

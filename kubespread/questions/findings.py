@@ -84,14 +84,14 @@ def findings_of(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
     for cut in doubts.get("truncated", ()):
         yield SnapshotFinding(code="truncated", text=f"a list was cut off, so objects are missing: {cut}")
     yield from _nodes(pods)
-    if are_machines := any(node.status.node_info.container_runtime_version for node in snapshot.nodes):
+    if any(node.status.node_info.container_runtime_version for node in snapshot.nodes):
         yield from _namespaces(snapshot, pods)
         yield from _unseen(snapshot, pods)
         yield from _daemon_pods(snapshot, pods)
+        yield from _owners(snapshot, pods)
     yield from _clusters(snapshot)
     yield from _times(snapshot, pods)
     yield from _claims(snapshot, pods)
-    yield from _owners(snapshot, pods, some_kinds_only=not are_machines)
 
 
 def _seen(snapshot: Snapshot) -> _Pods:
@@ -243,14 +243,13 @@ def _lacking(
         )
 
 
-def _owners(snapshot: Snapshot, pods: _Pods, *, some_kinds_only: bool) -> Iterator[SnapshotFinding]:
+def _owners(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     """Controllers of pods that are not there: what makes their pods again, and how many, is not known."""
     lacking = {
         name: number
         for name, number in pods.controllers.items()
         if number
         and (row := POD_CREATORS.get(name.kind)) is not None
-        and not (some_kinds_only and not snapshot.objects.knows(row.cls))
         and snapshot.objects.named(row.cls, name.name, name.namespace) is None
     }
     if lacking:

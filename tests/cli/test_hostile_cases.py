@@ -75,7 +75,7 @@ FILES = {
         2,
         "replicas must be from 0 to 50000, not 999999999",
     ),
-    "an owner whose name has a slash": Case("pending -A -S 5/slash.json", 3, "1 pod pending for 1 cause"),
+    "an owner whose name has a slash": Case("pending -A -S 5/slash.json", 1, "1 pod pending for 1 cause"),
 }
 
 

@@ -101,7 +101,9 @@ GAPS: dict[str, tuple[Data, list[Data], list[str]]] = {
         ["no VolumeAttachment objects: only volumes of pods count towards the limits of nodes"],
     ),
     "what is attached does not matter where no limit can be reached": (
-        CLAIMING, [RUNNING, claim(volumeName="pv"), VOLUME, csi_node("n", "csi.example.com", 2)], [],
+        CLAIMING,
+        [RUNNING, claim(volumeName="pv"), VOLUME, csi_node("n", "csi.example.com", 2)],
+        [],
     ),
     "claims that would be made for a replica, without classes": (
         {
