@@ -34,6 +34,8 @@ _PROVIDERS = {
     "Amazon EKS": "eks.amazonaws.com/", "Google GKE": "cloud.google.com/", "Azure AKS": "kubernetes.azure.com/",
 }  # fmt: skip
 """What the labels of a provider's nodes begin with."""
+_BUILDS = ("-eks-", "-gke.")
+"""What the versions of all kubelets of a cluster have that a provider builds."""
 _CLUSTER_LABELS = ("alpha.eksctl.io/cluster-name", "kubernetes.azure.com/cluster")
 """Labels of nodes that name their cluster."""
 _SYSTEM = "kube-system"
@@ -190,7 +192,10 @@ def _clusters(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
     }
     if len(clusters) > 1:
         found.append(f"nodes of {some_of(sorted(clusters), _MAX_NAMED)}")
-    versions = {node.status.node_info.kubelet_version for node in snapshot.nodes}
+    versions = {node.status.node_info.kubelet_version for node in snapshot.nodes} - {""}
+    builds = {next((build for build in _BUILDS if build in version), ""): version for version in versions}
+    if len(builds) > 1:
+        found.append(f"kubelets of {' and '.join(sorted(builds.values()))}")
     minors = sorted((minor, version) for version in versions if (minor := KubeVersion.minor_of(version)) is not None)
     if minors and minors[-1][0] - minors[0][0] > _MOST_MINORS:
         found.append(f"kubelets of {minors[0][1]} and {minors[-1][1]}")

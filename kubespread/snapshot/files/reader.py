@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct, field
 
-from kubespread.errors import Fault, SnapshotError, UsageError
+from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.decoding import DecodingError
 from kubespread.kube.api.kinds import KEPT, REFERABLE, SERVICE, pod_creator
@@ -187,6 +187,8 @@ _MESSAGE = re.compile(
 """What the messages of kubectl begin with, and those of the client that it is made of."""
 _WARNING = re.compile(r"Warning: |[WI]\d{4} ")
 """Those that do not mean that something is missing."""
+_LAST = 2**12
+"""Bytes at the end of a text in which the last messages stand."""
 _ERRORS = "kubectl wrote an error in the place of objects"
 _COLLECTION_FAILED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/]+)-errors\.json$")
 
@@ -257,11 +259,12 @@ class Recognized(Struct):
             self._note_messages(lines[:first])
             # The lines that stay keep their numbers.
             start = b"\n" * first + b"\n".join(lines[first:])
-        held = b""
+        last = b""
         for chunk in self.without_logs(chain([start], chunks)):
-            yield held
-            held = chunk
-        yield self._without_last_messages(held)
+            text = last + chunk
+            yield text[:-_LAST]
+            last = text[-_LAST:]
+        yield self._without_last_messages(last)
 
     def _without_last_messages(self, text: bytes) -> bytes:
         while _MESSAGE.match(text, at := text.rfind(b"\n", 0, -1) + 1):
@@ -382,8 +385,7 @@ def _read(paths: Sequence[str]) -> tuple[Snapshot, bool]:
         except OSError as error:
             raise SnapshotError(f"{display_name(path)}: {error.strerror or error}") from error
         except MalformedError as error:
-            fault = Fault(f"{_ERRORS}: {recognized.errors[0]}") if recognized.errors else error.fault
-            raise SnapshotError(fault.describe(display_name(path))) from error
+            raise SnapshotError(error.fault.describe(display_name(path))) from error
     for gap in recognized.gaps:
         builder.note_gap(gap)
     for message in recognized.errors:
@@ -396,7 +398,8 @@ def _read(paths: Sequence[str]) -> tuple[Snapshot, bool]:
         raise SnapshotError(f"{snapshot.faults[0]}{f' (and {more} more)' if more else ''}")
     if not snapshot.nodes and not builder.nodes_listed:
         hint = recognized.hint or f"list them with: {LIST_COMMAND}"
-        raise SnapshotError(f"{', '.join(map(display_name, paths))}: {_no_nodes(snapshot)}; {hint}")
+        why = f"{_ERRORS}: {recognized.errors[0]}" if recognized.errors else f"{_no_nodes(snapshot)}; {hint}"
+        raise SnapshotError(f"{', '.join(map(display_name, paths))}: {why}")
     return snapshot, not builder.has_faults
 
 
