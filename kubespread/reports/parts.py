@@ -225,7 +225,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         verdict, sentences = self.judged(), tuple(self.sentences())
         doubts = dict(self._doubts())
-        if any(verdict in doubted for doubted in doubts.values()):
+        if doubts and (verdict == "unknown" or any(verdict in doubted for doubted in doubts.values())):
             verdict, sentences = "unknown", (f"as far as the snapshot goes: {sentences[0]}", *sentences[1:])
         if self.unfinished is not None:
             missing, so_far = self.unfinished.sentence, tuple(f"so far: {sentence}" for sentence in sentences[:1])

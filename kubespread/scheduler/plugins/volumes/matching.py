@@ -97,7 +97,7 @@ def _placement_gaps(cluster: Cluster, claims: Iterable[api.PersistentVolumeClaim
         labels = (cluster.nodes.objects[node].metadata.labels for node in reached)
         if len({tuple(own.get(key) for key in keys) for own in labels}) > 1:
             among = "" if volume.spec.node_affinity is None else " that its allowedTopologies name"
-            yield Decisive(
+            yield (
                 f"where the driver of StorageClass {name} makes a volume is its choice: new ones are taken to be "
                 f"reached from every node{among}"
             )
