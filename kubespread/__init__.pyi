@@ -447,7 +447,7 @@ def survive(
     ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
     without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
 
-    - ``keys``: Lose each domain of this topology key (default: zone, or hostname without zones).
+    - ``keys``: Lose each domain of this topology key (default: zone, else what pods are spread over, else hostname).
     - ``namespace``: Ask about the workloads of this namespace.
     - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).

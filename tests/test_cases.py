@@ -209,6 +209,41 @@ VERDICTS = {
         f"plan --fail-hard n0 -S {UNKNOWN}/bare.json", "no", 1, "2 pods lost for good"
     ),
 }
+SPOT = "-S everyday/04-label-nodes-as-spot/cluster.json.gz"
+MISSED = "-S everyday/15-audit-misses-selector/cluster.json"
+OWNED = {
+    "spot machines that are missing are more of them, never a label": Case(
+        f"advise deploy/frontend -n web {SPOT}",
+        "yes",
+        0,
+        "2 more nodes like gke-prod-spot-34e05f91-wm7s",
+        ("options", "^(?!.*--label).*--add-node gke-prod-spot-34e05f91-wm7s:2"),
+    ),
+    "spot machines that are missing, pending": Case(
+        f"pending -n web {SPOT}", "no", 1, field=("options", "--add-node gke-prod-spot-34e05f91-wm7s:2")
+    ),
+    "spot machines that are missing, checked": Case(
+        f"check -A {SPOT}", "no", 1, field=("text", "^.2 more nodes like gke-prod-spot-34e05f91-wm7s")
+    ),
+    "a key that Kubernetes replaced is mended, pending": Case(
+        f"pending -n web {SPOT}",
+        "no",
+        1,
+        field=("options", r"topologyKey\[failure-domain.beta.kubernetes.io/zone\]=topology.kubernetes.io/zone"),
+    ),
+    "a key that Kubernetes replaced is mended, advised": Case(
+        f"advise deploy/wrongkey -n web {SPOT}", "yes", 0, "topologyKey topology.kubernetes.io/zone"
+    ),
+    "a selector that misses its own pods is the cause": Case(
+        f"audit -A {MISSED}",
+        "no",
+        0,
+        "the selector app=no-label misses the pod's own labels .app is nolabel.: .*none of its 3 pods; select app=nolabel",
+    ),
+    "a selector that misses its own pods, reported": Case(
+        f"report -A {MISSED}", "no", 0, field=("what", "misses the pod's own labels .app is nolabel.")
+    ),
+}
 BLOCKED = "conclusions/09-survive-after-blocked-drain"
 REORDERED = "-S conclusions/01-plan-reorders-uncordon/snapshot.json"
 FAILED = "conclusions/02-verify-room-on-failed-nodes"
@@ -459,6 +494,7 @@ ALL = {
     **CONCLUSIONS,
     **APPLIED,
     **OWNERS,
+    **OWNED,
     **REFUSED,
     **WAITING,  # one a line, so that lines may come and go
 }

@@ -6,6 +6,7 @@ Patch, and as a unified diff of its text.
 
     maxSkew[KEY]=N  minDomains[KEY]=N  whenUnsatisfiable[KEY]=ACTION  nodeTaintsPolicy[KEY]=POLICY
     nodeAffinityPolicy[KEY]=POLICY     of the topology spread constraint over KEY, or of the one at that position
+    topologyKey[KEY]=OTHER             the label whose values are its domains
     cpu[CONTAINER]=AMOUNT              memory[CONTAINER]=AMOUNT, what a container requests
     tolerations=KEY[=VALUE]:EFFECT     one more toleration, of that taint; without a value of any
     nodeSelector[KEY]=VALUE            a label that nodes must have
@@ -363,6 +364,7 @@ _SETTERS: Mapping[str, Callable[[Any, Kind, Setting], str]] = {
     "whenUnsatisfiable": _set_constraint,
     "nodeTaintsPolicy": _set_constraint,
     "nodeAffinityPolicy": _set_constraint,
+    "topologyKey": _set_constraint,
     "cpu": _set_request,
     "memory": _set_request,
     "tolerations": _add_toleration,

@@ -90,13 +90,6 @@ BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
 BETA_REGION = "failure-domain.beta.kubernetes.io/region"
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 BETA_INSTANCE_TYPE = "beta.kubernetes.io/instance-type"
-POOLS = (
-    "cloud.google.com/gke-nodepool",
-    "eks.amazonaws.com/nodegroup",
-    "kubernetes.azure.com/agentpool",
-    "karpenter.sh/nodepool",
-)
-"""Labels whose values are pools of nodes."""
 
 ENDED_PHASES = ("Succeeded", "Failed")
 """A pod in one of these has ended: it is not scheduled, and it takes no room on its node."""

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 from kubespread.kube.api.core import Node
+from kubespread.kube.providers import CAPACITY_TYPES
 from kubespread.reports.cost import Cost, CostChange, Pricing, TotalCost, UnpricedNodes
 from kubespread.scenario.prices import Prices
 from kubespread.snapshot.topology_keys import label_keys, near_keys
 from kubespread.wording import count_of, some_of
 
 _MAX_NAMED = 3
-_CAPACITY_TYPES = ("karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType")
 
 
 def cost_of(nodes: Iterable[Node], prices: Prices) -> Cost:
@@ -70,7 +70,7 @@ def price_gaps(nodes: Iterable[Node], prices: Prices) -> Iterator[str]:
 def _bought(node: Node) -> Iterator[str]:
     """``SPOT``: how its cloud says that it is paid for; nothing where that is not said."""
     labels = node.metadata.labels
-    yield from (labels[key] for key in _CAPACITY_TYPES if key in labels)
+    yield from (labels[key] for key in CAPACITY_TYPES if key in labels)
 
 
 def pricing_of(prices: Prices) -> Pricing:

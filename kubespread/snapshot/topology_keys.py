@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kubespread.errors import UsageError
+from kubespread.kube.providers import fault_domains
 from kubespread.kube.well_known import HOSTNAME, REGION, ZONE
 from kubespread.wording import count_of, verb_of
 
@@ -37,8 +38,10 @@ def check_topology_keys(keys: Iterable[str], nodes: Sequence[Node], constraint_k
 
 
 def outside_of_domains(keys: Iterable[str], nodes: Sequence[Node]) -> Iterator[str]:
-    """A note for each key that some nodes lack."""
+    """A note for each key that some nodes lack, and on zones that are none."""
     for key in dict.fromkeys(keys):
+        if key == ZONE and (values := fault_domains(nodes)):
+            yield f"zone {' and '.join(values)} of AKS: fault domains inside of one datacenter, and no zones"
         outside = sum(key not in node.metadata.labels for node in nodes)
         if outside:
             are = verb_of(outside, "are")

@@ -583,3 +583,19 @@ def test_a_service_is_counted_by_the_zones_of_its_ready_endpoints(objects: list[
 def test_a_service_that_is_not_there(names: list[str], objects: list[Data], message: str) -> None:
     with pytest.raises(UsageError, match=re.escape(message)):
         audited([*TWO, *deployment("web", ("n0",)), *objects], *names)
+
+
+def test_a_selector_that_misses_its_own_pods_is_the_cause_unless_it_is_meant() -> None:
+    """It counts the pods of another workload on purpose where these have another constraint, or none."""
+    nodes = hosts("a", "b", "c")
+    lost = {"topologySpreadConstraints": [hard(ZONE, match={"app": "wep"})]}
+    (row,) = kubespread.audit(Snapshot.from_objects([*nodes, *deployment("web", ("n0", "n1"), spec=lost)])).workloads
+    assert [(found.cause, found.select, sentence(row, found)) for found in row.findings] == [
+        (
+            "missesOwnPods", "app=web",
+            "the selector app=wep misses the pod's own labels (app is web): the constraint over zone counts none of its 2 pods; select app=web",
+        )
+    ]  # fmt: skip
+    beside = [*deployment("web", ("n0", "n1"), spec=lost), *deployment("wep", ("n0", "n1"))]
+    rows = kubespread.audit(Snapshot.from_objects([*nodes, *beside])).workloads
+    assert [found.cause for row in rows for found in row.findings] == []

@@ -11,7 +11,8 @@ import pytest
 import kubespread
 from kubespread.candidate.kustomization import Kustomization
 from kubespread.errors import UsageError
-from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
+from kubespread.kube.providers import POOLS
+from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.scenario.reading import parse_step
 from kubespread.scenario.verbs import Apply
 from kubespread.views.view import sheets_in, view_of

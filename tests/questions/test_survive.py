@@ -367,3 +367,28 @@ def test_the_worst_domain_is_the_same_in_sentences_in_the_table_and_in_a_report(
     assert re.search(r"shop/Deployment/promo +4 +2 +2 +eu-west-1c ", screen)
     (line,) = (line for line in kubespread.report(snapshot).lines if line.key == "losses/zone")
     assert line.what.startswith("losing zone eu-west-1c ")
+
+
+def test_without_zones_racks_are_lost_where_pods_are_spread_over_them() -> None:
+    nodes = hosts("r1", "r1", "r2")
+    for made in nodes:
+        labels = made["metadata"]["labels"]
+        labels["rack"] = labels.pop("topology.kubernetes.io/zone")
+    spread = {"topologySpreadConstraints": [hard("rack", match={"app": "web"})]}
+    snapshot = Snapshot.from_objects([*nodes, *deployment("web", ("n0", "n2"), spec=spread)])
+    assert [loss.domain for loss in kubespread.survive(snapshot).losses] == ["r1", "r2"]
+    plain = Snapshot.from_objects([*nodes, *deployment("web", ("n0", "n2"))])
+    assert [loss.domain for loss in kubespread.survive(plain).losses] == ["n0", "n1", "n2"]
+
+
+def test_fault_domains_of_aks_are_told_from_zones() -> None:
+    def of_aks(*zones: str) -> Snapshot:
+        nodes = hosts(*zones)
+        for made in nodes:
+            made["metadata"]["labels"]["kubernetes.azure.com/agentpool"] = "pool"
+        return Snapshot.from_objects([*nodes, *deployment("web", ("n0", "n1"))])
+
+    note = "zone 0 and 1 of AKS: fault domains inside of one datacenter, and no zones"
+    assert note in kubespread.survive(of_aks("0", "1")).notes
+    assert note in kubespread.audit(of_aks("0", "1"), key="zone").notes
+    assert note not in kubespread.survive(of_aks("westeurope-1", "westeurope-2")).notes

@@ -23,6 +23,9 @@ WITHOUT_RULES = {
         "kube/pod_sharing.py", "questions/autoscaling/growing.py",
         "scheduler/cluster/running.py", "scheduler/cluster/cluster.py",
     ),
+    "what providers set, not Kubernetes": (
+        "kube/providers.py",
+    ),
     "our own words and searches": (
         "questions/check/lint/rules/unreadable.py", "questions/autoscaling/autoscale.py",
         "scheduler/causes.py",

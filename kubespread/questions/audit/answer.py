@@ -24,6 +24,7 @@ from kubespread.kube.api.kinds import POD_CREATORS, SERVICE
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, is_ready, is_terminating
+from kubespread.kube.selector import from_label_selector
 from kubespread.kube.well_known import ENDED_PHASES, HOSTNAME, ZONE
 from kubespread.questions.audit import causes
 from kubespread.questions.audit import report as rows
@@ -38,6 +39,7 @@ from kubespread.questions.audit.standing import (
     missing,
     scheduled_by_others,
 )
+from kubespread.questions.causes.own_pods import is_meant, missing_them, nearest
 from kubespread.questions.scene import Scene
 from kubespread.questions.workloads_asked import WorkloadsAsked, nothing_to_say
 from kubespread.reports.parts import PreemptedPod
@@ -273,7 +275,14 @@ class _Audited:
             plugins = scheduled[1]
             constraints, following = self._judged(template, plugins)
             afresh = causes.Afresh(self._world.cluster, plugins, template, standing.placed, standing.going)
-            findings += self._misplaced(constraints, afresh, following)
+            ghosts = list(self._missing_own_pods(constraints, template))
+            findings += ghosts
+            spreads_nothing = {finding.topology_key for finding in ghosts}
+            findings += (
+                found
+                for found in self._misplaced(constraints, afresh, following)
+                if found.constraint is not None or found.topology_key not in spreads_nothing
+            )
             findings += self._uncounted(constraints, afresh)
         if following.fits is False and not standing.awaited:
             findings.append(rows.AuditFinding.of("refused" if following.is_refused else "noRoom", following.message))
@@ -372,6 +381,26 @@ class _Audited:
             found = causes.cause_of(in_one, self._staying(in_one, following))
             finding = rows.AuditFinding.of(found.cause, found.detail or in_one.domain, in_one.key)
             yield replace(finding, trials=found.trials)
+
+    def _missing_own_pods(self, constraints: Sequence[causes.Spread], template: Pod) -> Iterator[rows.AuditFinding]:
+        """Constraints of several pods that count none of them, and others not on purpose."""
+        written, namespace = template.spec.topology_spread_constraints, template.metadata.namespace
+        own = [spread for spread in constraints if spread.counted.constraint.source == "pod"]
+        counts_own = any(spread.counted.constraint.self_match for spread in own)
+        for spread, declared in zip(own, written, strict=False) if self._standing.replicas > 1 else ():
+            selector = from_label_selector(declared.label_selector)
+            if spread.counted.constraint.self_match or selector.nothing or selector.matches(template.metadata.labels):
+                continue
+            others = [
+                pod for pod in self._world.cluster.running.pods
+                if pod.metadata.namespace == namespace and selector.matches(pod.metadata.labels)
+            ]  # fmt: skip
+            if not is_meant(declared, others, counts_own=counts_own):
+                labels = template.metadata.labels
+                detail, key = missing_them(selector, labels), declared.topology_key
+                yield replace(
+                    rows.AuditFinding.of("missesOwnPods", detail, key), select=nearest(selector, labels) or None
+                )
 
     def _uncounted(self, constraints: Sequence[causes.Spread], afresh: causes.Afresh) -> Iterator[rows.AuditFinding]:
         """Nodes without the key of a constraint that holds: their pods are not counted, and a hard constraint lets none

@@ -20,7 +20,8 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 Cause = Literal[
     "underWay", "drift", "terminating", "otherPods", "volumes", "minDomains", "missingLabel", "unavailableNodes",
     "nodeAffinity", "podAffinity", "otherConstraints", "capacity", "outweighed", "onePod", "defaultNotApplied",
-    "noConstraint", "loose", "stuckRollout", "pending", "notCreated", "notReady", "noRoom", "refused", "gated",
+    "noConstraint", "loose", "missesOwnPods", "stuckRollout", "pending", "notCreated", "notReady", "noRoom", "refused",
+    "gated",
     "otherScheduler", "unknown",
 ]  # fmt: skip
 RolloutState = Literal["advancing", "waiting", "stuck", "paused", "unknown"]
@@ -114,6 +115,11 @@ CAUSES: Mapping[Cause, CauseRow] = {
     ),
     "loose": CauseRow(
         word="a loose constraint", means="the one it has is tighter", place=", which {allowed} allows"
+    ),
+    "missesOwnPods": CauseRow(
+        word="a selector that misses its own pods",
+        means="the constraint selects the pods' own labels: it counts none of them",
+        said="the selector {what}: the constraint over {key} counts none of its {pods}{select}",
     ),
     "stuckRollout": CauseRow(
         word="rollout stuck", means="pods of its new revision find no node, or are refused", badness="critical",
@@ -261,6 +267,10 @@ class AuditFinding(Report, frozen=True):
     """What the cause is made of: plugins, nodes, pods, or kube-scheduler's message; else the domain all pods are in."""
     constraint: int | None = None
     """The place among the workload's ``constraints`` of the one that is not kept; null where it is about none."""
+    select: str | None = None
+    """The label that a selector which misses its own pods was probably to select, KEY=VALUE; null where none is like
+    it.
+    """
     trials: tuple[PlacedAfresh, ...] = ()
     """What was tried to find the cause, in order: the last one tells it, unless it is ``unknown``."""
 
@@ -502,6 +512,7 @@ def sentence(row: AuditedWorkload, finding: AuditFinding) -> str:
         detail=f": {finding.detail}" if finding.detail else "",
         key=short_key(finding.topology_key or ""),
         pods=count_of(row.replicas, "pod"),
+        select=f"; select {finding.select}" if finding.select else "",
         placed=row.placed,
         ready=row.ready,
         pending=row.pending,

@@ -181,7 +181,7 @@ def _by_cause(report: AuditReport) -> list[_Sum]:
     for row in report.workloads:
         for finding in row.findings:
             where = short_key(finding.topology_key) if finding.topology_key else ""
-            if where and finding.constraint is None and finding.cause != "missingLabel":
+            if where and finding.constraint is None and finding.cause not in ("missingLabel", "missesOwnPods"):
                 where = f"all in one {where}"
             text = f"{where}: {CAUSES[finding.cause].word}" if where else CAUSES[finding.cause].word
             summed.setdefault((finding.level, text), []).append((row, finding))

@@ -19,8 +19,9 @@ from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.unknown_fields import alternatives
+from kubespread.kube.providers import POOLS
 from kubespread.kube.taint import DrainFlags
-from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
+from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.manifest.text import STDIN, STDIN_NAME
 from kubespread.manifest.writer import to_yaml
 from kubespread.questions.plan.playing import after_steps

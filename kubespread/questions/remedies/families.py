@@ -1,9 +1,9 @@
 """A pod that fits nowhere, and what could be changed: each kind of change is a row of `FAMILIES`.
 
 Constraints are changed whatever rejects the pod now: a hard constraint also says which nodes the others count. Labels
-that say what a machine is, such as its zone, its name or its architecture, are left as they are, and so are taints that
-describe a node's state: these return as long as the state lasts. No nodes are added where nodes broke down: the same
-cause would affect new ones.
+and taints that say what a machine is, such as its zone, its name or that it is spot, are left as they are, and so are
+taints that describe a node's state: these return as long as the state lasts. No nodes are added in domains that broke
+down: the same cause would affect new ones.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.owners import NamespacedName, priority_of
 from kubespread.kube.pod_requests import amounts, pod_requests
+from kubespread.kube.providers import owns_label, owns_taint
 from kubespread.kube.quantity import NANO, Quantity
 from kubespread.kube.selector import Requirement, parse_term, required_node_selector
 from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BETA_ZONE, HOSTNAME, NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY, ZONE
+from kubespread.questions.causes.bars import near_key
 from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.room import PODS, free
 from kubespread.reports.advise import SCHEDULE_ANYWAY
@@ -42,18 +44,16 @@ from kubespread.wording import count_of, short_key
 
 SHORT = {full: short for short, full in SHORT_KEYS.items()}
 """Well-known topology keys as people type them."""
-MAX_SKEW, POLICY, MIN_DOMAINS = "maxSkew", "policy", "minDomains"
+MAX_SKEW, POLICY, MIN_DOMAINS, TOPOLOGY_KEY = "maxSkew", "policy", "minDomains", "topologyKey"
 UNCORDON, LABEL, UNTAINT, TOLERATE, REQUESTS = "uncordon", "label", "untaint", "tolerate", "requests"
 EVICT, WAIT, ADD_NODE = "evict", "wait", "add-node"
 _GATE = "NodeInclusionPolicyInPodTopologySpread"
+_OTHER_MACHINES = 150
+"""What it costs to take machines of another kind, or in another zone, than was asked for: more than some more of it."""
 _MOST_SKEW = 1000
 _MOST_TOGETHER = 100
 _MOST_COPIES = 10
 _MOST_NEW_DOMAINS = 3
-_FACTS = ("topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "beta.kubernetes.io/")
-_OWN_FACTS = frozenset(
-    {"kubernetes.io/hostname", "kubernetes.io/os", "kubernetes.io/arch", "node.kubernetes.io/instance-type"}
-)
 _UNITS = {"cpu": NANO // 1000, "memory": NANO}
 """The scheduler's counting units, in 10^-9 units."""
 _STEPS = {"cpu": 1, "memory": 2**20}
@@ -158,6 +158,16 @@ class Stuck(Struct, frozen=True, dict=True):
         complaints, nodes = self.complaints, self.nodes
         for place in sorted(range(len(nodes)), key=lambda place: (complaints[place], nodes[place].metadata.name)):
             yield nodes[place]
+
+
+def topology_keys(stuck: Stuck) -> Iterator[Ladder]:
+    """The label of nodes that was meant by a key which no node has: one that Kubernetes replaced, or mistyped."""
+    nodes = stuck.evaluation.cluster.nodes
+    for own in stuck.own_constraints:
+        key = own.counted.constraint.topology_key
+        if not nodes.label(key).present.any() and (meant := near_key(key, nodes)):
+            change = own.setting(TOPOLOGY_KEY, "topologyKey", meant, 8)
+            yield Ladder.of(change, change.said)
 
 
 def max_skews(stuck: Stuck) -> Iterator[Ladder]:
@@ -292,7 +302,7 @@ def _missing_labels(stuck: Stuck, node: Node) -> tuple[LabelEdit, ...]:
         key = own.counted.constraint.topology_key
         if key not in node.metadata.labels and all(edit.key != key for edit in edits):
             edits.append(SetLabel(target, key, "new-1"))
-    return () if any(edit.key in _OWN_FACTS or edit.key.startswith(_FACTS) for edit in edits) else tuple(edits)
+    return () if any(owns_label(edit.key) for edit in edits) else tuple(edits)
 
 
 def _node_requirements(pod: Pod, node: Node) -> Sequence[Requirement] | None:
@@ -315,7 +325,8 @@ def untaints(stuck: Stuck) -> Iterator[Ladder]:
 
     def changes() -> Iterator[_OfNode]:
         for node in stuck.nearest_first():
-            for key, effect in dict.fromkeys((taint.key, taint.effect) for taint in _unwelcome(stuck, node)):
+            own = (taint for taint in _unwelcome(stuck, node) if not owns_taint(taint))
+            for key, effect in dict.fromkeys((taint.key, taint.effect) for taint in own):
                 edit = RemoveTaint(Target(node.metadata.name), key, effect)
                 change, taint = Change(UNTAINT, str(edit), 25, edits=(edit,)), edit.described
                 summary = f"taking {taint} off {node.metadata.name}"
@@ -398,10 +409,10 @@ def _required(stuck: Stuck) -> Iterator[tuple[str, str, int]]:
     """Each requirement, and what it costs to drop it."""
     spec, required = stuck.pod.spec, required_node_selector(stuck.pod)
     for key in spec.node_selector:
-        yield "nodeSelector", key, 35
+        yield "nodeSelector", key, _OTHER_MACHINES if owns_label(key) else 35
     for term in required.node_selector_terms if required is not None else ():
         for expression in (*term.match_expressions, *term.match_fields):
-            yield "nodeAffinity", expression.key, 36
+            yield "nodeAffinity", expression.key, _OTHER_MACHINES if owns_label(expression.key) else 36
     if spec.affinity is None:
         return
     near = {"podAffinity": spec.affinity.pod_affinity, "podAntiAffinity": spec.affinity.pod_anti_affinity}
@@ -464,7 +475,8 @@ def new_nodes(stuck: Stuck) -> Iterator[Ladder]:
     """
     failed, shapes = _failed_domains(stuck), dict[Hashable, str]()
     for node in stuck.nearest_first():
-        if not _is_down(node) and failed.isdisjoint(node.metadata.labels.items()):
+        # A copy of one that is cordoned or not ready is neither.
+        if failed.isdisjoint(node.metadata.labels.items()):
             shapes.setdefault(_shape(node), node.metadata.name)
     for template in shapes.values():
         yield _copies(template, _most(stuck))
@@ -505,7 +517,7 @@ def _is_down(node: Node) -> bool:
 
 
 def _into_closed_domains(stuck: Stuck, failed: Set[Domain]) -> Iterator[Ladder]:
-    """For domains in which every node, and so its copies, is cordoned or tainted: copies of a node from elsewhere."""
+    """For domains in which every node, and so its copies, is tainted: copies of a node from elsewhere."""
     is_open = {node.metadata.name: _is_open(stuck, node) and not _is_down(node) for node in stuck.nodes}
     template = next((node.metadata.name for node in stuck.nearest_first() if is_open[node.metadata.name]), None)
     keys = dict.fromkeys(own.counted.constraint.topology_key for own in stuck.own_constraints)
@@ -561,7 +573,7 @@ def _shape(node: Node) -> Hashable:
     """What a copy inherits from the node."""
     labels = tuple(sorted((key, value) for key, value in node.metadata.labels.items() if key != HOSTNAME))
     taints = tuple((taint.key, taint.value, taint.effect) for taint in node.spec.taints if not is_state_taint(taint))
-    return labels, taints, node.spec.unschedulable, tuple(sorted(map(str, node.status.allocatable.items())))
+    return labels, taints, tuple(sorted(map(str, node.status.allocatable.items())))
 
 
 class Family(Struct, frozen=True):
@@ -577,6 +589,7 @@ class Family(Struct, frozen=True):
 
 FAMILIES: Sequence[Family] = (
     Family(5, "other pod", waits),
+    Family(8, "pod", topology_keys),
     Family(9, "constraint", min_domains),
     Family(10, "constraint", max_skews),
     Family(15, "constraint", policies),

@@ -19,7 +19,8 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
-from kubespread.kube.well_known import HOSTNAME, POOLS, ZONE
+from kubespread.kube.providers import POOLS
+from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, MalformedError, display_name, read_text_bytes
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload

@@ -321,6 +321,8 @@ def _judged(row: AuditedWorkload, finding: AuditFinding) -> tuple[Area, Badness,
         return "spread", "warning" if finding.level == "violated" else "notice", finding.level, exceeded
     if finding.cause == "missingLabel":
         return "spread", "notice", "missingLabel", 1
+    if finding.cause == "missesOwnPods":
+        return "spread", "warning", "missesOwnPods", row.replicas
     return "spread", "notice" if row.placed < 2 else "warning", "oneDomain", row.placed
 
 

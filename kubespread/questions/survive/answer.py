@@ -102,12 +102,11 @@ def _failures(question: Survive, report: SurviveReport) -> Iterator[str]:
 
 
 def _lost(world: World, question: Survive, silenced: Collection[str]) -> Iterator[_Domain]:
-    """The domains of all keys, or each two of one, but those that just fell silent; by default zones, or hosts where no
-    node is in a zone.
+    """The domains of all keys, or each two of one, but those that just fell silent; by default zones, where no node is
+    in one what pods are spread over (racks), and hosts where that is nothing else.
     """
     nodes = world.living.nodes.objects
-    has_zones = any(ZONE in node.metadata.labels for node in nodes)
-    full = [full_topology_key(key, nodes) for key in question.keys] or [ZONE if has_zones else HOSTNAME]
+    full = [full_topology_key(key, nodes) for key in question.keys] or _usual_keys(world)
     check_topology_keys(full, nodes, ())
     for key in dict.fromkeys(full):
         chosen = question.domains.get(key)
@@ -120,6 +119,15 @@ def _lost(world: World, question: Survive, silenced: Collection[str]) -> Iterato
             yield from _pairs(domains)
         if not question.pairs:
             yield from domains
+
+
+def _usual_keys(world: World) -> list[str]:
+    nodes = world.living.nodes
+    if nodes.label(ZONE).values:
+        return [ZONE]
+    constraints = (each for pod in world.book for each in pod.spec.topology_spread_constraints)
+    keys = {constraint.topology_key for constraint in constraints} - {HOSTNAME}
+    return sorted(key for key in keys if len(nodes.label(key).values) > 1) or [HOSTNAME]
 
 
 def _pairs(domains: Sequence[_Domain]) -> Iterator[_Domain]:

@@ -61,7 +61,11 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
 
     keys: Annotated[
         tuple[str, ...],
-        Option("Lose each domain of this topology key (default: zone, or hostname without zones).", ("--key",), "KEY"),
+        Option(
+            "Lose each domain of this topology key (default: zone, else what pods are spread over, else hostname).",
+            ("--key",),
+            "KEY",
+        ),
     ] = ()
     after: Annotated[
         tuple[str, ...],

@@ -31,6 +31,7 @@ from kubespread.candidate.replicas import autoscalers_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Workload
 from kubespread.kube.selector import Selector, from_label_selector
+from kubespread.questions.causes.own_pods import is_meant, missing_them
 from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding
 from kubespread.questions.check.report import Severity
 
@@ -44,17 +45,15 @@ def check(case: Case) -> Iterator[RuleFinding]:
         selector = from_label_selector(declared.written.label_selector)
         if _is_meant(case, declared, selector) or _may_be_added(case, selector):
             continue
-        why = f"the selector {selector} misses the pod's own labels ({_missed(case, selector)})"
+        why = f"the selector {missing_them(selector, case.subject.labels)}"
         severity = Severity.ERROR if _can_be_several(case) else Severity.WARNING
         yield case.counting_nothing(declared, f"{declared.path}.labelSelector", why, severity)
 
 
 def _is_meant(case: Case, declared: Declared, selector: Selector) -> bool:
     """Whether it counts pods of others, and was not just copied from them."""
-    others = list(_counted(case, selector))
-    if any(declared.counts_itself for declared in case.own):
-        return bool(others)
-    return bool(others) and all(declared.written not in pod.spec.topology_spread_constraints for pod in others)
+    counts_own = any(declared.counts_itself for declared in case.own)
+    return is_meant(declared.written, list(_counted(case, selector)), counts_own=counts_own)
 
 
 def _may_be_added(case: Case, selector: Selector) -> bool:
@@ -76,13 +75,6 @@ def _counted(case: Case, selector: Selector) -> Iterator[Pod]:
 def _can_be_several(case: Case) -> bool:
     subject = case.subject
     return subject.replicas > 1 or any(autoscaler.most > 1 for autoscaler in autoscalers_of(subject.name, case.objects))
-
-
-def _missed(case: Case, selector: Selector) -> str:
-    """``app is api``, ``no label tier``: what the pod has of the first requirement that it does not meet."""
-    labels = case.subject.labels
-    key = next(requirement.key for requirement in selector.requirements if not requirement.matches(labels))
-    return f"{key} is {labels[key]}" if key in labels else f"no label {key}"
 
 
 RULE = Rule("KS101", "ghost-pods", Severity.ERROR, check)

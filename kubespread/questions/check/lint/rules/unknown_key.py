@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubespread.kube.providers import PROVIDERS
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
 from kubespread.questions.causes.bars import meant_key
 from kubespread.questions.check.lint.rule import Case, Declared, Rule, RuleFinding
@@ -36,20 +37,7 @@ _REPLACED = {
 }
 _EVERYWHERE = frozenset({HOSTNAME, ZONE, REGION, *_REPLACED.values()})
 # What Kubernetes, and the big providers, put on every node by themselves.
-_COMMON = _EVERYWHERE | frozenset(
-    {
-        "topology.k8s.aws/zone-id",
-        "topology.ebs.csi.aws.com/zone",
-        "topology.gke.io/zone",
-        "topology.disk.csi.azure.com/zone",
-        "eks.amazonaws.com/nodegroup",
-        "eks.amazonaws.com/capacityType",
-        "cloud.google.com/gke-nodepool",
-        "kubernetes.azure.com/agentpool",
-        "karpenter.sh/nodepool",
-        "karpenter.sh/capacity-type",
-    }
-)
+_COMMON = _EVERYWHERE.union(*(provider.everywhere for provider in PROVIDERS.values()))
 
 
 def check(case: Case) -> Iterator[RuleFinding]:
