@@ -68,7 +68,14 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
         [*hosts("a", "b", "c"), *deployment("web", ("n0", "n1", "n2"), spec=SPREAD), budget("web", minAvailable=3)],
         {},
         ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/web-a web: {NEEDS.format(3, 3)}",
-         "try --scale default/Deployment/web=4"],
+         "try --scale default/Deployment/web=4", "try --budget default/web:maxUnavailable=1"],
+    ),
+    "budgets that allow none of several workloads, none of which is enough alone": (
+        [*hosts("a", "b", "c"), *deployment("web", ("n0", "n1")), *deployment("db", ("n1", "n2")),
+         budget("web", maxUnavailable=0), budget("db", maxUnavailable=0)],
+        {},
+        ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/web-a web: {NEEDS.format(2, 2)}",
+         "try --budget default/db:maxUnavailable=1 --budget default/web:maxUnavailable=1"],
     ),
     "a pod without another node holds a budget up, a surge frees it": (
         [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="6"), budget("web", maxUnavailable=1)],
@@ -246,3 +253,14 @@ def test_new_nodes_of_no_kind_are_an_error(to: str, message: str) -> None:
 def test_smaller_nodes_leave_pods_pending() -> None:
     report = upgraded([*hosts("a"), *deployment("web", ("n0", "n0", "n0"), cpu="1")], "n0", to="2x8", remedies=False)
     assert (report.verdict, report.left_pending, report.to) == ("no", 1, "2x8")
+
+
+def test_all_budgets_that_hold_the_pool_are_named_before_it_begins() -> None:
+    objects = [
+        *hosts("a", "b", "c"), *deployment("web", ("n0", "n1")), *deployment("db", ("n1", "n2")),
+        budget("web", maxUnavailable=0), budget("db", maxUnavailable=0),
+    ]  # fmt: skip
+    report = upgraded(objects)
+    assert report.tight_budgets == ("default/db", "default/web")
+    assert "before any node is replaced 2 disruption budgets let no pod go: default/db, default/web" in report.answer
+    assert upgraded(objects, nodes="n0").tight_budgets == ("default/web",)

@@ -48,6 +48,7 @@ WRITTEN: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "evict": ("web-5d4f8c7b9d-1", {"pod": "web-5d4f8c7b9d-1"}, []),
     "scale": ("deploy/web=9", {"workload": "deploy/web", "replicas": 9}, []),
     "scale-requests": ("deploy/web=0.75", {"workload": "deploy/web", "factor": 0.75}, []),
+    "budget": ("default/deploy/web:maxUnavailable=25%", {"budget": "default/deploy/web", "maxUnavailable": "25%"}, []),
     "rollout": ("deploy/web cpu=2 memory=1Gi", {"workload": "deploy/web", "set": ["cpu=2", "memory=1Gi"]}, []),
     "rollback": ("deploy/web", {"workload": "deploy/web"}, ["rollout deploy/web cpu=200m"]),
     "restore": ("node-a1", {"nodes": "node-a1"}, ["fail node-a1"]),
@@ -133,7 +134,7 @@ def test_a_verb_changes_the_cluster(verb: str) -> None:
     without, after = (
         kubespread.after_steps(CLUSTER, scenario(*before, f"{verb} {text}"), steps) for steps in (len(before), None)
     )
-    assert (after.nodes, after.pods) != (without.nodes, without.pods)
+    assert (after.nodes, after.pods, after.objects) != (without.nodes, without.pods, without.objects)
 
 
 ABOUT_IT: dict[str, tuple[str, str]] = {

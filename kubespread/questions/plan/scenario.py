@@ -31,6 +31,7 @@ from kubespread.questions.scene import Scene
 from kubespread.scenario.document import API_VERSION
 from kubespread.scenario.reading import KIND, Scenario, Step
 from kubespread.scenario.verbs import Apply, Rollback, Rollout
+from kubespread.snapshot.edits.budgets import SetBudget
 from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of
 from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
@@ -122,7 +123,7 @@ def _objects(step: Step, nodes: Sequence[Node]) -> set[str]:
             if target.selector is None:
                 return {f"node {target.text}", *of_workloads}
             return {*(f"node {node.metadata.name}" for node in nodes_with(target.selector, nodes)), *of_workloads}
-        case Scale() | ScaleRequests() | Apply() | Rollout() | Rollback() | DeletePods() | EvictPod():
+        case Scale() | ScaleRequests() | SetBudget() | Apply() | Rollout() | Rollback() | DeletePods() | EvictPod():
             return {"workloads"}
     return of_workloads
 

@@ -35,6 +35,7 @@ from kubespread.world.events.draining import cordon, delete_nodes, drain, drain_
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline, Difference, Trial
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, landed_pods, workload_of
+from kubespread.world.reporting.tight_budgets import tight_budgets, whose
 from kubespread.world.store.happenings import PREEMPTED, Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.waiting import constraints_on
@@ -58,7 +59,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         names = [name for name in names if name in fewest]
     trials = _Trials.of(question, scene)
     world = trials.baseline.world
-    workload = holds.whose(world, lambda _: True)
+    workload = whose(world, lambda _: True)
     alone = tuple(scene.tasks(trials, names, known=_known))
     rows, together, untried = _removals(trials, alone, lambda: scene.is_over)
     report = RemovableReport(
@@ -69,7 +70,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         pending_before=trials.baseline.pending(),
         rows=rows,
         together=together,
-        tight_budgets=tuple(budget.name for budget in holds.tight_budgets(world, workload)),
+        tight_budgets=tuple(budget.name for budget in tight_budgets(world, workload)),
         left_alone=tuple(
             LeftAlone(node=kept.node, cause=kept.cause, pods=kept.pods)  # type: ignore[arg-type]  # autoscalers have two
             for kept in holds.kept_by_autoscalers(world, workload, set(names))

@@ -27,7 +27,7 @@ from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
-from kubespread.questions.removable.holds import KeptNode, TightBudget, WorkloadOf, kept_nodes, tight_budgets, whose
+from kubespread.questions.removable.holds import KeptNode, kept_nodes
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import HOLDS
 from kubespread.questions.report import lines
@@ -48,6 +48,7 @@ from kubespread.questions.survive.question import Survive
 from kubespread.reports.parts import ClusterReference
 from kubespread.wording import count_of
 from kubespread.world.events.world import World
+from kubespread.world.reporting.tight_budgets import TightBudget, WorkloadOf, tight_budgets, whose
 
 
 class _Line(msgspec.Struct, rename="camel"):

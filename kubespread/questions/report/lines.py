@@ -29,7 +29,7 @@ from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.report import PendingReport, StuckGroup
 from kubespread.questions.remedies.families import SHORT
-from kubespread.questions.removable.holds import KeptNode, TightBudget, WorkloadOf
+from kubespread.questions.removable.holds import KeptNode
 from kubespread.questions.removable.report import HOLDS, HoldCause, RemovableReport
 from kubespread.questions.report.report import Area, Badness, ReportLine
 from kubespread.questions.room import PODS
@@ -46,6 +46,7 @@ from kubespread.world.events.editing import apply, exists
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline
 from kubespread.world.reporting.happenings import desired_replicas, unmade_pods
+from kubespread.world.reporting.tight_budgets import TightBudget, WorkloadOf
 
 
 class AtMaximum(Struct, frozen=True):

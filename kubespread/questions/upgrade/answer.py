@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
+from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, PodDisruptionBudget
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
@@ -26,6 +26,7 @@ from kubespread.questions.scene import Scene
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.report import Blocked, UpgradeCost, UpgradeReport, UpgradeStep
 from kubespread.scenario.prices import Prices, read_prices
+from kubespread.snapshot.edits.budgets import MAX_UNAVAILABLE, SetBudget
 from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of, node_called
 from kubespread.snapshot.edits.nodes import Uncordon
 from kubespread.snapshot.edits.pods import Scale
@@ -44,6 +45,7 @@ from kubespread.world.reporting.happenings import (
     unmade_pods,
     workload_of,
 )
+from kubespread.world.reporting.tight_budgets import tight_budgets, whose
 from kubespread.world.store.happenings import EVICTED, PREEMPTED
 from kubespread.world.store.pod_book import key_of
 
@@ -63,7 +65,8 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     whose = question.asked_in(scene.snapshot)
     if whose.names or whose.text or whose.namespace is not None:
         whose.check_any(through.baseline.world, scene.now)
-    report = _played(question, trial)
+    tight = _tight(question, through)
+    report = replace(_played(question, trial), tight_budgets=tight)
     if question.remedies and report.verdict != "yes":
         report = _with_remedies(report, through, scene, took)
     prices = None if question.prices is None else read_prices(question.prices)
@@ -197,7 +200,10 @@ def _trials(question: Upgrade, world: World, report: UpgradeReport) -> Iterator[
         if node.spec.unschedulable and not is_silent(node) and node.metadata.name not in replaced
     )
     needed = (room, replicas) if report.pending or report.blocked is None else (replicas, room)
-    yield from ((change,) for change in chain(*needed, uncordoned))
+    yield from ((change,) for change in chain(*needed))
+    if looser := tuple(_looser(world, report)):
+        yield looser
+    yield from ((change,) for change in uncordoned)
 
 
 def _edit(edit: Edit) -> Change:
@@ -226,6 +232,29 @@ def _room(question: Upgrade, pool: Sequence[Node]) -> Iterator[Change]:
     working = (node for node in pool if not is_silent(node))
     if (template := next(working, None)) is not None:
         yield _edit(AddNode(template.metadata.name))
+
+
+def _tight(question: Upgrade, through: _Through) -> tuple[NamespacedName, ...]:
+    """The budgets that hold pods on the nodes to replace, before anything happens."""
+    world = through.baseline.world
+    pool = {node.metadata.name for node in _nodes_of(question, world)}
+    budgets = tight_budgets(world, whose(world, through.counts))
+    return tuple(budget.name for budget in budgets if not pool.isdisjoint(budget.nodes))
+
+
+def _looser(world: World, report: UpgradeReport) -> Iterator[Change]:
+    """maxUnavailable 1 for the budgets where it stops, and then for all that hold pods before it begins."""
+    blocked = () if report.blocked is None else report.blocked.pods
+    stopping = {NamespacedName(pod.pod.namespace, pod.budget) for pod in blocked if pod.budget}
+    holding = stopping.union(report.tight_budgets)
+    edits = {
+        name: SetBudget(name.name, "", MAX_UNAVAILABLE, 1, name.namespace)
+        for budget in world.objects.of(PodDisruptionBudget)
+        if budget.spec.max_unavailable != 1 and (name := NamespacedName.of(budget)) in holding
+    }
+    some = tuple(edit for name, edit in edits.items() if name in stopping)
+    for set_budgets in dict.fromkeys(filter(None, (some, tuple(edits.values())))):
+        yield Change("budget", " ".join(f"--{edit}" for edit in set_budgets), 0, edits=set_budgets)
 
 
 def _larger(world: World, report: UpgradeReport) -> Iterator[Change]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -105,6 +105,10 @@ class UpgradeReport(OfWorkloads, frozen=True, kw_only=True):
     """
     short: tuple[FewerReady, ...] = ()
     """Workloads that have fewer ready pods in the end than before, and than they are to have."""
+    tight_budgets: tuple[NamespacedName, ...] = ()
+    """NAMESPACE/name of the disruption budgets with pods on these nodes that let none of them go, before any node is
+    replaced.
+    """
     pending_before: int = 0
     """Pods that are pending before any node is replaced, once the cluster has settled."""
     remedies: tuple[str, ...] = ()
@@ -164,6 +168,7 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
     yield f"{', '.join((replaced, *troubles))}{blocked_at}"
     if report.blocked is not None:
         yield from _causes(report.blocked)
+    yield from _tight(report.tight_budgets)
     for budget, pods in broken.items():
         verb = verb_of(len(pods), "are")
         yield f"{some_of(pods, _MAX_NAMED)} {verb} preempted though the disruption budget {budget} does not allow it"
@@ -200,6 +205,12 @@ def _cost(cost: UpgradeCost) -> str:
 
 def _number(unmade: Iterable[UnmadePods]) -> str:
     return count_of(sum(row.count for row in unmade), "pod")
+
+
+def _tight(budgets: Sequence[NamespacedName]) -> Iterator[str]:
+    if budgets:
+        let = f"{count_of(len(budgets), 'disruption budget')} {'lets' if len(budgets) == 1 else 'let'} no pod go"
+        yield f"before any node is replaced {let}: {some_of(budgets, _MAX_NAMED)}"
 
 
 def _causes(blocked: Blocked) -> Iterator[str]:

@@ -8,6 +8,7 @@
     add-node TEMPLATE[:COUNT][@CPUxGI][@KEY=VALUE[,KEY=VALUE]...]
     delete-pods [NAMESPACE/]LABELS  evict [NAMESPACE/]POD           scale [NAMESPACE/]KIND/NAME=N
     scale-requests [NAMESPACE/]KIND/NAME=FACTOR                     scale-requests *=FACTOR
+    budget [NAMESPACE/][KIND/]NAME:maxUnavailable=VALUE             :minAvailable=VALUE, or to remove: :none
 
 NODES is a node's name, or labels as kubectl's -l has them (``zone=a``, ``'pool in (a,b)'``). NODE before an equals sign
 is always a name: for nodes with certain labels, the change follows a blank. TEMPLATE is a file if it ends
@@ -22,6 +23,7 @@ from collections.abc import Mapping
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.snapshot.edits.budgets import SetBudget
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail, FailHard, NodeLabel, NodeTaint, Uncordon
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
@@ -41,6 +43,7 @@ _EDITS: tuple[type[Edit], ...] = (
     EvictPod,
     Scale,
     ScaleRequests,
+    SetBudget,
 )
 EDITS: Mapping[str, type[Edit]] = {edit.form.verb: edit for edit in _EDITS}
 """By their verbs, in the order of ``--help``."""

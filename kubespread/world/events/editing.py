@@ -14,18 +14,21 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
-from kubespread.controllers.disruption import no_such_pod
+from kubespread.controllers.disruption import no_such_pod, protects
 from kubespread.controllers.outage import NO_EXECUTE, evicted_after
+from kubespread.controllers.statefulset import POD_INDEX_LABEL, POD_NAME_LABEL, REVISION_LABEL
 from kubespread.errors import UsageError
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget, PodDisruptionBudgetSpec
 from kubespread.kube.api.core import Pod, PodTemplateSpec
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS, of_pods
-from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.meta import ApiObject, LabelSelector, ObjectMeta
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.api.workloads import CronJob, Job, ReplicaSet
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, controller_of, is_active
 from kubespread.kube.pod_requests import Scaling
 from kubespread.kube.selector import Selector
+from kubespread.snapshot.edits.budgets import MAX_UNAVAILABLE, MIN_AVAILABLE, SetBudget
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import AddTaint, Drain, Fail, NodeLabel, NodeTaint
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
@@ -35,12 +38,15 @@ from kubespread.world.events.controllers import add_operated, follow, rollout_of
 from kubespread.world.events.draining import drain, evict, fail, remove_failed
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import DELETED, TAINTED
-from kubespread.world.store.owners import Rollout, in_order, name_of
+from kubespread.world.store.owners import Rollout, are_namesakes, in_order, name_of
 from kubespread.world.store.pod_book import as_template, key_of
 from kubespread.world.store.store import OPERATOR, Store
 from kubespread.world.store.waiting import Waiting
 
 _MAX_NAMED = 3
+_LIMITS = {MAX_UNAVAILABLE: "max_unavailable", MIN_AVAILABLE: "min_available"}
+_OF_ONE = (TEMPLATE_HASH, REVISION_LABEL, POD_NAME_LABEL, POD_INDEX_LABEL)
+"""Labels that controllers give pods of one revision, or a single pod."""
 T = TypeVar("T", bound=ApiObject)
 
 
@@ -182,9 +188,68 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
             meant = world.meant(WorkloadName(edit.kind, edit.namespace or namespace, edit.name)) if edit.kind else None
             if not scale_requests(world, Fraction(edit.factor), meant) and meant is not None:
                 raise not_found(world, meant)
+        case SetBudget():
+            _set_budget(world, edit, edit.namespace or namespace)
         case _:
             _change_nodes(world, edit)
     world.settle()
+
+
+def _set_budget(world: World, edit: SetBudget, namespace: str) -> None:
+    budgets = world.objects.of(PodDisruptionBudget)
+    if edit.kind:
+        template = _template_of(world, WorkloadName(edit.kind, namespace, edit.name))
+        meant = [budget for budget in budgets if protects(budget, template)]
+    else:
+        template, there = Pod(), [budget for budget in budgets if budget.metadata.namespace == namespace]
+        meant = [budget for budget in there if budget.metadata.name == edit.name]
+        if not meant:
+            hint = alternatives(edit.name, (budget.metadata.name for budget in there))
+            what = f"poddisruptionbudgets.policy {quote(edit.name)} not found in namespace {namespace}"
+            raise UsageError(f"{what}{hint or '; a workload (deploy/web) gets a new one'}")
+    if not edit.field:
+        if not meant:
+            raise UsageError(f"no budget protects the pods of {edit.kind}/{edit.name}")
+        world.use_objects(
+            world.objects.with_all(PodDisruptionBudget, [each for each in budgets if each not in meant]), ()
+        )
+        return
+    if len(meant) > 1:
+        names = some_of([budget.metadata.name for budget in meant], _MAX_NAMED)
+        raise UsageError(f"budgets {names} protect the pods of {edit.kind}/{edit.name}: name one of them")
+    selector = _selector_of(world, WorkloadName(edit.kind, namespace, edit.name), template)
+    made = PodDisruptionBudget(
+        metadata=ObjectMeta(name=edit.name, namespace=namespace), spec=PodDisruptionBudgetSpec(selector=selector)
+    )
+    budget = meant[0] if meant else made
+    limits = {"max_unavailable": None, "min_available": None, _LIMITS[edit.field]: edit.value}
+    world.add_objects([replace(budget, spec=replace(budget.spec, **limits))])
+    # With the status that the disruption controller writes.
+    same = (each for each in world.budgets.current(world.time) if are_namesakes(each, budget))
+    world.add_objects(list(same))
+
+
+def _template_of(world: World, name: WorkloadName) -> Pod:
+    """A pod of the workload, or what its template says. Raises UsageError for one that is not there."""
+    for owner in world.owners_below(name):
+        if pods := world.book.of(owner):
+            return pods[0]
+    row = POD_CREATORS.get(name.kind)
+    obj = None if row is None else world.objects.named(row.cls, name.name, name.namespace)
+    template = None if row is None or obj is None else row.pod_template(obj)
+    if template is None:
+        raise not_found(world, name)
+    return Pod(metadata=replace(template.metadata, namespace=name.namespace), spec=template.spec)
+
+
+def _selector_of(world: World, name: WorkloadName, pod: Pod) -> LabelSelector:
+    """The workload's own; where it has none, the labels that all its pods have, of any revision."""
+    row = POD_CREATORS.get(name.kind)
+    obj = None if row is None else world.objects.named(row.cls, name.name, name.namespace)
+    own = getattr(getattr(obj, "spec", None), "selector", None)
+    if isinstance(own, LabelSelector):
+        return own
+    return LabelSelector(match_labels={key: value for key, value in pod.metadata.labels.items() if key not in _OF_ONE})
 
 
 def _change_nodes(world: World, edit: Edit) -> None:
