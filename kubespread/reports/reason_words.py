@@ -17,6 +17,11 @@ class ReasonWords(Struct, frozen=True):
     is_state: bool = False
     """Whether it is what nodes are, and not what they have or lack."""
 
+    @property
+    def lacks_room(self) -> bool:
+        """Whether the pod would fit in more room."""
+        return self.of_one.startswith((_TOO_LITTLE, "has no room"))
+
     def said_of(self, count: int) -> str:
         """``is cordoned``, ``are cordoned``."""
         verb = ("is " if count == 1 else "are ") if self.is_state else ""
@@ -71,7 +76,7 @@ _WORDS: tuple[tuple[str, ReasonWords], ...] = (
     ("node(s) didn't satisfy plugin(s)", _failing("node list", "a plugin's node list")),
     ("Too many pods", ReasonWords("pods", "has no room for another pod", "have no room for another pod")),
 )
-_INSUFFICIENT = "Insufficient "
+_INSUFFICIENT, _TOO_LITTLE = "Insufficient ", "has too little "
 _BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
 
 
@@ -80,7 +85,7 @@ def words_of(reason: str) -> ReasonWords:
     """What is said of a reason of kube-scheduler; one that is not known here is its own short name."""
     if reason.startswith(_INSUFFICIENT):
         resource = reason.removeprefix(_INSUFFICIENT)
-        return ReasonWords(resource, f"has too little {resource}", f"have too little {resource}")
+        return ReasonWords(resource, f"{_TOO_LITTLE}{resource}", f"have too little {resource}")
     matching = (words for start, words in _WORDS if reason.startswith(start))
     return next(matching, ReasonWords(reason, f"fails: {reason}", f"fail: {reason}"))
 

@@ -6,6 +6,7 @@ import pytest
 
 import kubespread
 from tests.builders import Data, hard, node, owned_by, pod, pods_on, soft, taint
+from tests.storage import claim, on_host, storage_class, volume
 
 
 def conclusion(nodes: list[Data], running: list[Data], candidate: Data) -> str | None:
@@ -22,6 +23,7 @@ def zones(a: Data | None = None, b: Data | None = None) -> list[Data]:
 
 IN_A = pods_on({"a0": 1})
 ASKS = {"cpu": "2"}
+DATA = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
 CASES: dict[str, tuple[list[Data], list[Data], Data, str | None]] = {
     "fits": (zones(), IN_A, pod(constraints=[hard()]), None),
     "only one zone is left, and it is cordoned": (
@@ -128,6 +130,29 @@ CASES: dict[str, tuple[list[Data], list[Data], Data, str | None]] = {
 }
 
 
+IN_ZONE_B = [
+    claim("data", "v"), volume("v", "made", only=on_host("b", "zone"), phase="Bound"), storage_class("made", "d.csi"),
+]  # fmt: skip
+OF_VOLUMES: dict[str, tuple[list[Data], list[Data], Data, str]] = {
+    "a volume is where no node has room": (
+        zones(b={"cpu": "1"}), IN_ZONE_B, pod(requests=ASKS, volumes=DATA),
+        "volume data is in b, which has no node with room: both nodes have too little cpu",
+    ),
+    "a volume is where something else is wrong": (
+        zones(b={"unschedulable": True}), IN_ZONE_B, pod(requests=ASKS, volumes=DATA),
+        "volume data is in b; there both nodes are cordoned",
+    ),
+    "a volume is where there is no node": (
+        zones()[:2], IN_ZONE_B, pod(volumes=DATA), "volume data is in b, which no node is"
+    ),
+    "a volume is not all that keeps it elsewhere": (
+        zones(a={"cpu": "1"}, b={"cpu": "1"}), IN_ZONE_B, pod(requests=ASKS, volumes=DATA),
+        "all 4 nodes have too little cpu",
+    ),
+}  # fmt: skip
+CASES |= OF_VOLUMES
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_what_bars_the_pod(case: str) -> None:
     nodes, running, candidate, expected = CASES[case]
@@ -161,3 +186,19 @@ def test_the_answer_names_its_cluster() -> None:
     assert cluster is not None
     assert (cluster.context, cluster.server, cluster.snapshot, cluster.server_version) == ("prod", None, None, None)
     assert cluster.age_seconds in range(60)
+
+
+def test_a_larger_node_where_the_volume_is_gets_the_pod_in() -> None:
+    cluster = kubespread.Snapshot.from_objects(
+        [*zones(b={"cpu": "1"}), *IN_ZONE_B, pod("web", requests=ASKS, volumes=DATA)]
+    )
+    advice = kubespread.advise(cluster, "pod/web").advice
+    assert advice is not None
+    assert "--add-node b0@2x32" in [text for each in advice.enough for text in each.options]
+
+
+def test_a_node_where_the_volume_is_gets_the_pod_in() -> None:
+    cluster = kubespread.Snapshot.from_objects([*zones()[:2], *IN_ZONE_B, pod("web", volumes=DATA)])
+    advice = kubespread.advise(cluster, "pod/web").advice
+    assert advice is not None
+    assert "--add-node a0@zone=b" in [text for each in advice.enough for text in each.options]

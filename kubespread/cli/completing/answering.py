@@ -118,6 +118,12 @@ def scaled(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
         yield from (f"{typed}/{name}=" for name in _named(clusters, kind.short, line))
 
 
+def budgeted(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """``deploy/``, then ``deploy/web:maxUnavailable=``."""
+    for word in scaled(line, environment):
+        yield f"{word.removesuffix('=')}:maxUnavailable=" if word.endswith("=") else word
+
+
 def pods(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """The pods, with their namespace once one is typed."""
     namespace, slash, _ = line.word.partition("/")
@@ -258,7 +264,7 @@ _BY_NAME: Mapping[str, Source] = {
     "max_skew": key_equals, "min_domains": key_equals, "survive": key_equals,
     "node_selector": key_equals,
     "evict": pods, "scale": scaled,
-    "scale_requests": scaled, "add_node": nodes,
+    "scale_requests": scaled, "budget": budgeted, "add_node": nodes,
     "pod": references, "manifest": references, "workload": references,
     "select": rule_codes, "ignore": rule_codes,
 }  # fmt: skip

@@ -22,6 +22,7 @@ from kubespread.kube.selector import Selector, from_map, parse_term, required_no
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, DO_NOT_SCHEDULE, HOSTNAME, REGION, ZONE
+from kubespread.questions.causes.volumes import OF_VOLUMES, placed_volumes
 from kubespread.reports.parts import letter
 from kubespread.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -218,6 +219,8 @@ def bars(evaluation: Evaluation) -> str | None:
         return None
     constraints = barring_constraints(evaluation)
     reasons: list[BarringReason] = [*constraints, *failings(evaluation)]
+    if (by_volume := confined_by_volume(evaluation, reasons)) is not None:
+        return by_volume
     if everywhere := [reason for reason in reasons if reason.rejected.all()]:
         return _everywhere(evaluation, everywhere, reasons)
     confined = _confined(evaluation, constraints, reasons)
@@ -225,6 +228,25 @@ def bars(evaluation: Evaluation) -> str | None:
     if selecting is None or (confined is not None and confined[1] < _left(selecting)):
         return None if confined is None else confined[0]
     return left_by_selection(evaluation, reasons, selecting)
+
+
+def confined_by_volume(evaluation: Evaluation, reasons: Sequence[BarringReason]) -> str | None:
+    """``volume data-kafka-0 is in us-east-2a, which has no node with room``, where that alone keeps the pod from some
+    node, or from all.
+    """
+    own = [reason for reason in reasons if isinstance(reason, Failing) and reason.words in OF_VOLUMES]
+    volume = next(placed_volumes(evaluation), None) if own else None
+    if volume is None:
+        return None
+    reached: Mask = ~np.logical_or.reduce([reason.rejected for reason in own])
+    if not reached.any():
+        return f"{volume}, which no node is"
+    if not rejected_only_by(reasons, own).any():
+        return None
+    others = [reason for reason in reasons if reason not in own and (reason.rejected & reached).any()]
+    if all(isinstance(reason, Failing) and reason.words.lacks_room for reason in others):
+        return f"{volume}, which has no node with room: {_wrong(others, reached)}"
+    return f"{volume}; there {_wrong(others, reached)}"
 
 
 def selection_of(reasons: Sequence[BarringReason]) -> Failing | None:

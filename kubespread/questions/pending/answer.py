@@ -27,6 +27,7 @@ from kubespread.questions.causes.bars import (
     BarringReason,
     Failing,
     barring_constraints,
+    confined_by_volume,
     failings,
     fitting_without,
     in_brief,
@@ -109,6 +110,8 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
 def _decisive(evaluation: Evaluation) -> str:
     """What rules out all nodes; else what alone rules out most, and what is wrong with the others."""
     reasons: list[BarringReason] = [*barring_constraints(evaluation), *failings(evaluation)]
+    if (by_volume := confined_by_volume(evaluation, reasons)) is not None:
+        return by_volume
     if everywhere := [reason for reason in reasons if reason.rejected.all()]:
         return _everywhere(evaluation, everywhere, reasons)
     selecting = selection_of(reasons)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -168,7 +168,7 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
     yield f"{', '.join((replaced, *troubles))}{blocked_at}"
     if report.blocked is not None:
         yield from _causes(report.blocked)
-    yield from _tight(report.tight_budgets)
+    yield from _tight(report)
     for budget, pods in broken.items():
         verb = verb_of(len(pods), "are")
         yield f"{some_of(pods, _MAX_NAMED)} {verb} preempted though the disruption budget {budget} does not allow it"
@@ -207,8 +207,11 @@ def _number(unmade: Iterable[UnmadePods]) -> str:
     return count_of(sum(row.count for row in unmade), "pod")
 
 
-def _tight(budgets: Sequence[NamespacedName]) -> Iterator[str]:
-    if budgets:
+def _tight(report: UpgradeReport) -> Iterator[str]:
+    """The budgets that hold more pods than the ones it stops at."""
+    blocked = () if report.blocked is None else report.blocked.pods
+    budgets = report.tight_budgets
+    if {*budgets} - {NamespacedName(pod.pod.namespace, pod.budget) for pod in blocked}:
         let = f"{count_of(len(budgets), 'disruption budget')} {'lets' if len(budgets) == 1 else 'let'} no pod go"
         yield f"before any node is replaced {let}: {some_of(budgets, _MAX_NAMED)}"
 
