@@ -109,6 +109,10 @@ def _scheduled_as(template: PodTemplateSpec | Pod) -> Any:
     # A drain reads emptyDirs, scheduling does not.
     pod.spec.volumes = [volume for volume in pod.spec.volumes if volume.affects_scheduling]
     pod.spec.forget_unread_volumes()
+    # Admission reads security contexts, scheduling does not.
+    pod.spec.security_context = None
+    for container in (*pod.spec.containers, *pod.spec.init_containers):
+        container.security_context = None
     labels = {key: value for key, value in pod.metadata.labels.items() if key != TEMPLATE_HASH}
     # However amounts are written.
     return labels, tree_of(msgspec.to_builtins(pod.spec))

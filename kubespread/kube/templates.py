@@ -37,9 +37,16 @@ MERGE_KEYS: Mapping[str, str] = {
 """What kubectl tells the elements of a list apart by; lists of other names are replaced whole."""
 CONTAINERS = ("containers", "initContainers")
 _ANNOTATIONS = "annotations"
-READ_OF_SPEC = {field.encode_name for field in msgspec.structs.fields(PodSpec)} - {*CONTAINERS, "volumes"}
+READ_OF_SPEC = {field.encode_name for field in msgspec.structs.fields(PodSpec)} - {
+    *CONTAINERS,
+    "volumes",
+    "securityContext",
+}
 """Fields that are decoded with all that is below them. Of volumes most is forgotten again."""
-READ_OF_CONTAINERS = {field.encode_name for field in msgspec.structs.fields(Container)} - {"restartPolicyRules"}
+READ_OF_CONTAINERS = {field.encode_name for field in msgspec.structs.fields(Container)} - {
+    "restartPolicyRules",
+    "securityContext",
+}
 _BYTES = 6
 _HOSTILE = (msgspec.MsgspecError, RecursionError, OverflowError, ValueError, TypeError, AttributeError)
 _encode = msgspec.json.Encoder(order="deterministic").encode

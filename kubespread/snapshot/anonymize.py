@@ -18,7 +18,7 @@ import msgspec
 
 from kubespread.kube.api import devices
 from kubespread.kube.api.cluster_objects import ClusterObjects, CSIDriver, CSINodeDriver, PersistentVolumeClaim
-from kubespread.kube.api.core import Container, ContainerImage, ImageVolumeSource, PodOS
+from kubespread.kube.api.core import Container, ContainerImage, ImageVolumeSource, PodOS, Sysctl
 from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import KubeObject, ObjectMeta
 from kubespread.kube.api.workloads import StatefulSet
@@ -40,7 +40,7 @@ _KEPT_FIELDS = frozenset(
         "access_modes", "volume_mode", "volume_binding_mode", "provisioner", "completion_mode", "driver", "attacher",
         "declared_features", "kubelet_version", "caching_mode", "pod_management_policy", "scopes", "scope_name",
         "operations", "api_groups", "resources", "unhealthy_pod_eviction_policy", "pod_replacement_policy",
-        "max_surge", "max_unavailable", "min_available", "completed_indexes",
+        "add", "drop", "proc_mount", "max_surge", "max_unavailable", "min_available", "completed_indexes",
         # Resources by name, and what names a resource.
         "requests", "limits", "capacity", "allocatable", "allocated_resources", "overhead", "pod_fixed", "max", "min",
         "default", "default_request", "max_limit_request_ratio", "hard", "used", "maximum_volume_size",
@@ -53,7 +53,7 @@ _KEPT_FIELDS = frozenset(
     }
 )  # fmt: skip
 # CSI drivers and device classes are products, and other names are derived from theirs and from those of requests.
-_KEPT_NAMES = (PodOS, CSINodeDriver, devices.DeviceRequest, devices.DeviceSubRequest)
+_KEPT_NAMES = (PodOS, Sysctl, CSINodeDriver, devices.DeviceRequest, devices.DeviceSubRequest)
 _KEPT_WORDS = frozenset(
     {
         "", "default", "kube-system", "kube-public", "kube-node-lease", "system-cluster-critical",

@@ -34,10 +34,6 @@ def policy(kind: str, rules: list[Data]) -> Data:
 SELECTED = {"scheduler.alpha.kubernetes.io/node-selector": "env=prod"}
 CASES: dict[str, tuple[list[Data], list[str]]] = {
     "nothing of the kind": ([namespace()], []),
-    "a namespace that enforces a level": (
-        [namespace(labels={"pod-security.kubernetes.io/enforce": "restricted"})],
-        ["PodSecurity: namespace default enforces restricted; whether the pod meets it is not evaluated"],
-    ),
     "a level that lets all pass": ([namespace(labels={"pod-security.kubernetes.io/enforce": "privileged"})], []),
     "a namespace's node selector": (
         [namespace(annotations=SELECTED)],

@@ -13,8 +13,6 @@ import pytest
 import kubespread
 from tests.builders import Data, hosts, owned_by, owner, replica
 
-NAMESPACE: Data = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
-
 
 def of(kind: str, name: str, api_version: str = "v1", **fields: Any) -> Data:
     metadata = {"name": name, "namespace": "default"}
@@ -27,6 +25,12 @@ def limit_range(name: str = "limits", **item: Data) -> Data:
 
 def quota(**hard: str) -> Data:
     return of("ResourceQuota", "small", spec={"hard": hard}, status={"hard": hard, "used": dict.fromkeys(hard, "6")})
+
+
+def enforcing(level: str, version: str | None = None) -> Data:
+    enforced = "pod-security.kubernetes.io/enforce"
+    labels = {enforced: level, **({} if version is None else {f"{enforced}-version": version})}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "labels": labels}}
 
 
 CPU: Data = {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "2"}}}]}
@@ -54,6 +58,17 @@ REFUSED: dict[str, tuple[list[Data], Data, str]] = {
     "a RuntimeClass that is gone": (
         [RUNTIME], {**CPU, "runtimeClassName": "gone"}, 'pod rejected: RuntimeClass "gone" not found'
     ),
+    "a namespace that enforces a level": (
+        [enforcing("baseline")], {**CPU, "hostNetwork": True, "volumes": [{"name": "logs", "hostPath": {"path": "/var/log"}}]},
+        'violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true), hostPath volumes (volume "logs") '
+        "(Namespace default)",
+    ),
+    "a namespace that enforces the highest level, as of a release": (
+        [enforcing("restricted", "v1.30")], {**CPU, "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}},
+        'violates PodSecurity "restricted:v1.30": allowPrivilegeEscalation != false (container "c" must set '
+        'securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "c" must set '
+        'securityContext.capabilities.drop=["ALL"]) (Namespace default)',
+    ),
 }  # fmt: skip
 
 
@@ -72,7 +87,7 @@ def cluster(objects: list[Data], spec: Data) -> kubespread.Snapshot:
     ]
     for number, made in enumerate(pods):
         made["spec"] = {**spec, "nodeName": f"n{number}"}
-    return kubespread.Snapshot.from_objects([*hosts("a", "b", "c"), NAMESPACE, *makers, *pods, *objects])
+    return kubespread.Snapshot.from_objects([*hosts("a", "b", "c"), *makers, *pods, *objects])
 
 
 QUESTIONS: Mapping[str, Callable[[kubespread.Snapshot], Any]] = {

@@ -18,6 +18,7 @@ Source: plugin/pkg/admission/extendedresourcetoleration/admission.go, Admit
 Source: plugin/pkg/admission/runtimeclass/admission.go, setScheduling
 Source: pkg/util/tolerations/tolerations.go, MergeTolerations
 Source: pkg/registry/core/pod/strategy.go, PrepareForCreate, Validate
+Source: staging/src/k8s.io/pod-security-admission/admission/admission.go, EvaluatePod
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from msgspec import Struct
 
 from kubespread.kube.admission.defaulting import complete_pod_level_resources, default_pod, merge_label_keys
 from kubespread.kube.admission.gated_fields import drop_fields
+from kubespread.kube.admission.pod_security import violation
 from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api import core
 from kubespread.kube.api.cluster_objects import ClusterObjects, PriorityClass
@@ -348,8 +350,16 @@ def validate(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugi
     runtime_class = _runtime_class_named(name, objects) if name else None
     if pod.spec.overhead and (not name or (runtime_class is not None and runtime_class.overhead is None)):
         raise ForbiddenError("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
+    _pod_security(pod, objects)
     if plugins.resource_quota and (allowed := allowance(pod, objects.of(core.ResourceQuota))).copies == 0:
         raise ForbiddenError(allowed.refusal)
+
+
+def _pod_security(pod: core.Pod, objects: ClusterObjects) -> None:
+    """Raises ForbiddenError for what the pod's namespace does not allow."""
+    namespace = objects.named(core.Namespace, pod.metadata.namespace)
+    if namespace is not None and (violated := violation(pod, namespace)):
+        raise ForbiddenError(f"{violated} (Namespace {namespace.metadata.name})")
 
 
 def _limit_ranges(pod: core.Pod, objects: ClusterObjects) -> list[core.LimitRange]:
@@ -369,24 +379,27 @@ def admitted_again(pod: core.Pod, version: KubeVersion, objects: ClusterObjects,
     to be its own.
     """
     spec, limit_ranges = pod.spec, _limit_ranges(pod, objects)
-    has_class = bool(spec.priority_class_name) and objects.knows(PriorityClass)
+    classed = _class_named(spec.priority_class_name, objects)
+    has_class = classed not in (None, (spec.priority, spec.preemption_policy or _PREEMPTING))
     has_runtime = bool(spec.runtime_class_name) and objects.knows(core.RuntimeClass)
     is_changed = plugins.pod_node_selector or plugins.extended_resource_toleration
-    if not plugins.enabled or not (limit_ranges or has_class or has_runtime or is_changed):
+    if not plugins.enabled:
+        return pod
+    _pod_security(pod, objects)
+    if not (limit_ranges or has_class or has_runtime or is_changed):
         return pod
     changed = deepcopy(pod)
     filled = [line for limit_range in limit_ranges for line in fill(changed, limit_range)]
     if plugins.pod_node_selector:
         filled += _node_selector(changed, objects)
-    if has_class:
-        changed.spec.priority = changed.spec.preemption_policy = None
-        filled += _priority(changed, objects)
+    if has_class and classed is not None:
+        changed.spec.priority, changed.spec.preemption_policy = classed
     if plugins.extended_resource_toleration:
         filled += tolerate_extended_resources(changed)
     if has_runtime:
         changed.spec.overhead = {}
         filled += _runtime_class(changed, objects)
-    is_other = bool(filled) and changed.spec != spec
+    is_other = changed.spec != spec
     before = pod_faults(pod, version) if is_other else []
     faults = [fault for fault in pod_faults(changed, version) if fault not in before] if is_other else []
     if faults:
@@ -417,26 +430,31 @@ def _node_selector(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
         )
 
 
+def _class_named(name: str, objects: ClusterObjects) -> tuple[int, str] | None:
+    """The priority and the preemption policy of a class; None without a name, and where nothing is known about it.
+    Raises ForbiddenError where it is known that there is none.
+    """
+    if name in _BUILT_IN_PRIORITIES:
+        return _BUILT_IN_PRIORITIES[name], _PREEMPTING
+    if (named := objects.named(PriorityClass, name) if name else None) is not None:
+        return named.value, named.preemption_policy or _PREEMPTING
+    if name and objects.knows(PriorityClass):
+        raise ForbiddenError(f"no PriorityClass with name {name} was found")
+    return None
+
+
 def _priority(pod: core.Pod, objects: ClusterObjects) -> Iterator[str]:
     """The class's priority; a class that was not listed leaves the pod as it is, since nothing is known about it."""
-    spec, has_classes = pod.spec, objects.knows(PriorityClass)
-    name, priority, policy = spec.priority_class_name, 0, ""
-    if name in _BUILT_IN_PRIORITIES:
-        priority = _BUILT_IN_PRIORITIES[name]
-    else:
-        default = min(
-            (priority_class for priority_class in objects.of(PriorityClass) if priority_class.global_default),
-            key=lambda priority_class: priority_class.value,
-            default=None,
-        )
-        named = objects.named(PriorityClass, name) if name else default
-        if named is not None:
-            name, priority, policy = named.metadata.name, named.value, named.preemption_policy
-        elif not has_classes:
-            return
-        elif name:
-            raise ForbiddenError(f"no PriorityClass with name {name} was found")
-    policy = policy or _PREEMPTING
+    spec = pod.spec
+    default = min(
+        (priority_class for priority_class in objects.of(PriorityClass) if priority_class.global_default),
+        key=lambda priority_class: priority_class.value,
+        default=None,
+    )
+    name = spec.priority_class_name or (default.metadata.name if default is not None else "")
+    if (named := _class_named(name, objects)) is None and not objects.knows(PriorityClass):
+        return
+    priority, policy = named or (0, _PREEMPTING)
     if spec.priority not in (None, priority):
         computed = f"priority admission controller computed {priority} from the given PriorityClass name"
         raise ForbiddenError(

@@ -316,6 +316,50 @@ class ContainerRestartRule(KubeObject):
     action: str = ""
 
 
+class Capabilities(KubeObject):
+    add: list[str] = field(default_factory=list)
+    drop: list[str] = field(default_factory=list)
+
+
+class SELinuxOptions(KubeObject):
+    user: str = ""
+    role: str = ""
+    type: str = ""
+
+
+class SeccompProfile(KubeObject):
+    type: str = ""
+
+
+class WindowsSecurityContextOptions(KubeObject):
+    host_process: bool | None = None
+
+
+class CommonSecurityContext(KubeObject):
+    """What PodSecurity reads of the security contexts of pods and of containers alike."""
+
+    se_linux_options: SELinuxOptions | None = None
+    seccomp_profile: SeccompProfile | None = None
+    windows_options: WindowsSecurityContextOptions | None = None
+    run_as_user: Int64 | None = None
+    run_as_non_root: bool | None = None
+
+
+class Sysctl(KubeObject):
+    name: str = ""
+
+
+class PodSecurityContext(CommonSecurityContext):
+    sysctls: list[Sysctl] = field(default_factory=list)
+
+
+class SecurityContext(CommonSecurityContext):
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    privileged: bool = False
+    allow_privilege_escalation: bool | None = None
+    proc_mount: str = ""
+
+
 class Container(KubeObject):
     name: str = ""
     image: str = ""
@@ -323,6 +367,7 @@ class Container(KubeObject):
     restart_policy_rules: list[ContainerRestartRule] = field(default_factory=list)
     ports: list[ContainerPort] = field(default_factory=list)
     resources: ResourceRequirements = field(default_factory=ResourceRequirements)
+    security_context: SecurityContext | None = None
 
 
 class PodSchedulingGate(KubeObject):
@@ -376,6 +421,7 @@ class PodSpec(KubeObject):
     os: PodOS | None = None
     resource_claims: list[PodResourceClaim] = field(default_factory=list)
     scheduling_group: PodSchedulingGroup | None = None
+    security_context: PodSecurityContext | None = None
     workload_ref: WorkloadReference | None = None
 
     @property

@@ -282,6 +282,11 @@ def _is_not_ready(node: Node) -> bool:
 
 
 _NAME = "kubespread-capacity"
+_ALLOWED = {
+    "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "runAsNonRoot": True,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}  # fmt: skip
+"""What every PodSecurity level allows."""
 
 
 def answer(question: Capacity, scene: Scene) -> CapacityReport:
@@ -366,7 +371,7 @@ def _manifest(
         "kind": "Pod",
         "metadata": {"name": _NAME, "namespace": namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE},
         "spec": {
-            "containers": [{"name": "main", "image": _NAME, "resources": resources}],
+            "containers": [{"name": "main", "image": _NAME, "resources": resources, "securityContext": _ALLOWED}],
             "tolerations": tolerations,
             "nodeSelector": dict(labels),
         },

@@ -95,10 +95,6 @@ def _pod_groups(cluster: Cluster, pod: Pod) -> Iterator[str]:
         )
 
 
-_ENFORCE = "pod-security.kubernetes.io/enforce"
-_LETS_ALL_PASS = "privileged"
-
-
 def other_admission(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     """The other admission checks that would see such a pod when it is created; none for a pod that exists."""
     if pod.metadata.uid:
@@ -122,9 +118,6 @@ def other_admission(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
 
 def _of_namespace(pod: Pod, namespace: Namespace) -> Iterator[str]:
     name, meta = namespace.metadata.name, namespace.metadata
-    level = meta.labels.get(_ENFORCE, _LETS_ALL_PASS)
-    if level != _LETS_ALL_PASS:
-        yield f"PodSecurity: namespace {name} enforces {level}; whether the pod meets it is not evaluated"
     if (selector := meta.annotations.get(NODE_SELECTOR)) and not _holds(pod, selector):
         yield f"PodNodeSelector: namespace {name} asks for {selector}; it is applied only with --pod-node-selector"
 
