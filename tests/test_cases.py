@@ -35,6 +35,7 @@ INFER = "simulate deploy/infer-0 -n ml --replicas 2 -S everyday/gke-ert.json.gz"
 GROUPED = "simulate judgment/9/m.json -S judgment/9/c.json --node-groups judgment/9/ng.yaml"
 WORKLOADS_ONLY = "-S everyday/wl.json.gz --strict"
 NO_CLAIMS = "-S adversarial/7/nopvc.json --strict"
+FULL = "everyday/17-karpenter-no-room-but-a-pod-would-fit"
 EVERYDAY = {
     "a volume's pod waits once the nodes are deleted": Case(
         "survive -n payments --fail-on pending -S everyday/aws12-clean.json.gz", "no", 1, "pending once the nodes"
@@ -42,6 +43,33 @@ EVERYDAY = {
     "a pool of 45 of 60 nodes is lost": Case(
         "survive -A --key cloud.google.com/gke-nodepool --fail-on any -S everyday/gke-nogpu.json.gz",
         "no", 1, "12 workloads short|38 pods pending",
+    ),
+    "pods with claims in a dump without claims are in doubt": Case(
+        "pending -A -S everyday/07-missing-pvc-fits/cluster.json.gz", "unknown", 3, "as far as the snapshot goes",
+        ("doubts", "5 PersistentVolumeClaims that pods use are not in the snapshot"),
+    ),
+    "pods on nodes that are not in the dump are in doubt": Case(
+        "audit -A --fail-on risk -S everyday/08-pods-on-unknown-nodes/subset.json.gz", "unknown", 3, "as far as the snapshot goes",
+        ("doubts", "60 pods are bound to 9 nodes not in the snapshot"),
+    ),
+    "nodes of one cluster and pods of another are in doubt": Case(
+        "explain deploy/cart -n storefront -S everyday/08-pods-on-unknown-nodes/nodes.json.gz -S "
+        "everyday/08-pods-on-unknown-nodes/pods.json.gz -S everyday/08-pods-on-unknown-nodes/deploy.json.gz",
+        "unknown", 3, "as far as the snapshot goes", ("doubts", "130 pods are bound to 15 nodes"),
+    ),
+    "the room beside pods of one namespace is in doubt": Case(
+        "capacity --strict -S everyday/09-pods-of-one-namespace/cluster.json.gz", "unknown", 3,
+        "as far as the snapshot goes", ("doubts", "pods of namespace storefront only"),
+    ),
+    "the limit of a NodePool that is the cause is named": Case(
+        "simulate deploy/trainer -n ml -S everyday/12-karpenter-limit-not-named/cluster.json.gz --autoscaler karpenter "
+        "--instance-types everyday/12-karpenter-limit-not-named/types.yaml",
+        "no", 1, "", ("reason", "spec.limits of NodePool gpu leave 1 of nvidia.com/gpu 6"),
+    ),
+    "a domain that Karpenter counts and kube-scheduler does not see is named": Case(
+        f"simulate {FULL}/web.json -S {FULL}/snapshot.json --autoscaler karpenter --instance-types "
+        f"{FULL}/instance_types.json",
+        "no", 1, "", ("reason", "no more pods may go to karpenter.sh/capacity-type spot"),
     ),
     "README's dump without budgets": Case(
         "removable --strict -S everyday/readme-np.json.gz", "unknown", 3, gap="PodDisruptionBudget"

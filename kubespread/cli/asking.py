@@ -214,7 +214,7 @@ def _answered(
     question.keep(answer)
     reports = question.reports(answer)
     code = answering.give(
-        answer, reports, writer=_writers(type(question))[answering.written.name], is_yes=question.is_yes(answer),
+        answer, reports, writer=_writers(type(question))[answering.written.name], is_yes=question.passes(answer),
         look=question.shown(answering.look()), beside=question.parts(answer),
     )  # fmt: skip
     if question.requires and not quiet and not any(report.unmet or report.unfinished for _, report in reports):

@@ -379,6 +379,7 @@ def _unknown(group: ZoneGroup) -> str:
 
 def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[UnhelpedPods]:
     limited = karpenter.at_their_limits(groups, world.cluster.nodes.objects)
+    hindrance = karpenter.hindrances(world.cluster, groups, daemons)
 
     def reason(group: ZoneGroup, pods: Alike) -> str:
         """Why a group does not help."""
@@ -386,7 +387,9 @@ def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod])
             return _LIMITED
         if group.template is None and not _may_take(group, pods):
             return "all its nodes have a taint, a label or a zone that keeps the pod off"
-        return unfit(world.cluster, daemons, group, [pods]) or "a pod would fit on an empty node of it"
+        if why := unfit(world.cluster, daemons, group, [pods]):
+            return why
+        return (group.machines and hindrance(group, pods)) or "a pod would fit on an empty node of it"
 
     for pods in pod_groups(world):
         yield UnhelpedPods(

@@ -504,14 +504,44 @@ class _Round:
 
     def _reason(self, kind: _PodKind) -> str:
         """Why no pool can help a pod, once all its preferences are dropped."""
-        spread = spreads(self._growing.cluster, kind.stages[-1].strict, self._templates)
-        for constraint in spread:
-            domains = [template.metadata.labels.get(constraint.key) for template in self._templates]
-            if not any(map(constraint.admits, domains)):
-                counts = ", ".join(f"{domain} {count}" for domain, count in sorted(constraint.counts.items()))
-                return f"no pool makes nodes in a domain of {constraint.key} that the pod may go to ({counts})"
-        full = [group.name for group in self._groups if not self._within_limits(group)]
-        return f"{', '.join(full)} may have no more nodes" if full else "no node that a pool makes has room for the pod"
+        reasons = dict.fromkeys(filter(None, (self.hindrance(group, kind.group) for group in self._groups)))
+        return "; ".join(reasons) or "no node that a pool makes has room for the pod"
+
+    def hindrance(self, group: ZoneGroup, pods: Alike) -> str | None:
+        """What keeps Karpenter from a node of ``group`` that would take one of the pods; None where none would."""
+        kind = _kind_of(pods)
+        stage = kind.stages[-1]
+        claim = _Claim(group, [])
+        takers = self._taking(group.machines, claim, kind, stage.pod)
+        if not takers or not self._takes(group, kind, stage.pod):
+            return None
+        labels = group.trial().metadata.labels
+        for constraint in spreads(self._growing.cluster, stage.strict, self._templates):
+            if not constraint.admits(domain := labels.get(constraint.key)):
+                counts = ", ".join(f"{each} {count}" for each, count in sorted(constraint.counts.items()))
+                why = "for Karpenter also counts the domains of nodes that pools can make"
+                return f"no more pods may go to {constraint.key} {domain}, {why}: {counts}"
+        if group.room is not None and group.room <= len(self.claims_of(group)):
+            return f"{group.name} may have no more nodes"
+        remaining = self._remaining[group.group.name]
+        # The machine for which least is lacking.
+        lacking = [[name for name, left in remaining.items() if _amount(each.node, name) > left] for each in takers]
+        if short := min(lacking, key=len):
+            left = ", ".join(f"{_printed(remaining[name])} of {name} {group.group.limits[name]}" for name in short)
+            return f"spec.limits of NodePool {group.group.name} leave {left}, too little for a node that takes the pod"
+        return None
+
+
+def hindrances(
+    cluster: Cluster, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]
+) -> Callable[[ZoneGroup, Alike], str | None]:
+    """`_Round.hindrance` in the cluster as it is now."""
+    return _Round(GrowingCluster(cluster, daemons), groups, daemons).hindrance
+
+
+def _printed(nano: int) -> str:
+    """An amount in billionths as a quantity."""
+    return str(max(nano, 0) // 10**9) if nano % 10**9 == 0 else f"{max(nano, 0) // 10**6}m"
 
 
 def at_their_limits(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> set[str]:

@@ -167,7 +167,7 @@ class _Asking:
         else:
             answer = ask(snapshot, question, self._scheduler, on_refused=refused.append, workers=self.workers)
             reports, parts = [*question.reports(answer)], [*question.parts(answer)]
-            is_yes = question.is_yes(answer)
+            is_yes = question.passes(answer)
         faults = (*snapshot.faults, *map(str, refused))
         verdict = worst(report.verdict for _, report in reports)
         told = FleetCluster(
