@@ -480,7 +480,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     def passes(self, answer: A) -> bool | None:
         """As `is_yes`; what is required of an answer that is in doubt is not known to be met."""
         is_yes = self.is_yes(answer)
-        in_doubt = self.requires and any(getattr(report, "doubts", ()) for _, report in self.reports(answer))
+        is_asked = self.verdict_counts or self.requires or bool(getattr(self, "fail_on", None))
+        in_doubt = is_asked and any(getattr(report, "doubts", ()) for _, report in self.reports(answer))
         return None if is_yes and in_doubt else is_yes
 
     def reports(self, answer: A) -> Sequence[tuple[str, Any]]:
