@@ -61,6 +61,7 @@ def explain(
     set: Sequence[str] = (),
     preemption: bool = False,
     pods: bool = False,
+    why_here: bool = False,
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
@@ -76,6 +77,7 @@ def explain(
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``set``: Change the pod before it is admitted: maxSkew[zone]=2, minDomains[zone]=3, whenUnsatisfiable[zone]=ScheduleAnyway, nodeTaintsPolicy[zone]=Honor, nodeAffinityPolicy[zone]=Ignore, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
     - ``preemption``: When no node fits, predict what preemption would do.
+    - ``why_here``: Tell why the node of a running pod won, by the scores of today's cluster without the pod.
     """
 
 def advise(

@@ -18,6 +18,9 @@ from tests.cli.support import FIXTURES, ROOT, run
 
 COMMANDS = read_commands()
 SHOP = str(FIXTURES / "clusters" / "shop.yaml")
+_CASES = FIXTURES / "cases" / "everyday"
+KAFKA = str(_CASES / "11-operator-makes-no-more-pods" / "cluster.json")
+ROLLOUT = str(_CASES / "02-rollout-pods-are-missing" / "cluster.json")
 KUBECONFIG = """\
 apiVersion: v1
 kind: Config
@@ -67,6 +70,11 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "names of a kind": (["explain", "-S", SHOP, "deploy/"], "files", ["deploy/api", "deploy/web"]),
     "a kind by another name": (["explain", f"-S{SHOP}", "deployments.apps/a"], "files", ["deployments.apps/api"]),
     "names behind a kind": (["explain", "-S", SHOP, "deploy", ""], "files", ["api", "web"]),
+    "kinds that only pods know": (["explain", "-S", KAFKA, "s"], "files nospace", ["strimzipodset/"]),
+    "names of a kind that only pods know": (
+        ["audit", "-n", "kafka", "-S", KAFKA, "strimzipodset/"], "", ["strimzipodset/prod-kafka"],
+    ),
+    "a workload whose ReplicaSet names it": (["explain", "-n", "shop", "-S", ROLLOUT, "rollout/"], "files", ["rollout/web"]),
     "nothing in a namespace without any": (["explain", "-n", "other", "-S", SHOP, "deploy/"], "files", []),
     "nodes": (["explain", f"--snapshot={SHOP}", "--node", ""], "", ["a1", "a2", "b1", "b2", "c1", "c2"]),
     "labels of nodes": (["survive", "-S", SHOP, "--fail", "z"], "nospace", ["zone="]),

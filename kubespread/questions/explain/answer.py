@@ -7,13 +7,19 @@ from functools import partial
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
+from kubespread.controllers.adoption import PodsByController, pods_of
+from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import ReplicaSet
+from kubespread.kube.owners import NamespacedName, is_active
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import NODE_ORDERS, ExplainReport
+from kubespread.questions.explain.why_here import WhyHere
 from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
 from kubespread.questions.remedies.families import FAMILIES, Stuck
 from kubespread.questions.remedies.search import advice
@@ -30,6 +36,7 @@ from kubespread.scheduler.evaluation import Evaluation, evaluate, has_lower, pre
 from kubespread.scheduler.plugin import Code, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, Shares, SoftConstraint, SpreadState
 from kubespread.scheduler.profile.profile import Profile, framework, post_filters
+from kubespread.world.store.pod_book import key_of
 
 # What `explain` says of a pod that fits nowhere: which of its own constraints, changed alone, lets it in.
 
@@ -73,7 +80,22 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
     report = answer_of(
         resolved, scene.source, preemption=question.preemption, pods=question.with_pods, sort=question.sort
     )
+    if question.why_here:
+        node = _own_node(resolved)
+        report = replace(report, here=WhyHere.of(node, report.nodes) if report.nodes else None)
     return report.only(question.nodes) if question.nodes else report
+
+
+def _own_node(resolved: Resolved) -> str:
+    """The node that the pod runs on. Raises UsageError."""
+    candidate = resolved.candidates[0]
+    key = key_of(candidate.pod)
+    node = next((pod.spec.node_name for pod in resolved.snapshot.pods if key_of(pod) == key), "")
+    if not candidate.is_stored or not node:
+        raise UsageError("--why-here is about a pod that runs: name it as pod/NAME")
+    if node not in resolved.cluster.nodes.index:
+        raise UsageError(f"the pod runs on {node}, which is not among the nodes")
+    return node
 
 
 def answer_of(
@@ -98,7 +120,18 @@ def answer_of(
         pods=pods,
         sort=sort,
         revise=reviser(resolved),
+        waiting=_waiting(resolved),
     )
+
+
+def _waiting(resolved: Resolved) -> tuple[NamespacedName, ...]:
+    """The pods of the workload in question that have no node."""
+    candidate = resolved.candidates[0]
+    if candidate.workload is None or candidate.is_stored:
+        return ()
+    waiting = PodsByController(pod for pod in resolved.snapshot.pods if not pod.spec.node_name and is_active(pod))
+    replica_sets = resolved.snapshot.objects.of(ReplicaSet)
+    return tuple(map(NamespacedName.of, pods_of(candidate.workload, candidate.companions, replica_sets, waiting)))
 
 
 def explained(
@@ -114,6 +147,7 @@ def explained(
     pods: bool = False,
     sort: str = "score",
     revise: Revise | None = None,
+    waiting: tuple[NamespacedName, ...] = (),
 ) -> ExplainReport:
     """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``.
 
@@ -130,6 +164,7 @@ def explained(
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
         not_modelled=not_modelled(pod, plugins, cluster, profile),
         admission=tuple(admission),
+        waiting=waiting,
     )
     try:
         evaluation = evaluate(plugins, cluster, pod)

@@ -29,6 +29,7 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     Examples:
       kubespread explain pod.yaml
       kubespread explain pod/web-0 -n shop --context prod
+      kubespread explain pod/web-0 -n shop --why-here
       kubespread explain pod.yaml -S cluster.yaml
       kubectl get nodes,pods,ns,svc,rs,sts,rc,pvc,pv,sc,pc,limits,quota -A -o json | kubespread explain pod.yaml -S -
       kubespread explain deployment.yaml -S cluster/ -o json | jq .message
@@ -52,7 +53,7 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         Raises ManifestError, SnapshotError and UsageError.
         """,
         "snapshot pod=pods scheduler",
-        "name namespace recursive template_path set preemption pods=with_pods",
+        "name namespace recursive template_path set preemption pods=with_pods why_here",
     )
 
     preemption: Annotated[
@@ -77,6 +78,9 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         Option(
             "List the matching pods of each domain.", ("--pods",), shown_in=("table", "wide", "plain", "json", "yaml")
         ),
+    ] = False
+    why_here: Annotated[
+        bool, Option("Tell why the node of a running pod won, by the scores of today's cluster without the pod.")
     ] = False
     sort: Annotated[
         Literal["score", "name", "skew"], Option("Order of the nodes.", is_for_scripts=True, shown_in=_ROWS)

@@ -10,10 +10,12 @@ import msgspec
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
+from kubespread.kube.owners import NamespacedName
+from kubespread.questions.explain.why_here import WhyHere
 from kubespread.reports.advise import SCHEDULE_ANYWAY, Advice, Suggestion, not_enough
 from kubespread.reports.judged_nodes import NodeReport
 from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, PodReference, PreemptionReport
-from kubespread.wording import count_of, verb_of
+from kubespread.wording import count_of, some_of, verb_of
 
 
 class ExplainReport(ClusterReport, frozen=True, kw_only=True):
@@ -46,6 +48,10 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     """
     admission: tuple[str, ...] = ()
     """What the cluster's admission plugins would change in the pod, with the objects the snapshot holds."""
+    waiting: tuple[NamespacedName, ...] = ()
+    """NAMESPACE/name of the pods of its workload that exist and have no node."""
+    here: WhyHere | None = None
+    """Why the pod's own node won; only when asked for."""
 
     def sorted_by(self, key: str) -> ExplainReport:
         """The report with its nodes ordered by ``score`` (best first), ``name`` or ``skew`` (smallest first)."""
@@ -69,7 +75,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
         return "yes" if self.schedulable else "no"
 
     def sentences(self) -> Iterator[str]:
-        yield from [summary(self), *beside(self)]
+        yield from [*opening(self), summary(self), *beside(self)]
 
 
 def _by_score(node: NodeReport) -> tuple[Any, ...]:
@@ -90,7 +96,16 @@ NODE_ORDERS: Mapping[str, Callable[[NodeReport], tuple[Any, ...]]] = {
 }
 
 
-_MAX_NAMES = 5
+_MAX_NAMES, _MAX_WAITING = 5, 3
+
+
+def opening(report: ExplainReport) -> list[str]:
+    """What is said before whether nodes fit: that pods of the workload wait, and why a pod is where it is."""
+    sentences = []
+    if waiting := [pod.name for pod in report.waiting]:
+        verb = verb_of(len(waiting), "are")
+        sentences.append(f"{len(waiting):,} of its pods {verb} pending: {some_of(waiting, _MAX_WAITING)}")
+    return sentences if report.here is None else [*sentences, str(report.here)]
 
 
 def summary(report: ExplainReport, suffix: str = "") -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from kubespread.questions.explain.report import ExplainReport, summary
+from kubespread.questions.explain.report import ExplainReport, opening, summary
 from kubespread.questions.explain.sentences import in_sentences, state
 from kubespread.questions.explain.tables import (
     DomainRow,
@@ -186,6 +186,8 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Line]:
     by_domain = by_domain if look.by is None else look.by is RowOf.DOMAIN
     suffix = shared_suffix([node.name for node in report.nodes]) if look.headers and look.width is not None else ""
     yield from _title(report, suffix, look)
+    for sentence in opening(report):
+        yield from wrapped([Cell(sentence, Tone.WARN if report.waiting else Tone.PLAIN)], look.width)
     if report.nodes:
         yield from wrapped([Cell(summary(report, suffix), Tone.GOOD if report.schedulable else Tone.BAD)], look.width)
     if look.headers:
@@ -197,7 +199,7 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Line]:
     yield from _counted(report, suffix, look)
     if by_domain:
         yield [Cell("  --by node shows nodes one by one", Tone.FAINT)]
-    yield from remarks(report.answer, look)
+    yield from remarks(report.answer[len(opening(report)) :], look)
 
 
 def _by_node(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
