@@ -481,8 +481,9 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """As `is_yes`; what is required of an answer that is in doubt is not known to be met."""
         is_yes = self.is_yes(answer)
         is_asked = self.verdict_counts or self.requires or bool(getattr(self, "fail_on", None))
-        in_doubt = is_asked and any(getattr(report, "doubts", ()) for _, report in self.reports(answer))
-        return None if is_yes and in_doubt else is_yes
+        reports = [report for _, report in self.reports(answer)]
+        in_doubt = any(report.verdict == "unknown" and report.doubts for report in reports)
+        return None if is_yes and is_asked and in_doubt else is_yes
 
     def reports(self, answer: A) -> Sequence[tuple[str, Any]]:
         """The reports in the answer, each with the prefix that says whose it is."""
