@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import CapacityReport, Snapshot, UsageError
-from tests.builders import Data, node, owner, pod, taint
+from tests.builders import Data, hosts, node, owner, pod, taint
 
 ZONE = "topology.kubernetes.io/zone"
 GPU = "nvidia.com/gpu"
@@ -387,3 +387,27 @@ def test_as_many_fit_as_simulate_places_and_as_many_more_with_tolerations(
         named = [text.removesuffix(":NoSchedule").partition("=") for text in more.taints]
         applied = [{"key": key, "value": value, "effect": "NoSchedule"} for key, _, value in named]
         assert len(placed([*own, *applied])) == more.fits
+
+
+def test_whose_pods_request_how_much() -> None:
+    """A node of 8 CPUs and 16 GiB costs 1: half of its CPUs and no memory are a quarter of that."""
+    nodes = hosts("a", "b")
+    for each in nodes:
+        each["metadata"]["labels"]["node.kubernetes.io/instance-type"] = "m"
+    pods = [
+        pod("p0", "n0", namespace="shop", requests={"cpu": "4"}),
+        pod("p1", "n1", namespace="shop", requests={"cpu": "2", "memory": "4Gi"}),
+        pod("p2", "n1", namespace="infra", requests={"cpu": "1"}),
+        pod("p3", namespace="infra", requests={"cpu": "1"}),
+    ]
+    prices = {
+        "apiVersion": "kubespread.dev/v1alpha1", "kind": "Prices", "currency": "EUR", "per": "hour",
+        "label": "node.kubernetes.io/instance-type", "prices": {"m": 1},
+    }  # fmt: skip
+    report = kubespread.capacity(Snapshot.from_objects([*nodes, *pods]), by="namespace", prices=prices)
+    assert [(row.owner, row.nodes, row.cost) for row in report.owners] == [("shop", 2, "0.5"), ("infra", 1, "0.0625")]
+    assert [(each.resource, each.requested, each.share) for each in report.owners[0].resources[:3]] == [
+        ("cpu", "6", 37.5),
+        ("memory", "4Gi", 12.5),
+        ("pods", "2", 0.9),
+    ]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -39,6 +42,8 @@ from kubespread.questions.capacity.report import (
     IfTolerated,
     LargestPod,
     NodeCapacity,
+    OwnerAmounts,
+    OwnerCapacity,
     QuotaAllowance,
     ResourceAmounts,
     ResourceCapacity,
@@ -47,7 +52,7 @@ from kubespread.questions.capacity.report import (
 )
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled_of
-from kubespread.questions.costs import cost_of, price_gaps, total_cost
+from kubespread.questions.costs import as_text, cost_of, price_gaps, total_cost
 from kubespread.questions.queue.queue import MAX_REPLICAS, Entry, run
 from kubespread.questions.resolving import claimants_of, resolve
 from kubespread.questions.room import ALWAYS, PODS, allocatable, asking_for, free, requested, resource_names
@@ -288,6 +293,52 @@ _ALLOWED = {
 }  # fmt: skip
 """What every PodSecurity level allows."""
 
+NAMESPACE = "namespace"
+"""What is no topology key: it asks whose pods there are."""
+
+
+def _owners(cluster: Cluster, report: CapacityReport, prices: Prices | None) -> Iterator[OwnerCapacity]:
+    """What the pods of each namespace request and cost, the most cpu first."""
+    running, requests = cluster.running, dict[int, Mapping[str, int]]()
+    asked: dict[str, dict[int, Counter[str]]] = {}
+    for kind, node, pod in zip(running.kind.tolist(), running.node.tolist(), running.pods, strict=True):
+        if kind not in requests:
+            requests[kind] = {**scheduler_amounts(pod_requests(pod)), PODS: 1}
+        asked.setdefault(pod.metadata.namespace, {}).setdefault(node, Counter()).update(requests[kind])
+    names = [total.resource for total in report.resources]
+    whole = {name: allocatable(cluster, name) for name in names}
+    for owner, by_node in sorted(
+        asked.items(), key=lambda item: (-sum(each["cpu"] for each in item[1].values()), item[0])
+    ):
+        sums = {name: sum(each[name] for each in by_node.values()) for name in names}
+        totals = {name: int(whole[name].sum()) for name in names}
+        yield OwnerCapacity(
+            owner=owner,
+            nodes=len(by_node),
+            resources=tuple(
+                OwnerAmounts(
+                    resource=name, requested=canonical(name, sums[name]),
+                    share=round(100 * sums[name] / totals[name], 1) if totals[name] else None,
+                )
+                for name in names
+            ),
+            cost=None if prices is None else _rounded(
+                sum((_part(cluster, node, each, prices) for node, each in by_node.items()), Fraction(0))
+            ),
+        )  # fmt: skip
+
+
+def _part(cluster: Cluster, node: int, asked: Mapping[str, int], prices: Prices) -> Fraction:
+    """What is theirs of the price of a node."""
+    price = prices.prices.get(cluster.nodes.objects[node].metadata.labels.get(prices.label, ""), Decimal(0))
+    whole = {name: allocatable(cluster, name).item(node) for name in _SHARED}
+    shares = [Fraction(asked.get(name, 0), whole[name]) for name in _SHARED if whole[name]]
+    return Fraction(price) * sum(shares, Fraction(0)) / (len(shares) or 1)
+
+
+def _rounded(amount: Fraction) -> str:
+    return as_text((Decimal(amount.numerator) / amount.denominator).quantize(Decimal("0.0001")))
+
 
 def answer(question: Capacity, scene: Scene) -> CapacityReport:
     """About the given pod, else about one made from the request, else totals alone."""
@@ -326,7 +377,9 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     meta, prices = candidate.pod.metadata, None if question.prices is None else read_prices(question.prices)
     binds = candidate.workload is not None and cluster.knows_claims_of(candidate.pod)
     copies = Copies(framework(profile), candidate.pod, claimants_of(candidate, (), cluster), binds)
-    report = _counted(cluster, profile, copies, requests, _topology_key(question.by, nodes), prices)
+    by_owner = question.by == NAMESPACE and NAMESPACE not in keys
+    key = _topology_key(None if by_owner else question.by, nodes)
+    report = _counted(cluster, profile, copies, requests, key, prices)
     # A pod made for the question needs no admission.
     lacking = (*resolved.lacking, *cluster.assumed) if pod is None else resolved.gaps_of(candidate)
     if prices is not None:
@@ -334,6 +387,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     return replace(
         report,
         cluster=scene.source,
+        owners=tuple(_owners(cluster, report, prices)) if by_owner else (),
         quota=None if pod is None or not scene.scheduler.admission else _quota(candidate.pod, resolved.snapshot),
         pod=None if pod is None else PodReference(namespace=meta.namespace, name=meta.name),
         tolerated=question.tolerate,

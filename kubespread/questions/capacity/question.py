@@ -30,6 +30,7 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
       kubespread capacity -f deployment.yaml -n shop
       kubespread capacity --request cpu=2 --fail zone=a
       kubespread capacity --prices prices.yaml --by pool
+      kubespread capacity --prices prices.yaml --by namespace
     """
 
     name = "capacity"
@@ -83,6 +84,11 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         tuple[str, ...], Option("A label that the pods ask of their nodes.", metavar="KEY=VALUE")
     ] = ()
     by: Annotated[
-        str | None, Option("Topology key of the domains to total (default: zone, if nodes have one).", metavar="KEY")
+        str | None,
+        Option(
+            "Topology key of the domains to total (default: zone, if nodes have one), or 'namespace': whose pods "
+            "request how much.",
+            metavar="KEY",
+        ),
     ] = None
     prices: PriceFile = None

@@ -72,6 +72,32 @@ class DomainCapacity(Report, frozen=True):
     """What its nodes cost; null without prices."""
 
 
+class OwnerAmounts(Report, frozen=True, gc=False):
+    """How much of a resource the pods of one owner request."""
+
+    resource: str
+    """As Kubernetes names it; ``pods`` counts pods."""
+    requested: str
+    """As NodeResourcesFit counts it."""
+    share: float | None
+    """In percent of what all nodes have, to one decimal; null where none has any."""
+
+
+class OwnerCapacity(Report, frozen=True):
+    """The pods on nodes that are of one namespace."""
+
+    owner: str
+    """The namespace."""
+    nodes: int
+    """How many nodes have some of them."""
+    resources: tuple[OwnerAmounts, ...]
+    """Those of the whole, in the same order."""
+    cost: str | None = None
+    """What they cost: of each node whose price is known, by the mean of the shares of its cpu and its memory that they
+    request. What nobody requests is nobody's. Null without prices.
+    """
+
+
 class NodeCapacity(Report, frozen=True):
     node: str
     """Its name."""
@@ -148,6 +174,8 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     """cpu, memory and pods first, then those that some node has, by name."""
     domains: tuple[DomainCapacity, ...]
     """By value; nodes in none come last."""
+    owners: tuple[OwnerCapacity, ...] = ()
+    """Whose pods request how much, by namespace, the most cpu first; empty unless asked with ``--by namespace``."""
     node_rows: tuple[NodeCapacity, ...]
     """In the cluster's order."""
     largest: tuple[LargestPod, ...]

@@ -13,6 +13,7 @@ from kubespread.questions.capacity.report import (
     CapacityReport,
     DomainCapacity,
     NodeCapacity,
+    OwnerCapacity,
     ResourceAmounts,
     ResourceCapacity,
     Stranded,
@@ -176,6 +177,7 @@ def view(report: CapacityReport) -> View:
                 title="Domains", columns=[_domain(report), _DOMAIN_NODES, *_costs(report), *fits, *of_domains],
                 rows=report.domains,
             ),
+            *_owners(report),
             nodes,
         ],
         tiles=[*_tiles(report)],
@@ -237,7 +239,30 @@ def _parts(report: CapacityReport, look: Look) -> Iterator[Sheet[Any] | Line]:
         columns=[domain, *_fits(report), *([] if is_narrow else [_DOMAIN_NODES]), *_costs(report), *amounts],
         few=lambda rows: sorted(rows, key=lambda row: -1 if row.fits is None else row.fits)[:_MAX_DOMAINS],
     )  # fmt: skip
+    yield from _owners(report)
     yield _nodes(report, look, is_narrow=is_narrow)
+
+
+def _owners(report: CapacityReport) -> Iterator[Sheet[OwnerCapacity]]:
+    """Whose pods there are, where that is asked."""
+    if not report.owners:
+        return
+
+    def amounts(name: str) -> Iterator[Column[OwnerCapacity]]:
+        place = next(place for place, row in enumerate(report.resources) if row.resource == name)
+        yield Column(name.upper(), lambda row: rounded(row.resources[place].requested, up=True), is_number=True)
+        yield Column("SHARE", lambda row: f"{row.resources[place].share or 0:g}%", is_number=True)
+
+    cost: Column[OwnerCapacity] = Column("COST", lambda row: row.cost, is_number=True)
+    yield Sheet(
+        title="Namespaces", rows=report.owners,
+        columns=[
+            Column("NAMESPACE", lambda row: row.owner, fit=Fit.NAMES, least=_LEAST_NAME),
+            count("NODES", lambda row: row.nodes),
+            *(column for name in _shown(report) for column in amounts(name)),
+            *([] if report.cost is None else [cost]),
+        ],
+    )  # fmt: skip
 
 
 def _nodes(report: CapacityReport, look: Look, *, is_narrow: bool) -> Sheet[NodeCapacity]:
