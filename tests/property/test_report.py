@@ -87,7 +87,9 @@ def test_what_holds_pods_and_what_they_ask_for_is_as_by_hand(objects: list[Data]
     assert {key: lines[key].extent for key in lines if key.startswith("budgets/")} == _tight(snapshot)
     assert {key: set(lines[key].nodes) for key in lines if key.startswith("drains/")} == _kept(snapshot)
     assert {key: lines[key].extent for key in lines if key.startswith("rules/")} == _strays(snapshot)
-    assert {key: lines[key].extent for key in lines if key.startswith("scaling/")} == _beyond(snapshot, most)
+    # That the next pod fits nowhere is said besides, of workloads without an autoscaler too.
+    scaling = (key for key in lines if key.startswith("scaling/") and "/noRoom/" not in key)
+    assert {key: lines[key].extent for key in scaling} == _beyond(snapshot, most)
     alone = [node.metadata.name for node in snapshot.nodes if goes(snapshot, [[node.metadata.name]])]
     said = lines["room/removable"].what if "room/removable" in lines else f"0 of {len(snapshot.nodes)} nodes can go"
     assert said.startswith(f"{len(alone)} of {len(snapshot.nodes)} nodes can go")
