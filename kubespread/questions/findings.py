@@ -18,7 +18,7 @@ from kubespread.kube.api.cluster_objects import PersistentVolume, PersistentVolu
 from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.workloads import DaemonSet, ReplicaSet, StatefulSet
-from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_active, is_terminating
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_active
 from kubespread.kube.versions import KubeVersion
 from kubespread.reports.parts import SnapshotFinding, closing_states
 from kubespread.snapshot.snapshot import Snapshot, are_apart
@@ -39,6 +39,7 @@ _BUILDS = ("-eks-", "-gke.")
 _CLUSTER_LABELS = ("alpha.eksctl.io/cluster-name", "kubernetes.azure.com/cluster")
 """Labels of nodes that name their cluster."""
 _SYSTEM = "kube-system"
+_DAEMON_SET = DaemonSet.__name__
 
 
 A = TypeVar("A")
@@ -69,7 +70,7 @@ class _Pods(Struct):
     claims: dict[NamespacedName, Pod] = field(default_factory=dict)
     """One pod of each claim, one that is bound where there is any."""
     controllers: Counter[WorkloadName] = field(default_factory=Counter)
-    """How many pods each has that are to stay."""
+    """How many pods those of Kubernetes' own kinds have."""
     newest: str = ""
     """When the last of them was made."""
 
@@ -97,23 +98,38 @@ def findings_of(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
 
 
 def _seen(snapshot: Snapshot) -> _Pods:
-    seen = _Pods()
     names = {node.metadata.name for node in snapshot.nodes}
-    for pod in filter(is_active, snapshot.pods):
-        meta, node = pod.metadata, pod.spec.node_name
-        seen.number += 1
-        seen.namespaces.add(meta.namespace)
-        seen.newest = max(seen.newest, meta.creation_timestamp)
-        if node and node not in names:
-            seen.elsewhere[node] += 1
-        if (owner := controller_of(pod)) is not None:
-            seen.controllers[WorkloadName(owner.kind, meta.namespace, owner.name)] += not is_terminating(pod)
-            if owner.kind == DaemonSet.__name__:
-                seen.daemon_nodes.add(node)
+    pods = list(filter(is_active, snapshot.pods))
+    # Names are made of what is counted, not for each pod.
+    owned = Counter(
+        (
+            owner.api_version,
+            owner.kind,
+            pod.metadata.namespace,
+            owner.name,
+            pod.spec.node_name if owner.kind == _DAEMON_SET else "",
+        )
+        for pod in pods
+        for owner in pod.metadata.owner_references
+        if owner.controller
+    )
+    on_nodes = Counter(pod.spec.node_name for pod in pods)
+    seen = _Pods(
+        number=len(pods),
+        namespaces={pod.metadata.namespace for pod in pods},
+        elsewhere=Counter({node: number for node, number in on_nodes.items() if node and node not in names}),
+        daemon_nodes={node for _, kind, *_, node in owned if kind == _DAEMON_SET},
+        newest=max((pod.metadata.creation_timestamp for pod in pods), default=""),
+    )
+    for (api_version, kind, namespace, name, _), number in owned.items():
+        # Operators have kinds of their own under these names.
+        if (row := POD_CREATORS.get(kind)) is not None and row.api_version == api_version:
+            seen.controllers[WorkloadName(kind, namespace, name)] += number
+    for pod in pods:
         for volume in pod.spec.volumes:
             if (source := volume.persistent_volume_claim) is not None:
-                claim = NamespacedName(meta.namespace, source.claim_name)
-                seen.claims[claim] = pod if node else seen.claims.get(claim, pod)
+                claim = NamespacedName(pod.metadata.namespace, source.claim_name)
+                seen.claims[claim] = pod if pod.spec.node_name else seen.claims.get(claim, pod)
     return seen
 
 
@@ -253,9 +269,7 @@ def _owners(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     lacking = {
         name: number
         for name, number in pods.controllers.items()
-        if number
-        and (row := POD_CREATORS.get(name.kind)) is not None
-        and snapshot.objects.named(row.cls, name.name, name.namespace) is None
+        if snapshot.objects.named(POD_CREATORS[name.kind].cls, name.name, name.namespace) is None
     }
     if lacking:
         kinds = sorted({name.kind for name in lacking})
