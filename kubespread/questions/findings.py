@@ -19,6 +19,7 @@ from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.workloads import DaemonSet, ReplicaSet, StatefulSet
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_active
+from kubespread.kube.providers import PROVIDERS
 from kubespread.kube.versions import KubeVersion
 from kubespread.reports.parts import SnapshotFinding, closing_states
 from kubespread.snapshot.snapshot import Snapshot, are_apart
@@ -30,10 +31,8 @@ _MOST_MINORS = 3
 
 Source: https://kubernetes.io/releases/version-skew-policy/
 """
-_PROVIDERS = {
-    "Amazon EKS": "eks.amazonaws.com/", "Google GKE": "cloud.google.com/", "Azure AKS": "kubernetes.azure.com/",
-}  # fmt: skip
-"""What the labels of a provider's nodes begin with."""
+_MANAGED = ("EKS", "GKE", "AKS")
+"""Providers of whole clusters, whose nodes have labels that begin with the first of their prefixes."""
 _BUILDS = ("-eks-", "-gke.")
 """What the versions of all kubelets of a cluster have that a provider builds."""
 _CLUSTER_LABELS = ("alpha.eksctl.io/cluster-name", "kubernetes.azure.com/cluster")
@@ -200,7 +199,7 @@ def _clusters(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
     """Objects of several clusters: an object twice, with two UIDs; providers, or kubelets, that no cluster has both."""
     found = list(snapshot.origin.doubts.get("clusters", ())[:1])
     labels = {label for node in snapshot.nodes for label in node.metadata.labels}
-    providers = [name for name, start in _PROVIDERS.items() if any(label.startswith(start) for label in labels)]
+    providers = [name for name in _MANAGED if any(label.startswith(PROVIDERS[name].prefixes[0]) for label in labels)]
     if len(providers) > 1:
         found.append(f"nodes of {' and '.join(providers)}")
     clusters = {
