@@ -411,3 +411,16 @@ def test_whose_pods_request_how_much() -> None:
         ("memory", "4Gi", 12.5),
         ("pods", "2", 0.9),
     ]
+
+
+def test_whose_pods_request_how_much_by_a_label_of_pods_or_of_their_namespaces() -> None:
+    own = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {"team": "sales"}}}
+    pods = [
+        pod("p0", "n1", namespace="shop", requests={"cpu": "2"}),
+        pod("p1", "n1", namespace="shop", requests={"cpu": "1"}, labels={"team": "search"}),
+        pod("p2", "n1", namespace="infra"),
+    ]
+    report = kubespread.capacity(Snapshot.from_objects([sized("n1", "4", "8Gi"), own, *pods]), by="team")
+    assert [(row.owner, row.resources[0].requested) for row in report.owners] == [
+        ("sales", "2"), ("search", "1"), ("", "0"),
+    ]  # fmt: skip

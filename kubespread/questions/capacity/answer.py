@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -19,7 +19,16 @@ from kubespread.candidate.sources import Choosing
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.quota import allowance, with_usage
-from kubespread.kube.api.core import LimitRange, Node, Pod, ResourceQuota, ResourceRequirements, Taint, Toleration
+from kubespread.kube.api.core import (
+    LimitRange,
+    Namespace,
+    Node,
+    Pod,
+    ResourceQuota,
+    ResourceRequirements,
+    Taint,
+    Toleration,
+)
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.name_rules import allows_overcommit, label_key_faults, label_value_faults
@@ -297,14 +306,27 @@ NAMESPACE = "namespace"
 """What is no topology key: it asks whose pods there are."""
 
 
-def _owners(cluster: Cluster, report: CapacityReport, prices: Prices | None) -> Iterator[OwnerCapacity]:
-    """What the pods of each namespace request and cost, the most cpu first."""
+def _owner_of(cluster: Cluster, by: str) -> Callable[[Pod], str]:
+    """Whose a pod is: its namespace's, or by a label of its own or, where it has none, of its namespace."""
+    if by == NAMESPACE:
+        return lambda pod: pod.metadata.namespace
+    labels = {each.metadata.name: each.metadata.labels for each in cluster.objects.of(Namespace)}
+
+    def owner(pod: Pod) -> str:
+        return pod.metadata.labels.get(by) or labels.get(pod.metadata.namespace, {}).get(by, "")
+
+    return owner
+
+
+def _owners(cluster: Cluster, report: CapacityReport, prices: Prices | None, by: str) -> Iterator[OwnerCapacity]:
+    """What the pods of each owner request and cost, the most cpu first."""
+    owner_of = _owner_of(cluster, by)
     running, requests = cluster.running, dict[int, Mapping[str, int]]()
     asked: dict[str, dict[int, Counter[str]]] = {}
     for kind, node, pod in zip(running.kind.tolist(), running.node.tolist(), running.pods, strict=True):
         if kind not in requests:
             requests[kind] = {**scheduler_amounts(pod_requests(pod)), PODS: 1}
-        asked.setdefault(pod.metadata.namespace, {}).setdefault(node, Counter()).update(requests[kind])
+        asked.setdefault(owner_of(pod), {}).setdefault(node, Counter()).update(requests[kind])
     names = [total.resource for total in report.resources]
     whole = {name: allocatable(cluster, name) for name in names}
     for owner, by_node in sorted(
@@ -377,7 +399,8 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     meta, prices = candidate.pod.metadata, None if question.prices is None else read_prices(question.prices)
     binds = candidate.workload is not None and cluster.knows_claims_of(candidate.pod)
     copies = Copies(framework(profile), candidate.pod, claimants_of(candidate, (), cluster), binds)
-    by_owner = question.by == NAMESPACE and NAMESPACE not in keys
+    by = question.by if question.by is not None and full_topology_key(question.by, nodes) not in keys else None
+    by_owner = by == NAMESPACE or (by is not None and any(map(_owner_of(cluster, by), cluster.running.pods)))
     key = _topology_key(None if by_owner else question.by, nodes)
     report = _counted(cluster, profile, copies, requests, key, prices)
     # A pod made for the question needs no admission.
@@ -387,7 +410,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     return replace(
         report,
         cluster=scene.source,
-        owners=tuple(_owners(cluster, report, prices)) if by_owner else (),
+        owners=tuple(_owners(cluster, report, prices, by)) if by_owner and by else (),
         quota=None if pod is None or not scene.scheduler.admission else _quota(candidate.pod, resolved.snapshot),
         pod=None if pod is None else PodReference(namespace=meta.namespace, name=meta.name),
         tolerated=question.tolerate,

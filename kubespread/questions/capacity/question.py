@@ -86,8 +86,8 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
     by: Annotated[
         str | None,
         Option(
-            "Topology key of the domains to total (default: zone, if nodes have one), or 'namespace': whose pods "
-            "request how much.",
+            "Topology key of the domains to total (default: zone, if nodes have one); or whose pods request how much, "
+            "by 'namespace' or a label of pods or of their namespaces.",
             metavar="KEY",
         ),
     ] = None

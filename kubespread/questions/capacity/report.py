@@ -84,10 +84,10 @@ class OwnerAmounts(Report, frozen=True, gc=False):
 
 
 class OwnerCapacity(Report, frozen=True):
-    """The pods on nodes that are of one namespace."""
+    """The pods on nodes that are of one owner."""
 
     owner: str
-    """The namespace."""
+    """The namespace, or the label's value; empty for pods without it."""
     nodes: int
     """How many nodes have some of them."""
     resources: tuple[OwnerAmounts, ...]
@@ -175,7 +175,7 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     domains: tuple[DomainCapacity, ...]
     """By value; nodes in none come last."""
     owners: tuple[OwnerCapacity, ...] = ()
-    """Whose pods request how much, by namespace, the most cpu first; empty unless asked with ``--by namespace``."""
+    """Whose pods request how much, the most cpu first; empty unless asked with ``--by namespace`` or ``--by LABEL``."""
     node_rows: tuple[NodeCapacity, ...]
     """In the cluster's order."""
     largest: tuple[LargestPod, ...]

@@ -255,9 +255,9 @@ def _owners(report: CapacityReport) -> Iterator[Sheet[OwnerCapacity]]:
 
     cost: Column[OwnerCapacity] = Column("COST", lambda row: row.cost, is_number=True)
     yield Sheet(
-        title="Namespaces", rows=report.owners,
+        title="Owners", rows=report.owners,
         columns=[
-            Column("NAMESPACE", lambda row: row.owner, fit=Fit.NAMES, least=_LEAST_NAME),
+            Column("OWNER", lambda row: row.owner or None, fit=Fit.NAMES, least=_LEAST_NAME),
             count("NODES", lambda row: row.nodes),
             *(column for name in _shown(report) for column in amounts(name)),
             *([] if report.cost is None else [cost]),
