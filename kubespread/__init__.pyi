@@ -9,6 +9,7 @@ from kubespread.candidate.sources import PodGiven
 from kubespread.errors import KubespreadError as KubespreadError, ManifestError as ManifestError, SnapshotError as SnapshotError, UsageError as UsageError
 from kubespread.questions.advise.report import AdviseReport as AdviseReport
 from kubespread.questions.audit.report import AuditReport as AuditReport
+from kubespread.questions.autoscaling.asked import GroupsGiven
 from kubespread.questions.capacity.report import CapacityReport as CapacityReport
 from kubespread.questions.check.answer import rule as rule, rules as rules, write_baseline as write_baseline
 from kubespread.questions.check.report import CheckReport as CheckReport, Finding as Finding, RuleReport as RuleReport, Severity
@@ -29,7 +30,6 @@ from kubespread.questions.removable.report import RemovableReport as RemovableRe
 from kubespread.questions.report.report import Scorecard as Scorecard
 from kubespread.questions.scene import OnProgress, OnRefused, ask as ask
 from kubespread.questions.scheduler import Scheduler as Scheduler
-from kubespread.questions.simulate.answer import GroupsGiven
 from kubespread.questions.simulate.report import SimulateReport as SimulateReport
 from kubespread.questions.simulate.then import simulate_then as simulate_then
 from kubespread.questions.survive.report import SurviveReport as SurviveReport
@@ -115,13 +115,17 @@ def pending(
     namespace: str | None = None,
     selector: str = "",
     preemption: bool = True,
+    autoscaler: str | None = None,
+    node_groups: GroupsGiven = None,
+    instance_types: InstanceTypesGiven | None = None,
     on_progress: OnProgress | None = None,
 ) -> PendingReport:
     """The pods of ``snapshot`` without a node, by what keeps them from one, each group with the least change that
     frees it.
 
     A change is proven by making it and letting all pods of the group be placed. Pods that fit as things are, that
-    have scheduling gates, lack a claim or name another scheduler are groups of their own.
+    have scheduling gates, lack a claim or name another scheduler are groups of their own. With an
+    ``autoscaler`` the report also says which nodes it adds for all that wait, and who still waits then.
 
     ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
     without a namespace those of all.
@@ -132,6 +136,9 @@ def pending(
     - ``namespace``: Ask about the workloads of this namespace.
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
@@ -194,7 +201,7 @@ def simulate(
     - ``deals``: Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 where controllers pick among equal pods or nodes, else 1).
     - ``keys``: Further topology keys to report about.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
-    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for replicas that find none.
+    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
     - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
@@ -271,7 +278,7 @@ def simulate(
     - ``deals``: Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 where controllers pick among equal pods or nodes, else 1).
     - ``keys``: Further topology keys to report about.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
-    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for replicas that find none.
+    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
     - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.

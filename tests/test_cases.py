@@ -66,6 +66,12 @@ EVERYDAY = {
         "--instance-types everyday/12-karpenter-limit-not-named/types.yaml",
         "no", 1, "", ("reason", "spec.limits of NodePool gpu leave 1 of nvidia.com/gpu 6"),
     ),
+    "the limit of a NodePool is named for any pod that waits": Case(
+        "pending -A -S everyday/12-karpenter-limit-not-named/cluster.json.gz --autoscaler karpenter "
+        "--instance-types everyday/12-karpenter-limit-not-named/types.yaml",
+        "no", 1, "karpenter adds 1 node: 1 of 2 pods placed; still waiting: ml/trainer",
+        ("reason", "spec.limits of NodePool gpu leave 0 of nvidia.com/gpu 6"),
+    ),
     "a domain that Karpenter counts and kube-scheduler does not see is named": Case(
         f"simulate {FULL}/web.json -S {FULL}/snapshot.json --autoscaler karpenter --instance-types "
         f"{FULL}/instance_types.json",

@@ -128,7 +128,7 @@ FLOORS = {
 PARTS = {
     ("advise", "simulate"), ("compare", "explain"), ("compare", "simulate"), ("rebalance", "map"),
     ("plan", "audit"), ("plan", "explain"), ("plan", "map"), ("plan", "removable"), ("plan", "report"),
-    ("plan", "simulate"), ("plan", "survive"), ("plan", "upgrade"),
+    ("plan", "survive"), ("plan", "upgrade"),
     ("report", "audit"), ("report", "capacity"), ("report", "pending"), ("report", "removable"), ("report", "survive"), ("simulate", "plan"), ("survive", "map"),
     ("verify", "audit"), ("verify", "capacity"), ("verify", "check"), ("verify", "plan"), ("verify", "simulate"),
     ("verify", "survive"),

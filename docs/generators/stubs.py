@@ -18,7 +18,7 @@ _TYPES = {
     "kubespread.questions.check.report": "Severity",
     "kubespread.questions.queue.manner": "Ties",
     "kubespread.questions.scene": "OnProgress OnRefused",
-    "kubespread.questions.simulate.answer": "GroupsGiven",
+    "kubespread.questions.autoscaling.asked": "GroupsGiven",
     "kubespread.scenario.instance_types": "InstanceTypesGiven",
     "kubespread.scenario.prices": "PricesGiven",
     "kubespread.scenario.promises": "PromisesGiven",

@@ -7,7 +7,19 @@ from dataclasses import dataclass, replace
 from functools import cache, reduce
 from operator import or_
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Self,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
 from msgspec import Meta, Struct
@@ -544,6 +556,31 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
 PRICES = Prices("File of kind Prices, YAML or JSON, to say what nodes cost too.", ("--prices",), "FILE", is_path=True)
 PriceFile = Annotated[Any, PRICES]
+AUTOSCALING = "Autoscaling"
+AutoscalerName = Annotated[
+    Literal["ca", "karpenter"] | None,
+    Option("Let cluster-autoscaler or Karpenter add nodes for pods that find none.", heading=AUTOSCALING),
+]
+NodeGroupsFile = Annotated[
+    str | Any | None,
+    Option(
+        "Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).",
+        metavar="FILE", heading=AUTOSCALING, is_path=True,
+    ),
+]  # fmt: skip
+InstanceTypesFile = Annotated[
+    str | Any | None,
+    Option(
+        "Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).",
+        metavar="FILE", heading=AUTOSCALING, is_path=True,
+    ),
+]  # fmt: skip
+OF_AUTOSCALER = {"node_groups": ("autoscaler",), "instance_types": ("autoscaler",)}
+"""What needs an autoscaler."""
+AUTOSCALER_TYPES = {
+    "autoscaler": "str | None", "node_groups": "GroupsGiven", "instance_types": "InstanceTypesGiven | None"
+}  # fmt: skip
+"""What a Python caller gives."""
 Preemption = Annotated[
     bool,
     Option("Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.", heading="Scheduler"),

@@ -44,12 +44,17 @@ class Alike(Struct, frozen=True):
 
 
 def pod_groups(world: World) -> list[Alike]:
-    """Those that an autoscaler looks at, in the order they came: kube-scheduler found no node for them."""
+    """Those that an autoscaler provisions for, in the order they came: kube-scheduler found no node for them. A pod of
+    a DaemonSet is for a node that exists.
+
+    Source: karpenter v1.14: pkg/utils/pod/scheduling.go, IsProvisionable
+    Source: cluster-autoscaler 1.36.1: cluster-autoscaler/core/podlistprocessor/filter_out_daemon_sets.go, Process
+    """
     groups: dict[tuple[WorkloadName | PodKey, bytes], Alike] = {}
     specs: dict[int, bytes] = {}
     for waiting in world.waiting:
         scheduled = world.surroundings.scheduler_of(waiting.pod)
-        if waiting.pod.spec.scheduling_gates or scheduled is None:
+        if waiting.pod.spec.scheduling_gates or scheduled is None or is_daemons(world, waiting.pod):
             continue
         template = id(waiting.template)
         if template not in specs:

@@ -20,6 +20,7 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.quantity import rounded
 from kubespread.kube.versions import KubeVersion
+from kubespread.questions.autoscaling.asked import growth
 from kubespread.questions.causes.bars import (
     SELECTION,
     TAINT,
@@ -48,6 +49,7 @@ from kubespread.questions.remedies.search import MOST_EFFORT, Found, Trials, lea
 from kubespread.questions.room import free
 from kubespread.questions.scene import Scene
 from kubespread.reports.advise import Suggestion
+from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.happened import UnmadePods
 from kubespread.scheduler.cluster.columns import Mask, canonical, requested
 from kubespread.scheduler.evaluation import Evaluation, evaluate
@@ -376,9 +378,11 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     now, world = scene.now, scene.world
     is_asked = whose.those_in(world)
     under_way = judged_as_it_stands(world, is_asked)
+    grow = growth(question, now)
     groups = _groups(scene, is_asked, Commands.about(question, scene))
     if not groups:
         whose.check_any(world, now)
+    scaled, still = (None, ()) if grow is None or not groups else _grown(world, grow, is_asked)
     return PendingReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -388,8 +392,10 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
         pending=sum(len(group.pods) for group in groups),
         groups=tuple(groups),
         not_made=tuple(_not_made(world, groups)),
+        autoscaling=scaled,
+        still_pending=still,
         gaps=scene.gaps(world.assumed),
-        not_modelled=Pending.never_modelled,
+        not_modelled=Pending.never_modelled if grow is None else Pending.never_modelled[:1],
         notes=(*scene.notes, *under_way),
     )
 
@@ -411,6 +417,17 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Co
         if scene.on_progress is not None:
             scene.on_progress(sum(len(group.pods) for group in groups))
     return sorted(groups, key=lambda group: (-len(group.pods), group.why))
+
+
+def _grown(
+    world: World, grow: partial[AutoscalingReport], is_asked: Callable[[WorkloadName], bool]
+) -> tuple[AutoscalingReport, tuple[NamespacedName, ...]]:
+    """What an autoscaler adds for all that wait, and the pods in question that wait then."""
+    after = world.fork()
+    scaled = grow(after, searches=False)
+    world.assume(after.assumed)
+    waiting = (waiting.pod for waiting in after.waiting if is_asked(workload_of(after, waiting.pod)))
+    return scaled, tuple(map(NamespacedName.of, waiting))
 
 
 def _not_made(world: World, groups: Iterable[StuckGroup]) -> Iterator[UnmadePods]:

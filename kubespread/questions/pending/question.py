@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubespread.questions.question import Function, WorkloadsQuestion
+from kubespread.questions.question import (
+    AUTOSCALER_TYPES,
+    OF_AUTOSCALER,
+    AutoscalerName,
+    Function,
+    InstanceTypesFile,
+    NodeGroupsFile,
+    WorkloadsQuestion,
+)
 
 if TYPE_CHECKING:
     from kubespread.questions.pending.report import PendingReport
-
-    pass
 
 
 class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
@@ -17,13 +23,15 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
 
     Each change is verified by making it and placing all pods in the group. Pods that already fit, wait behind
     scheduling gates, lack a claim or name another scheduler form separate groups. -v also shows the pods and the
-    kubectl commands. Exits with 1 when any pod is pending.
+    kubectl commands. Exits with 1 when any pod is pending; with --autoscaler when any still is with the nodes that it
+    adds.
 
     \b
     Examples:
       kubespread pending -A
       kubespread pending -n shop -l tier=web -v
       kubespread pending -A -S cluster.json.gz --fail zone=c
+      kubespread pending -A --autoscaler karpenter --instance-types types.yaml
       kubespread pending -A -o json | jq -r '.groups[].change.options[]?'
     """
 
@@ -35,6 +43,7 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
         "each group is freed by itself: what one change leaves for the others is not looked at",
         "autoscalers: no nodes are added besides",
     )
+    needs = OF_AUTOSCALER
     doing = "pods looked at"
     outputs = {"name": "prints namespace/pod lines"}
     is_watched = True
@@ -43,7 +52,8 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
         frees it.
 
         A change is proven by making it and letting all pods of the group be placed. Pods that fit as things are, that
-        have scheduling gates, lack a claim or name another scheduler are groups of their own.
+        have scheduling gates, lack a claim or name another scheduler are groups of their own. With an
+        ``autoscaler`` the report also says which nodes it adds for all that wait, and who still waits then.
 
         ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
         without a namespace those of all.
@@ -51,5 +61,10 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
         Raises UsageError, SnapshotError and ManifestError.
         """,
         "snapshot scheduler",
-        "workloads namespace selector preemption on_progress",
+        "workloads namespace selector preemption autoscaler node_groups instance_types on_progress",
+        types=AUTOSCALER_TYPES,
     )
+
+    autoscaler: AutoscalerName = None
+    node_groups: NodeGroupsFile = None
+    instance_types: InstanceTypesFile = None

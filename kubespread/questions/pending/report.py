@@ -7,6 +7,7 @@ from typing import Literal
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.advise import Suggestion
+from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence
 from kubespread.reports.happened import UnmadePods
 from kubespread.reports.parts import Judgment, OfWorkloads, Report
 from kubespread.wording import count_of, says, some_of, verb_of
@@ -68,12 +69,33 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
     """The largest first."""
     not_made: tuple[UnmadePods, ...] = ()
     """Desired pods of the same workloads that do not exist yet, or are refused."""
+    autoscaling: AutoscalingReport | None = None
+    """What the autoscaler in question adds for all pods that wait in the cluster, those of other workloads too; null
+    where none is in question, or no pod waits.
+    """
+    still_pending: tuple[NamespacedName, ...] = ()
+    """NAMESPACE/name of the pods asked about that wait with the autoscaler's nodes too; empty without one."""
 
     def judged(self) -> Judgment:
-        return "no" if self.groups else "yes"
+        if self.autoscaling is None:
+            return "no" if self.groups else "yes"
+        provisioned_for = {pod for kind in self.autoscaling.pending for pod in kind.pods}
+        is_unknown = self.autoscaling.unknown_groups and provisioned_for.issuperset(self.still_pending)
+        return "yes" if not self.still_pending else "unknown" if is_unknown else "no"
 
     def sentences(self) -> Iterator[str]:
         yield from _sentences(self)
+
+
+def _scaled(report: PendingReport, scaled: AutoscalingReport) -> str:
+    """``karpenter adds 2 nodes: 3 of 4 pods placed; still waiting: web-3``."""
+    if scaled.unknown_groups:
+        return autoscaler_sentence(scaled)
+    adds = f"{scaled.autoscaler} adds {count_of(scaled.added, 'node') if scaled.added else 'no node'}"
+    waited = {pod for group in report.groups for pod in group.pods}
+    placed = f"{len(waited.difference(report.still_pending)):,} of {count_of(report.pending, 'pod')} placed"
+    left = f"; still waiting: {some_of(report.still_pending, _MAX_NAMED)}" if report.still_pending else ""
+    return f"{adds}: {placed}{left}"
 
 
 def _sentences(report: PendingReport) -> Iterator[str]:
@@ -81,6 +103,8 @@ def _sentences(report: PendingReport) -> Iterator[str]:
     if not report.groups:
         yield "no pod is pending"
         return
+    if report.autoscaling is not None:
+        yield _scaled(report, report.autoscaling)
     changes = [group for group in report.groups if group.freed]
     freed = sum(group.freed for group in changes)
     placed = sum(len(group.pods) for group in report.groups if group.cause in ("fits", "preempts"))

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.questions.autoscaling.view import scaling
 from kubespread.questions.pending.report import PendingReport, StuckGroup
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
@@ -114,7 +115,7 @@ def view(report: PendingReport) -> View:
         ],
         tiles=_tiles(report),
         names=[pod for group in report.groups for pod in group.pods],
-        answer_tone=Tone.BAD if report.groups else Tone.GOOD,
+        answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         parts=lambda look: _parts(report, look),
     )  # fmt: skip
 
@@ -148,6 +149,9 @@ def _parts(report: PendingReport, look: Look) -> Iterator[Line]:
             yield from _below(group, look, is_cut=escaped(group.why) not in {part.text for part in line})
     if not look.in_full and look.headers:
         yield from _first_command(report)
+    if report.autoscaling is not None:
+        yield ()
+        yield from scaling(report.autoscaling, look)
 
 
 def _first_command(report: PendingReport) -> Iterator[Line]:

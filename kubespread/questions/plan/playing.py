@@ -8,7 +8,7 @@ Source of the order of events within a step: `World.settle`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from time import monotonic
 from typing import Self
@@ -32,7 +32,7 @@ from kubespread.kube.api.meta import ApiObject, ObjectMeta
 from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload
 from kubespread.kube.owners import Named, WorkloadName, is_active, is_ready
 from kubespread.kube.taint import DrainFlags
-from kubespread.questions.autoscaling.autoscale import autoscale
+from kubespread.questions.autoscaling.asked import growth
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.plan.question import Play
@@ -40,7 +40,6 @@ from kubespread.questions.plan.report import PlayReport, StepReport
 from kubespread.questions.queue.manner import check_deals, deals_worth, dealt_anew
 from kubespread.questions.scene import Scene, ask
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.answer import groups_of, types_of
 from kubespread.questions.tasks import ALONE
 from kubespread.questions.upgrade.answer import replace_nodes
 from kubespread.questions.upgrade.report import UpgradeReport
@@ -70,9 +69,6 @@ _PARTLY_KNOWN = (
     "the snapshot does not say what its template holds beside what scheduling reads (saved by an older kubespread, or "
     "anonymized): taken to be unchanged, and not rolled out"
 )
-
-Autoscale = Callable[[World], AutoscalingReport]
-"""Adds nodes for pods that find none."""
 
 
 def played(question: Play, scene: Scene) -> PlayReport:
@@ -157,14 +153,14 @@ class Playing(Struct, frozen=True):
     scheduler: Scheduler
     namespace: str
     """The namespace of names without one."""
-    autoscale: Autoscale | None
+    autoscale: partial[AutoscalingReport] | None
 
     @classmethod
     def of(cls, question: Play, scene: Scene) -> Self:
         scenario, now, world = question.scenario, scene.now, scene.world
         namespace = scenario.namespace or question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
         return cls(
-            scenario, world, world.fork(), now, scene.scheduler, namespace, _autoscale(now, scenario)
+            scenario, world, world.fork(), now, scene.scheduler, namespace, growth(scenario, now)
         )  # fmt: skip
 
     @property
@@ -269,7 +265,7 @@ class Playing(Struct, frozen=True):
                 failed.append(str(error))
             world.settle()
             if self.autoscale is not None and world.waiting:
-                scaled = self.autoscale(world)
+                scaled = self.autoscale(world, searches=False)
 
         difference = trial.after(happen)
         done = difference.happened[-1]
@@ -422,15 +418,6 @@ class Playing(Struct, frozen=True):
         candidate = revised(obj, row, surroundings, restarted_at)
         self.world.assume(candidate.admission_gaps)
         return _of_candidate(candidate, is_other=candidate.template is not None)
-
-
-def _autoscale(snapshot: Snapshot, scenario: Scenario) -> Autoscale | None:
-    kind = scenario.autoscaler
-    if kind is None:
-        return None
-    groups = groups_of(snapshot, kind, scenario.node_groups)
-    types = types_of(kind, scenario.instance_types)
-    return lambda world: autoscale(world, groups.groups, kind, types=types, expanders=groups.expanders, searches=False)
 
 
 def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:

@@ -25,9 +25,7 @@ from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import is_active
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.text import STDIN
-from kubespread.node_groups.file import read_node_groups
-from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups, groups_of_cluster
-from kubespread.questions.autoscaling.autoscale import autoscale
+from kubespread.questions.autoscaling.asked import autoscaler_of, growth
 from kubespread.questions.costs import price_gaps, total_cost
 from kubespread.questions.queue.manner import MAX_RUNS, check_deals
 from kubespread.questions.scene import Scene
@@ -38,7 +36,6 @@ from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import Limits, PlacedByEdits, SimulateReport
 from kubespread.questions.worlds import world_of
 from kubespread.reports.parts import Unfinished
-from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
 from kubespread.scenario.prices import read_prices
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import full_topology_key
@@ -46,9 +43,6 @@ from kubespread.world.events.world import World
 from kubespread.world.store.claims import Replica
 from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import alike, as_template, copy_of, key_of, on_node, running_since
-
-GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
-"""A file, or the groups themselves; None for those that the cluster's own objects define."""
 
 
 class Simulated(Struct, frozen=True):
@@ -66,22 +60,6 @@ class Simulated(Struct, frozen=True):
             return self.demand.change.played.report.pending
         preempted = len(self.demand.present) - self.report.present
         return max(0, (self.demand.growth.count or 0) + preempted - self.report.placed)
-
-
-def groups_of(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> NodeGroups:
-    """The groups that may grow. Raises UsageError where nothing tells of any, and ManifestError for a file's faults."""
-    if chosen is None:
-        return NodeGroups(groups_of_cluster(snapshot.objects, kind))
-    if isinstance(chosen, NodeGroups):
-        return chosen
-    return read_node_groups(chosen) if isinstance(chosen, str) else NodeGroups(tuple(chosen))
-
-
-def types_of(kind: Autoscaler, chosen: InstanceTypesGiven | None) -> Sequence[InstanceType]:
-    """What Karpenter may launch; nothing where nobody says. Raises UsageError, and ManifestError for what is wrong."""
-    if chosen is not None and kind is not Autoscaler.KARPENTER:
-        raise UsageError(f"instance types are what karpenter chooses among: to {kind} a node group is of one kind")
-    return () if chosen is None else read_instance_types(chosen)
 
 
 def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Simulated]) -> World:
@@ -127,7 +105,7 @@ def _replicas(demand: Demand) -> Iterator[Replica]:
 
 
 def with_autoscaling(
-    question: Simulate, posed: Posed, reports: Sequence[SimulateReport], scheduler: Scheduler, kind: Autoscaler
+    question: Simulate, posed: Posed, reports: Sequence[SimulateReport], scheduler: Scheduler
 ) -> tuple[SimulateReport, ...]:
     """The reports; those with pending replicas get the autoscaler's account.
 
@@ -136,13 +114,12 @@ def with_autoscaling(
     resolved, cluster = posed.resolved, posed.cluster
     simulated = list(map(Simulated, posed.demands, reports))
     world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
-    groups = groups_of(resolved.snapshot, kind, question.node_groups)
+    grow = growth(question, resolved.snapshot)
     prices = None if question.prices is None else read_prices(question.prices)
-    types = types_of(kind, question.instance_types)
     if any(report.replicas is None for report in reports):
         raise UsageError("an autoscaler is for a number of replicas: as many as fit leaves none pending")
-    if world.waiting:
-        account = autoscale(world, groups.groups, kind, types=types, expanders=groups.expanders, prices=prices)
+    if grow is not None and world.waiting:
+        account = grow(world, prices=prices)
         account = account.with_notes(_notes(simulated))
         if prices is not None and account.added:
             names = [name for loop in account.loops for group in loop.added for name in group.nodes]
@@ -188,12 +165,12 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
         raise UsageError(f"runs must be from 1 to {MAX_RUNS}, not {question.runs}")
     check_deals(question.deals)
     required = question.requirements.with_keys(lambda key: full_topology_key(key, scene.snapshot.nodes))
-    autoscaler = _autoscaler(question)
-    reports = _placed(question, scene, autoscaler)
+    is_scaled = autoscaler_of(question) is not None
+    reports = _placed(question, scene, is_scaled=is_scaled)
     return tuple(map(required.judged, reports)) if required.is_any else reports
 
 
-def _placed(question: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> tuple[SimulateReport, ...]:
+def _placed(question: Simulate, scene: Scene, *, is_scaled: bool) -> tuple[SimulateReport, ...]:
     scheduler = scene.scheduler
     read = partial(read_once, template_path=question.template_path)
     # Other processes pose the question too, and standard input can be read only once.
@@ -206,8 +183,8 @@ def _placed(question: Simulate, scene: Scene, autoscaler: Autoscaler | None) -> 
     reports = queue.reports(lambda ways: of_runs.tasks(queue, ways, _with_pods(question, map(read, question.pods))))
     if question.as_many_as_fit and len(reports) == 1:
         reports = (_limited(reports[0], posed.demands[0].growth.created.copies, question, scene),)
-    if autoscaler is not None:
-        reports = with_autoscaling(question, posed, reports, scheduler, autoscaler)
+    if is_scaled:
+        reports = with_autoscaling(question, posed, reports, scheduler)
     return tuple(
         msgspec.structs.replace(
             report,
@@ -250,19 +227,6 @@ def _with_pods(question: Simulate, pods: Iterable[PodGiven]) -> Simulate:
 def _unfinished(report: SimulateReport, scene: Scene, runs: int) -> Unfinished | None:
     missing = () if report.runs is None else range(report.runs.count + 1, runs + 1)
     return scene.unfinished("run", runs, [f"run {number}" for number in missing])
-
-
-def _autoscaler(question: Simulate) -> Autoscaler | None:
-    """The autoscaler that adds nodes, None for none. Raises UsageError."""
-    name = question.autoscaler
-    if name is None:
-        if question.node_groups is not None or question.instance_types is not None:
-            raise UsageError("node groups and instance types are for an autoscaler: say which, ca or karpenter")
-        return None
-    try:
-        return Autoscaler(name)
-    except ValueError:
-        raise UsageError(f"unknown autoscaler {name!r}: expected {' or '.join(Autoscaler)}") from None
 
 
 def _random_ties(report: SimulateReport, version: KubeVersion) -> Iterator[str]:

@@ -12,12 +12,18 @@ from msgspec.structs import replace
 from kubespread.errors import UsageError
 from kubespread.questions.plan.question import Deals, FailOn
 from kubespread.questions.question import (
+    AUTOSCALER_TYPES,
+    AUTOSCALING,
     CHANCE,
+    OF_AUTOSCALER,
     PRICES,
     REQUIREMENTS,
     Apart,
+    AutoscalerName,
     Function,
+    InstanceTypesFile,
     Instead,
+    NodeGroupsFile,
     Option,
     Overload,
     PodQuestion,
@@ -109,7 +115,6 @@ def _by_key(option: str, text: str) -> tuple[str, str, int]:
     return option, key, int(number)
 
 
-_AUTOSCALING = "Autoscaling"
 _GANGS = "Gangs"
 
 
@@ -154,8 +159,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         Apart("then", ("template_path",), "what controllers of unknown kinds do is not known"),
     )  # fmt: skip
     needs = {
-        "same": ("gang",), "node_groups": ("autoscaler",), "prices": ("autoscaler",),
-        "instance_types": ("autoscaler",), "fail_on": ("then",),
+        **OF_AUTOSCALER, "same": ("gang",), "prices": ("autoscaler",), "fail_on": ("then",),
         "jobs": ("runs", "then"), "engine": ("runs", "then"), "timeout": ("runs", "then"),
     }  # fmt: skip
     hands_out = True
@@ -184,8 +188,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         "on_progress on_refused",
         types={
             "pods": "PodGiven | list[G] | tuple[G, ...]", "replicas": "int | None", "ties": "Ties",
-            "preemption": "bool | None", "autoscaler": "str | None", "node_groups": "GroupsGiven",
-            "instance_types": "InstanceTypesGiven | None",
+            "preemption": "bool | None", **AUTOSCALER_TYPES,
         },
         defaults={"preemption": None},
         overloads=(
@@ -247,27 +250,10 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         ),
     ] = False
     preemption: Preemption = True
-    autoscaler: Annotated[
-        Literal["ca", "karpenter"] | None,
-        Option(
-            "Let cluster-autoscaler or Karpenter add nodes for replicas that find none.", heading=_AUTOSCALING
-        ),
-    ] = None  # fmt: skip
-    node_groups: Annotated[
-        str | Any | None,
-        Option(
-            "Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).",
-            metavar="FILE", heading=_AUTOSCALING, is_path=True,
-        ),
-    ] = None  # fmt: skip
-    instance_types: Annotated[
-        str | Any | None,
-        Option(
-            "Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).",
-            metavar="FILE", heading=_AUTOSCALING, is_path=True,
-        ),
-    ] = None  # fmt: skip
-    prices: Annotated[Any, dataclasses.replace(PRICES, heading=_AUTOSCALING)] = None
+    autoscaler: AutoscalerName = None
+    node_groups: NodeGroupsFile = None
+    instance_types: InstanceTypesFile = None
+    prices: Annotated[Any, dataclasses.replace(PRICES, heading=AUTOSCALING)] = None
     gang: Annotated[
         int | None,
         Option(

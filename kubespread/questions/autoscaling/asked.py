@@ -1,0 +1,69 @@
+"""The autoscaler that is asked about, with the groups that it may grow and the instance types that it may launch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Protocol
+
+from kubespread.errors import UsageError
+from kubespread.node_groups.file import read_node_groups
+from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups, groups_of_cluster
+from kubespread.questions.autoscaling.autoscale import autoscale
+from kubespread.reports.autoscaling import AutoscalingReport
+from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
+from kubespread.snapshot.snapshot import Snapshot
+
+GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
+"""A file, or the groups themselves; None for those that the cluster's own objects define."""
+
+
+class AskedOfAutoscaler(Protocol):
+    """What questions and scenarios say of an autoscaler."""
+
+    @property
+    def autoscaler(self) -> str | None: ...
+    @property
+    def node_groups(self) -> Any: ...
+    @property
+    def instance_types(self) -> Any: ...
+
+
+def autoscaler_of(asked: AskedOfAutoscaler) -> Autoscaler | None:
+    """The autoscaler that adds nodes, None for none. Raises UsageError."""
+    name = asked.autoscaler
+    if name is None:
+        if asked.node_groups is not None or asked.instance_types is not None:
+            raise UsageError("node groups and instance types are for an autoscaler: say which, ca or karpenter")
+        return None
+    try:
+        return Autoscaler(name)
+    except ValueError:
+        raise UsageError(f"unknown autoscaler {name!r}: expected {' or '.join(Autoscaler)}") from None
+
+
+def growth(asked: AskedOfAutoscaler, snapshot: Snapshot) -> partial[AutoscalingReport] | None:
+    """`autoscale` as asked, for a world of ``snapshot``; None without an autoscaler. Raises UsageError where nothing
+    tells of any groups, and ManifestError for what is wrong in a file.
+    """
+    kind = autoscaler_of(asked)
+    if kind is None:
+        return None
+    groups = _groups(snapshot, kind, asked.node_groups)
+    types = _types(kind, asked.instance_types)
+    return partial(autoscale, groups=groups.groups, kind=kind, types=types, expanders=groups.expanders)
+
+
+def _groups(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> NodeGroups:
+    if chosen is None:
+        return NodeGroups(groups_of_cluster(snapshot.objects, kind))
+    if isinstance(chosen, NodeGroups):
+        return chosen
+    return read_node_groups(chosen) if isinstance(chosen, str) else NodeGroups(tuple(chosen))
+
+
+def _types(kind: Autoscaler, chosen: InstanceTypesGiven | None) -> Sequence[InstanceType]:
+    """What Karpenter may launch; nothing where nobody says."""
+    if chosen is not None and kind is not Autoscaler.KARPENTER:
+        raise UsageError(f"instance types are what karpenter chooses among: to {kind} a node group is of one kind")
+    return () if chosen is None else read_instance_types(chosen)

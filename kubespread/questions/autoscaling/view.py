@@ -1,0 +1,127 @@
+"""What an autoscaler adds, loop by loop, and why pods still wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kubespread.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, added_cost, autoscaler_sentence
+from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.terminal import (
+    INDENT,
+    Laid,
+    aim,
+    because,
+    cut_middle,
+    flowed,
+    folded,
+    room_beside,
+    tabulated,
+    together,
+    width_of,
+)
+
+_MAX_LOOPS = 12
+_FIGURES_WIDTH = 30
+"""The width of the other columns."""
+
+
+def scaling(report: AutoscalingReport, look: Look) -> Iterator[Line]:
+    """Lines that ``look.width`` bounds."""
+    yield from flowed([[Cell(autoscaler_sentence(report), Tone.BAD if report.left else Tone.GOOD)]], look, indent="")
+    if report.loops:
+        yield from _loops(report.loops, look)
+        yield from folded(look, f"nodes: {_groups(report)}")
+        if report.types:
+            yield from folded(look, f"instance types: {_types(report)}")
+    for sentence in (*added_cost(report), *_enough(report)):
+        yield from folded(look, sentence)
+    yield from _unhelped(report, look)
+
+
+def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
+    """All loops if few, else the first and the last."""
+    half = _MAX_LOOPS // 2
+    is_long = len(loops) > _MAX_LOOPS and not look.in_full
+    shown = [*loops[:half], *loops[-half:]] if is_long else loops
+    room = aim(look) - _FIGURES_WIDTH
+    columns = [
+        Laid("LOOP", [str(loop.number) for loop in shown], is_number=True),
+        Laid("ADDED", [Cell(_added(loop.added, room), Tone.STRONG) for loop in shown]),
+        Laid("PLACED", [str(loop.placed) for loop in shown], is_number=True),
+        Laid("PENDING", [str(loop.left) for loop in shown], is_number=True),
+    ]
+    why = Laid("WHY NO MORE", [loop.why or "" for loop in shown])
+    has_room = room_beside((*columns, why), look) >= 0
+    if has_room and any(loop.why for loop in shown):
+        columns.append(why)
+    yield from tabulated(columns, headers=look.headers)
+    if is_long:
+        yield [Cell(f"{INDENT}and {len(loops) - _MAX_LOOPS} loops between these")]
+    if not has_room:
+        numbered = ((str(loop.number), loop.why) for loop in loops if loop.why is not None)
+        for reason, numbers in together(numbered).items():
+            which_loops = f"loop {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} of {len(loops)} loops"
+            yield from folded(look, f"why no more in {which_loops}: {reason}")
+
+
+def _added(added: Sequence[GroupNodes], room: int) -> str:
+    """Nodes by group; just the number of groups if too many to name."""
+    text = " ".join(f"{group.group} +{len(group.nodes):,}" for group in added)
+    if width_of(text) <= room:
+        return text
+    return cut_middle(
+        f"{len(added):,} groups +{sum(len(group.nodes) for group in added):,}" if len(added) > 1 else text, room
+    )
+
+
+def _groups(report: AutoscalingReport) -> str:
+    """``w/a 2 → 5 (zone a)``: the zone only where the name does not contain it."""
+    changes = []
+    for group in report.groups:
+        if group.added:
+            zone = f" (zone {group.zone})" if group.zone and group.group == group.pool else ""
+            change = (
+                f"+{group.added:,}" if group.before is None else f"{group.before:,} → {group.before + group.added:,}"
+            )
+            changes.append((group.group, f"{zone} {change}"))
+    return _by_pool(report, changes)
+
+
+def _types(report: AutoscalingReport) -> str:
+    """``2 m6i.2xlarge · 1 c6i.large, 0.853 in all``, unless another sentence says what they cost."""
+    price = "" if report.price is None or report.cost is not None else f", {report.price:f} in all"
+    return f"{' · '.join(f'{kind.nodes:,} {kind.name}' for kind in report.types)}{price}"
+
+
+def _by_pool(report: AutoscalingReport, changes: Iterable[tuple[str, str]]) -> str:
+    """The phrases for each group; a name that several zones share is written once: ``w (a 2 · b 1)``."""
+    groups, pools = {group.group: group for group in report.groups}, dict[str, list[tuple[str, str]]]()
+    for name, text in changes:
+        pools.setdefault(groups[name].pool, []).append((name, text))
+    phrases = (
+        f"{pool} ({' · '.join(f'{groups[name].zone}{text}' for name, text in zones)})" if len(zones) > 1
+        else "".join(zones[0])
+        for pool, zones in pools.items()
+    )  # fmt: skip
+    return " · ".join(phrases)
+
+
+def _enough(report: AutoscalingReport) -> Iterator[str]:
+    if report.least is not None:
+        by_pool = _by_pool(report, ((group.group, f" {len(group.nodes):,}") for group in report.least.groups))
+        least = report.least
+        bound = "fewest nodes with which all fit" if least.proven else "all fit with, though fewer may do"
+        yield f"{bound}: {least.total:,}, {by_pool}"
+    elif report.least_per_group and not report.unknown_groups:
+        yield "no number of new nodes was found with which all fit"
+    alone = [(least.group, f" {least.total:,}") for least in report.least_per_group if least.total is not None]
+    if len(report.least_per_group) > 1 and alone:
+        yield f"of one group alone: {_by_pool(report, alone)}"
+
+
+def _unhelped(report: AutoscalingReport, look: Look) -> Iterator[Line]:
+    """Why pods still wait, and why one more node of a group does not help."""
+    for kind in report.pending:
+        count, name = len(kind.pods), f"{kind.workload.kind}/{kind.workload.name}"
+        yield from folded(look, f"{count:,} of {name} pending: {kind.message}")
+        yield from because(((verdict.group, verdict.reason) for verdict in kind.groups), look, len(kind.groups))
