@@ -106,6 +106,8 @@ class Surroundings(Struct, frozen=True):
     admission: AdmissionPlugins = AdmissionPlugins()
     settings: tuple[Setting, ...] = ()
     """Fields that are changed in the pod or its workload before anything else is done with it."""
+    edits: tuple[Setting, ...] = ()
+    """Those that edits of the cluster change in manifests before, but of DaemonSets."""
 
 
 class NotInClusterError(UsageError):
@@ -116,7 +118,8 @@ def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     """The pod of the manifest's workload, the named one of several. Raises ManifestError and UsageError."""
     default_namespace = surroundings.namespace or surroundings.context_namespace
     item = manifest.chosen or choose(manifest, surroundings.name, default_namespace)
-    changed = settled(item.data, kind_of(item), surroundings.settings)
+    edits = () if kind_of(item).kind == "DaemonSet" else surroundings.edits
+    changed = settled(item.data, kind_of(item), (*edits, *surroundings.settings))
     with changed.blamed(item.written_path):
         candidate = _candidate(manifest.place(dataclasses.replace(item, content=changed.data)), surroundings)
     return replace(candidate, gaps=manifest.gaps)

@@ -7,6 +7,8 @@ Patch, and as a unified diff of its text.
     maxSkew[KEY]=N  minDomains[KEY]=N  whenUnsatisfiable[KEY]=ACTION  nodeTaintsPolicy[KEY]=POLICY
     nodeAffinityPolicy[KEY]=POLICY     of the topology spread constraint over KEY, or of the one at that position
     topologyKey[KEY]=OTHER             the label whose values are its domains
+    topologySpreadConstraints=KEY:SKEW[:soft]  one more constraint that selects the workload's pods; of one with that
+                                       key and action the maxSkew
     cpu[CONTAINER]=AMOUNT              memory[CONTAINER]=AMOUNT, what a container requests
     tolerations=KEY[=VALUE]:EFFECT     one more toleration, of that taint; without a value of any
     nodeSelector[KEY]=VALUE            a label that nodes must have
@@ -34,7 +36,7 @@ from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.taint import TaintError, parse_taint
 from kubespread.manifest.editing import with_field
 from kubespread.manifest.objects import KubernetesObject
-from kubespread.snapshot.topology_keys import SHORT_KEYS
+from kubespread.snapshot.topology_keys import CONSTRAINT_FORM, SHORT_KEYS, constraint_of
 from kubespread.wording import verb_of
 
 _CONTEXT_LINES = 2
@@ -205,6 +207,31 @@ def _set_constraint(data: Any, row: Kind, setting: Setting) -> str:
     return _set(data, f"{path}[{position}]", setting.field, setting)
 
 
+def _add_constraint(data: Any, row: Kind, setting: Setting) -> str:
+    """It selects what the workload does, or the labels of its pods. Raises UsageError for text of another form."""
+    added = constraint_of(setting.value)
+    if added is None:
+        raise UsageError(f"--set {setting}: expected {CONSTRAINT_FORM}, such as zone:1 or hostname:1:soft")
+    spec = value_at(data, _spec_path(row))
+    if not isinstance(spec, dict) or not isinstance(constraints := spec.get("topologySpreadConstraints") or [], list):
+        return ""
+    key, path = SHORT_KEYS.get(added.topology_key, added.topology_key), f"{_spec_path(row)}.topologySpreadConstraints"
+    for place, constraint in enumerate(_objects(constraints)):
+        if (constraint.get("topologyKey"), constraint.get("whenUnsatisfiable")) == (key, added.when_unsatisfiable):
+            constraint["maxSkew"] = added.max_skew
+            return f"{path}[{place}].maxSkew"
+    labels = value_at(data, f"{row.template_path}.metadata.labels" if row.template_path else "metadata.labels")
+    selector = (value_at(data, "spec.selector") if row.template_path else None) or labels
+    if not isinstance(selector, dict) or not selector:
+        raise UsageError(f"--set {setting}: the pod has no labels to select it by")
+    # That of a ReplicationController is a map.
+    by = selector if selector.keys() & {"matchLabels", "matchExpressions"} else {"matchLabels": selector}
+    made = {"maxSkew": added.max_skew, "topologyKey": key, "whenUnsatisfiable": added.when_unsatisfiable}
+    made["labelSelector"] = by
+    spec["topologySpreadConstraints"] = [*constraints, made]
+    return f"{path}[{len(constraints)}]"
+
+
 def _add_toleration(data: Any, row: Kind, setting: Setting) -> str:
     """Raises UsageError for what is no taint, in kubectl's words."""
     try:
@@ -355,7 +382,7 @@ def _positions(names: Sequence[str], key: str) -> Sequence[int]:
 
 
 _NUMBERS = frozenset({"maxSkew", "minDomains", "replicas"})
-_WITHOUT_KEY = frozenset({"priorityClassName", "replicas", "tolerations"})
+_WITHOUT_KEY = frozenset({"priorityClassName", "replicas", "tolerations", "topologySpreadConstraints"})
 _REMOVED = "null"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SETTERS: Mapping[str, Callable[[Any, Kind, Setting], str]] = {
@@ -365,6 +392,7 @@ _SETTERS: Mapping[str, Callable[[Any, Kind, Setting], str]] = {
     "nodeTaintsPolicy": _set_constraint,
     "nodeAffinityPolicy": _set_constraint,
     "topologyKey": _set_constraint,
+    "topologySpreadConstraints": _add_constraint,
     "cpu": _set_request,
     "memory": _set_request,
     "tolerations": _add_toleration,

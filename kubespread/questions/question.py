@@ -670,8 +670,8 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
         Option(
             "Change the pod before it is admitted: maxSkew[zone]=2, minDomains[zone]=3, "
             "whenUnsatisfiable[zone]=ScheduleAnyway, nodeTaintsPolicy[zone]=Honor, nodeAffinityPolicy[zone]=Ignore, "
-            "cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, "
-            "nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, "
+            "topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, "
+            "nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, "
             "priorityClassName=NAME, replicas=N.",
             ("--set",), "FIELD=VALUE", MANIFESTS,
         ),

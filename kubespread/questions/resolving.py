@@ -24,6 +24,7 @@ from kubespread.questions.remedies.change import Revise, Revised
 from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import Profile
+from kubespread.snapshot.edits.spreading import Spread
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.store.claims import Replicas, replicas_with_claims
 
@@ -72,6 +73,7 @@ def resolve(
     """
     origin = snapshot.origin
     version = scheduler.release(origin.release)
+    spread = [f"topologySpreadConstraints={edit.constraint}" for edit in _spreading(snapshot)]
     snapshot, edit_notes = edited(snapshot, scheduler, choosing.namespace, preempts=preempts)
     own_namespace = origin.namespace or DEFAULT_NAMESPACE
     default_namespace = choosing.namespace or own_namespace
@@ -80,7 +82,7 @@ def resolve(
     snapshot, notes = with_manifest_objects(snapshot, read.manifests, default_namespace)
     surroundings = Surroundings(
         snapshot.objects, version, choosing.name, choosing.namespace, own_namespace,
-        scheduler.admission_plugins(resource_quota=counts_quotas), parse_settings(settings),
+        scheduler.admission_plugins(resource_quota=counts_quotas), parse_settings(settings), parse_settings(spread),
     )  # fmt: skip
 
     def candidate(source: Source, surroundings: Surroundings = surroundings) -> Candidate:
@@ -111,6 +113,11 @@ def resolve(
         ),
         chosen[0],
     )
+
+
+def _spreading(snapshot: Snapshot) -> list[Spread]:
+    """Edits of all workloads, so also of those that only the question's manifests bring."""
+    return [edit for edit in snapshot.edits if isinstance(edit, Spread) and not edit.kind]
 
 
 def _taken(

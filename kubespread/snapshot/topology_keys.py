@@ -1,12 +1,17 @@
-"""Topology keys as people type them: ``zone`` for the well-known label, and what an unknown key may have meant."""
+"""Topology keys as people type them: ``zone`` for the well-known label, and what an unknown key may have meant.
+
+Topology spread constraints as people type them: ``zone:1``, ``zone:1:soft``.
+"""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kubespread.errors import UsageError
+from kubespread.kube.api.core import TopologySpreadConstraint
 from kubespread.kube.providers import fault_domains
 from kubespread.kube.well_known import HOSTNAME, REGION, ZONE
 from kubespread.wording import count_of, verb_of
@@ -15,6 +20,11 @@ if TYPE_CHECKING:
     from kubespread.kube.api.core import Node
 
 SHORT_KEYS = {"hostname": HOSTNAME, "region": REGION, "zone": ZONE}
+
+CONSTRAINT_FORM = "KEY:SKEW[:soft]"
+SOFT = ":soft"
+CONSTRAINT = re.compile(rf"(?P<topologyKey>[^:=\s]+):(?P<maxSkew>[0-9]{{1,9}})(?P<soft>{SOFT})?")
+_ACTIONS = {False: "DoNotSchedule", True: "ScheduleAnyway"}
 
 _FEW = 8
 """How many keys are named where none is spelled alike."""
@@ -25,6 +35,14 @@ def full_topology_key(key: str, nodes: Sequence[Node]) -> str:
     labels = label_keys(nodes)
     well_known = SHORT_KEYS.get(key, key)
     return well_known if key not in labels and well_known in labels else key
+
+
+def constraint_of(text: str) -> TopologySpreadConstraint | None:
+    """The constraint, without a selector and with its key as written. None for text of another form."""
+    match = CONSTRAINT.fullmatch(text)
+    if match is None:
+        return None
+    return TopologySpreadConstraint(int(match["maxSkew"]), match["topologyKey"], _ACTIONS[bool(match["soft"])])
 
 
 def check_topology_keys(keys: Iterable[str], nodes: Sequence[Node], constraint_keys: Iterable[str]) -> None:

@@ -94,6 +94,14 @@ EDITS: dict[str, tuple[str, Callable[[Any], object]]] = {
         "nodeAffinityPolicy[zone]=Ignore",
         lambda spec: spec["topologySpreadConstraints"][0].update(nodeAffinityPolicy="Ignore"),
     ),
+    "one more constraint, which selects as the workload does": (
+        "topologySpreadConstraints=hostname:2:soft",
+        lambda spec: spec["topologySpreadConstraints"].append(soft(HOSTNAME, 2)),
+    ),
+    "the maxSkew of the one with that key and action": (
+        "topologySpreadConstraints=zone:5",
+        lambda spec: spec["topologySpreadConstraints"][0].update(maxSkew=5),
+    ),
     "a priority class": (
         "priorityClassName=system-cluster-critical",
         lambda spec: spec.update(priorityClassName="system-cluster-critical"),

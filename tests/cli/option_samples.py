@@ -206,6 +206,7 @@ _EDITS: dict[str, str] = {
     "--fail-hard": "--fail-hard n3", "--taint": "--taint n2=x=y:NoSchedule", "--label": f"--label n5={ZONE}=a",
     "--add-node": "--add-node n0:2", "--delete-pods": "--delete-pods app=web", "--evict": "--evict default/solo",
     "--scale": "--scale default/deploy/web=2", "--scale-requests": "--scale-requests *=0.5", "--budget": "--budget default/deploy/web:none",
+    "--spread": "--spread default/deploy/web=hostname:1:soft",
 }  # fmt: skip
 _SCHEDULER: dict[str, str] = {
     "--scheduler-config": "--scheduler-config config.yaml", "--scheduler-name": "--scheduler-name other",

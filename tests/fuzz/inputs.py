@@ -151,7 +151,7 @@ def environment(directory: Path) -> dict[str, str]:
 
 WORDS: dict[str, tuple[str, ...]] = {
     "explain base/pod.yaml -S rich.json": (
-        "--cordon", "--uncordon", "--drain", "--delete-node", "--fail", "--fail-hard", "--taint", "--label", "--add-node", "--delete-pods", "--evict", "--scale", "--scale-requests", "--budget",
+        "--cordon", "--uncordon", "--drain", "--delete-node", "--fail", "--fail-hard", "--taint", "--label", "--add-node", "--delete-pods", "--evict", "--scale", "--scale-requests", "--budget", "--spread",
         "--set", "--kube-version", "--feature-gates", "--proposed", "--scheduler-name", "-n", "--name", "--node", "--sort", "--by", "-o", "--template-path", "--scheduler-config", "--color",
     ),
     "simulate base/deployment.yaml -S rich.json": (

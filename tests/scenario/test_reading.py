@@ -110,7 +110,7 @@ FAULTS: dict[str, tuple[Any, list[str]]] = {
         {"rolout": "deploy/web"},
         [
             'spec.steps[0].rolout: strict decoding error: unknown field "spec.steps[0].rolout", did you mean "spec.steps[0].rollout"?',
-            "spec.steps[0]: expected one of scale, rollout, rollback, drain, cordon, uncordon, taint, label, fail, restore, addNodes, removeNodes, delete, evict, scaleRequests, budget, apply, upgrade",
+            "spec.steps[0]: expected one of scale, rollout, rollback, drain, cordon, uncordon, taint, label, fail, restore, addNodes, removeNodes, delete, evict, scaleRequests, budget, spread, apply, upgrade",
         ],
     ),
     "text that begins with no verb": ("drian n1", ["spec.steps[0]: unknown step 'drian', did you mean \"drain\"?"]),

@@ -49,6 +49,9 @@ WRITTEN: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "scale": ("deploy/web=9", {"workload": "deploy/web", "replicas": 9}, []),
     "scale-requests": ("deploy/web=0.75", {"workload": "deploy/web", "factor": 0.75}, []),
     "budget": ("default/deploy/web:maxUnavailable=25%", {"budget": "default/deploy/web", "maxUnavailable": "25%"}, []),
+    "spread": (
+        "deploy/web=zone:2:soft", {"topologyKey": "zone", "maxSkew": 2, "soft": True, "workload": "deploy/web"}, []
+    ),
     "rollout": ("deploy/web cpu=2 memory=1Gi", {"workload": "deploy/web", "set": ["cpu=2", "memory=1Gi"]}, []),
     "rollback": ("deploy/web", {"workload": "deploy/web"}, ["rollout deploy/web cpu=200m"]),
     "restore": ("node-a1", {"nodes": "node-a1"}, ["fail node-a1"]),

@@ -264,7 +264,7 @@ _BY_NAME: Mapping[str, Source] = {
     "max_skew": key_equals, "min_domains": key_equals, "survive": key_equals,
     "node_selector": key_equals,
     "evict": pods, "scale": scaled,
-    "scale_requests": scaled, "budget": budgeted, "add_node": nodes,
+    "scale_requests": scaled, "budget": budgeted, "spread": topology_keys, "add_node": nodes,
     "pod": references, "manifest": references, "workload": references,
     "select": rule_codes, "ignore": rule_codes,
 }  # fmt: skip

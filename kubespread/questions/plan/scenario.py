@@ -36,6 +36,7 @@ from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of
 from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
 from kubespread.snapshot.edits.registry import parse
+from kubespread.snapshot.edits.spreading import Spread
 from kubespread.snapshot.edits.verb import Edit, OfNodes, nodes_of_target, nodes_with, parse_target, path_in
 
 _POOL = re.compile(
@@ -123,7 +124,17 @@ def _objects(step: Step, nodes: Sequence[Node]) -> set[str]:
             if target.selector is None:
                 return {f"node {target.text}", *of_workloads}
             return {*(f"node {node.metadata.name}" for node in nodes_with(target.selector, nodes)), *of_workloads}
-        case Scale() | ScaleRequests() | SetBudget() | Apply() | Rollout() | Rollback() | DeletePods() | EvictPod():
+        case (
+            Scale()
+            | ScaleRequests()
+            | SetBudget()
+            | Spread()
+            | Apply()
+            | Rollout()
+            | Rollback()
+            | DeletePods()
+            | EvictPod()
+        ):
             return {"workloads"}
     return of_workloads
 

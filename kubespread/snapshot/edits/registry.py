@@ -9,6 +9,7 @@
     delete-pods [NAMESPACE/]LABELS  evict [NAMESPACE/]POD           scale [NAMESPACE/]KIND/NAME=N
     scale-requests [NAMESPACE/]KIND/NAME=FACTOR                     scale-requests *=FACTOR
     budget [NAMESPACE/][KIND/]NAME:maxUnavailable=VALUE             :minAvailable=VALUE, or to remove: :none
+    spread [[NAMESPACE/]KIND/NAME=]KEY:SKEW[:soft]
 
 NODES is a node's name, or labels as kubectl's -l has them (``zone=a``, ``'pool in (a,b)'``). NODE before an equals sign
 is always a name: for nodes with certain labels, the change follows a blank. TEMPLATE is a file if it ends
@@ -27,6 +28,7 @@ from kubespread.snapshot.edits.budgets import SetBudget
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import Cordon, DeleteNode, Drain, Fail, FailHard, NodeLabel, NodeTaint, Uncordon
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
+from kubespread.snapshot.edits.spreading import Spread
 from kubespread.snapshot.edits.verb import Edit
 
 _EDITS: tuple[type[Edit], ...] = (
@@ -44,6 +46,7 @@ _EDITS: tuple[type[Edit], ...] = (
     Scale,
     ScaleRequests,
     SetBudget,
+    Spread,
 )
 EDITS: Mapping[str, type[Edit]] = {edit.form.verb: edit for edit in _EDITS}
 """By their verbs, in the order of ``--help``."""

@@ -1,11 +1,11 @@
 """Edits played in a world: what the controllers and the scheduler make of them.
 
-Requests of pods and of what makes them, multiplied where they are: nothing is rolled out.
+Requests of pods and of what makes them multiplied, and constraints added, where they are: nothing is rolled out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from fractions import Fraction
 from typing import TypeVar
 
@@ -19,7 +19,7 @@ from kubespread.controllers.outage import NO_EXECUTE, evicted_after
 from kubespread.controllers.statefulset import POD_INDEX_LABEL, POD_NAME_LABEL, REVISION_LABEL
 from kubespread.errors import UsageError
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget, PodDisruptionBudgetSpec
-from kubespread.kube.api.core import Pod, PodTemplateSpec
+from kubespread.kube.api.core import Pod, PodSpec, PodTemplateSpec, TopologySpreadConstraint
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS, of_pods
 from kubespread.kube.api.meta import ApiObject, LabelSelector, ObjectMeta
 from kubespread.kube.api.unknown_fields import alternatives
@@ -32,7 +32,9 @@ from kubespread.snapshot.edits.budgets import MAX_UNAVAILABLE, MIN_AVAILABLE, Se
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import AddTaint, Drain, Fail, NodeLabel, NodeTaint
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
+from kubespread.snapshot.edits.spreading import Spread
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target
+from kubespread.snapshot.topology_keys import constraint_of, full_topology_key, label_keys, near_keys
 from kubespread.wording import count_of, some_of, verb_of
 from kubespread.world.events.controllers import add_operated, follow, rollout_of_cluster
 from kubespread.world.events.draining import drain, evict, fail, remove_failed
@@ -47,6 +49,10 @@ _MAX_NAMED = 3
 _LIMITS = {MAX_UNAVAILABLE: "max_unavailable", MIN_AVAILABLE: "min_available"}
 _OF_ONE = (TEMPLATE_HASH, REVISION_LABEL, POD_NAME_LABEL, POD_INDEX_LABEL)
 """Labels that controllers give pods of one revision, or a single pod."""
+_PINNED = ("DaemonSet", "Node")
+"""Who says itself which node each of its pods is for."""
+ChangePod = Callable[[Pod, WorkloadName], Pod]
+"""A pod, or what a template makes, of a workload as it is to be."""
 T = TypeVar("T", bound=ApiObject)
 
 
@@ -55,41 +61,14 @@ def scale_requests(world: Store, factor: Fraction, name: WorkloadName | None) ->
     there was anything to multiply.
     """
     scaling, names = Scaling(factor), None if name is None else _with_makers(world, name)
-
-    def is_meant(maker: WorkloadName | None) -> bool:
-        return names is None or maker in names
-
-    def is_meant_pod(pod: Pod) -> bool:
-        return is_meant(world.book.owner_of(pod)) or is_meant(WorkloadName("Pod", *key_of(pod)))
-
-    objects, changed = world.objects, list[ApiObject]()
-    for row in KEPT.values():
-        if row.template_path:
-            scaled = {
-                id(obj): _with_template(obj, template, scaling)
-                for obj in objects.of(row.cls)
-                if is_meant(name_of(obj)) and (template := row.pod_template(obj)) is not None
-            }
-            changed += scaled.values()
-            objects = objects.with_all(row.cls, (scaled.get(id(obj), obj) for obj in objects.of(row.cls)))
-    if changed:
-        world.use_objects(objects, changed)
-    pods = [pod for pod in world.book if is_meant_pod(pod)]
-    by_key = {key_of(pod): scaling.pod(pod) for pod in pods}
-    world.change_requests((pod, by_key[key_of(pod)]) for pod in pods)
-    templates = _Templates(scaling)
-    _scale_makers(world, templates, is_meant)
-    for key, waiting in world.queue.waiting.items():
-        if key in by_key:
-            world.queue.waiting[key] = Waiting(by_key[key], templates.pod(waiting.template))
-    world.queue.start_anew()
+    has_changed = _change_specs(world, lambda pod, _: scaling.pod(pod), names)
     if scaling.raises_limits:
         world.happenings.note("limits that would be less than the requests are raised to them")
     if factor > 1 and (short := _overcommitted(world)):
         have = verb_of(len(short), "have")
         nodes = f"{count_of(len(short), 'node')} {have} less than the pods there request"
         world.happenings.note(f"{nodes}: {some_of(short, _MAX_NAMED)}")
-    return bool(changed or pods)
+    return has_changed
 
 
 def _overcommitted(world: Store) -> list[str]:
@@ -101,44 +80,126 @@ def _overcommitted(world: Store) -> list[str]:
     return [nodes.names[place] for place in np.flatnonzero(over)]
 
 
-class _Templates(Struct):
-    """Scales what is not there, or waits, and keeps what several share one object."""
+def spread(world: Store, text: str, name: WorkloadName | None) -> bool:
+    """Give pods of a workload, or of all, a constraint that selects as their workload does, whether they run, wait or
+    are still to be made; whether there are any. Raises UsageError for a topology key that no node has.
+    """
+    constraint, nodes = constraint_of(text), world.living.nodes.objects
+    assert constraint is not None
+    key = full_topology_key(constraint.topology_key, nodes)
+    if key not in (known := label_keys(nodes)):
+        raise UsageError(f"no node has the topology key {key!r}{near_keys(key, known)}")
+    names = None if name is None else _with_makers(world, name)
+    own, without = dict[WorkloadName, TopologySpreadConstraint](), dict[str, None]()
 
-    scaling: Scaling
+    def spread_pod(pod: Pod, maker: WorkloadName) -> Pod:
+        above = world.workloads.above(maker, [pod])
+        if above not in own:
+            own[above] = replace(constraint, topology_key=key, label_selector=_selector_of(world, above, pod))
+        selector = own[above].label_selector
+        if selector == LabelSelector():
+            without[f"{above.kind}/{above.name}"] = None
+            return pod
+        return replace(pod, spec=with_constraint(pod.spec, own[above]))
+
+    has_changed = _change_specs(world, spread_pod, names, _PINNED)
+    if without:
+        world.happenings.note(f"no constraint for {some_of([*without], _MAX_NAMED)}: no labels to select its pods by")
+    return has_changed
+
+
+def with_constraint(spec: PodSpec, added: TopologySpreadConstraint) -> PodSpec:
+    """With one more constraint; one of the same key and action gets its maxSkew, as the API has no two of them."""
+    constraints, pair = spec.topology_spread_constraints, (added.topology_key, added.when_unsatisfiable)
+    changed = [
+        replace(each, max_skew=added.max_skew) if (each.topology_key, each.when_unsatisfiable) == pair else each
+        for each in constraints
+    ]
+    is_there = any((each.topology_key, each.when_unsatisfiable) == pair for each in constraints)
+    return replace(spec, topology_spread_constraints=changed if is_there else [*changed, added])
+
+
+def _change_specs(
+    world: Store, change: ChangePod, names: Set[WorkloadName] | None, spared: Collection[str] = ()
+) -> bool:
+    """Change pods and templates of those with these names, or of all whose makers are not of a ``spared`` kind; whether
+    there were any.
+    """
+
+    def is_meant(maker: WorkloadName) -> bool:
+        return maker.kind not in spared if names is None else maker in names
+
+    def maker_of(pod: Pod) -> WorkloadName:
+        return world.book.owner_of(pod) or WorkloadName("Pod", *key_of(pod))
+
+    objects, changed, templates = world.objects, list[ApiObject](), _Templates(change)
+    for row in KEPT.values():
+        if row.template_path:
+            after = {
+                id(obj): templates.object(obj)
+                for obj in objects.of(row.cls)
+                if is_meant(name_of(obj)) and row.pod_template(obj) is not None
+            }
+            changed += after.values()
+            objects = objects.with_all(row.cls, (after.get(id(obj), obj) for obj in objects.of(row.cls)))
+    if changed:
+        world.use_objects(objects, changed)
+    pods = [
+        pod for pod in world.book
+        if is_meant(maker_of(pod)) or (names is not None and WorkloadName("Pod", *key_of(pod)) in names)
+    ]  # fmt: skip
+    by_key = {key_of(pod): change(pod, maker_of(pod)) for pod in pods}
+    world.change_specs((pod, by_key[key_of(pod)]) for pod in pods)
+    _change_makers(world, templates, is_meant)
+    for key, waiting in world.queue.waiting.items():
+        if key in by_key:
+            template = templates.pod(waiting.template, maker_of(waiting.pod))
+            world.queue.waiting[key] = Waiting(by_key[key], template)
+    world.queue.start_anew()
+    return bool(changed or pods)
+
+
+class _Templates(Struct):
+    """Changes what is not there, or waits, and keeps what several share one object."""
+
+    change: ChangePod
     _done: dict[int, tuple[Pod, Pod]] = field(default_factory=dict)
 
-    def pod(self, pod: Pod) -> Pod:
+    def pod(self, pod: Pod, maker: WorkloadName) -> Pod:
         if id(pod) not in self._done:
-            self._done[id(pod)] = pod, self.scaling.pod(pod)
+            self._done[id(pod)] = pod, self.change(pod, maker)
         return self._done[id(pod)][1]
 
-    def if_known(self, pod: Pod | None) -> Pod | None:
-        return None if pod is None else self.pod(pod)
+    def if_known(self, pod: Pod | None, maker: WorkloadName) -> Pod | None:
+        return None if pod is None else self.pod(pod, maker)
 
     def object(self, obj: T) -> T:
         template = KEPT[type(obj)].pod_template(obj)
-        return obj if template is None else _with_template(obj, template, self.scaling)
+        if template is None:
+            return obj
+        pod = Pod(metadata=replace(template.metadata, namespace=obj.metadata.namespace), spec=template.spec)
+        return _with_template(obj, replace(template, spec=self.change(pod, name_of(obj)).spec))
 
 
-def _scale_makers(world: Store, templates: _Templates, is_meant: Callable[[WorkloadName], bool]) -> None:
+def _change_makers(world: Store, templates: _Templates, is_meant: Callable[[WorkloadName], bool]) -> None:
     """What controllers know of the pods that they make."""
-    for owner in world.owners.values():
-        if is_meant(owner.name):
-            owner.template = templates.if_known(owner.template)
-            owner.gone = [*map(templates.pod, owner.gone)]
+    for name, owner in world.owners.items():
+        if is_meant(name):
+            owner.template = templates.if_known(owner.template, name)
+            owner.gone = [templates.pod(pod, name) for pod in owner.gone]
     for name, rollout in world.rollouts.items():
         if is_meant(name):
             rollout.deployment = templates.object(rollout.deployment)
             rollout.replica_sets = [*map(templates.object, rollout.replica_sets)]
-            rollout.template = templates.if_known(rollout.template)
+            rollout.template = templates.if_known(rollout.template, name)
     for name, stateful in world.stateful_sets.items():
         if is_meant(name):
             stateful.stateful_set = templates.object(stateful.stateful_set)
-            stateful.templates = {revision: templates.pod(pod) for revision, pod in stateful.templates.items()}
-            stateful.by_ordinal = {ordinal: templates.pod(pod) for ordinal, pod in stateful.by_ordinal.items()}
+            stateful.templates = {revision: templates.pod(pod, name) for revision, pod in stateful.templates.items()}
+            stateful.by_ordinal = {ordinal: templates.pod(pod, name) for ordinal, pod in stateful.by_ordinal.items()}
     for name, refused in world.api_server.refused.items():
         if is_meant(name):
-            refused.pods = [(templates.pod(pod), templates.pod(template)) for pod, template in refused.pods]
+            refused.pods = [(templates.pod(pod, name), templates.pod(template, name)) for pod, template in refused.pods]
             refused.may_retry = True
 
 
@@ -154,13 +215,12 @@ def _with_makers(world: Store, name: WorkloadName) -> set[WorkloadName]:
     return {name, *makers, *world.owners_below(name)}
 
 
-def _with_template(obj: T, template: PodTemplateSpec, scaling: Scaling) -> T:
-    after = replace(template, spec=scaling.spec(template.spec))
+def _with_template(obj: T, template: PodTemplateSpec) -> T:
     if isinstance(obj, CronJob):
         of_jobs = obj.spec.job_template
-        job_template = replace(of_jobs, spec=replace(of_jobs.spec, template=after))
+        job_template = replace(of_jobs, spec=replace(of_jobs.spec, template=template))
         return replace(obj, spec=replace(obj.spec, job_template=job_template))
-    return replace(obj, spec=replace(obj.spec, template=after))  # type: ignore[attr-defined]  # other kinds have it there
+    return replace(obj, spec=replace(obj.spec, template=template))  # type: ignore[attr-defined]  # other kinds have it there
 
 
 def apply(world: World, edit: Edit, namespace: str) -> None:
@@ -184,15 +244,23 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
         case Scale():
             name = WorkloadName(edit.kind, edit.namespace or namespace, edit.name)
             scale(world, name, edit.replicas)
-        case ScaleRequests():
-            meant = world.meant(WorkloadName(edit.kind, edit.namespace or namespace, edit.name)) if edit.kind else None
-            if not scale_requests(world, Fraction(edit.factor), meant) and meant is not None:
-                raise not_found(world, meant)
+        case ScaleRequests() | Spread():
+            _change_workloads(world, edit, edit.namespace or namespace)
         case SetBudget():
             _set_budget(world, edit, edit.namespace or namespace)
         case _:
             _change_nodes(world, edit)
     world.settle()
+
+
+def _change_workloads(world: World, edit: ScaleRequests | Spread, namespace: str) -> None:
+    meant = world.meant(WorkloadName(edit.kind, namespace, edit.name)) if edit.kind else None
+    if isinstance(edit, Spread):
+        has_changed = spread(world, edit.constraint, meant)
+    else:
+        has_changed = scale_requests(world, Fraction(edit.factor), meant)
+    if not has_changed and meant is not None:
+        raise not_found(world, meant)
 
 
 def _set_budget(world: World, edit: SetBudget, namespace: str) -> None:
@@ -242,13 +310,13 @@ def _template_of(world: World, name: WorkloadName) -> Pod:
     return Pod(metadata=replace(template.metadata, namespace=name.namespace), spec=template.spec)
 
 
-def _selector_of(world: World, name: WorkloadName, pod: Pod) -> LabelSelector:
+def _selector_of(world: Store, name: WorkloadName, pod: Pod) -> LabelSelector:
     """The workload's own; where it has none, the labels that all its pods have, of any revision."""
     row = POD_CREATORS.get(name.kind)
     obj = None if row is None else world.objects.named(row.cls, name.name, name.namespace)
     own = getattr(getattr(obj, "spec", None), "selector", None)
-    if isinstance(own, LabelSelector):
-        return own
+    if own is not None:
+        return own if isinstance(own, LabelSelector) else LabelSelector(match_labels=own)
     return LabelSelector(match_labels={key: value for key, value in pod.metadata.labels.items() if key not in _OF_ONE})
 
 

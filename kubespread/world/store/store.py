@@ -400,8 +400,8 @@ class Store:
         if gone:
             self.living.change(come, gone)
 
-    def change_requests(self, changes: Iterable[tuple[Pod, Pod]]) -> None:
-        """Pods request something else where they are, or wait; no controller looks at that."""
+    def change_specs(self, changes: Iterable[tuple[Pod, Pod]]) -> None:
+        """Pods ask for something else where they are, or wait; no controller looks at that."""
         listed, dirty = list(changes), dict(self.dirty)
         for old, new in listed:
             self.api_server.changed(old, new)
