@@ -49,9 +49,9 @@ class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, r
     edits: Annotated[
         list[Text],
         Meta(
-            description="Changes made first, in order: 'fail zone=c', 'drain node-7', 'cordon pool=a', 'delete-node "
-            "node-7', 'scale deploy/web=5', 'scale-requests *=0.8', 'budget web:maxUnavailable=1', 'spread zone:1', "
-            "'add-node node-7:3', 'label node-7 disk=ssd', 'taint node-7 key=value:NoSchedule', 'delete-pods app=web'."
+            description="Changes made first, in order: 'fail zone=c', 'drain n7', 'cordon pool=a', 'delete-node n7', "
+            "'scale deploy/web=5', 'scale-requests *=0.8', 'budget web:maxUnavailable=1', 'spread zone:1', 'add-node "
+            "n7:3', 'label n7 disk=ssd', 'taint n7 key=value:NoSchedule', 'delete-pods app=web'."
         ),
     ] = []
     kube_version: Annotated[str | None, Meta(description="Kubernetes release, such as 1.34.")] = None
