@@ -668,11 +668,10 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
     settings: Annotated[
         tuple[str, ...],
         Option(
-            "Change the pod before it is admitted: maxSkew[zone]=2, minDomains[zone]=3, "
-            "whenUnsatisfiable[zone]=ScheduleAnyway, nodeTaintsPolicy[zone]=Honor, nodeAffinityPolicy[zone]=Ignore, "
-            "topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, "
-            "nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, "
-            "priorityClassName=NAME, replicas=N.",
+            "Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, "
+            "nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, "
+            "memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, "
+            "podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.",
             ("--set",), "FIELD=VALUE", MANIFESTS,
         ),
     ] = msgspec.field(default=(), name="set")  # fmt: skip
