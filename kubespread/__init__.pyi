@@ -332,6 +332,9 @@ def plan(
     create_namespaces: bool = False,
     replace_pool: str | Sequence[str] = (),
     hpa_max: bool = False,
+    autoscaler: str | None = None,
+    node_groups: GroupsGiven = None,
+    instance_types: InstanceTypesGiven | None = None,
     prices: PricesGiven | None = None,
     namespace: str | None = None,
     preemption: bool = True,
@@ -352,6 +355,9 @@ def plan(
     - ``create_namespaces``: Create the namespaces of the manifests that are missing; what is in them is refused without.
     - ``replace_pool``: Replace the nodes of a pool, by its name or as KEY=VALUE, by as many or COUNT nodes of another size (8x16: 8 CPUs, 16 GiB), or by copies of a node or of a Node manifest.
     - ``hpa_max``: Scale every workload with an autoscaler to its maximum, all together.
+    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
     - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 import msgspec
@@ -195,3 +195,16 @@ def autoscaler_sentence(report: AutoscalingReport) -> str:
     pools = some_of(report.unknown_groups, _MAX_NAMED)
     why = "as their instance types are not in the cluster"
     return f"{report.autoscaler}{before} whether new nodes of {pools} would take {whom} is not known, {why}"
+
+
+def scaled_sentences(moments: Sequence[AutoscalingReport | None]) -> Iterator[str]:
+    """``karpenter adds 3 nodes`` of all moments together, and why pods wait after the last one; each is None where no
+    pod waited.
+    """
+    scaled = [report for report in moments if report is not None]
+    if scaled:
+        added = sum(report.added for report in scaled)
+        yield f"{scaled[0].autoscaler} adds {count_of(added, 'node') if added else 'no node'}"
+    for kind in () if not moments or moments[-1] is None else moments[-1].pending[:_MAX_NAMED]:
+        why = some_of(list(dict.fromkeys(verdict.reason for verdict in kind.groups)), _MAX_NAMED)
+        yield f"{kind.workload.called}: {count_of(len(kind.pods), 'pod')} still pending: {why}"

@@ -149,7 +149,7 @@ def _compared(question: Plan, scene: Scene) -> PlanReport:
         refused=trial.refused,
         cost=None if prices is None else cost_change(nodes[0], nodes[1], prices),
         gaps=tuple(dict.fromkeys((*report.gaps, *before.said("gaps"), *after.said("gaps"), *unpriced))),
-        not_modelled=Plan.never_modelled,
+        not_modelled=(*report.not_modelled, *Plan.never_modelled[len(Play.never_modelled) :]),
         notes=tuple(dict.fromkeys((*report.all_notes, *before.said("notes"), *after.said("notes")))),
         unfinished=scene.unfinished(
             "question", len(before.asked) + len(after.asked), (*before.missing, *after.missing)

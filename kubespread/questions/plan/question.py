@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.question import (
+    AUTOSCALER_TYPES,
     CHANCE,
+    OF_AUTOSCALER,
     REQUIREMENTS,
     Apart,
     Applied,
+    AutoscalerName,
     DrainingQuestion,
     Function,
+    InstanceTypesFile,
     Instead,
+    NodeGroupsFile,
     Option,
     PlayedQuestion,
     Pod,
@@ -148,8 +153,8 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     are drained and go; in another order where only that gets through, which the answer says. Both clusters are audited,
     lose each zone in turn, do without nodes and are mapped. The answer says whether every pod finds a node, which
     workloads change (ready pods, spread, what they survive), which nodes do, and which pods leave theirs; --steps shows
-    what each step does instead, -o scenario prints the steps. Before is the cluster once what is under way is done, of
-    its own release; after is that of --kube-version.
+    what each step does instead, -o scenario prints the steps. With --autoscaler nodes are added after each step. Before
+    is the cluster once what is under way is done, of its own release; after is that of --kube-version.
 
     \b
     Examples:
@@ -158,6 +163,7 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
       kubespread plan -f k8s/ --add-node node-7:3 --drain pool=old -S cluster.json.gz
       kubespread plan --drain pool=old -o scenario > plan.yaml && kubespread play plan.yaml
       kubespread plan --replace-pool web=8x16 --hpa-max --prices prices.yaml
+      kubespread plan --hpa-max --autoscaler karpenter --instance-types types.yaml
       kubespread plan --kube-version 1.37
     """
 
@@ -168,6 +174,7 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         *Play.never_modelled, *Audit.never_modelled, *Survive.never_modelled, *Removable.never_modelled
     )  # fmt: skip
     apart = (Apart("by_step", ("prices",), "costs are compared before and after"),)
+    needs = OF_AUTOSCALER
     hands_out = True
     doing = "playing what is planned"
     outputs = {"table": "tables", "name": "prints the workloads that change, the worst first", "scenario": ""}
@@ -178,9 +185,9 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         Raises ManifestError, SnapshotError and UsageError.
         """,
         "snapshot manifests scheduler",
-        "scenario create_namespaces replace_pool hpa_max prices namespace preemption ignore_daemonsets "
-        "delete_emptydir_data force jobs timeout on_progress",
-        types={"replace_pool": "str | Sequence[str]", "scenario": "ScenarioGiven | None"},
+        "scenario create_namespaces replace_pool hpa_max autoscaler node_groups instance_types prices namespace "
+        "preemption ignore_daemonsets delete_emptydir_data force jobs timeout on_progress",
+        types={"replace_pool": "str | Sequence[str]", "scenario": "ScenarioGiven | None", **AUTOSCALER_TYPES},
     )
 
     scenario: Annotated[
@@ -213,6 +220,9 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
             is_for_scripts=True, shown_in=("table", "plain", "json", "yaml", "markdown", "csv"),
         ),
     ] = False  # fmt: skip
+    autoscaler: AutoscalerName = None
+    node_groups: NodeGroupsFile = None
+    instance_types: InstanceTypesFile = None
     prices: PriceFile = None
     namespace: Annotated[
         str | None,

@@ -24,6 +24,7 @@ from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.manifest.text import STDIN, STDIN_NAME
 from kubespread.manifest.writer import to_yaml
+from kubespread.questions.autoscaling.asked import autoscaler_of
 from kubespread.questions.plan.playing import after_steps
 from kubespread.questions.plan.question import Plan
 from kubespread.questions.report.lines import growing
@@ -76,8 +77,11 @@ def planned(question: Plan, scene: Scene, edits: Sequence[Edit]) -> Planned:
 
 
 def scenario_of(question: Plan, steps: Sequence[Step]) -> Scenario:
-    """The steps, with the settings of the scenario that is given."""
+    """The steps, with the settings of the scenario that is given; an autoscaler of the question is in place of its."""
     scenario = question.scenario or Scenario((), namespace=question.namespace)
+    if (autoscaler := autoscaler_of(question)) is not None:
+        groups, types = question.node_groups, question.instance_types
+        scenario = dataclasses.replace(scenario, autoscaler=autoscaler, node_groups=groups, instance_types=types)
     return dataclasses.replace(scenario, steps=tuple(steps), preemption=question.makes_room)
 
 
@@ -220,6 +224,7 @@ def _step(verb: type[Edit], text: str) -> Step:
 def file_of(question: Plan, scenario: Scenario) -> str:
     """The scenario as a file; empty where there is none that says the same."""
     is_in_files = all(isinstance(pod, Kustomization) or _name(pod) for pod in question.manifests)
+    is_in_files &= all(isinstance(given, str | None) for given in (scenario.node_groups, scenario.instance_types))
     if not (scenario.steps and is_in_files):
         return ""
     metadata = {"name": scenario.name, "namespace": scenario.namespace or question.namespace}
