@@ -91,6 +91,13 @@ def test_without_a_selector_a_job_lands_where_simulated_and_has_no_constraint() 
     constraint = {"maxSkew": 5, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway"}
     (mended,) = landed("KS502", with_constraint(job, {**constraint, "labelSelector": {"matchLabels": {"app": "web"}}}))
     assert finding.remedy.outcome == f"6 of 6 replicas fit: {stands(mended)}"
+    settings = finding.remedy.settings
+    (placed,) = kubespread.simulate(cluster_of("KS502"), [job], set=settings)
+    (by_hand,) = kubespread.simulate(
+        cluster_of("KS502"), [with_constraint(job, {**constraint, "labelSelector": {"matchLabels": {"app": "web"}}})]
+    )
+    assert settings == ("topologySpreadConstraints=topology.kubernetes.io/zone:5:soft",)
+    assert placed.constraints == by_hand.constraints
 
 
 def test_the_scores_that_outweigh_are_those_that_explain_shows() -> None:

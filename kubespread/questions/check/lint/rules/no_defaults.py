@@ -61,11 +61,13 @@ def _left_alone(case: Case, trial: Trial, constraint: TopologySpreadConstraint) 
         return None
     name = short_key(key)
     text = f"a constraint of its own over {name}: maxSkew {constraint.max_skew} {constraint.when_unsatisfiable}"
+    soft = ":soft" if constraint.when_unsatisfiable == "ScheduleAnyway" else ""
+    settings = (f"topologySpreadConstraints={key}:{constraint.max_skew}{soft}",)
     return RuleFinding(
         subject.field("spec"),
         f"no default constraint over {name} applies: no Service selects the pods of a {subject.name.kind}, and "
         f"nothing else does; {counted(placed.count, 'replica')} land {by_domain(landed)}",
-        Remedy(text=text, outcome=f"{mended.text}: {by_domain(better)}"),
+        Remedy(text=text, settings=settings, outcome=f"{mended.text}: {by_domain(better)}"),
     )
 
 
