@@ -315,7 +315,9 @@ def _judged(row: AuditedWorkload, finding: AuditFinding) -> tuple[Area, Badness,
     """Where it belongs, how bad it is, what it is and of what extent."""
     if (badness := CAUSES[finding.cause].badness) is not None:
         missing = row.replicas - (row.ready if finding.cause == "notReady" else row.placed)
-        return "running", badness, finding.cause, max(1, missing) if badness == "critical" else 1
+        # What is refused is the pod that comes after one that goes: all are there.
+        area: Area = "losses" if finding.cause == "refused" else "running"
+        return area, badness, finding.cause, max(1, missing) if badness == "critical" else 1
     if finding.constraint is not None:
         constraint = row.constraints[finding.constraint]
         exceeded = constraint.skew - constraint.max_skew
