@@ -3,7 +3,7 @@
 A field that the manifest sets is set; one that it leaves out stays as it is, whoever wrote it, unless kubectl applied
 it last: then it is removed. Lists are merged by the keys of their elements where the API says so, else replaced.
 
-Source: staging/src/k8s.io/kubectl/pkg/cmd/apply/patcher.go, Patcher.patchSimple
+Source: staging/src/k8s.io/kubectl/pkg/cmd/apply/patcher.go, patchSimple
 Source: staging/src/k8s.io/apimachinery/pkg/util/strategicpatch/patch.go, CreateThreeWayMergePatch, mergeSortedSlice,
     applyRetainKeysDirective
 """

@@ -111,19 +111,19 @@ BEYOND = str(2**64)
 LIMITS: dict[str, tuple[Data, Data, str | None, str | None]] = {
     "a limit beyond an int64 is above the maximum": (
         {"max": {"memory": "1000"}}, {"requests": {"memory": "1"}, "limits": {"memory": BEYOND}},
-        None, f"maximum memory usage per Container is 1k, but limit is {BEYOND}",
+        None, f"maximum memory usage per Container is 1k, but limit is {BEYOND} (LimitRange default/lr)",
     ),
     "a request is below a minimum beyond one": (
         {"min": {"memory": BEYOND}}, {"requests": {"memory": "1"}, "limits": {"memory": BEYOND}},
-        None, f"minimum memory usage per Container is {BEYOND}, but request is 1",
+        None, f"minimum memory usage per Container is {BEYOND}, but request is 1 (LimitRange default/lr)",
     ),
     "equal amounts beyond one have the ratio 1": (
         {"maxLimitRequestRatio": {"memory": "1"}}, {"requests": {"memory": BEYOND}, "limits": {"memory": BEYOND}},
-        "memory max limit to request ratio per Container is 1, but no request is specified or request is 0", None,
+        "memory max limit to request ratio per Container is 1, but no request is specified or request is 0 (LimitRange default/lr)", None,
     ),
     "amounts that fit are compared as they were": (
         {"max": {"cpu": "1"}}, {"requests": {"cpu": "1"}, "limits": {"cpu": "1001m"}},
-        "maximum cpu usage per Container is 1, but limit is 1001m", "maximum cpu usage per Container is 1, but limit is 1001m",
+        "maximum cpu usage per Container is 1, but limit is 1001m (LimitRange default/lr)", "maximum cpu usage per Container is 1, but limit is 1001m (LimitRange default/lr)",
     ),
     "a request within a thousandth of the minimum is rounded up before it is compared": (
         {"min": {"cpu": "1"}}, {"requests": {"cpu": "0.9999"}, "limits": {"cpu": "1"}}, None, None,

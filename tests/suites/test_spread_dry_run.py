@@ -201,7 +201,8 @@ def after_a_dry_run(case: Case, by: int, *, policies: bool) -> list[tuple[Counts
     scheduler = kubespread.Scheduler(config=config, kube_version=version, feature_gates=gates)
     profile = scheduler.profile_for("default-scheduler", scheduler.release(str(LATEST)))
     cluster = Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects)
-    state = framework(profile).prepare(cluster, snapshot.pods[-1]).states["PodTopologySpread"]
+    (asked,) = (pod for pod in snapshot.pods if pod.metadata.name == "p")
+    state = framework(profile).prepare(cluster, asked).states["PodTopologySpread"]
     assert isinstance(state, SpreadState)
     state.pretend(cluster.kinds.number_of(visitor), cluster.nodes.index[visitor.spec.node_name], by)
     return [

@@ -3,7 +3,7 @@
 Checks are those of the newest release, whatever version of a level a namespace names. AppArmor profiles and the hosts
 of probes are not decoded, and of what volumes a stored pod has only those that scheduling or a drain reads.
 
-Source: staging/src/k8s.io/pod-security-admission/policy/registry.go, and check_*.go beside it
+Source: staging/src/k8s.io/pod-security-admission/policy/registry.go, NewEvaluator
 """
 
 from __future__ import annotations
