@@ -230,7 +230,7 @@ _WATCH = {"-w": "-w", "--watch-interval": "--watch-interval 9s"}
 SAMPLES: dict[str, dict[str, str]] = {
     "explain": {
         "pod": "site.yaml", **_MANIFEST, **SHARED, **_WATCH, "--preemption": "--preemption", "--node": "--node n0 --node n1 --node n2 --node n3 --node n4", "--by": "--by domain",
-        "--all-nodes": "--all-nodes", "--pods": "--pods", "--sort": "--sort name",
+        "--all-nodes": "--all-nodes", "--pods": "--pods", "--sort": "--sort name", "--why-here": "--why-here",
     },
     "advise": {"pod": "site.yaml", **_MANIFEST, **SHARED, "--replicas": "--replicas 9", "--no-preemption": "--no-preemption"},
     "simulate": {

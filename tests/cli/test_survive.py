@@ -76,7 +76,7 @@ def test_exit_codes(case: str) -> None:
 def test_json_is_what_the_schema_says() -> None:
     assert run("survive", "-A", "-S", LOST, "-o", "json").report_of(SURVIVE)["kind"] == "SurviveReport"
     blocked = run("upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-o", "json").report_of(UPGRADE)
-    assert blocked["remedies"] == ["--scale default/Deployment/web=4"]
+    assert blocked["remedies"] == ["--scale default/Deployment/web=4", "--budget default/web:maxUnavailable=1"]
 
 
 def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:

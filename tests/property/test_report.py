@@ -57,7 +57,7 @@ def test_every_line_says_what_is_counted_by_hand(objects: list[Data], edit: str)
             assert len(set(places)) == 1
             assert (line.extent, line.level) == (len(places), "notice" if len(places) == 1 else "warning")
         elif kind == "noRoom":
-            assert line.level == "warning"
+            assert line.level == "notice"
             assert all(_does_not_grow(snapshot, str(name)) for name in line.workloads)
         elif kind in ("notReady", "notCreated"):
             name = str(line.workloads[0])

@@ -51,7 +51,7 @@ class ReportLine(Report, frozen=True, kw_only=True):
     question: str
     """The question whose answer says it; ``report`` for what no other tells."""
     level: Badness
-    """``critical``: pods are missing now. ``warning``: pods would be missing after one more failure or scale-up, a hard
+    """``critical``: pods are missing now. ``warning``: pods would be missing after one more failure, a hard
     constraint does not hold, or a drain is refused. ``notice``: anything else.
     """
     what: str
