@@ -160,7 +160,7 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
     ),
     "upgrade": (
         lambda cluster: kubespread.upgrade(cluster, "a1"),
-        JUDGED | VOLUMES | EVICTED | CREATED | {"DaemonSet", "ReplicaSet"},
+        JUDGED | VOLUMES | EVICTED | CREATED | {"DaemonSet", "ReplicaSet", "StatefulSet"},
     ),
     "plan": (
         lambda cluster: kubespread.plan(cluster.edited("drain a2 --ignore-daemonsets --force")),
