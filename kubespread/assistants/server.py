@@ -12,7 +12,7 @@ import gc
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -25,15 +25,12 @@ import kubespread
 from kubespread import Scheduler, __version__
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.questions.question import Question, Text, options_of
+from kubespread.questions.question import Question, Text, edits_of, options_of
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.questions.schema import schema as report_schema
 from kubespread.redaction import masked
 from kubespread.reports.parts import Report
-from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, with_flags
-from kubespread.snapshot.edits.registry import parse
-from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 
@@ -41,6 +38,10 @@ if TYPE_CHECKING:
     from mcp import types
 
     from kubespread.questions.fleet.clusters import Member
+
+
+_OF_DRAINS = Meta(description="Of drains in edits.")
+"""Short: each tool lists it, and a model reads all of them before it asks. Questions that drain say more."""
 
 
 class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -54,6 +55,9 @@ class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, r
             "n7:3', 'label n7 disk=ssd', 'taint n7 key=value:NoSchedule', 'delete-pods app=web'."
         ),
     ] = []
+    ignore_daemonsets: Annotated[bool, _OF_DRAINS] = True
+    delete_emptydir_data: Annotated[bool, _OF_DRAINS] = True
+    force: Annotated[bool, _OF_DRAINS] = False
     kube_version: Annotated[str | None, Meta(description="Kubernetes release, such as 1.34.")] = None
     feature_gates: Annotated[str | None, Meta(description="Its feature gates: Name=true,Other=false.")] = None
     limit: Annotated[
@@ -199,17 +203,11 @@ def _tool(name: str) -> Tool:
 
 def _alone(question: Any, snapshot: Snapshot, scheduler: kubespread.Scheduler, arguments: Arguments) -> Report:
     """About the one cluster, with edits that read no files. Raises KubespreadError."""
-    edited = snapshot.edited(*_edits(arguments))
+    edited = snapshot.edited(*edits_of(arguments, arguments.edits))
     scheduling = _scheduling(scheduler, arguments)
     asked = asked_by(question, arguments, edited, scheduling)
     report: Report = asked.alone(kubespread.ask(edited, asked, scheduling))
     return report
-
-
-def _edits(arguments: Arguments) -> Iterator[Edit]:
-    """Those of a call, drains with the flags of its question. Raises UsageError."""
-    flags = {name: getattr(arguments, name) for name in DRAIN_FLAGS.values() if hasattr(arguments, name)}
-    return (with_flags(parse(text, None), flags) for text in arguments.edits)
 
 
 def tools(fleet: Sequence[Member] = ()) -> Mapping[str, Tool]:
@@ -253,7 +251,7 @@ def _asked_of_fleet(clusters: Sequence[Member], scheduler: kubespread.Scheduler,
     def settled(_: Any, snapshot: Snapshot) -> Any:
         return asked_by(question, arguments, snapshot, scheduling)
 
-    edits = tuple(_edits(arguments))
+    edits = edits_of(arguments, arguments.edits)
     members = [replace(member, edits=edits) for member in chosen]
     return answers(members, settled(None, Snapshot()), scheduling, ALONE, settle=settled)
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.workloads_asked import WorkloadsAsked
+    from kubespread.snapshot.edits.verb import Edit
     from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.formats import Format
     from kubespread.views.look import Look
@@ -212,16 +213,16 @@ class Sides(Workload):
 
     def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
         """All workloads of both clusters where none is named."""
-        from kubespread.snapshot.edits.registry import parse
-
         side, of_all = part("compare", "answer", "Side"), part("compare", "answer", "ClusterSide")
         unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(arguments.edits)])
         edits, release = arguments.to_edits, arguments.to_kube_version
-        later = snapshot if edits is None else unedited.edited(*(parse(text, None) for text in edits))
+        later = snapshot if edits is None else unedited.edited(*edits_of(arguments, edits))
         scheduled = scheduler if release is None else replace(scheduler, kube_version=release)
         settings = arguments.settings if arguments.to_set is None else arguments.to_set
         if arguments.manifest is None and arguments.workload is None and arguments.to_manifest is None:
             return of_all(snapshot, scheduler, arguments.settings), of_all(later, scheduled, settings)
+        if arguments.selector:
+            raise UsageError("name a workload or choose them by labels, not both")
         pod = _workload_of(arguments)
         after = pod if arguments.to_manifest is None else _manifest_of(arguments.to_manifest)
         return side(snapshot, pod, scheduler, arguments.settings), side(later, after, scheduled, settings)
@@ -315,6 +316,15 @@ class Namespace(Option):
     form = "namespace"
     has_own_field = True
     by_default = " Default: all namespaces."
+
+
+def edits_of(arguments: Any, texts: Sequence[str]) -> tuple[Edit, ...]:
+    """The edits that an assistant passes, drains with the flags among its arguments. Raises UsageError."""
+    from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, with_flags
+    from kubespread.snapshot.edits.registry import parse
+
+    flags = {name: getattr(arguments, name) for name in DRAIN_FLAGS.values()}
+    return tuple(with_flags(parse(text, None), flags) for text in texts)
 
 
 def _workload_of(arguments: Any) -> Any:

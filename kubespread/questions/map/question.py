@@ -88,6 +88,8 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.by == "skew" and not self.pods:
             raise UsageError("--by skew shows how pods are spread: name their WORKLOAD")
+        if (self.named or self.settings) and not self.pods:
+            raise UsageError("name and set are for a workload: name one, or leave them out")
 
     def shown(self, look: Look) -> Look:
         from kubespread.views.look import MapBy

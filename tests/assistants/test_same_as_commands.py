@@ -1,0 +1,131 @@
+"""A tool answers what its command answers: the same question, with any of its options, gives the same report."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kubespread
+from kubespread.assistants.server import arguments_from, tools
+from kubespread.questions.question import Argument, Workload, edits_of, options_of
+from kubespread.questions.registry import QUESTIONS, question
+from kubespread.snapshot.edits.nodes import DRAIN_FLAGS
+from kubespread.snapshot.edits.registry import EDITS
+from tests.cli.option_samples import SAMPLES, ZONE, written
+from tests.cli.support import run
+
+Asked = tuple[str, dict[str, Any]]
+"""What is typed, and what is passed; files are passed as their text."""
+MANIFEST: Asked = ("new.yaml", {"manifest": "new.yaml"})
+NAMED: Asked = ("Deployment/web", {"workload": "Deployment/web"})
+WORKLOADS: Sequence[Asked] = (("-A", {}), ("deploy/web", {"workloads": ["deploy/web"]}))
+SUBJECTS: dict[str, Sequence[Asked]] = {
+    "explain": (MANIFEST, NAMED),
+    "advise": (MANIFEST, NAMED),
+    "simulate": (MANIFEST, NAMED),
+    "compare": (
+        ("new.yaml --cordon n1", {**MANIFEST[1], "edits": ["cordon n1"]}),
+        ("Deployment/web --drain n1", {**NAMED[1], "edits": ["drain n1"]}),
+        ("-A --cordon n1", {"edits": ["cordon n1"]}),
+    ),
+    "map": (MANIFEST, NAMED, ("--evict default/solo", {"edits": ["evict default/solo"]})),
+    "check": (MANIFEST, NAMED, ("-A", {})),
+    "capacity": (("-f new.yaml", {"manifest": "new.yaml"}), ("", {})),
+    "play": (("scenario.json", {"steps": ["scale deploy/web=9", f"fail {ZONE}=a"]}),),
+    "plan": (("--drain n1", {"edits": ["drain n1"]}), ("-f more.yaml", {"manifest": "more.yaml"})),
+    "upgrade": (("pool=x", {"nodes": "pool=x"}),),
+    "removable": (("", {}), ("n1", {"nodes": ["n1"]})),
+    "verify": (("promises.json", {"promises": "promises.json"}),),
+    **dict.fromkeys(("pending", "survive", "audit", "report", "rebalance"), WORKLOADS),
+}
+"""What each question is about."""
+FILES = ("manifest", "promises")
+AFTER = {"edits": "toEdits", "set": "toSet"}
+"""What is typed of a comparison, and is about its second side."""
+
+
+def options(name: str) -> Iterator[Asked]:
+    """A value for each edit and each field of a question, as `SAMPLES` has them."""
+    samples = SAMPLES[name]
+    for field, kind, option in options_of(question(name)):
+        spelled = f"--{'no-' if field.default is True else ''}{field.name.replace('_', '-')}"
+        sample = next((samples[each] for each in (*option.names, spelled) if each in samples), None)
+        is_own = option.is_for_assistants and not isinstance(option, Workload | Argument)
+        if is_own and sample is not None and field.name not in DRAIN_FLAGS.values():
+            texts = shlex.split(sample)[1::2]
+            value: Any = texts if get_origin(kind) is tuple else not field.default if kind is bool else texts[0]
+            yield sample, {field.encode_name: int(value) if int in (kind, *get_args(kind)) else value}
+    for verb in EDITS:
+        yield samples[f"--{verb}"], {"edits": [samples[f"--{verb}"].removeprefix("--")]}
+    for argument, sample in (("kubeVersion", "--kube-version"), ("featureGates", "--feature-gates")):
+        yield samples[sample], {argument: samples[sample].split()[1]}
+    for argument, sample in zip(DRAIN_FLAGS, ("--ignore-daemonsets", "--delete-emptydir-data", "--force"), strict=True):
+        yield f"--drain n2 {samples[sample]}", {"edits": ["drain n2"], argument: "no-" not in samples[sample]}
+
+
+def together(asked: Sequence[Asked]) -> Asked:
+    """One question of several parts, the lists of which are joined."""
+    arguments: dict[str, Any] = {}
+    for _, passed in asked:
+        for argument, value in passed.items():
+            arguments[argument] = [*arguments[argument], *value] if argument in arguments else value
+    return " ".join(typed for typed, _ in asked), arguments
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("asked")
+    written(made)
+    return made
+
+
+def answers(directory: Path, name: str, asked: Sequence[Asked]) -> Sequence[Any]:
+    """The command's, and the tool's; None for what is refused, in words of their own."""
+    typed, passed = together(asked)
+    arguments = {
+        AFTER.get(argument, argument) if name == "compare" else argument: (directory / value).read_text()
+        if argument in FILES else value
+        for argument, value in passed.items()
+    }  # fmt: skip
+    if "-n shop" in typed:
+        typed = typed.replace("-A", "")
+    printed = run(name, *shlex.split(typed), "-S", "cluster.json", "-o", "json", cwd=directory).out
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(directory)
+        snapshot = kubespread.load("cluster.json")
+    try:
+        report = tools()[name].call(snapshot, kubespread.Scheduler(), {**arguments, "limit": 10**6})
+    except kubespread.UsageError:
+        report = None
+    # What is passed as text has no file's name.
+    said = json.loads(printed.replace(passed.get("manifest", "manifest"), "manifest") or "null")
+    return [
+        answer and {field: value for field, value in answer.items() if field not in ("provenance", "file")}
+        for answer in (said, report)
+    ]
+
+
+@settings(max_examples=8)
+@given(data=st.data(), name=st.sampled_from([*QUESTIONS]))
+def test_a_tool_reports_what_its_command_reports(directory: Path, data: st.DataObject, name: str) -> None:
+    subject = data.draw(st.sampled_from(SUBJECTS[name]))
+    more = st.lists(
+        st.sampled_from([*options(name)]), min_size=1, max_size=2, unique_by=lambda each: each[0].split()[0]
+    )
+    said, report = answers(directory, name, [subject, *data.draw(more)])
+    assert said == report
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_drains_among_edits_of_every_tool_have_the_flags_of_the_call(name: str) -> None:
+    flags = {"ignoreDaemonsets": False, "deleteEmptydirData": False, "force": True}
+    arguments = arguments_from(tools()[name].question, {**SUBJECTS[name][0][1], **flags})
+    (edit,) = edits_of(arguments, ["drain n1"])
+    assert str(edit) == "drain n1 --no-ignore-daemonsets --no-delete-emptydir-data --force"
