@@ -227,6 +227,10 @@ _MANIFEST: dict[str, str] = {
 _WORKLOADS: dict[str, str] = {"-n": "-n shop", "-A": "-A", "-l": "-l app=api"}
 _WORKERS = {"--jobs": "--jobs 2", "--engine": "--engine tcp://127.0.0.1:8786", "--timeout": "--timeout 1m30s"}
 _WATCH = {"-w": "-w", "--watch-interval": "--watch-interval 9s"}
+_GROWTH = {
+    "--autoscaler": "--autoscaler ca", "--node-groups": "--node-groups groups.json",
+    "--instance-types": "--instance-types types.json",
+}  # fmt: skip
 SAMPLES: dict[str, dict[str, str]] = {
     "explain": {
         "pod": "site.yaml", **_MANIFEST, **SHARED, **_WATCH, "--preemption": "--preemption", "--node": "--node n0 --node n1 --node n2 --node n3 --node n4", "--by": "--by domain",
@@ -236,8 +240,8 @@ SAMPLES: dict[str, dict[str, str]] = {
     "simulate": {
         "pod": "more.yaml", **_MANIFEST, **SHARED, **_WATCH, "--replicas": "--replicas 9", "--until-full": "--until-full",
         "--from-scratch": "--from-scratch", "--ties": "--ties name", "--seed": "--seed 3", "--sample": "--sample",
-        "--runs": "--runs 3", "--deals": "--deals 3", "--preemption": "--preemption", "--autoscaler": "--autoscaler ca",
-        "--node-groups": "--node-groups groups.json", "--instance-types": "--instance-types types.json", "--prices": "--autoscaler ca --prices prices.json", "--gang": "--gang 4", "--same": "--same zone", "--then": "--then fail=n0",
+        "--runs": "--runs 3", "--deals": "--deals 3", "--preemption": "--preemption", **_GROWTH,
+        "--prices": "--autoscaler ca --prices prices.json", "--gang": "--gang 4", "--same": "--same zone", "--then": "--then fail=n0",
         "--fail-on": "--fail-on nothing", "--no-preemption": "--no-preemption", "--require-placed": "--require-placed 99",
         "--max-skew": "--max-skew zone=0", "--min-domains": "--min-domains zone=3", "--survive": "--survive zone=3",
         "--all": "--all", "-l": "-l app=other", "-A": "-A", **_WORKERS,
@@ -249,9 +253,9 @@ SAMPLES: dict[str, dict[str, str]] = {
     "plan": {
         **SHARED, "-f": "-f more.yaml", "-k": "-k base", "-n": "-n shop", "--no-preemption": "--no-preemption",
         "--replace-pool": "--replace-pool pool=y=8x16", "--hpa-max": "--hpa-max", "--create-namespaces": "--create-namespaces", "--steps": "--steps", "--prices": "--prices prices.json",
-        **_WORKERS,
+        **_WORKERS, **_GROWTH,
     },
-    "pending": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--no-preemption": "--no-preemption"},
+    "pending": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--no-preemption": "--no-preemption", **_GROWTH},
     "audit": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--fail-on": "--fail-on risk", "--key": "--key pool", "--why": "--why", "--no-preemption": "--no-preemption", **_WORKERS},
     "verify": {
         **SHARED, "-n": "-n shop", "-f": "-f more.yaml", "--no-preemption": "--no-preemption", "--suggest": "--suggest",

@@ -16,7 +16,7 @@ from tests.questions.clouds import CLOUDS, cluster
 EVERYDAY = FIXTURES / "cases" / "everyday"
 DUMPS = [
     "aws12.json.gz", "02-rollout-pods-are-missing/cluster.json", "06-limitrange-refuses/cluster.json",
-    "11-operator-makes-no-more-pods/cluster.json", "16-report-names-commands-that-fail/cluster.json",
+    "16-report-names-commands-that-fail/cluster.json",
 ]  # fmt: skip
 ASKED = ("report -A", "pending -A", "audit -A --why", "survive -A", "removable", "rebalance -A")
 
