@@ -82,7 +82,7 @@ def findings_of(snapshot: Snapshot) -> Iterator[SnapshotFinding]:
     pods = _seen(snapshot)
     doubts = snapshot.origin.doubts
     for error in doubts.get("errors", ()):
-        yield SnapshotFinding(code="errors", text=f"kubectl wrote an error in the place of objects: {error}")
+        yield SnapshotFinding(code="errors", text=f"an error stands in the place of objects: {error}")
     for cut in doubts.get("truncated", ()):
         yield SnapshotFinding(code="truncated", text=f"a list was cut off, so objects are missing: {cut}")
     yield from _nodes(pods)
@@ -265,14 +265,22 @@ def _lacking(
 
 def _owners(snapshot: Snapshot, pods: _Pods) -> Iterator[SnapshotFinding]:
     """Controllers of pods that are not there: what makes their pods again, and how many, is not known."""
-    lacking = {
-        name: number
-        for name, number in pods.controllers.items()
-        if snapshot.objects.named(POD_CREATORS[name.kind].cls, name.name, name.namespace) is None
-    }
+    lacking = Counter[WorkloadName]()
+    for name, number in pods.controllers.items():
+        found = snapshot.objects.named(POD_CREATORS[name.kind].cls, name.name, name.namespace)
+        above = None if found is None else controller_of(found)
+        if found is None:
+            lacking[name] += number
+        elif (
+            above is not None
+            and (row := POD_CREATORS.get(above.kind)) is not None
+            and row.api_version == above.api_version
+            and snapshot.objects.named(row.cls, above.name, name.namespace) is None
+        ):
+            lacking[WorkloadName(above.kind, name.namespace, above.name)] += number
     if lacking:
         kinds = sorted({name.kind for name in lacking})
-        owned = f"the {' or '.join(kinds)} of {count_of(sum(lacking.values()), 'pod')}"
+        owned = f"the {' or '.join(kinds)} of {count_of(lacking.total(), 'pod')}"
         yield SnapshotFinding(
             code="owners",
             text=f"{owned} is not in the snapshot, so what is made again is not known: "

@@ -364,10 +364,11 @@ class OfWorkloads(ScheduledReport, frozen=True, kw_only=True):
     """The labels of those workloads, empty for all."""
 
     def rests_on(self, finding: SnapshotFinding) -> bool:
-        if self.asked:
-            return not finding.workloads or not set(self.asked).isdisjoint(finding.workloads)
-        namespaces = {name.namespace for name in finding.workloads}
-        return self.namespace is None or not namespaces or self.namespace in namespaces
+        # Of a ReplicaSet that is not there nobody knows whose it is.
+        if self.asked and finding.workloads and finding.code != "owners":
+            return not set(self.asked).isdisjoint(finding.workloads)
+        asked = {name.namespace for name in self.asked} or ({self.namespace} if self.namespace is not None else set())
+        return not (asked and finding.workloads) or any(name.namespace in asked for name in finding.workloads)
 
 
 def manner_of(preempts: bool) -> str:

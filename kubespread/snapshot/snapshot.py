@@ -53,8 +53,8 @@ _CONTAINER = b'"container'
 
 
 Doubt = Literal["truncated", "clusters", "times", "errors"]
-"""A list that ends before its last object; an object that came with several UIDs; sources of different hours; errors of
-kubectl in the place of objects.
+"""A list that ends before its last object; an object that came with several UIDs; sources of different hours; errors in
+the place of objects.
 """
 _MOST_APART = timedelta(hours=1)
 """Lists that are further apart do not show one moment."""
@@ -273,6 +273,9 @@ class SnapshotBuilder:
         else:
             kind = full_kind(item.api_version, item.kind)
             self.skip(kind)
+            if item.kind == "Status" and item.data.get("status") == "Failure":
+                # What the API server answers in the place of a list.
+                self.note_doubt("errors", str(item.data.get("message")))
             # Few objects are worth decoding to see whether they hold pods.
             if (not item.json or _CONTAINER in item.json) and holds_pods(item.api_version, item.kind, item.data):
                 self._with_pods.append((kind, item.namespace or DEFAULT_NAMESPACE, item.name))

@@ -76,6 +76,7 @@ HOLES: Mapping[str, tuple[str, Callable[[list[Data]], str]]] = {
     "no claims": ("claims", lambda objects: _without(objects, _of_kind("PersistentVolumeClaim"))),
     "no volumes": ("volumes", lambda objects: _without(objects, _of_kind("PersistentVolume"))),
     "no ReplicaSets": ("owners", lambda objects: _without(objects, _of_kind("ReplicaSet"))),
+    "no Deployments": ("owners", lambda objects: _without(objects, _of_kind("Deployment"))),
     "one StatefulSet is missing": ("owners", lambda objects: _without(objects, _of_kind("StatefulSet"))),
     "nodes of another provider": ("clusters", lambda objects: _list([*objects, *_other(objects)])),
     "namespaces with other UIDs": ("clusters", _twice),
@@ -86,6 +87,13 @@ HOLES: Mapping[str, tuple[str, Callable[[list[Data]], str]]] = {
     "an error of kubectl after the objects": (
         "errors",
         lambda objects: f'{_list(objects)}\nError from server (Forbidden): pods is forbidden: User "x" cannot list\n',
+    ),
+    "an error of kubectl right behind the objects": (
+        "errors", lambda objects: f"{_list(objects)}Unable to connect to the server: EOF",
+    ),
+    "an answer of the API server that is none": (
+        "errors",
+        lambda objects: _list([*objects, {"apiVersion": "v1", "kind": "Status", "status": "Failure", "message": "forbidden"}]),
     ),
     "an error of kubectl before the objects": (
         "errors", lambda objects: f'error: the server doesn\'t have a resource type "pdbs"\n{_list(objects)}\n',
@@ -154,11 +162,15 @@ def test_a_finding_is_loud_above_the_answer_and_a_field(tmp_path: Path) -> None:
     assert run("capacity", "-S", path, "--strict", "-o", "json").code == 3
 
 
-def test_an_answer_about_others_does_not_rest_on_what_is_missing_of_one(tmp_path: Path) -> None:
+def test_an_answer_about_others_does_not_rest_on_what_is_missing_of_one(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     path = _written(tmp_path, HOLES["no claims"][1](cluster("AKS")))
     snapshot = kubespread.load(path)
     assert kubespread.audit(snapshot, workloads=("deploy/web",), namespace="shop").doubts == ()
     assert kubespread.audit(snapshot, workloads=("sts/db",), namespace="shop").verdict == "unknown"
+    without = kubespread.load(_written(tmp_path_factory.mktemp("without"), HOLES["no ReplicaSets"][1](cluster("AKS"))))
+    assert kubespread.survive(without, workloads=("deploy/web",), namespace="shop").doubts
     assert run("explain", "deploy/web", "-n", "shop", "-S", path, "-o", "json").code == 0
     assert run("explain", "sts/db", "-n", "shop", "-S", path, "-o", "json").code == 3
 

@@ -517,7 +517,10 @@ class _Round:
             return None
         labels = group.trial().metadata.labels
         for constraint in spreads(self._growing.cluster, stage.strict, self._templates):
-            if not constraint.admits(domain := labels.get(constraint.key)):
+            domain = labels.get(constraint.key)
+            if domain is None:
+                return f"its nodes lack {constraint.key}, over which the pod is spread"
+            if not constraint.admits(domain):
                 counts = ", ".join(f"{each} {count}" for each, count in sorted(constraint.counts.items()))
                 why = "for Karpenter also counts the domains of nodes that pools can make"
                 return f"no more pods may go to {constraint.key} {domain}, {why}: {counts}"

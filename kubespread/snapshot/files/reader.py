@@ -181,10 +181,10 @@ _LOGS_END = b"\n==== END logs for container "
 _RULE = b"===="
 """What follows the line break in both markers."""
 _FEW = 1000
-_MESSAGE = re.compile(
-    rb"Error from server|error: |Unable to connect to the server|Warning: |[EWIF]\d{4} \d\d:\d\d:\d\d"
-)
+_BEGINNING = rb"(?:Error from server|error: |Unable to connect to the server|Warning: |[EWIF]\d{4} \d\d:\d\d:)"
 """What the messages of kubectl begin with, and those of the client that it is made of."""
+_MESSAGE = re.compile(_BEGINNING)
+_LAST_MESSAGE = re.compile(rb"(?:^|(?<=\}))" + _BEGINNING + rb"[^\n]*\n?\Z", re.MULTILINE)
 _WARNING = re.compile(r"Warning: |[WI]\d{4} ")
 """Those that do not mean that something is missing."""
 _LAST = 2**12
@@ -267,9 +267,9 @@ class Recognized(Struct):
         yield self._without_last_messages(last)
 
     def _without_last_messages(self, text: bytes) -> bytes:
-        while _MESSAGE.match(text, at := text.rfind(b"\n", 0, -1) + 1):
-            self._note_messages([text[at:]])
-            text = text[:at]
+        while match := _LAST_MESSAGE.search(text):
+            self._note_messages([match[0]])
+            text = text[: match.start()]
         return text
 
     def _note_messages(self, lines: Iterable[bytes]) -> None:
