@@ -161,7 +161,7 @@ class Evaluation:
                 continue
             if raw is None and name in self._skipped_scores:
                 raw = np.full(len(self.cluster), self._skipped_scores[name], dtype=np.int64)
-            if raw is not None and name not in self._missing.scores:
+            if weight and raw is not None and name not in self._missing.scores:
                 self.scores[name] = PluginScore(raw, state.normalize(raw, state.extent(raw, self.feasible)), weight)
         if scored and self._missing.scores:
             self.error = next(iter(self._missing.scores.values()))

@@ -236,13 +236,15 @@ class Prepared:
     @property
     def scorers(self) -> list[tuple[State, int, int]]:
         """Of the score plugins in profile order: the state, the weight, and the weighted score of a pod that the plugin
-        has nothing to say about. Plugins that would fail score nothing.
+        has nothing to say about. Plugins that would fail score nothing, and those without weight are asked because they
+        might: what looks at nodes one by one cannot.
         """
         framework, states = self.framework, self.states
         return [
             (states[plugin.name], weight, framework.skipped_scores.get(plugin.name, 0) * weight)
             for plugin, weight in framework.scores
             if plugin.name in states and plugin.name not in framework.missing.scores
+            if weight or not isinstance(states[plugin.name], OnNode)
         ]
 
     def binding(self, node: int) -> StorageChange | None:

@@ -18,7 +18,6 @@ from tests.golden.cases import FIXTURES, release_of
 TESTS = Path(__file__).parents[1]
 DOCUMENT = TESTS.parent / "docs" / "exactness.md"
 _WORKED = "-worked"
-_COMBINED, _RUNNING = "third", "running"
 _SOURCE, _LEFT_OUT = "Source:", "Not applicable"
 _TEST_FILE = re.compile(r"[\w./-]+\.go")
 _BLOCK = "<!-- {mark}: python -m tests.golden --counts -->\n{text}<!-- end of {name} -->"
@@ -54,9 +53,11 @@ RECORDED: Mapping[str, str] = {
     "second/stored-preempt": "what preemption would do for them",
     "second/tolerations": "tolerations with Gt and Lt",
     "second/validation": "pods that the API server refuses, with all its words",
-    _COMBINED: "66 families: those above with fresh cases, all features combined, replicas and several workloads through "
+    "third": "66 families: those above with fresh cases, all features combined, replicas and several workloads through "
     "the real queue, hints of the cycle before, gangs, sampled nodes",
-    _RUNNING: "scenarios on a running control plane: how many pods of each workload are placed and wait in the end",
+    "fourth": "8 families: resized and pod-level resources, values that the API server refuses, budgets of every kind, "
+    "extreme scores and sizes, volumes, gangs, devices, templates with several faults",
+    "running": "scenarios on a running control plane: how many pods of each workload are placed and wait in the end",
     "v1.34.1/mixed": "everything at once, as 1.34.1 has it",
     "v1.34.1/nodeaffinity": "node affinity and taints, as 1.34.1 has them",
     "v1.34.1/score": "soft constraints, as 1.34.1 scores them",
@@ -90,7 +91,7 @@ def recorded_rows() -> Iterator[Row]:
     releases: dict[str, str] = {}
     for path in sorted(FIXTURES.rglob("*.jsonl.gz")):
         family = str(path.relative_to(FIXTURES)).removesuffix(".jsonl.gz").removesuffix(_WORKED)
-        if path.parent.name in (_COMBINED, _RUNNING):
+        if path.parent.name in RECORDED:
             family = path.parent.name
         with gzip.open(path) as lines:
             counts[family] = counts.get(family, 0) + sum(not line.startswith(b'{"recorded"') for line in lines)

@@ -23,7 +23,7 @@ from kubespread.kube.api.core import PodSpec
 from kubespread.kube.api.meta import Int32, Int64, KubeObject, LabelSelector
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss
 from kubespread.kube.quantity import IntOrString, QuantityError, QuantityText, parse
-from kubespread.kube.selector import SelectorError, from_label_selector
+from kubespread.kube.validation.faults import selector_faults
 
 T = TypeVar("T", bound=KubeObject)
 _PRINTED_BITS = 4096
@@ -299,6 +299,12 @@ def _parsed_by(parse: Callable[[Any], object], error: type[ValueError]) -> _Chec
 
 
 _quantity = _parsed_by(parse, QuantityError)
-_selector = _parsed_by(from_label_selector, SelectorError)
+
+
+def _selector(value: LabelSelector, path: str) -> None:
+    for fault in selector_faults(value, path):
+        raise DecodingError(fault.message, fault.path)
+
+
 check_time = _parsed_by(time.parse, time.TimestampError)
 """Raises DecodingError for what is no moment."""

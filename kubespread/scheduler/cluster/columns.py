@@ -52,6 +52,11 @@ def wrapped(number: int) -> int:
     return (number + 2**63) % 2**64 - 2**63
 
 
+def truncated(number: float) -> int:
+    """Go's int64 of a float, on amd64: what is beyond every int64 becomes the lowest one."""
+    return int(number) if abs(number) < 2**63 else -(2**63)
+
+
 class DomainCounts:
     """Counts by the code of a domain, read back per node; a node without a domain adds nothing and is counted 0."""
 

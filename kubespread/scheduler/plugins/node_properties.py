@@ -44,7 +44,7 @@ from kubespread.scheduler.causes import (
     name_of,
 )
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
-from kubespread.scheduler.cluster.columns import Counts, Positions
+from kubespread.scheduler.cluster.columns import Counts, Positions, truncated
 from kubespread.scheduler.cluster.kinds import ANY_ADDRESS, HostPort, host_ports
 from kubespread.scheduler.cluster.nodes import Nodes, count_untolerated, named, tolerated
 from kubespread.scheduler.plugin import (
@@ -115,7 +115,7 @@ class ImageLocalityState(Fixed):
         held = (self.nodes.images[image] for image in self.images if image in self.nodes.images)
         for holders, size in held:
             spread = float(len(holders)) / float(len(self.nodes))
-            total[holders] += int(float(size) * spread)
+            total[holders] += truncated(float(size) * spread)
         highest = self.expected * MAX_IMAGE_THRESHOLD
         if highest <= MIN_THRESHOLD:
             return np.zeros(len(self.nodes), dtype=np.int64)

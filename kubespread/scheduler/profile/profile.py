@@ -10,7 +10,7 @@ Source: pkg/scheduler/apis/config/v1/default_plugins.go, mergePlugins, mergePlug
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import Struct, field
@@ -274,7 +274,7 @@ def framework(profile: Profile) -> Framework:
     in_default = [name for name, plugin in default_plugins(version).items() if Point.FILTER in plugin.points]
     return Framework(
         filters=[plugins[name] for name in profile.filters if name in plugins],
-        scores=[(plugins[entry.name], entry.weight) for entry in profile.scores if entry.name in plugins],
+        scores=[(plugins[name], weight) for name, weight in _scorers(profile) if name in plugins],
         pre_filters=[plugins[name] for name in profile.pre_filters if name in plugins],
         disabled=[plugins[name] for name in in_default if name not in profile.filters],
         scheduler_names=profile.scheduler_names,
@@ -292,6 +292,16 @@ def framework(profile: Profile) -> Framework:
             name: score for changes in changes_after(version.release) for name, score in changes.skipped_scores.items()
         },
     )
+
+
+def _scorers(profile: Profile) -> Iterator[tuple[str, int]]:
+    """A plugin of whose points only Score is disabled runs PreScore, and may fail there: it weighs nothing.
+
+    Source: pkg/scheduler/schedule_one.go, prioritizeNodes
+    """
+    scored = {entry.name: entry.weight for entry in profile.scores}
+    yield from ((name, 0) for name in profile.pre_scores if scored and name not in scored)
+    yield from scored.items()
 
 
 def post_filters(profile: Profile) -> PostFilters:

@@ -320,10 +320,12 @@ def _existing(
 
 
 def _template(pod: Pod, reference: PodResourceClaim, facts: Facts) -> api.ResourceClaimTemplate | None:
-    """What a claim is made from; None where templates were not listed."""
+    """What a claim is made from; None where templates were not listed. One that is listed makes the claim in a moment;
+    a pod that the API server holds already waits for any other.
+    """
     name = reference.resource_claim_template_name or ""
     template = facts.templates.get(ClaimKey(pod.metadata.namespace, name))
-    if template is None and facts.objects.knows(api.ResourceClaimTemplate):
+    if template is None and (facts.objects.knows(api.ResourceClaimTemplate) or pod.metadata.uid):
         raise RefusedError(f'pod "{pod.metadata.namespace}/{pod.metadata.name}": ResourceClaim not created yet')
     return template
 
