@@ -108,7 +108,7 @@ def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[
     Raises UsageError where there are none.
     """
     if autoscaler is Autoscaler.KARPENTER:
-        groups = tuple(node_pool_group(pool) for pool in objects.of(NodePool) if pool.spec.replicas is None)
+        groups = growing_pools(objects)
     else:
         machine_groups = map(_machine_deployment_group, objects.of(MachineDeployment))
         groups = tuple(group for group in machine_groups if group is not None)
@@ -117,6 +117,11 @@ def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[
         reason = objects.unread.get(kind) or f"the cluster's source has no {kind} that may grow"
         raise UsageError(f"--autoscaler {autoscaler} needs --node-groups FILE: {reason}")
     return groups
+
+
+def growing_pools(objects: ClusterObjects) -> tuple[NodeGroup, ...]:
+    """Karpenter's NodePools but static ones, whose number of nodes does not follow the pods that wait."""
+    return tuple(node_pool_group(pool) for pool in objects.of(NodePool) if pool.spec.replicas is None)
 
 
 NODE_POOL_LABEL = "karpenter.sh/nodepool"

@@ -130,6 +130,10 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
 
     autoscaler: str
     """``cluster-autoscaler`` or ``karpenter``."""
+    assumed_from: tuple[str, ...] = ()
+    """The NodePools of the cluster that it was assumed from: what it adds does not count in the verdict. Empty where it
+    was asked for.
+    """
     expanders: tuple[str, ...] = ()
     """By what cluster-autoscaler chooses among groups that help, one after the other; empty for Karpenter."""
     waiting: int
@@ -156,6 +160,15 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     """What the nodes cost that are added; null where none is, or without prices."""
     notes: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
+
+    @property
+    def called(self) -> str:
+        """``karpenter (assumed from NodePool default, new nodes like node n1)``."""
+        noun = "NodePool" if len(self.assumed_from) == 1 else "NodePools"
+        pools = some_of(self.assumed_from, _MAX_NAMED)
+        like = some_of(list(dict.fromkeys(group.made_of for group in self.groups if group.added)), _MAX_NAMED)
+        nodes = f", new nodes like {like}" if like else ""
+        return f"{self.autoscaler} (assumed from {noun} {pools}{nodes})" if pools else self.autoscaler
 
     @property
     def added(self) -> int:
@@ -190,11 +203,11 @@ def autoscaler_sentence(report: AutoscalingReport) -> str:
     adds = f"adds {count_of(report.added, 'node')}" if report.added else "adds no node"
     waiting = count_of(report.waiting, "pending pod")
     if not report.unknown_groups:
-        return f"{report.autoscaler} {adds} for {waiting}, {report.left or 'none'} still pending"
+        return f"{report.called} {adds} for {waiting}, {report.left or 'none'} still pending"
     before, whom = (f" {adds} for {waiting}, but", f"the other {report.left:,}") if report.added else (":", waiting)
     pools = some_of(report.unknown_groups, _MAX_NAMED)
     why = "as their instance types are not in the cluster"
-    return f"{report.autoscaler}{before} whether new nodes of {pools} would take {whom} is not known, {why}"
+    return f"{report.called}{before} whether new nodes of {pools} would take {whom} is not known, {why}"
 
 
 def scaled_sentences(moments: Sequence[AutoscalingReport | None]) -> Iterator[str]:
@@ -205,6 +218,12 @@ def scaled_sentences(moments: Sequence[AutoscalingReport | None]) -> Iterator[st
     if scaled:
         added = sum(report.added for report in scaled)
         yield f"{scaled[0].autoscaler} adds {count_of(added, 'node') if added else 'no node'}"
-    for kind in () if not moments or moments[-1] is None else moments[-1].pending[:_MAX_NAMED]:
+    if moments and moments[-1] is not None:
+        yield from why_waiting(moments[-1])
+
+
+def why_waiting(report: AutoscalingReport) -> Iterator[str]:
+    """``Deployment/web: 2 pods still pending: it may have 3 nodes and has them``."""
+    for kind in report.pending[:_MAX_NAMED]:
         why = some_of(list(dict.fromkeys(verdict.reason for verdict in kind.groups)), _MAX_NAMED)
         yield f"{kind.workload.called}: {count_of(len(kind.pods), 'pod')} still pending: {why}"

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from kubespread.errors import UsageError
+from kubespread.errors import SnapshotError, UsageError
 from kubespread.node_groups.file import read_node_groups
-from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups, groups_of_cluster
+from kubespread.node_groups.groups import (
+    Autoscaler,
+    InstanceType,
+    NodeGroup,
+    NodeGroups,
+    groups_of_cluster,
+    growing_pools,
+)
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.world.events.world import World
 
 GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
 """A file, or the groups themselves; None for those that the cluster's own objects define."""
@@ -52,6 +60,41 @@ def growth(asked: AskedOfAutoscaler, snapshot: Snapshot) -> partial[AutoscalingR
     groups = _groups(snapshot, kind, asked.node_groups)
     types = _types(kind, asked.instance_types)
     return partial(autoscale, groups=groups.groups, kind=kind, types=types, expanders=groups.expanders)
+
+
+class Grown(NamedTuple):
+    """A copy of a world with the nodes that an autoscaler adds."""
+
+    report: AutoscalingReport
+    world: World
+
+
+def grown(asked: AskedOfAutoscaler, snapshot: Snapshot, world: World) -> Grown | None:
+    """What the autoscaler that is asked for adds, else what Karpenter does where the cluster has NodePools: nothing but
+    Karpenter reads these. None where no pod waits, there is neither, or Karpenter, which nobody asked for, adds nothing
+    as no pod is its business or nothing tells what the nodes of its pools are like, which is then a gap. Raises what
+    `growth` raises.
+    """
+    try:
+        grow = growth(asked, snapshot) or _of_pools(snapshot)
+    except SnapshotError as error:
+        if asked.autoscaler is not None:
+            raise
+        world.assume([f"what Karpenter adds is not known: {error}"])
+        return None
+    if grow is None or not world.waiting:
+        return None
+    after = world.fork()
+    report = grow(after, searches=False)
+    world.assume(after.assumed)
+    is_told = report.added or (report.waiting and not report.unknown_groups)
+    return Grown(report, after) if is_told or not report.assumed_from else None
+
+
+def _of_pools(snapshot: Snapshot) -> partial[AutoscalingReport] | None:
+    pools = growing_pools(snapshot.objects)
+    names = tuple(pool.name for pool in pools)
+    return partial(autoscale, groups=pools, kind=Autoscaler.KARPENTER, assumed_from=names) if pools else None
 
 
 def _groups(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> NodeGroups:

@@ -218,7 +218,6 @@ def _compositions(total: int, most: Sequence[int]) -> Iterator[Counts]:
 
 
 _MAX_NAMED = 3
-_LIMITED = "the limits of its NodePool leave too little for another node"
 _NAMES = {Autoscaler.CLUSTER_AUTOSCALER: "cluster-autoscaler", Autoscaler.KARPENTER: "karpenter"}
 _NOT_MODELLED = {
     Autoscaler.CLUSTER_AUTOSCALER: cluster_autoscaler.NOT_MODELLED,
@@ -235,13 +234,15 @@ def autoscale(
     expanders: Sequence[Expander] = DEFAULT_EXPANDERS,
     prices: Prices | None = None,
     searches: bool = True,
+    assumed_from: tuple[str, ...] = (),
 ) -> AutoscalingReport:
     """Let ``world`` grow as the autoscaler would, until nothing waits or no further node helps.
 
     ``types``: what Karpenter launches for groups without a template. ``expanders``: how cluster-autoscaler chooses.
     ``prices``: of what has none of its own. ``searches``: also find the fewest nodes that
-    would have been enough, where each group has one kind of nodes. The nodes and pods that came are in the world and
-    its happenings. Raises UsageError for a template that is no node of the cluster.
+    would have been enough, where each group has one kind of nodes. ``assumed_from``: the NodePools that tell of the
+    autoscaler where nobody asked for it. The nodes and pods that came are in the world and its happenings. Raises
+    UsageError for a template that is no node of the cluster.
     """
     world.settle()
     daemons = [template for _, template in daemon_templates(world)]
@@ -273,11 +274,16 @@ def autoscale(
         notes.append(f"loop {loops[-1].number} placed none of the pods it was for: nothing further is tried")
     alone = () if search is None else search.per_group()
     stuck = tuple(_unhelped(world, zones, daemons))
-    hopes = [[group for group in picked if _may_take(group, pods)] for pods in pod_groups(world)]
+    nodes = world.cluster.nodes.objects
+    hopes = [
+        [group for group in picked if _may_take(group, pods) and not karpenter.too_little_for(pods.pod, group, nodes)]
+        for pods in pod_groups(world)
+    ]
     unknown = [group for group in picked if any(group in hope for hope in hopes)]
     world.assume(_unknown(group) for group in unknown or [group for group in picked if not (stuck or group.template)])
     return AutoscalingReport(
         autoscaler=_NAMES[kind],
+        assumed_from=assumed_from,
         expanders=() if launches else tuple(expander.value for expander in expanders),
         waiting=sum(map(len, pending)),
         loops=loops,
@@ -384,7 +390,9 @@ def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod])
     def reason(group: ZoneGroup, pods: Alike) -> str:
         """Why a group does not help."""
         if group.name in limited:
-            return _LIMITED
+            return limited[group.name]
+        if group.template is None and (left := karpenter.too_little_for(pods.pod, group, world.cluster.nodes.objects)):
+            return left
         if group.template is None and not _may_take(group, pods):
             return "all its nodes have a taint, a label or a zone that keeps the pod off"
         if why := unfit(world.cluster, daemons, group, [pods]):

@@ -18,7 +18,7 @@ Source: karpenter v1.14: pkg/controllers/provisioning/scheduling/preferences.go,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TypeVar
 
@@ -47,11 +47,12 @@ from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import Requirement, from_map, parse_term, required_node_selector
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
+from kubespread.node_groups.groups import NodeGroup
 from kubespread.questions.autoscaling.growing import Alike, Decision, GrowingCluster, grown_by
 from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
 from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import ABSENT, Mask, allocatable, allowed_pods, requested
+from kubespread.scheduler.cluster.columns import ABSENT, Mask, allocatable, allowed_pods, canonical, requested
 from kubespread.scheduler.cluster.nodes import Nodes, matches_required_node_affinity
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.node_affinity import NodeAffinity as NodeAffinityPlugin
@@ -530,8 +531,7 @@ class _Round:
         # The machine for which least is lacking.
         lacking = [[name for name, left in remaining.items() if _amount(each.node, name) > left] for each in takers]
         if short := min(lacking, key=len):
-            left = ", ".join(f"{_printed(remaining[name])} of {name} {group.group.limits[name]}" for name in short)
-            return f"spec.limits of NodePool {group.group.name} leave {left}, too little for a node that takes the pod"
+            return f"{_limits_leave(group.group, remaining, short)}, too little for a node that takes the pod"
         return None
 
 
@@ -547,11 +547,31 @@ def _printed(nano: int) -> str:
     return str(max(nano, 0) // 10**9) if nano % 10**9 == 0 else f"{max(nano, 0) // 10**6}m"
 
 
-def at_their_limits(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> set[str]:
-    """The names of those that get no further node, as the limits of their pools leave too little for any machine."""
+def at_their_limits(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> dict[str, str]:
+    """Why those get no further node whose pools have limits that leave too little for any machine, by name."""
     able = [group for group in groups if group.machines]
     remaining = _remaining_of_pools(able, nodes)
-    return {group.name for group in able if not _within(remaining[group.group.name], group)}
+    why = dict[str, str]()
+    for group in able:
+        left = remaining[group.group.name]
+        if not _within(left, group):
+            short = [name for name in left if all(_amount(each.node, name) > left[name] for each in group.machines)]
+            why[group.name] = f"{_limits_leave(group.group, left, short or left)}, too little for another node"
+    return why
+
+
+def too_little_for(pod: Pod, group: ZoneGroup, nodes: Sequence[Node]) -> str:
+    """What the limits of a pool leave, if less than a pod requests: a machine for it has that, of whatever type."""
+    requests = requested(pod)[0]
+    remaining = _remaining([group], nodes, requests)
+    short = [name for name, left in remaining.items() if parse(canonical(name, requests[name])).nano > left]
+    return f"{_limits_leave(group.group, remaining, short)}, less than the pod requests" if short else ""
+
+
+def _limits_leave(group: NodeGroup, remaining: Mapping[str, int], short: Iterable[str]) -> str:
+    """``spec.limits of NodePool default leave 1 of cpu 64``."""
+    left = ", ".join(f"{_printed(remaining[name])} of {name} {group.limits[name]}" for name in short)
+    return f"spec.limits of NodePool {group.name} leave {left}"
 
 
 def _within(remaining: Mapping[str, int], group: ZoneGroup) -> list[Machine]:
@@ -568,13 +588,17 @@ def _remaining_of_pools(groups: Sequence[ZoneGroup], nodes: Sequence[Node]) -> d
     pools = dict[str, list[ZoneGroup]]()
     for group in groups:
         pools.setdefault(group.group.name, []).append(group)
-    return {name: _remaining(pool, nodes) for name, pool in pools.items()}
+    return {name: _remaining(pool, nodes, _resources(pool)) for name, pool in pools.items()}
 
 
-def _remaining(pool: Sequence[ZoneGroup], nodes: Sequence[Node]) -> dict[str, int]:
-    """What the limits of a pool leave beside the nodes that it has; a resource that no machine has is not asked."""
+def _resources(pool: Sequence[ZoneGroup]) -> set[str]:
+    """What limits are asked about: a resource that no machine has is not."""
+    return {_NODES, *(name for each in pool for machine in each.machines for name in _sizes(machine.node))}
+
+
+def _remaining(pool: Sequence[ZoneGroup], nodes: Sequence[Node], resources: Collection[str]) -> dict[str, int]:
+    """What the limits of a pool leave of ``resources`` beside the nodes that it has."""
     group = pool[0].group
-    known = {_NODES, *(name for each in pool for machine in each.machines for name in _sizes(machine.node))}
     added = {name for each in pool for name in each.added}
     members = [] if group.members is None else nodes_with(group.members, nodes)
     there = [node for node in members if node.metadata.name not in added]
@@ -583,7 +607,7 @@ def _remaining(pool: Sequence[ZoneGroup], nodes: Sequence[Node]) -> dict[str, in
         return {
             name: parse(limit).nano - sum(_amount(node, name) for node in there)
             for name, limit in group.limits.items()
-            if name in known
+            if name in resources
         }
     except QuantityError as error:
         raise SnapshotError(f"NodePool {group.name}: spec.limits: {error}") from error

@@ -20,7 +20,7 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.quantity import rounded
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.autoscaling.asked import growth
+from kubespread.questions.autoscaling.asked import grown
 from kubespread.questions.causes.bars import (
     SELECTION,
     TAINT,
@@ -49,7 +49,6 @@ from kubespread.questions.remedies.search import MOST_EFFORT, Found, Trials, lea
 from kubespread.questions.room import free
 from kubespread.questions.scene import Scene
 from kubespread.reports.advise import Suggestion
-from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.happened import UnmadePods
 from kubespread.scheduler.cluster.columns import Mask, canonical, requested
 from kubespread.scheduler.evaluation import Evaluation, evaluate
@@ -378,11 +377,10 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     now, world = scene.now, scene.world
     is_asked = whose.those_in(world)
     under_way = judged_as_it_stands(world, is_asked)
-    grow = growth(question, now)
     groups = _groups(scene, is_asked, Commands.about(question, scene))
     if not groups:
         whose.check_any(world, now)
-    scaled, still = (None, ()) if grow is None or not groups else _grown(world, grow, is_asked)
+    scaled = grown(question, now, world)
     return PendingReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -392,10 +390,10 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
         pending=sum(len(group.pods) for group in groups),
         groups=tuple(groups),
         not_made=tuple(_not_made(world, groups)),
-        autoscaling=scaled,
-        still_pending=still,
+        autoscaling=None if scaled is None else scaled.report,
+        still_pending=() if scaled is None else tuple(_waiting_in(scaled.world, is_asked)),
         gaps=scene.gaps(world.assumed),
-        not_modelled=Pending.never_modelled if grow is None else Pending.never_modelled[:1],
+        not_modelled=Pending.never_modelled[: 1 if scaled is not None or question.autoscaler is not None else None],
         notes=(*scene.notes, *under_way),
     )
 
@@ -419,15 +417,9 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Co
     return sorted(groups, key=lambda group: (-len(group.pods), group.why))
 
 
-def _grown(
-    world: World, grow: partial[AutoscalingReport], is_asked: Callable[[WorkloadName], bool]
-) -> tuple[AutoscalingReport, tuple[NamespacedName, ...]]:
-    """What an autoscaler adds for all that wait, and the pods in question that wait then."""
-    after = world.fork()
-    scaled = grow(after, searches=False)
-    world.assume(after.assumed)
-    waiting = (waiting.pod for waiting in after.waiting if is_asked(workload_of(after, waiting.pod)))
-    return scaled, tuple(map(NamespacedName.of, waiting))
+def _waiting_in(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[NamespacedName]:
+    waiting = (waiting.pod for waiting in world.waiting)
+    return (NamespacedName.of(pod) for pod in waiting if is_asked(workload_of(world, pod)))
 
 
 def _not_made(world: World, groups: Iterable[StuckGroup]) -> Iterator[UnmadePods]:

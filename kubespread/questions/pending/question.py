@@ -24,7 +24,7 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
     Each change is verified by making it and placing all pods in the group. Pods that already fit, wait behind
     scheduling gates, lack a claim or name another scheduler form separate groups. -v also shows the pods and the
     kubectl commands. Exits with 1 when any pod is pending; with --autoscaler when any still is with the nodes that it
-    adds.
+    adds. Without it, what Karpenter would add by the cluster's NodePools is said too, and does not count.
 
     \b
     Examples:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.advise import Suggestion
-from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence
+from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence, why_waiting
 from kubespread.reports.happened import UnmadePods
 from kubespread.reports.parts import Judgment, OfWorkloads, Report
 from kubespread.wording import count_of, says, some_of, verb_of
@@ -70,14 +70,15 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
     not_made: tuple[UnmadePods, ...] = ()
     """Desired pods of the same workloads that do not exist yet, or are refused."""
     autoscaling: AutoscalingReport | None = None
-    """What the autoscaler in question adds for all pods that wait in the cluster, those of other workloads too; null
-    where none is in question, or no pod waits.
+    """What the autoscaler in question, else Karpenter where there are NodePools, adds for all pods that wait in the
+    cluster, those of other workloads too; null without these, where no pod waits, and where it is not asked for and
+    nothing tells what the nodes of its NodePools are like.
     """
     still_pending: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods asked about that wait with the autoscaler's nodes too; empty without one."""
 
     def judged(self) -> Judgment:
-        if self.autoscaling is None:
+        if self.autoscaling is None or self.autoscaling.assumed_from:
             return "no" if self.groups else "yes"
         provisioned_for = {pod for kind in self.autoscaling.pending for pod in kind.pods}
         is_unknown = self.autoscaling.unknown_groups and provisioned_for.issuperset(self.still_pending)
@@ -91,7 +92,7 @@ def _scaled(report: PendingReport, scaled: AutoscalingReport) -> str:
     """``karpenter adds 2 nodes: 3 of 4 pods placed; still waiting: web-3``."""
     if scaled.unknown_groups:
         return autoscaler_sentence(scaled)
-    adds = f"{scaled.autoscaler} adds {count_of(scaled.added, 'node') if scaled.added else 'no node'}"
+    adds = f"{scaled.called} adds {count_of(scaled.added, 'node') if scaled.added else 'no node'}"
     waited = {pod for group in report.groups for pod in group.pods}
     placed = f"{len(waited.difference(report.still_pending)):,} of {count_of(report.pending, 'pod')} placed"
     left = f"; still waiting: {some_of(report.still_pending, _MAX_NAMED)}" if report.still_pending else ""
@@ -103,8 +104,9 @@ def _sentences(report: PendingReport) -> Iterator[str]:
     if not report.groups:
         yield "no pod is pending"
         return
-    if report.autoscaling is not None:
-        yield _scaled(report, report.autoscaling)
+    scaled = report.autoscaling
+    if scaled is not None and not scaled.assumed_from:
+        yield _scaled(report, scaled)
     changes = [group for group in report.groups if group.freed]
     freed = sum(group.freed for group in changes)
     placed = sum(len(group.pods) for group in report.groups if group.cause in ("fits", "preempts"))
@@ -117,6 +119,9 @@ def _sentences(report: PendingReport) -> Iterator[str]:
         yield f"{headline}; {placed:,} of them {verb_of(placed, 'find')} a node as things are{other}"
     else:
         yield f"{headline}; no change was found that frees any"
+    if scaled is not None and scaled.assumed_from:
+        yield _scaled(report, scaled)
+        yield from why_waiting(scaled)
     for group in (group for group in report.groups if group.victims):
         whose = group.workloads[0].called if len(group.workloads) == 1 else count_of(len(group.workloads), "workload")
         change = "" if group.change is None else f" with {group.change.brief}"

@@ -149,7 +149,7 @@ def _parts(report: PendingReport, look: Look) -> Iterator[Line]:
             yield from _below(group, look, is_cut=escaped(group.why) not in {part.text for part in line})
     if not look.in_full and look.headers:
         yield from _first_command(report)
-    if report.autoscaling is not None:
+    if report.autoscaling is not None and (look.in_full or not report.autoscaling.assumed_from):
         yield ()
         yield from scaling(report.autoscaling, look)
 

@@ -14,6 +14,7 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, sentence
+from kubespread.questions.autoscaling.asked import grown
 from kubespread.questions.costs import cost_change, price_gaps
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import TopologyMap
@@ -127,6 +128,7 @@ def _compared(question: Plan, scene: Scene) -> PlanReport:
     world = trial.scene.world
     after = _Side(question, replace(scene, given=as_snapshot(world, trial.scene.now)), "after")
     after.want(world)
+    scaled = None if scenario.autoscaler is not None else grown(scenario, trial.scene.now, world)
     prices = None if question.prices is None else read_prices(question.prices)
     nodes = [side.now.nodes for side in (before.scene, after.scene)]
     by_name = {node.metadata.name: node for side in nodes for node in side}
@@ -146,6 +148,7 @@ def _compared(question: Plan, scene: Scene) -> PlanReport:
         gone=dict(_gone(report, given)),
         played=report,
         scenario=file_of(question, scenario),
+        autoscaling=None if scaled is None else scaled.report,
         refused=trial.refused,
         cost=None if prices is None else cost_change(nodes[0], nodes[1], prices),
         gaps=tuple(dict.fromkeys((*report.gaps, *before.said("gaps"), *after.said("gaps"), *unpriced))),

@@ -153,8 +153,9 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     are drained and go; in another order where only that gets through, which the answer says. Both clusters are audited,
     lose each zone in turn, do without nodes and are mapped. The answer says whether every pod finds a node, which
     workloads change (ready pods, spread, what they survive), which nodes do, and which pods leave theirs; --steps shows
-    what each step does instead, -o scenario prints the steps. With --autoscaler nodes are added after each step. Before
-    is the cluster once what is under way is done, of its own release; after is that of --kube-version.
+    what each step does instead, -o scenario prints the steps. With --autoscaler nodes are added after each step;
+    without, what Karpenter would add in the end by the cluster's NodePools is said, and does not count. Before is the
+    cluster once what is under way is done, of its own release; after is that of --kube-version.
 
     \b
     Examples:

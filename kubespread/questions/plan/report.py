@@ -14,7 +14,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.map.report import Load, MapNode
 from kubespread.questions.upgrade.report import UpgradeReport
-from kubespread.reports.autoscaling import AutoscalingReport, scaled_sentences
+from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence, scaled_sentences, why_waiting
 from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
 from kubespread.reports.happened import FewerReady, GonePod, Happened, RolloutReport, of_unknown
 from kubespread.reports.parts import ClusterReport, Dealt, Judgment, Report, ScheduledReport
@@ -392,6 +392,10 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     manifests are in no file that it could name.
     """
 
+    autoscaling: AutoscalingReport | None = None
+    """What Karpenter would add in the end, by the cluster's NodePools; null without any, where an autoscaler was asked
+    for and has added its nodes, where no pod waits, and where nothing tells what the new nodes are like.
+    """
     refused: str | None = None
     """What would come of the steps in the order in which they were given, where another one is taken because that gets
     through; null where it is the order given.
@@ -414,6 +418,9 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         lost = [f"{count_of(number, 'pod')} lost for good"] if (number := len(self.played.lost_for_good)) else []
         yield "; ".join((self._fit, *self.played.not_done, *self.played.chances, *lost, *self._worse))
         yield from scaled_sentences([step.autoscaling for step in self.played.steps])
+        if self.autoscaling is not None:
+            yield autoscaler_sentence(self.autoscaling)
+            yield from why_waiting(self.autoscaling)
         before, after = self.before, self.after
         fill = [
             f"{was.resource} {was.percent}% → {now.percent}%"
