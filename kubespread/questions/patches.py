@@ -25,6 +25,7 @@ from kubespread.kube.well_known import POD_DELETION_COST
 from kubespread.questions.remedies.change import Change
 from kubespread.snapshot.edits.nodes import RemoveLabel, RemoveTaint, SetLabel, Uncordon
 from kubespread.snapshot.edits.pods import EvictPod
+from kubespread.snapshot.edits.spreading import Spread
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.store.pod_book import PodKey
 
@@ -74,17 +75,18 @@ def _compact(data: object) -> str:
 
 def commands_for(change: Change, workloads: Sequence[WorkloadName], snapshot: Snapshot) -> tuple[str, ...]:
     """kubectl commands for the change: fields are set in ``workloads``; single pods are left out."""
-    made = []
-    for workload in workloads if change.settings else ():
-        row = POD_CREATORS.get(workload.kind)
-        if row is None or not row.is_kept or row.cls is Pod:
-            continue
-        if (obj := named(row, workload.namespace, workload.name, snapshot)) is not None:
-            # Some of a group may lack the field.
-            with suppress(UsageError):
-                changed = operations(msgspec.to_builtins(obj), row, change.settings)
-                made.append(patch_command(reference(row, obj), changed))
-    return (*made, *commands(change, snapshot))
+    patches = (_setting(change.settings, workload, snapshot) for workload in workloads if change.settings)
+    return (*(command for made in patches for command in made), *commands(change, snapshot))
+
+
+def _setting(settings: Sequence[str], workload: WorkloadName, snapshot: Snapshot) -> Iterator[str]:
+    row = POD_CREATORS.get(workload.kind)
+    if row is None or not row.is_kept or row.cls is Pod:
+        return
+    if (obj := named(row, workload.namespace, workload.name, snapshot)) is not None:
+        # Some of a group may lack the field.
+        with suppress(UsageError):
+            yield patch_command(reference(row, obj), operations(msgspec.to_builtins(obj), row, settings))
 
 
 def patch_command(reference: str, changed: Sequence[Operation]) -> str:
@@ -114,6 +116,9 @@ def commands(change: Change, snapshot: Snapshot) -> Iterator[str]:
                 yield f"kubectl label node {edit.target} {edit.key}-"
             case EvictPod():
                 yield evict((edit.namespace or DEFAULT_NAMESPACE, edit.name))
+            case Spread(name=name) if name:
+                workload = WorkloadName(edit.kind, edit.namespace or DEFAULT_NAMESPACE, name)
+                yield from _setting((f"topologySpreadConstraints={edit.constraint}",), workload, snapshot)
 
 
 def reference(row: Kind, obj: ApiObject) -> str:

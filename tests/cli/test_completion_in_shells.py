@@ -66,7 +66,12 @@ LINES = {
         "--fail=topology.kubernetes.io/zone=a,zone=",
     ],
     f"kubespread explain -S {CLUSTER} -- deploy/w": ["kubespread", "explain", "-S", CLUSTER, "--", "deploy/web"],
-    "kubespread check --select KS501,KS502,KS503,KS50": ["kubespread", "check", "--select", "KS501,KS502,KS503,KS504"],
+    "kubespread check --select KS501,KS502,KS503,KS504,KS50": [
+        "kubespread",
+        "check",
+        "--select",
+        "KS501,KS502,KS503,KS504,KS505",
+    ],
     "ks expl": ["ks", "explain"],
     f"kubespread explain -S '{CLUSTER}' deploy w": ["kubespread", "explain", "-S", CLUSTER, "deploy", "web"],
     "kubespread explain fixtures/manifests/two-constraints-": [

@@ -28,7 +28,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, 
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.questions.advise.question import Advise
-from kubespread.questions.advise.report import AdviseReport
+from kubespread.questions.advise.report import AdviseReport, Gathered
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.editing import edited
@@ -37,7 +37,8 @@ from kubespread.questions.queue.queue import Outcome
 from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
 from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds, PlayedGoal
 from kubespread.questions.remedies.families import FAMILIES, WAIT, Stuck
-from kubespread.questions.remedies.search import advice
+from kubespread.questions.remedies.search import advice, options
+from kubespread.questions.remedies.spreading import by_domain, is_gathered, lacking, spreading
 from kubespread.questions.resolving import Resolved, resolve, reviser
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
@@ -67,6 +68,18 @@ from kubespread.world.store.waiting import Waiting
 _PER_EVALUATION, _NODES_PER_MILLISECOND = 2, 400
 
 
+class Spreading(Struct, frozen=True):
+    """A topology spread constraint for a workload of which one domain holds most replicas."""
+
+    change: Change
+    key: str
+    domain: str
+    count: int
+    """How many it holds."""
+    after: Mapping[str, int]
+    """How many each holds with the constraint."""
+
+
 class Judged(Struct, frozen=True):
     """A pod, or all replicas of a workload, as judged without any change."""
 
@@ -77,10 +90,18 @@ class Judged(Struct, frozen=True):
     """What is asked again after each change."""
     stuck: Stuck | None = None
     """What could be changed; None where nothing has to be, or nothing tells what."""
+    spread: Spreading | None = None
+    """The topology spread constraint that the workload lacks, where one zone or node holds most of its replicas."""
 
 
 def _judged(
-    pod: Pod, cluster: Cluster, profile: Profile, goal: Goal, stuck: Stuck | None = None, **fields: Any
+    pod: Pod,
+    cluster: Cluster,
+    profile: Profile,
+    goal: Goal,
+    stuck: Stuck | None = None,
+    spread: Spreading | None = None,
+    **fields: Any,
 ) -> Judged:
     report = AdviseReport(
         kube_version=str(profile.version),
@@ -89,7 +110,7 @@ def _judged(
         nodes=len(cluster),
         **fields,
     )
-    return Judged(report, partial(not_modelled, pod, framework(profile), cluster, profile), goal, stuck)
+    return Judged(report, partial(not_modelled, pod, framework(profile), cluster, profile), goal, stuck, spread)
 
 
 def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Judged:
@@ -201,6 +222,8 @@ class Placed(Struct, frozen=True):
     outcome: Outcome
     victims: tuple[NamespacedName, ...]
     """NAMESPACE/name of the pods that are preempted for them."""
+    landed: Callable[[str], Mapping[str, int]]
+    """How many are in each domain of a topology key."""
 
 
 @dataclass
@@ -252,11 +275,27 @@ class Replicas(PlayedGoal):
         queue = Queue(posed, partial(world_of, posed.resolved.snapshot, self.scheduler, assumed=self.assumed))
         (outcome,), _ = queue.placed(posed.manner.ways(len(posed.cluster))[0])
         self.assumed.update(dict.fromkeys((*posed.resolved.lacking, *posed.cluster.assumed)))
+        nodes = (*demand.present.values(), *(choice.node for choice in outcome.choices))
+        landed = partial(by_domain, posed.cluster, nodes)
         if (played := demand.change.played) is not None:
             count = self.replicas - played.report.pending - played.report.not_created
-            return Placed(count, outcome, tuple(victim.pod for victim in played.preempted))
+            return Placed(count, outcome, tuple(victim.pod for victim in played.preempted), landed)
         count = len(demand.present) - len(outcome.lost) + len(outcome.choices)
-        return Placed(count, outcome, tuple(NamespacedName.of(victim.pod) for _, victim in outcome.preempted))
+        return Placed(count, outcome, tuple(NamespacedName.of(victim.pod) for _, victim in outcome.preempted), landed)
+
+    def spread(self, demand: Demand, placed: Placed) -> Spreading | None:
+        """The first constraint with which no domain holds most of them, while all find a node."""
+        for constraint in lacking(placed.landed, demand.pod.spec.topology_spread_constraints):
+            change, key = spreading(constraint), constraint.topology_key
+            revised = msgspec.structs.replace(self.question, settings=(*self.question.settings, *change.settings))
+            try:
+                tried = self.placed(pose(revised, self.snapshot, self.scheduler))
+            except (KubespreadError, SchedulingError):
+                continue
+            if tried.count >= self.replicas and not is_gathered(after := tried.landed(key)):
+                before = placed.landed(key)
+                return Spreading(change, key, max(before, key=before.__getitem__), max(before.values()), after)
+        return None
 
     @cached_property
     def _snapshot(self) -> Snapshot:
@@ -277,7 +316,7 @@ def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
         replicas=replicas.replicas, placed=placed, notes=demand.notes, admission=tuple(demand.candidate.admission),
     )  # fmt: skip
     if placed >= replicas.replicas:
-        return judged(victims=replicas.victims)
+        return judged(spread=replicas.spread(demand, as_it_is), victims=replicas.victims)
     evaluation = outcome.unplaced
     if evaluation is None:
         # Where nothing else tells what could be changed, one more replica does.
@@ -330,6 +369,27 @@ def with_patches(
         for suggestion, change in zip(advice.enough, changes, strict=True)
     )
     return msgspec.structs.replace(advice, enough=enough)
+
+
+def _gathered(
+    spread: Spreading, replicas: int, resolved: Resolved, settings: Sequence[str], name: str | None
+) -> Gathered:
+    change = spread.change
+    suggestion = Suggestion(
+        change=change.said,
+        family=change.family,
+        options=options(change),
+        nodes=None,
+        placed=replicas,
+        brief=change.brief,
+    )
+    return Gathered(
+        topology_key=spread.key,
+        domain=spread.domain,
+        replicas=spread.count,
+        then=max(spread.after.values()),
+        suggestion=_with_patch(suggestion, change, _patched(resolved, name), settings, resolved.snapshot),
+    )
 
 
 def _with_patch(
@@ -417,6 +477,9 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
     report, stuck, advised = judged.report, judged.stuck, None
     if stuck is not None:
         advised = with_patches(*advice(stuck, FAMILIES, judged.goal), resolved, question.settings, question.named)
+    if judged.spread is not None:
+        gathered = _gathered(judged.spread, report.replicas or 0, resolved, question.settings, question.named)
+        report = msgspec.structs.replace(report, gathered=gathered)
     # After the search: what each part assumes of the cluster is a gap, in this order.
     unknown = judged.not_modelled()
     if stuck is not None:

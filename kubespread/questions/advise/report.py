@@ -5,9 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.owners import NamespacedName
-from kubespread.reports.advise import Advice, costly, not_enough, untried
-from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, PodReference
-from kubespread.wording import count_of, some_of, verb_of
+from kubespread.reports.advise import Advice, Suggestion, costly, not_enough, untried
+from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, PodReference, Report
+from kubespread.wording import count_of, short_key, some_of, verb_of
+
+
+class Gathered(Report, frozen=True, kw_only=True):
+    """One domain holds more than half of the replicas, where a constraint would keep them apart."""
+
+    topology_key: str
+    """``topology.kubernetes.io/zone``."""
+    domain: str
+    """The fullest one."""
+    replicas: int
+    """How many of them it holds."""
+    then: int
+    """How many the fullest one holds with the constraint."""
+    suggestion: Suggestion
+    """The constraint, with which all replicas find a node."""
 
 
 class AdviseReport(ClusterReport, frozen=True, kw_only=True):
@@ -34,6 +49,8 @@ class AdviseReport(ClusterReport, frozen=True, kw_only=True):
     """What bars the pod, if it is one thing."""
     advice: Advice | None = None
     """Null where nothing has to change."""
+    gathered: Gathered | None = None
+    """Of a workload whose replicas all find a node; null where no constraint is missing."""
     admission: tuple[str, ...] = ()
 
     @property
@@ -58,6 +75,9 @@ def _sentences(report: AdviseReport) -> Iterator[str]:
     advice = report.advice
     if advice is None:
         yield _message(report)
+        if (gathered := report.gathered) is not None:
+            holds = f"{short_key(gathered.topology_key)} {gathered.domain} holds {gathered.replicas} of them"
+            yield f"{holds}; with a {gathered.suggestion.brief} none holds more than {gathered.then}"
         return
     if advice.enough:
         others = len(advice.enough) - 1

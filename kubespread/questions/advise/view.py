@@ -68,7 +68,7 @@ _COMMANDS: Sequence[Column[tuple[Suggestion, str]]] = (
 def view(report: AdviseReport) -> View:
     """The smallest changes first, each with how to make it."""
     subject = report.workload or f"Pod/{report.pod.name}"
-    enough = report.advice.enough if report.advice is not None else ()
+    enough = report.advice.enough if report.advice is not None else _spreading(report)
     seen = View(
         **about(report),
         title=f"Advice for {subject} in {report.pod.namespace}",
@@ -96,6 +96,10 @@ def view(report: AdviseReport) -> View:
         answer=[*report.answer, *([report.message] if report.message is not None else ())],
         tone=Tone.GOOD if report.fits else Tone.WARN if report.succeeds else Tone.BAD,
     )
+
+
+def _spreading(report: AdviseReport) -> Sequence[Suggestion]:
+    return () if report.gathered is None else (report.gathered.suggestion,)
 
 
 def _parts(report: AdviseReport, enough: Sequence[Suggestion], look: Look) -> Iterator[Sheet[Suggestion] | Line]:

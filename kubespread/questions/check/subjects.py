@@ -267,6 +267,7 @@ class _Gatherer:
             running=self._running(candidate, owned),
             claimants=self._claimants(candidate),
             file=file,
+            is_written=isinstance(source, Manifest),
             place=self._place(source) if isinstance(source, Manifest) else _nowhere,
             ignored=silenced_codes(meta.annotations, {} if workload is None else workload.metadata.annotations),
             revised=partial(self._revised, source),

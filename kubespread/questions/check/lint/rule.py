@@ -27,6 +27,7 @@ from kubespread.kube.selector import Selector, SelectorError, from_label_selecto
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.check.lint.trial import Mended, PodChange, Subject, Trial, by_domain, with_constraint
 from kubespread.questions.check.report import Remedy, RuleReport, Severity
+from kubespread.questions.remedies.change import Change
 from kubespread.reports.happened import RolloutReport
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, PodConstraints, pod_constraints
@@ -331,6 +332,11 @@ def selector_text(labels: Mapping[str, str]) -> str:
 
 def _yaml(value: str) -> str:
     return value if _PLAIN.fullmatch(value) and value.lower() not in _BOOLEANS else f'"{value}"'
+
+
+def remedy_of(change: Change, text: str, outcome: str | None) -> Remedy:
+    """The change as a remedy."""
+    return Remedy(text=text, settings=change.settings, edits=tuple(map(str, change.edits)), outcome=outcome)
 
 
 class RuleFinding(Struct, frozen=True):

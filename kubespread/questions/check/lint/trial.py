@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
@@ -39,6 +38,7 @@ from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.queue.queue import Entry, Outcome, place
+from kubespread.questions.remedies.spreading import by_domain as replicas_by_domain
 from kubespread.reports.happened import RolloutReport
 from kubespread.reports.judged_nodes import KEEPING_OFF, counted_constraints
 from kubespread.reports.parts import skew_between
@@ -118,6 +118,8 @@ class Subject(Struct, frozen=True, kw_only=True):
     claimants: Replicas | None = None
     """Its replicas, if each has its own claims."""
     file: str | None = None
+    is_written: bool = True
+    """Whether a manifest says it, not the cluster."""
     place: Callable[[str], Place]
     """The position of the field at a path, or of the nearest field above it."""
     ignored: Sequence[str] = ()
@@ -175,9 +177,7 @@ class Placed(Struct, frozen=True):
 
     def by_domain(self, key: str) -> Mapping[str, int]:
         """Replicas in each domain of a topology key that nodes are in, 0 where there are none, by name."""
-        column = self.cluster.nodes.label(key)
-        counted = Counter(column.values[column.codes[node]] for node in self.nodes if column.present[node])
-        return {value: counted[value] for value in column.sorted_values}
+        return replicas_by_domain(self.cluster, self.nodes, key)
 
     @property
     def text(self) -> str:

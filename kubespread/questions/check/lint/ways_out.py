@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
+from kubespread.questions.check.lint.rule import remedy_of
 from kubespread.questions.check.lint.trial import Placed, PodChange, Trial
 from kubespread.questions.check.report import Remedy
 from kubespread.questions.remedies.change import Answer, Change
@@ -127,12 +128,8 @@ class _AllPlaced(PlayedGoal):
 
     def remedy(self, least: Found, stuck: Stuck) -> Remedy:
         placed = self.placed(least.change)
-        return Remedy(
-            text=" and ".join(_texts(least.change, stuck)),
-            settings=least.change.settings,
-            edits=tuple(map(str, least.change.edits)),
-            outcome=None if placed is None else placed.text,
-        )
+        text = " and ".join(_texts(least.change, stuck))
+        return remedy_of(least.change, text, None if placed is None else placed.text)
 
 
 def _texts(change: Change, stuck: Stuck) -> Iterator[str]:

@@ -25,9 +25,10 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.core import Service, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
-from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
+from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding, remedy_of
 from kubespread.questions.check.lint.trial import Trial, by_domain, counted, skew_of, with_another
-from kubespread.questions.check.report import Remedy, Severity
+from kubespread.questions.check.report import Severity
+from kubespread.questions.remedies.spreading import spreading
 from kubespread.scheduler.plugins.podtopologyspread.constraints import default_selector
 from kubespread.wording import short_key
 
@@ -60,14 +61,12 @@ def _left_alone(case: Case, trial: Trial, constraint: TopologySpreadConstraint) 
     if mended.count < placed.count or skew_of(better) >= skew_of(landed):
         return None
     name = short_key(key)
-    text = f"a constraint of its own over {name}: maxSkew {constraint.max_skew} {constraint.when_unsatisfiable}"
-    soft = ":soft" if constraint.when_unsatisfiable == "ScheduleAnyway" else ""
-    settings = (f"topologySpreadConstraints={key}:{constraint.max_skew}{soft}",)
+    change = spreading(constraint, None if subject.is_written else subject.name)
     return RuleFinding(
         subject.field("spec"),
         f"no default constraint over {name} applies: no Service selects the pods of a {subject.name.kind}, and "
         f"nothing else does; {counted(placed.count, 'replica')} land {by_domain(landed)}",
-        Remedy(text=text, settings=settings, outcome=f"{mended.text}: {by_domain(better)}"),
+        remedy_of(change, change.what, mended.outcome(key)),
     )
 
 
