@@ -129,8 +129,8 @@ PARTS = {
     ("advise", "simulate"), ("compare", "explain"), ("compare", "simulate"), ("rebalance", "map"),
     ("plan", "audit"), ("plan", "explain"), ("plan", "map"), ("plan", "removable"), ("plan", "report"),
     ("plan", "survive"), ("plan", "upgrade"),
-    ("report", "audit"), ("report", "capacity"), ("report", "pending"), ("report", "removable"), ("report", "survive"), ("simulate", "plan"), ("survive", "map"),
-    ("verify", "audit"), ("verify", "capacity"), ("verify", "check"), ("verify", "plan"), ("verify", "simulate"),
+    ("removable", "map"), ("report", "audit"), ("report", "capacity"), ("report", "pending"), ("report", "removable"), ("report", "survive"), ("simulate", "plan"), ("survive", "map"),
+    ("upgrade", "map"), ("verify", "audit"), ("verify", "capacity"), ("verify", "check"), ("verify", "plan"), ("verify", "simulate"),
     ("verify", "survive"),
 }  # fmt: skip
 DRAWING_MAPS = {"views/page/parts.py", "views/page/writing.py", "views/view.py"}

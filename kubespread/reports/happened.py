@@ -9,6 +9,7 @@ from typing import Protocol
 import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import ConstraintReport, Dealt, Report, SkewChange
 from kubespread.wording import count_of, range_of, short_key, some_of
 
@@ -416,6 +417,8 @@ class Happened(Report, frozen=True, kw_only=True):
     """
     evictions: tuple[NodeEviction, ...] = ()
     """Of nodes that failed, in order."""
+    loads: tuple[NodeLoad, ...] = ()
+    """Of the nodes that are there, where that changed, in the order of the cluster."""
 
     @property
     def waiting(self) -> Counter[WorkloadName]:

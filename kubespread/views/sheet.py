@@ -29,11 +29,21 @@ class Drawn(Struct, frozen=True):
     tone: Tone = Tone.PLAIN
 
 
+Span = tuple[int, int | None]
+"""From the frame after which something is so to the one after which it no longer is: 0 is before the first, None the
+end.
+"""
+
+
+ALWAYS: Span = (0, None)
+
+
 class Row(Struct, frozen=True):
     cells: Sequence[str]
     tone: Tone = Tone.PLAIN
     drawn: Sequence[Drawn | None] = ()
     """How a page draws each cell."""
+    frames: Span = ALWAYS
 
 
 class Table(Struct, frozen=True):
@@ -199,6 +209,8 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
     """What its headers mean, below it on a terminal."""
     drawn: Callable[[R, Look], Iterable[Line]] | None = None
     """A row as lines, on a terminal that has no table of them."""
+    frames: Callable[[R], Span] = lambda _: ALWAYS
+    """When a row is so, on a page that moves from frame to frame."""
 
     def on_screen(self, look: Look) -> tuple[Sequence[R], Sequence[R]]:
         """The rows that a terminal shows, and those that it leaves out."""
@@ -218,7 +230,12 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
             self.title,
             [column.title or column.header.replace("-", " ").capitalize() for column in columns],
             [
-                Row([col.display(row) for col in columns], tone, [col.drawn and col.drawn(row) for col in columns])
+                Row(
+                    [col.display(row) for col in columns],
+                    tone,
+                    [col.drawn and col.drawn(row) for col in columns],
+                    self.frames(row),
+                )
                 for row, tone in zip(self.rows, tones, strict=True)
             ],
             self.is_detail,

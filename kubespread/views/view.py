@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import ClusterReference, OfWorkloads, Report, scheduler_phrase
 from kubespread.views.look import Line, Look, Tone
 from kubespread.views.sheet import R, Readers, Row, Sheet, Table
@@ -88,6 +89,12 @@ class Listing(Struct, frozen=True):
     lines: Sequence[ListedLine]
 
 
+Held = Sequence[int | None]
+"""How many pods a node holds, and the percent of each resource of the map that they request; None where that is not
+known.
+"""
+
+
 class Frame(Struct, frozen=True):
     """One step: the pods of the nodes where that changed, and the nodes that went or came."""
 
@@ -100,6 +107,10 @@ class Frame(Struct, frozen=True):
     """What keeps pods away from the nodes where that changed: ``cordoned``, ``not ready``."""
     old: Mapping[str, int] = field(default_factory=dict)
     """How many of ``pods`` are of the old template, where a rollout replaces them."""
+    held: Mapping[str, Held] = field(default_factory=dict)
+    """What nodes hold, where that changed; of other nodes of ``pods`` it is not known from now on."""
+    tiles: Sequence[Tile] = ()
+    """What the tiles say from now on; empty for what they said before."""
 
 
 class Tile(Struct, frozen=True):
@@ -170,12 +181,30 @@ class View(Struct, frozen=True):
     frames: Sequence[Frame] = ()
     frames_on: Callable[[TopologyMap], Iterable[Frame]] | None = None
     """Frames that only a map can tell the nodes of."""
+    tiles_before: Sequence[Tile] = ()
+    """What the tiles say before the first frame, where they are about a moment."""
     opens_at: int | None = None
     """How many frames are past when a page opens: None for all, of which the last is the result."""
     dot: str = ""
     """What a mark on a node is, where that is neither a pod that the map marks nor a replica."""
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Notes, gaps and what is not modeled, by heading."""
+
+
+def held_before(drawn: TopologyMap) -> dict[str, Held]:
+    """What each node of the map holds."""
+    return {node.name: (node.pods, *(load.percent for load in node.load)) for node in drawn.nodes}
+
+
+def held_after(loads: Iterable[NodeLoad], before: Mapping[str, Held], drawn: TopologyMap) -> dict[str, Held]:
+    """What the nodes of ``loads`` hold."""
+    nothing: Held = [None] * (1 + len(drawn.resources))
+    after = dict[str, Held]()
+    for load in loads:
+        were = zip(drawn.resources, before.get(load.node, nothing)[1:], strict=True)
+        # What is not named is requested by no pod.
+        after[load.node] = (load.pods, *(load.percent.get(name, None if was is None else 0) for name, was in were))
+    return after
 
 
 def source(cluster: ClusterReference | None, kube_version: str, *more: str) -> str:
@@ -230,10 +259,16 @@ def with_nodes(view: View) -> View:
     return view if view.nodes_of is None else replace(view, nodes=view.nodes_of())
 
 
-def tables_of(view: View) -> Sequence[Table]:
-    """Its sheets as tables of cells; a sheet without rows is none."""
+def tables_over_time(view: View) -> Sequence[Table]:
+    """Its sheets as tables of cells, with the rows of all frames; a sheet without rows is none."""
     sheets = (sheet for sheet in sheets_in(view) if Readers.PAGES in sheet.readers)
     return [*(sheet.table() for sheet in sheets if sheet.rows), *view.tables]
+
+
+def tables_of(view: View) -> Sequence[Table]:
+    """The same in the end."""
+    every = [(table, [row for row in table.rows if row.frames[1] is None]) for table in tables_over_time(view)]
+    return [replace(table, rows=rows) for table, rows in every if rows or not table.rows]
 
 
 def cluster_phrase(cluster: ClusterReference | None) -> str:

@@ -25,7 +25,7 @@ from tests.builders import hard, hosts, node, pod
 from tests.cli.support import ROOT
 from tests.views.clusters import HOSTNAME, ZONE, candidate, cluster
 from tests.views.test_formats import ANSWERS, CLUSTER
-from tests.views.test_page import HOSTILE, hostile_cluster
+from tests.views.test_page import HOSTILE, hostile_cluster, stepped
 from tests.world.clusters import deployment
 
 pytestmark = pytest.mark.skipif(browser() is None, reason="no Chromium on the PATH (Debian: apt install chromium)")
@@ -132,6 +132,25 @@ def test_nodes_that_fail_are_cordoned_leave_and_join_look_so_step_by_step(page: 
     assert [each["n1-1"] for each in seen[3:]] == [("", "", "off"), ("", "joined", "joined moved")]
     row = "Array.from(document.querySelectorAll('#nodes tbody tr'), row => Array.from(row.cells, each => each.textContent))"
     assert {cells[0]: cells[1] for cells in page.run(row)} == {"n0": "", "n1": "", "n2": "cordoned", "n1-1": "joined"}
+
+
+def test_all_that_a_page_of_steps_shows_is_of_one_moment(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(stepped())
+    page.open(tmp_path / "page.html")
+    tiles = "Array.from(document.querySelectorAll('.answer .tile b'), each => each.textContent)"
+    rows = "Array.from(document.querySelectorAll('#nodes tbody tr'), row => Array.from(row.cells, each => each.textContent))"
+    tables = "Array.from(document.querySelectorAll('details.rows h2'), each => each.textContent)"
+    seen = []
+    for step in (0, 2, 1, 3):
+        go_to(page, step)
+        shown_bars = page.run("Array.from(document.querySelectorAll('#nodes tbody tr'), row => row.cells[3].className)")
+        seen.append((page.run(tiles), [cells[2:4] for cells in page.run(rows)], shown_bars, page.run(tables)[:3]))
+    assert seen == [
+        (["0", "0", "0", "0"], [["1", "50%"], ["1", "50%"]], ["f10", "f10"], ["Steps (0)", "Lacking (0)", "Pods that moved (0)"]),
+        (["0", "3", "0", "1"], [["0", "0%"], ["2", "100%"]], ["f0", "f20 bad"], ["Steps (2)", "Lacking (1)", "Pods that moved (2)"]),
+        (["0", "0", "0", "1"], [["0", "0%"], ["2", "100%"]], ["f0", "f20 bad"], ["Steps (1)", "Lacking (0)", "Pods that moved (2)"]),
+        (["0", "0", "0", "1"], [["0", "0%"], ["2", "100%"]], ["f0", "f20 bad"], ["Steps (3)", "Lacking (0)", "Pods that moved (5)"]),
+    ]  # fmt: skip
 
 
 def test_a_rollout_shows_old_and_new_pods_pass_by_pass(page: Page, tmp_path: Path) -> None:

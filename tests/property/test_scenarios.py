@@ -153,3 +153,24 @@ def test_no_step_exceeds_a_quota(case: tuple[Snapshot, Data]) -> None:
 def plain_pod(made: Any) -> Data:
     containers = [{"resources": {"requests": dict(each.resources.requests)}} for each in made.spec.containers]
     return {"spec": {"containers": containers}}
+
+
+@given(played())
+@settings(max_examples=20, deadline=None)
+def test_what_nodes_hold_step_by_step_is_what_a_map_of_the_cluster_then_shows(case: tuple[Snapshot, Data]) -> None:
+    snapshot, scenario = case
+    try:
+        report = kubespread.play(snapshot, scenario, deals=1)
+    except UsageError:
+        assume(False)
+    held = shown(snapshot)
+    for number, happened in enumerate([report.start, *(step.happened for step in report.steps)]):
+        held = {name: what for name, what in held.items() if name not in happened.nodes_left}
+        held |= {load.node: (load.pods, load.percent) for load in happened.loads}
+        assert held == shown(kubespread.after_steps(snapshot, scenario, number))
+
+
+def shown(snapshot: Snapshot) -> dict[str, tuple[int, dict[str, int | None]]]:
+    """The pods of each node, and how much of each resource they request."""
+    drawn = kubespread.topology_map(snapshot)
+    return {node.name: (node.pods, {load.resource: load.percent for load in node.load}) for node in drawn.nodes}

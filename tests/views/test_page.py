@@ -7,7 +7,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -193,9 +193,63 @@ def test_nodes_that_join_in_a_step_are_drawn_from_the_start() -> None:
     page = write_page(kubespread.play(snapshot, steps), kubespread.topology_map(snapshot))
     frames = json.loads(Elements(page).inside["frames"])
     assert [frame["label"] for frame in frames] == ["step 1: add-node a:1", "step 2: drain a", "step 3: delete-node a"]
-    assert [(len(frame["joined"]), frame["gone"]) for frame in frames] == [(1, []), (0, []), (0, ["a"])]
+    assert [(len(frame.get("joined", ())), frame.get("gone", [])) for frame in frames] == [(1, []), (0, []), (0, ["a"])]
     assert frames[1]["pods"]["a"] == 0
     assert f"{frames[0]['joined'][0]}: not there yet" in page
+
+
+STEPS = {
+    "apiVersion": "kubespread.dev/v1alpha1",
+    "kind": "Scenario",
+    "spec": {"steps": ["drain a", "scale deploy/web=5", "scale deploy/web=2"]},
+}
+
+
+def stepped() -> str:
+    """A drain that fills the other node, more pods than have room there, and as many as before."""
+    objects = [*(node(name, cpu="2") for name in ("a", "b")), *deployment("web", ("a", "b"), cpu="1")]
+    snapshot = kubespread.Snapshot.from_objects(objects)
+    return write_page(kubespread.play(snapshot, STEPS), kubespread.topology_map(snapshot))
+
+
+def test_each_step_has_what_nodes_hold_then_and_what_the_tiles_say() -> None:
+    inside = Elements(stepped()).inside
+    frames, start = json.loads(inside["frames"]), json.loads(inside["map"])
+    # Pods, then cpu, memory and pods in percent; only where it changed.
+    assert [frame.get("held") for frame in frames] == [{"a": [0, 0, 0, 0], "b": [2, 100, 0, 1]}, None, None]
+    none = ["0", "good"]
+    assert [start["tiles"], *(frame["tiles"] for frame in frames)] == [
+        [none, pending, none, [placed, ""]]
+        for pending, placed in ((none, "0"), (none, "1"), (["3", "bad"], "1"), (none, "1"))
+    ]
+
+
+def test_rows_say_between_which_steps_they_are_so_and_start_as_in_the_end() -> None:
+    page = stepped()
+    moments = [
+        {name: value for name, value in attributes.items() if name.startswith("data-")}
+        for tag, attributes in Elements(page).seen
+        if tag == "tr"
+    ]
+    steps, moved = [{"data-since": str(number)} for number in (1, 2, 3)], [{"data-since": n} for n in "11333"]
+    lacking = {"data-since": "2", "data-until": "3", "data-off": None}
+    assert [moment for moment in moments if moment] == [*steps, lacking, *moved]
+    captions = re.findall(r"<h2>(Steps|Lacking|Pods that moved) \(<span>(\d+)</span>\)</h2>", page)
+    assert captions == [("Steps", "3"), ("Lacking", "0"), ("Pods that moved", "5")]
+
+
+@pytest.mark.parametrize(
+    ("page", "columns"),
+    [
+        (stepped, ["Pods at this step", "cpu requested"]),
+        # Whose frames do not tell it.
+        (lambda: many_racks(2), ["Replicas at this step", "All pods before", "cpu requested before"]),
+        (lambda: write_page(MAP, MAP), ["Pods", "cpu requested"]),
+    ],
+)
+def test_a_column_says_of_which_moment_it_is(page: Callable[[], str], columns: Sequence[str]) -> None:
+    heads = re.findall(r'<th scope="col">((?:Pods|Replicas|All pods|cpu requested)[^<]*)</th>', page())
+    assert heads[-len(columns) :] == columns
 
 
 def test_the_numbers_of_the_table_are_those_of_the_report() -> None:

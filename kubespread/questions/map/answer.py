@@ -25,9 +25,10 @@ from kubespread.questions.map.report import Load, MapDomain, MapNode, TopologyMa
 from kubespread.questions.resolving import Resolved, resolve
 from kubespread.questions.scene import Scene
 from kubespread.reports.judged_nodes import constraint_reports, counted_constraints
+from kubespread.reports.loads import amounts_of, percent_of, resources_of
 from kubespread.reports.parts import ConstraintReport, closing_states, minimum, skew_now
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import ABSENT, Counts, canonical
+from kubespread.scheduler.cluster.columns import ABSENT, canonical
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.constraints import pretended_kinds
@@ -43,7 +44,6 @@ from kubespread.snapshot.topology_keys import check_topology_keys, full_topology
 from kubespread.wording import short_key
 from kubespread.world.store.pod_book import key_of
 
-_USUAL, _PODS = ("cpu", "memory"), "pods"
 _WIDE = {"region": (REGION, BETA_REGION), "zone": (ZONE, BETA_ZONE)}
 _RACK = "rack"
 
@@ -220,35 +220,25 @@ class Drawing(Struct, frozen=True):
 
     @property
     def resources(self) -> tuple[str, ...]:
-        """cpu, memory and pods, and what else some pod requests."""
-        requested = self.cluster.running.taken.requested
-        others = sorted(name for name, amounts in requested.items() if name not in _USUAL and amounts.any())
-        return (*_USUAL, *others, _PODS)
+        """Whose load is told."""
+        return resources_of(self.cluster)
 
     def load(self, positions: NDArray[np.intp] | None = None) -> tuple[Load, ...]:
         """The load of the nodes at ``positions`` together, of all where it is None."""
         every = slice(None) if positions is None else positions
         return tuple(
             _load(name, int(requested[every].sum()), int(allocatable[every].sum()))
-            for name, requested, allocatable in self._amounts()
+            for name, requested, allocatable in amounts_of(self.cluster, self.resources)
         )
-
-    def _amounts(self) -> Iterator[tuple[str, Counts, Counts]]:
-        """Per resource what is requested of each node, and what it has."""
-        taken, nodes = self.cluster.running.taken, self.cluster.nodes
-        none = np.zeros(len(self.cluster), dtype=np.int64)
-        for name in self.resources:
-            if name == _PODS:
-                yield name, taken.pod_count, nodes.allowed_pods
-            else:
-                yield name, taken.requested.get(name, none), nodes.allocatable.get(name, none)
 
     def nodes(self) -> Iterator[MapNode]:
         """By domain, then by name."""
         paths, marked = self._paths(), self._marked_on()
         names, objects = self.cluster.nodes.names, self.cluster.nodes.objects
         counts = self.cluster.running.taken.pod_count.tolist()
-        amounts = [(name, used.tolist(), total.tolist()) for name, used, total in self._amounts()]
+        amounts = [
+            (name, used.tolist(), total.tolist()) for name, used, total in amounts_of(self.cluster, self.resources)
+        ]
         skews = [_skews(report, counted) for report, counted in self._constraints()]
         for position in sorted(range(len(names)), key=lambda node: (_order(paths[node]), names[node])):
             yield MapNode(
@@ -298,12 +288,11 @@ class Drawing(Struct, frozen=True):
 
 
 def _load(resource: str, requested: int, allocatable: int) -> Load:
-    percent = 100 * requested // allocatable if allocatable > 0 else None
     return Load(
         resource=resource,
         requested=canonical(resource, requested),
         allocatable=canonical(resource, allocatable),
-        percent=percent,
+        percent=percent_of(requested, allocatable),
     )
 
 

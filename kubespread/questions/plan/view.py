@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -13,7 +14,8 @@ from msgspec.structs import replace
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
-from kubespread.questions.map.report import MapNode, TopologyMap
+from kubespread.questions.map.report import MapNode
+from kubespread.questions.plan.frames import ARROW, frames, frames_of, tiles_of_plan, tiles_of_steps
 from kubespread.questions.plan.report import Change, PlannedNode, PlannedWorkload, PlanReport, PlayReport, StepReport
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.happened import (
@@ -30,10 +32,10 @@ from kubespread.reports.happened import (
 )
 from kubespread.reports.parts import SkewChange
 from kubespread.views.look import Cell, Line, Look, Tone
-from kubespread.views.rollouts import pass_frames, passes
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
+from kubespread.views.rollouts import passes
+from kubespread.views.sheet import Column, Fit, Readers, Sheet, Span, count
 from kubespread.views.terminal import GAP, HANGING, INDENT, room_beside_columns, tabled, wrapped
-from kubespread.views.view import Frame, Tile, View, about, source, unwanted
+from kubespread.views.view import View, about, source
 from kubespread.wording import EMPTY, count_of, range_of, short_key
 
 _MAX_ROWS = 20
@@ -48,7 +50,6 @@ def view(report: PlanReport | PlayReport) -> View:
 # Before and after.
 
 
-_ARROW = " → "
 _TONES: dict[Change, Tone] = {"worse": Tone.BAD, "better": Tone.GOOD, "gone": Tone.WARN}
 
 
@@ -79,7 +80,7 @@ def _survives(survives: bool | None) -> str:
 
 def _change(before: str, after: str) -> str:
     """What stays the same once."""
-    return before if before == after else f"{before or '-'}{_ARROW}{after or '-'}"
+    return before if before == after else f"{before or '-'}{ARROW}{after or '-'}"
 
 
 def _of_sides(header: str, value: Callable[[Any], str], *, gives_way: bool = False, title: str = "") -> Column[Any]:
@@ -137,19 +138,10 @@ def _of_plan(report: PlanReport) -> View:
         title=f"Plan: {count_of(len(report.played.steps), 'step')} on {count_of(report.before.nodes, 'node')}",
         sheets=[*_sheets(report)],
         parts=lambda look: _parts(report, look),
-        frames_on=lambda drawn: _frames(report.played, drawn),
+        frames_on=lambda drawn: frames(report.played, drawn, partial(tiles_of_plan, report)),
         names=[row.workload for row in report.workloads],
-        tiles=[
-            unwanted("workloads worse", report.changes["worse"]),
-            unwanted("pods left pending", report.played.pending),
-            *(
-                [Tile("ready pods", f"{report.before.ready:,}{_ARROW}{report.after.ready:,}")]
-                if report.before.ready is not None and report.after.ready is not None
-                else []
-            ),
-            Tile("nodes", f"{report.before.nodes:,}{_ARROW}{report.after.nodes:,}"),
-            Tile("pods that leave their nodes", f"{sum(report.gone.values()):,}"),
-        ],
+        tiles=tiles_of_plan(report, len(report.played.steps)),
+        tiles_before=tiles_of_plan(report, 0),
     )
 
 
@@ -157,9 +149,12 @@ def _sheets(report: PlanReport) -> Iterator[Sheet[Any]]:
     lost = "any domain" if report.topology_key is None else f"any {short_key(report.topology_key)}"
     yield Sheet(
         title="Workloads that change", columns=_WORKLOAD, rows=report.workloads, is_answer=True, is_first=True,
-        tone=lambda row: _TONES.get(row.change, Tone.PLAIN), legend=f"Survives: the loss of {lost}",
+        tone=lambda row: _TONES.get(row.change, Tone.PLAIN),
+        legend=f"Before all steps → after all of them; survives: the loss of {lost}",
     )  # fmt: skip
-    yield Sheet(title="Nodes that change", columns=_NODE, rows=report.nodes)
+    yield Sheet(
+        title="Nodes that change", columns=_NODE, rows=report.nodes, legend="Before all steps → after all of them"
+    )
     yield _steps(report.played)
 
 
@@ -308,8 +303,10 @@ _STEP: Sequence[Column[_Step]] = (
 
 
 def _steps(report: PlayReport) -> Sheet[_Step]:
+    at = frames_of(report)
     return Sheet(
         title="Steps", columns=_STEP, rows=[*_rows(report)], tone=lambda row: Tone.BAD if row.is_bad else Tone.GOOD,
+        frames=lambda row: (at[row.step.number], None),
     )  # fmt: skip
 
 
@@ -335,11 +332,11 @@ _PASS: Sequence[Column[_Pass]] = (
     count("SKEW", lambda row: None if row[3] is None else row[3][0].skew),
 )
 
-_LACKING: Sequence[Column[_Lacking]] = (
-    Column(header="WORKLOAD", value=lambda row: row.workload),
-    count("PODS", lambda row: row.count),
-    Column(header="WHAT", value=lambda row: row.what),
-    Column(header="WHY", value=lambda row: row.message),
+_LACKING: Sequence[Column[tuple[Span, _Lacking]]] = (
+    Column(header="WORKLOAD", value=lambda row: row[1].workload),
+    count("PODS", lambda row: row[1].count),
+    Column(header="WHAT", value=lambda row: row[1].what),
+    Column(header="WHY", value=lambda row: row[1].message),
 )
 
 _Moved = tuple[int, GonePod | PlacedPod]
@@ -367,30 +364,28 @@ def _why_gone(gone: GonePod) -> str:
 
 def _of_steps(report: PlayReport) -> View:
     """Steps, their rollouts, the pods lacking in the end, and the pods that moved."""
-    last = report.steps[-1].happened if report.steps else report.start
+    at = frames_of(report)
     return View(
         **about(report),
         title=f"{report.scenario or 'Scenario'}: {count_of(len(report.steps), 'step')} on "
         f"{count_of(report.nodes, 'node')}",
-        tiles=[
-            unwanted("steps not done in full", len(report.blocked)),
-            unwanted("pods left pending", report.pending),
-            unwanted("pods not created, or not made yet", report.not_created + report.not_made_yet),
-            Tile("pods placed", f"{sum(len(step.happened.placed) for step in report.steps):,}"),
-        ],
+        tiles=tiles_of_steps(report, len(report.steps)),
+        tiles_before=tiles_of_steps(report, 0),
         sheets=[
             _steps(report),
             Sheet(
                 title="Rollouts", columns=_ROLLOUT, readers=Readers.PAGES, rows=[*_rollouts(report)],
+                frames=lambda row: (at[row[0]], None),
                 tone=lambda row: Tone.GOOD if row[1].complete else Tone.BAD,
             ),
             Sheet(title="Passes of rollouts", columns=_PASS, rows=[*_passes(report)], readers=Readers.PIPES),
             Sheet(
-                title="Lacking in the end", columns=_LACKING, rows=_lacking(last), readers=Readers.PAGES,
-                tone=lambda _: Tone.BAD,
+                title="Lacking", columns=_LACKING, rows=[*_lacking_over_time(report)], readers=Readers.PAGES,
+                tone=lambda _: Tone.BAD, frames=lambda row: row[0],
             ),
             Sheet(
                 title="Pods that moved", columns=_MOVED, readers=Readers.PAGES, is_detail=True,
+                frames=lambda row: (at[row[0]], None),
                 rows=[
                     (step.number, pod)
                     for step in report.steps
@@ -405,7 +400,7 @@ def _of_steps(report: PlayReport) -> View:
         heading=lambda look: wrapped(_heading(report), look.width, HANGING) if look.headers else (),
         answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         parts=lambda look: _parts_of_steps(report, look),
-        frames_on=lambda drawn: _frames(report, drawn),
+        frames_on=lambda drawn: frames(report, drawn, partial(tiles_of_steps, report)),
     )  # fmt: skip
 
 
@@ -423,26 +418,11 @@ def _passes(report: PlayReport) -> Iterator[_Pass]:
             yield from ((number, rollout.workload, at_pass, counts) for counts in held or [None])
 
 
-def _frames(report: PlayReport, drawn: TopologyMap) -> Iterator[Frame]:
-    """One frame per step, with what each node holds after it; first a frame for waiting pods that were placed."""
-    now = Counter({node.name: node.pods for node in drawn.nodes})
-    if report.start.placed:
-        yield _frame("before the first step", report.start, now)
-    for step in report.steps:
-        label = f"step {step.number}: {step.name or step.text}"
-        for rollout in step.rollouts:
-            # The step's outcome repeats all of it, and tells more than the passes of one workload.
-            yield from pass_frames(f"{label}:", rollout, Counter(now), tells_old=False)
-        yield _frame(label, step.happened, now)
-
-
-def _frame(label: str, happened: Happened, now: Counter[str]) -> Frame:
-    touched = dict.fromkeys([*(pod.node for pod in happened.gone if pod.node), *(pod.node for pod in happened.placed)])
-    now.subtract(pod.node for pod in happened.gone if pod.node)
-    now.update(pod.node for pod in happened.placed)
-    text = f"{len(happened.placed):,} placed, {len(happened.gone):,} gone, {happened.waiting.total()} pending"
-    pods = {node: max(0, now[node]) for node in touched}
-    return Frame(label, text, pods, happened.nodes_left, happened.nodes_joined, happened.node_states)
+def _lacking_over_time(report: PlayReport) -> Iterator[tuple[Span, _Lacking]]:
+    """What lacks pods before the first step and after each, and between which frames."""
+    moments, since = [report.start, *(step.happened for step in report.steps)], [0, *frames_of(report).values()]
+    for happened, first, last in zip(moments, since, [*since[1:], None], strict=True):
+        yield from (((first, last), row) for row in _lacking(happened))
 
 
 def _heading(report: PlayReport) -> Line:

@@ -133,9 +133,13 @@ def view(report: RebalanceReport) -> View:
         title=f"Rebalancing {whose(report, report.workloads)}, {count_of(report.nodes, 'node')}: {violated}",
         sheets=[
             Sheet(title="Constraints", columns=_CONSTRAINT, rows=report.constraints, readers=Readers.PIPES),
-            Sheet(title="Evictions", columns=_STEP, rows=report.steps, is_answer=True),
+            Sheet(
+                title="Evictions", columns=_STEP, rows=report.steps, is_answer=True,
+                frames=lambda step: (step.number, None),
+            ),
             Sheet(
                 title="Commands", columns=_COMMAND, readers=Readers.PAGES, is_detail=True,
+                frames=lambda row: (row[0].number, None),
                 rows=[(step, command) for step in report.steps for command in step.commands],
             ),
             Sheet(title="Scale-downs", columns=_SCALE_DOWN, rows=report.scale_downs, readers=Readers.PIPES),

@@ -25,6 +25,7 @@ from kubespread.questions.removable.report import Hold, LandedOfGroup, LeftAlone
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
 from kubespread.reports.happened import LandedPods
+from kubespread.reports.loads import NodeLoad, changed_loads
 from kubespread.reports.parts import skew_now
 from kubespread.scenario.prices import Prices, read_prices
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -121,6 +122,7 @@ class _Group(Struct):
     is_cut_short: bool = False
     """Whether that is for lack of time."""
     landed: list[LandedOfGroup] = field(default_factory=list)
+    loads: list[tuple[NodeLoad, ...]] = field(default_factory=list)
 
     def take(self, trial: Trial, removed: Difference, names: Sequence[str]) -> None:
         self.nodes += names
@@ -133,6 +135,7 @@ class _Group(Struct):
             LandedOfGroup(group=len(self.sizes), workload=row.workload, node=row.node, pods=row.pods)
             for row in _landed(trial.world, steps)
         )
+        self.loads.append(tuple(changed_loads(self.trial.world.cluster, trial.world.cluster)))
         self.trial = trial
 
 
@@ -160,6 +163,7 @@ def _removals(
         violated=violated(group.trial.world, trials.baseline.world.cluster, group.placed),
         untried=len(group.untried),
         landed=tuple(group.landed),
+        loads=tuple(group.loads),
     )
     ordered = sorted(rows, key=lambda row: (row.place or len(rows) + 1, not row.alone, row.pods, row.node))
     return tuple(ordered), together, group.untried if group.is_cut_short else ()

@@ -12,6 +12,7 @@ from kubespread.kube.owners import NamespacedName
 from kubespread.kube.well_known import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
 from kubespread.reports.happened import LandedPods
+from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
@@ -196,6 +197,8 @@ class Together(Report, frozen=True):
     """Where pods find a node when the nodes go, by group."""
     saved: tuple[Cost, ...] = ()
     """What the nodes of each group cost; empty without prices."""
+    loads: tuple[tuple[NodeLoad, ...], ...] = ()
+    """Of each group, of the nodes that are left once it is gone, where that changed, in the order of the cluster."""
 
     @property
     def by_group(self) -> list[tuple[str, ...]]:

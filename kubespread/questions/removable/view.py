@@ -9,6 +9,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
+from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.removable.report import HOLDS, HeldBy, Hold, LandedOfGroup, NodeRemoval, RemovableReport
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
@@ -22,7 +23,7 @@ from kubespread.views.terminal import (
     said_once,
     together,
 )
-from kubespread.views.view import Frame, NodeFacts, Tile, View, about, some, unwanted
+from kubespread.views.view import Frame, NodeFacts, Tile, View, about, held_after, held_before, some, unwanted
 from kubespread.wording import count_of, says, some_of, verb_of
 
 _MAX_ROWS, _OF_EACH = 20, 8
@@ -106,7 +107,7 @@ def view(report: RemovableReport) -> View:
             nodes,
             Sheet(
                 title="Where pods land when nodes go together", columns=_LANDED, rows=report.together.landed,
-                readers=Readers.PAGES, is_detail=True,
+                readers=Readers.PAGES, is_detail=True, frames=lambda row: (row.group, None),
             ),
         ],
         nodes=NodeFacts.of(nodes, _verdict, "green can go alone, red cannot"),
@@ -115,7 +116,7 @@ def view(report: RemovableReport) -> View:
         remarks="among",
         names=report.together.by_group,
         tiles=_tiles(report),
-        frames=[*_frames(report)],
+        frames_on=lambda drawn: _frames(report, drawn),
         before={},
         dot="pod landing here",
     )  # fmt: skip
@@ -140,9 +141,9 @@ def _tiles(report: RemovableReport) -> Sequence[Tile]:
     ]
 
 
-def _frames(report: RemovableReport) -> Iterator[Frame]:
+def _frames(report: RemovableReport, drawn: TopologyMap) -> Iterator[Frame]:
     """A frame a group: its nodes go at once."""
-    together = report.together
+    together, held = report.together, held_before(drawn)
     saved = [f"; saves {report.cost.pricing.text(group.amount)}" for group in together.saved] if report.cost else []
     names, left = iter(together.nodes), dict[str, int]()
     for number, size in enumerate(together.groups, 1):
@@ -152,7 +153,13 @@ def _frames(report: RemovableReport) -> Iterator[Frame]:
                 landed[row.node] += row.pods
         text = says(landed.total(), "pod", "find a new node")
         goes = f"{some_of(gone, _MAX_NAMED)} {verb_of(size, 'go')}"
-        yield Frame(goes, f"{text}{saved[number - 1] if saved else ''}", pods={**left, **landed}, gone=gone)
+        loads = held_after(together.loads[number - 1], held, drawn)
+        held |= loads
+        told = {name: held[name] for name in (*left, *landed) if name in held}
+        yield Frame(
+            goes, f"{text}{saved[number - 1] if saved else ''}", pods={**left, **landed}, gone=gone,
+            held={**told, **loads},
+        )  # fmt: skip
         left = dict.fromkeys(landed, 0)
 
 

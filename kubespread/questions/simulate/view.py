@@ -5,12 +5,13 @@ one line each; and the nodes that an autoscaler adds.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
+from kubespread.kube.owners import NamespacedName
 from kubespread.questions.autoscaling.view import scaling
 from kubespread.questions.simulate.picture import (
     PlacedDomain,
@@ -270,14 +271,36 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
         frames=list(_frames(reports)),
         beside=beside(reports),
         picture=lambda look: _lines(reports, look),
-        tiles=[
-            Tile("replicas placed", f"{sum(report.placed for report in reports):,}"),
-            Tile("running before", f"{sum(report.present for report in reports):,}"),
-            unwanted("pending", sum(report.pending for report in reports)),
-            unwanted("not created, or not made yet", sum(each.not_created + each.not_made_yet for each in reports)),
-            Tile("pods preempted", f"{sum(len(report.preempted) for report in reports):,}"),
-        ],
+        tiles=_tiles(reports),
+        tiles_before=_tiles(reports, {*map(_name, _moves(reports))}),
     )  # fmt: skip
+
+
+def _tiles(reports: Sequence[SimulateReport], waiting: Collection[str] = ()) -> list[Tile]:
+    """In the end, or while the replicas ``waiting`` are yet to be placed."""
+    preempted = [pod for report in reports for pod in report.preempted if pod.made_room_for not in waiting]
+    return [
+        Tile("replicas placed", f"{sum(report.placed for report in reports) - len(waiting):,}"),
+        Tile("running before", f"{sum(report.present for report in reports):,}"),
+        unwanted("pending", sum(report.pending for report in reports) + len(waiting)),
+        unwanted("not created, or not made yet", sum(each.not_created + each.not_made_yet for each in reports)),
+        Tile("pods preempted", f"{len(preempted):,}"),
+    ]
+
+
+def _moves(reports: Sequence[SimulateReport]) -> list[tuple[SimulateReport, Placement]]:
+    """The replicas that frames place one after another: those of a rollout come with its passes."""
+    return [(report, placement) for report in reports if report.rollout is None for placement in report.placements]
+
+
+def _name(move: tuple[SimulateReport, Placement]) -> NamespacedName:
+    report, placement = move
+    return NamespacedName(report.pod.namespace, placement.pod)
+
+
+def _together(moves: Sequence[tuple[SimulateReport, Placement]]) -> int:
+    """How many of them share a frame."""
+    return max(1, -(-len(moves) // _MAX_FRAMES))
 
 
 def _lines(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
@@ -337,8 +360,11 @@ def _sheets(reports: Sequence[SimulateReport]) -> Iterator[Sheet[Any]]:
         title="Workloads", columns=[*_whose(Readers.RECORDS), *_WORKLOAD], rows=[(report,) for report in reports],
         tone=lambda row: Tone.BAD if row[0].lacking else Tone.GOOD,
     )  # fmt: skip
+    moves = _moves(reports)
+    frame_of = {id(placement): place // _together(moves) + 1 for place, (_, placement) in enumerate(moves)}
     yield Sheet(
         title="Placements", columns=[*_WHOSE, *_PLACEMENT], is_answer=True, is_detail=True,
+        frames=lambda row: (frame_of.get(id(row[1]), 0), None),
         readers=Readers.SPREADSHEET | Readers.PAGES,
         rows=[(report, placement) for report in reports for placement in report.placements],
     )  # fmt: skip
@@ -403,7 +429,7 @@ def _before(reports: Sequence[SimulateReport]) -> dict[str, int]:
 def _frames(reports: Sequence[SimulateReport]) -> Iterator[Frame]:
     """Each placement (very many are grouped), then the deleted replicas, and each pass of a rollout."""
     now = Counter(_before(reports))
-    yield from _placing([report for report in reports if report.rollout is None], now)
+    yield from _placing(reports, now)
     for report in reports:
         for victim in report.deleted:
             now[victim.node] -= 1
@@ -413,8 +439,8 @@ def _frames(reports: Sequence[SimulateReport]) -> Iterator[Frame]:
 
 
 def _placing(reports: Sequence[SimulateReport], now: Counter[str]) -> Iterator[Frame]:
-    moves = [(report, placement) for report in reports for placement in report.placements]
-    together = max(1, -(-len(moves) // _MAX_FRAMES))
+    moves = _moves(reports)
+    together, waiting = _together(moves), {*map(_name, moves)}
     for start in range(0, len(moves), together):
         some = moves[start : start + together]
         now.update(group.node for _, group in some)
@@ -423,4 +449,5 @@ def _placing(reports: Sequence[SimulateReport], now: Counter[str]) -> Iterator[F
         tied = f", one of {last.ties} nodes with it" if last.ties > 1 else ""
         more = f", and {len(some) - 1} before it" if len(some) > 1 else ""
         changed = {row.node: now[row.node] for _, row in some}
-        yield Frame(last_report.subject, f"{text}{tied}{more}", changed)
+        waiting.difference_update(map(_name, some))
+        yield Frame(last_report.subject, f"{text}{tied}{more}", changed, tiles=_tiles(reports, waiting))

@@ -28,6 +28,7 @@ from kubespread.questions.survive.report import (
 )
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.happened import LandedPods, UnmadePods
+from kubespread.reports.loads import changed_loads
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
@@ -258,6 +259,9 @@ class _Loss:
         happened = difference.happened[-1]
         placed = [pod for pod in happened.placed if counting.workload(pod) is not None]
         failed, lost, landed = self._state(difference), self._lost(difference), self._landed(happened)
+        loads = tuple(
+            load for load in changed_loads(counting.world.cluster, trial.world.cluster) if load.node not in names
+        )
         gone = [*names, *(name for name in counting.silenced if name not in names)]
         difference = trial.during(partial(remove_failed, names=gone))
         removed, made_room = self._state(difference), tuple(preempted_pods(happened))
@@ -284,6 +288,7 @@ class _Loss:
             workloads=workloads,
             landed=landed,
             landed_after_removal=self._landed(happened),
+            loads=loads,
             evictions=tuple(node_evictions(happened)),
             notes=tuple(happened.notes),
         )

@@ -9,6 +9,7 @@ import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.happened import LandedPods, NodeEviction, UnmadePods, of_unknown
+from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, preempted_pods
 from kubespread.wording import EMPTY, count_of, domain_noun, says, some_of, verb_of
 
@@ -148,6 +149,10 @@ class DomainLoss(Report, frozen=True):
     """
     landed_after_removal: tuple[LandedPods, ...] = ()
     """The same once these are deleted: the earlier ones that are still there, and those that find a node only then."""
+    loads: tuple[NodeLoad, ...] = ()
+    """Of the nodes outside of the domain, where the loss changes it while the Node objects are there, in the order of
+    the cluster.
+    """
 
     @property
     def values(self) -> Sequence[str]:

@@ -24,7 +24,7 @@ from kubespread.reports.happened import NodeEviction, eviction_order
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
 from kubespread.views.terminal import folded, together
-from kubespread.views.view import Frame, Tile, View, about, unwanted, whose
+from kubespread.views.view import Frame, Held, Tile, View, about, held_after, held_before, unwanted, whose
 from kubespread.wording import count_of, short_key
 
 if TYPE_CHECKING:
@@ -235,6 +235,7 @@ def _matrices(report: SurviveReport) -> Iterator[Sheet[Any]]:
 def _frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
     """One frame per loss, the worst first; each domain is lost by itself, so the earlier one's nodes are back."""
     back: list[str] = []
+    start, held = held_before(drawn), dict[str, Held]()
     landed: Counter[str] = Counter()
     for loss in sorted(report.losses, key=badness)[:_MAX_FRAMES]:
         if loss.topology_key not in drawn.keys:
@@ -248,8 +249,12 @@ def _frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
         landed = Counter()
         for row in loss.landed:
             landed[row.node] += row.pods
-        yield Frame(f"without {domain_name(loss)}", text, pods={**left, **landed}, gone=lost, joined=back)
-        back = lost
+        again, held = dict.fromkeys(held), held_after(loss.loads, start, drawn)
+        back, lost_before = lost, back
+        yield Frame(
+            f"without {domain_name(loss)}", text, pods={**left, **landed}, gone=lost, joined=lost_before,
+            held={**{name: start[name] for name in (*again, *left, *landed) if name in start}, **held},
+        )  # fmt: skip
 
 
 def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:

@@ -25,6 +25,7 @@ from kubespread.questions.remedies.search import Trials, smallest
 from kubespread.questions.scene import Scene
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.report import Blocked, UpgradeCost, UpgradeReport, UpgradeStep
+from kubespread.reports.loads import changed_loads
 from kubespread.scenario.prices import Prices, read_prices
 from kubespread.snapshot.edits.budgets import MAX_UNAVAILABLE, SetBudget
 from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of, node_called
@@ -343,7 +344,7 @@ class _Pool:
     def replace(self, names: Sequence[str], start: int) -> tuple[UpgradeStep, Blocked | None]:
         """One batch, beginning with the pool's node at ``start``."""
         world, happenings = self.trial.world, self.trial.world.happenings
-        gone, placed = len(happenings.gone), len(happenings.placed)
+        gone, placed, cluster = len(happenings.gone), len(happenings.placed), world.cluster
         stuck, refused = len(happenings.blocked), len(happenings.refused)
         added = self._join(start + self.surge)
         before, blocked = len(added), None
@@ -374,6 +375,7 @@ class _Pool:
             lost=tuple(NamespacedName.of(pod.pod) for pod in counted if pod.is_lost_for_good),
             is_blocked=blocked is not None,
             pods=self._held([*(pod.pod for pod in departed), *come]),
+            loads=tuple(changed_loads(cluster, world.cluster)),
         )
         return step, blocked
 

@@ -9,6 +9,7 @@ import msgspec
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
 from kubespread.reports.happened import BlockedPod, FewerReady, GonePod, PendingPods, UnmadePods, of_unknown
+from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import Judgment, OfWorkloads, Report
 from kubespread.wording import count_of, some_of, verb_of
 
@@ -40,6 +41,8 @@ class UpgradeStep(Report, frozen=True):
     """Whether an eviction, or the whole drain, is refused as long as nothing else changes: the upgrade ends here."""
     joined_before: int = 0
     """How many of the nodes that joined did so before the drain: the first ones of ``added``."""
+    loads: tuple[NodeLoad, ...] = ()
+    """Of the nodes that are there, where that changed, in the order of the cluster."""
 
     @property
     def is_bad(self) -> bool:

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
+from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.upgrade.report import UpgradeReport, UpgradeStep
 from kubespread.reports.happened import BlockedPod
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Sheet, count
 from kubespread.views.terminal import INDENT, fitted, flowed, room_beside_columns, said_once
-from kubespread.views.view import Frame, Tile, View, about, unwanted
+from kubespread.views.view import Frame, Tile, View, about, held_after, held_before, unwanted
 from kubespread.wording import count_of
 
 _MAX_STEPS = 20
@@ -54,34 +55,49 @@ def view(report: UpgradeReport) -> View:
             Sheet(
                 title="Batches", columns=(_STEP, _NODES, *_COME), rows=list(enumerate(report.steps, 1)), is_answer=True,
                 tone=lambda row: Tone.BAD if row[1].is_bad or row[1].pending else Tone.GOOD,
+                frames=lambda row: (row[0], None),
             ),
             Sheet(
                 title="Pods that cannot be evicted", columns=_BLOCKED, tone=lambda _: Tone.BAD,
+                frames=lambda _: (len(report.steps), None),
                 rows=() if report.blocked is None else report.blocked.pods,
             ),
         ],
         parts=lambda look: _parts(report, look),
         names=report.nodes,
-        tiles=[
-            Tile(
-                "nodes replaced", f"{report.replaced:,} of {len(report.nodes):,}",
-                Tone.GOOD if report.complete else Tone.BAD,
-            ),
-            unwanted("pods left pending", report.left_pending),
-            unwanted("pods gone for good", sum(len(step.lost) for step in report.steps)),
-            Tile("pods evicted", f"{sum(step.evicted for step in report.steps):,}"),
-        ],
-        frames=list(_frames(report)),
+        tiles=_tiles(report, len(report.steps)),
+        frames_on=lambda drawn: _frames(report, drawn),
+        tiles_before=_tiles(report, 0),
     )  # fmt: skip
 
 
-def _frames(report: UpgradeReport) -> Iterator[Frame]:
+def _tiles(report: UpgradeReport, past: int) -> list[Tile]:
+    """After so many steps."""
+    steps = report.steps[:past]
+    is_over, replaced = past == len(report.steps), sum(len(step.nodes) for step in steps if not step.is_blocked)
+    tone = Tone.BAD if any(step.is_blocked for step in steps) else Tone.GOOD if is_over else Tone.PLAIN
+    pending = report.left_pending if is_over else steps[-1].pending if steps else 0
+    return [
+        Tile("nodes replaced", f"{replaced:,} of {len(report.nodes):,}", tone),
+        unwanted("pods left pending", pending),
+        unwanted("pods gone for good", sum(len(step.lost) for step in steps)),
+        Tile("pods evicted", f"{sum(step.evicted for step in steps):,}"),
+    ]
+
+
+def _frames(report: UpgradeReport, drawn: TopologyMap) -> Iterator[Frame]:
+    held = held_before(drawn)
     for number, step in enumerate(report.steps, 1):
         stuck = step.is_blocked
         text = f"{step.evicted:,} evicted, {step.placed:,} placed, {step.pending:,} pending"
         label = f"step {number}: {', '.join(step.nodes)}{' blocked' if stuck else ''}"
         states = dict.fromkeys(step.nodes, ("cordoned",)) if stuck else {}
-        yield Frame(label, text, step.pods, () if stuck else step.nodes, step.added, states)
+        loads = held_after(step.loads, held, drawn)
+        held |= loads
+        yield Frame(
+            label, text, step.pods, () if stuck else step.nodes, step.added, states,
+            held={**{name: held[name] for name in step.pods if name in held}, **loads}, tiles=_tiles(report, number),
+        )  # fmt: skip
 
 
 def _parts(report: UpgradeReport, look: Look) -> Iterator[Sheet[_Numbered] | Line]:

@@ -32,19 +32,19 @@
 
   // One search for all tables: rows without the words are hidden, tables with hits are opened.
   const tables = Array.from(document.querySelectorAll("details.rows"));
-  const rowsOf = (table) => Array.from(table.querySelectorAll("tbody tr"));
+  const rowsOf = (table) => Array.from(table.querySelectorAll("tbody tr:not([data-off])"));
   const find = byId("find");
   const tiles = Array.from(document.querySelectorAll("[data-find]"));
-  const held = new Map();
+  const wordsHeld = new Map();
   const wordsOf = (row) => {
-    if (!held.has(row)) held.set(row, row.textContent.toLowerCase());
-    return held.get(row);
+    if (!wordsHeld.has(row)) wordsHeld.set(row, row.textContent.toLowerCase());
+    return wordsHeld.get(row);
   };
   const search = () => {
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
     let hits = 0;
     let rows = 0;
-    held.clear();
+    wordsHeld.clear();
     for (const table of tables) {
       const before = hits;
       for (const row of rowsOf(table)) {
@@ -71,7 +71,7 @@
     if (!phone.matches) return;
     for (const table of tables) {
       const names = Array.from(table.querySelectorAll("thead th"), (head) => head.textContent);
-      for (const row of rowsOf(table)) {
+      for (const row of table.querySelectorAll("tbody tr")) {
         Array.from(row.cells).forEach((cell, column) => { if (column) cell.dataset.label = names[column]; });
       }
     }
@@ -168,9 +168,16 @@
     if (steps) {
       const start = read("map");
       const [podColumn, stateColumn] = [names.indexOf(start.columns.pods), names.indexOf(start.columns.state)];
+      const heldColumns = start.columns.held.map((name) => names.indexOf(name));
+      const isFull = (percent, shades) => (shades.find((shade) => percent >= shade[0]) || [0, ""])[1];
       const cellOf = new Map(cells.map((cell) => [nameOf(cell), cell]));
       const isLater = new Set(cells.filter((cell) => cell.classList.contains("off")).map(nameOf));
       const slider = byId("step");
+      const amount = (text) => (text ? parseInt(text, 10) : null);
+      const heldBefore = new Map(Array.from(cellOf, ([name, cell]) => [name, heldColumns.map((column) => {
+        const read = rowOf(cell).cells[column];
+        return read ? amount(read.textContent) : null;
+      })]));
       const hasNames = Boolean(picture.querySelector(".name"));
       const isClosing = (state) => state === "cordoned" || state === "not ready";
       const marks = (pods, old) => {
@@ -185,9 +192,12 @@
       const at = (step) => {
         const now = { pods: new Map(Object.entries(start.pods)), states: new Map(Object.entries(start.states)),
           old: new Map(start.isRollout ? Object.entries(start.pods) : []), off: new Set(isLater),
-          joined: new Set(start.joined), moved: new Set() };
+          joined: new Set(start.joined), moved: new Set(), held: new Map(), tiles: start.tiles };
         frames.slice(0, step).forEach((frame, place) => {
-          const { pods, old, states, joined, gone } = frame;
+          const { pods = {}, old = {}, states = {}, held = {}, joined = [], gone = [] } = frame;
+          now.tiles = frame.tiles || now.tiles;
+          Object.keys(pods).forEach((node) => now.held.set(node, held[node] || heldColumns.map(() => null)));
+          Object.entries(held).forEach(([node, amounts]) => now.held.set(node, amounts));
           const here = [...Object.keys(pods), ...joined];
           Object.entries(pods).forEach(([node, count]) => now.pods.set(node, count));
           Object.entries(old).forEach(([node, count]) => now.old.set(node, count));
@@ -217,10 +227,37 @@
         const row = rowOf(cell);
         write(row.cells[podColumn], String(count));
         write(row.cells[stateColumn], told);
+        const held = isOff ? heldColumns.map(() => null) : now.held.get(name) || heldBefore.get(name);
+        heldColumns.forEach((column, place) => {
+          const told = held[place] === null ? "" : `${held[place]}${place ? "%" : ""}`;
+          write(row.cells[column], told);
+          if (place) row.cells[column].className = told && `f${Math.round(Math.min(100, held[place]) / 5)} ${isFull(held[place], start.bars)}`.trim();
+        });
+        const fullest = Math.max(-1, ...held.slice(1).filter((percent) => percent !== null));
+        start.shades.forEach((shade) => cell.classList.remove(shade[1]));
+        if (!isOff && start.shades.length && fullest >= 0) cell.classList.add(isFull(fullest, start.shades));
+      };
+      // Rows and tiles of this moment.
+      const passing = Array.from(document.querySelectorAll("tr[data-since]"));
+      const figures = Array.from(document.querySelectorAll(".answer .tile"));
+      const follow = (step, tiles) => {
+        passing.forEach((row) => {
+          const { since, until } = row.dataset;
+          row.toggleAttribute("data-off", step < Number(since) || (until !== undefined && step >= Number(until)));
+        });
+        new Set(passing.map((row) => row.closest("details"))).forEach((table) => {
+          table.querySelector("h2 span").textContent = rowsOf(table).length.toLocaleString("en");
+        });
+        tiles.forEach(([value, tone], place) => {
+          write(figures[place].querySelector("b"), value);
+          figures[place].className = `tile ${tone}`.trim();
+        });
+        search();
       };
       const show = () => {
         const step = Number(slider.value);
         const now = at(step);
+        follow(step, now.tiles);
         for (const [name, cell] of cellOf) draw(name, cell, now);
         const told = step ? `${step} of ${frames.length}: ${frames[step - 1].label}: ${frames[step - 1].text}` : `before the first of ${frames.length} steps`;
         byId("said").textContent = told;

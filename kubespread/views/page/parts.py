@@ -25,7 +25,7 @@ from kubespread.questions.map.report import (
     states_in_full,
 )
 from kubespread.views.look import Tone
-from kubespread.views.sheet import Drawn, Row, Table, is_numeric
+from kubespread.views.sheet import ALWAYS, Drawn, Row, Table, is_numeric
 from kubespread.views.terminal import CUT, cut_end, shared
 from kubespread.views.view import Bars, Listing, Tile, View, tables_of, with_nodes
 from kubespread.wording import EMPTY, count_of, short_key
@@ -95,7 +95,9 @@ def _answer(account: View) -> str:
 
 
 def _tile(name: str, tile: Tile) -> str:
-    """A button where it lists something, which page.js makes search for it; a link where `answers` has more of it."""
+    """A button where it lists something, which page.js makes search for it; a link where `answers` has more of it. The
+    script changes its value and its last class from frame to frame.
+    """
     inside = f"<b>{text(tile.value)}</b> <span>{text(tile.name)}</span>"
     if tile.says:
         inside += f'<span class="says">{text(cut_end(tile.says, _SAID))}</span>'
@@ -182,7 +184,7 @@ def foldable(name: str, table: Table, ids: str = "") -> str:
     columns = zip(*(row.cells for row in rows), strict=True)
     numeric = "".join(f" n{place}" for place, cells in enumerate(columns, 1) if is_numeric(cells))
     body = "".join(
-        f"<tr{_attribute('id', f'{ids}{place}' if ids else '')}{_attribute('class', row.tone)}>"
+        f"<tr{_attribute('id', f'{ids}{place}' if ids else '')}{_attribute('class', row.tone)}{_when(row)}>"
         f"{_cells(row, table.commands)}</tr>"
         for place, row in enumerate(rows)
     )
@@ -190,13 +192,23 @@ def foldable(name: str, table: Table, ids: str = "") -> str:
     if any(len(row.cells[0]) > _SHORT for row in rows):
         size += " named"
     legends = "".join(f'<p class="legend">{text(legend)}</p>' for legend in (table.legend, left_out) if legend)
-    head_line = f"<summary><h2>{text(caption)} ({len(table.rows):,})</h2></summary>"
+    in_the_end = sum(row.frames[1] is None for row in table.rows)
+    number = f"{in_the_end:,}" if all(row.frames == ALWAYS for row in table.rows) else f"<span>{in_the_end:,}</span>"
+    head_line = f"<summary><h2>{text(caption)} ({number})</h2></summary>"
     return (
         f'<details class="rows" id="{name}"{opened}>{head_line}{legends}'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
         f'<table class="sortable{size}{numeric}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
         "</details>"
     )
+
+
+def _when(row: Row) -> str:
+    """Between which frames page.js shows the row; it starts as it is in the end."""
+    first, last = row.frames
+    if last is None:
+        return _attribute("data-since", f"{first or ''}")
+    return f' data-since="{first}" data-until="{last}" data-off'
 
 
 def _cells(row: Row, commands: frozenset[int]) -> str:
@@ -268,7 +280,8 @@ def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
         assert account.nodes is not None
         yield text(f"Color of a node: {account.nodes.colors}")
     else:
-        yield text("Requested of a node's fullest resource:")
+        before = "" if tells_loads(account) or not account.frames else " before"
+        yield text(f"Requested of a node's fullest resource{before}:")
         yield from (_sample(style, f"from {least}%") for least, style in reversed(SHADES))
     if any(is_closed(node.closed) for node in drawn.nodes) or any(frame.states for frame in account.frames):
         yield _sample("closed", "cordoned or not ready")
@@ -380,6 +393,11 @@ def in_order(report: TopologyMap, account: View) -> list[MapNode]:
     told = () if account.nodes is None else account.nodes.rows
     places = {name: place for place, name in enumerate(told)}
     return sorted(report.nodes, key=lambda node: places.get(node.name, len(places)))
+
+
+def tells_loads(account: View) -> bool:
+    """Whether frames say what nodes hold."""
+    return any(frame.held for frame in account.frames)
 
 
 def is_judged(account: View) -> bool:

@@ -28,11 +28,12 @@ from kubespread.views.page.parts import (
     joining_nodes,
     pods_before,
     shown,
+    tells_loads,
     text,
     topology,
 )
 from kubespread.views.sheet import NONE, Drawn, Row, Table
-from kubespread.views.view import View, tables_of, view_of, with_nodes
+from kubespread.views.view import Frame, View, tables_over_time, view_of, with_nodes
 from kubespread.wording import EMPTY, age, short_key
 
 # The table of nodes: what the picture shows of each, and what the question says of it, as text.
@@ -55,8 +56,8 @@ class NodeTable(Struct, frozen=True, dict=True):
             *([STATE] if self._has_states else []),
             *(short_key(report.keys[place]) for place in self._told),
             *([self.counted] if self.counted else []),
-            "Pods now" if self._has_steps else "Pods",
-            *(f"{resource} requested" for resource in report.resources),
+            *([] if self._draws_all else self.holding[:1]),
+            *self.holding[1:],
             *(["Marked pods"] if self._has_names else []),
         ]
 
@@ -64,8 +65,23 @@ class NodeTable(Struct, frozen=True, dict=True):
     def counted(self) -> str:
         """The name of the column with the pods that are drawn; empty where these are all of a node."""
         if self._has_steps:
-            return "Pods at this step" if self.account.before is None or self.account.dot else "Replicas at this step"
+            return "Pods at this step" if self._draws_all or self.account.dot else "Replicas at this step"
         return "Pods marked" if self.account.before is not None or is_marking(self.report) else ""
+
+    @property
+    def holding(self) -> Sequence[str]:
+        """The names of the columns with what a node holds: all of its pods, and what they request."""
+        requested = [f"{resource} requested" for resource in self.report.resources]
+        if not self._has_steps:
+            return ["Pods", *requested]
+        if tells_loads(self.account):
+            return ["All pods at this step", *requested]
+        return ["All pods before", *(f"{name} before" for name in requested)]
+
+    @property
+    def _draws_all(self) -> bool:
+        """Whether the pods that are drawn step by step are all of a node."""
+        return self._has_steps and self.account.before is None
 
     @cached_property
     def _told(self) -> Sequence[int]:
@@ -116,7 +132,8 @@ class NodeTable(Struct, frozen=True, dict=True):
         yield from (NONE if value is None else value or EMPTY for value in values)
         if self.counted:
             yield str(drawn)
-        yield str(node.pods)
+        if not self._draws_all:
+            yield str(node.pods)
         yield from ("" if load.percent is None else f"{load.percent}%" for load in node.load)
         if self._has_names:
             yield ", ".join(node.marked)
@@ -125,12 +142,15 @@ class NodeTable(Struct, frozen=True, dict=True):
 def _bar(percent: int | None) -> Drawn | None:
     if percent is None:
         return None
-    tone = Tone.BAD if percent >= SHADES[0][0] else Tone.WARN if percent >= SHADES[1][0] else Tone.PLAIN
+    tone = next((tone for least, tone in BARS if percent >= least), Tone.PLAIN)
     return Drawn(min(100, percent), tone)
 
 
-STATE = "State"
+BARS = ((90, Tone.BAD), (75, Tone.WARN))
+"""From which percent on the bars of a node have another tone."""
 
+
+STATE = "State"
 
 _COMMAND = "Question"
 
@@ -151,7 +171,7 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         )
     )
     frames = account.frames if drawn is not None else ()
-    every, origin = tables_of(account), _origin(answer)
+    every, origin = tables_over_time(account), _origin(answer)
     return Template(_resource("page.html")).substitute(
         policy=text(policy),
         title=text(account.title),
@@ -171,9 +191,15 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         beside=parts.beside(account.beside),
         origin=parts.facts({name: value for name, value in origin.items() if name != _COMMAND}),
         report=data(document(answer)),
-        frames=data(shown([asdict(frame) for frame in frames])),
+        frames=data(shown([*map(_frame, frames)])),
         map=data(shown({} if drawn is None else _start(account, drawn))),
     )
+
+
+def _frame(frame: Frame) -> dict[str, Any]:
+    """Without what is empty."""
+    plain = {**asdict(frame), "tiles": [(tile.value, tile.tone) for tile in frame.tiles]}
+    return {name: value for name, value in plain.items() if value}
 
 
 def _start(account: View, drawn: TopologyMap) -> dict[str, Any]:
@@ -185,7 +211,10 @@ def _start(account: View, drawn: TopologyMap) -> dict[str, Any]:
         "joined": [node.name for node in drawn.nodes if node.joined],
         "isRollout": account.is_rollout,
         "dot": account.dot or "pod",
-        "columns": {"pods": table.counted, "state": STATE},
+        "columns": {"pods": table.counted, "state": STATE, "held": table.holding if tells_loads(account) else ()},
+        "shades": [*SHADES, (0, "load-0")] if tells_loads(account) and not parts.is_judged(account) else (),
+        "bars": BARS,
+        "tiles": [(tile.value, tile.tone) for tile in account.tiles_before],
     }
 
 

@@ -14,6 +14,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, 
 from kubespread.kube.selector import pinned_names, required_node_selector
 from kubespread.kube.well_known import DESIRED_REPLICAS
 from kubespread.reports import happened as reports
+from kubespread.reports.loads import changed_loads
 from kubespread.reports.parts import PreemptedPod, SkewChange, skew_now, states_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.wording import Decisive, verb_of
@@ -60,6 +61,7 @@ def happened(world: World, before: Cluster, happenings: Happenings) -> reports.H
         not_made_yet=tuple(unmade_pods(world, (row for row in missing if not row.is_refused))),
         workloads=tuple(_touched(world, before, happenings, missing)),
         evictions=tuple(node_evictions(happenings)),
+        loads=tuple(changed_loads(before, world.cluster)),
         notes=tuple(happenings.notes),
     )
 
