@@ -15,7 +15,7 @@ from kubespread.questions.audit.report import sentence
 from tests.builders import Data, ago, hard, hosts, owner, pod, soft
 from tests.cli.support import FIXTURES
 from tests.storage import claim, on_host, storage_class, volume
-from tests.world.clusters import HASH, daemon_set, deployment, gone_to_sleep, stateful_set
+from tests.world.clusters import HASH, daemon_set, deployment, gone_to_sleep, stateful_set, unready
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 TWO, THREE = hosts("a", "b"), hosts("a", "b", "c")
@@ -69,12 +69,6 @@ def with_terminating(made: list[Data]) -> list[Data]:
     """The last of the pods on its way out."""
     metadata = {**made[-1]["metadata"], "deletionTimestamp": ago(10)}
     return [*made[:-1], {**made[-1], "metadata": metadata}]
-
-
-def unready(made: list[Data], name: str) -> list[Data]:
-    """One of the pods not ready."""
-    status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}
-    return [{**each, "status": status} if each["metadata"]["name"] == name else each for each in made]
 
 
 def apart(app: str) -> Data:

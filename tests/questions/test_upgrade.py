@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import kubespread
+from kubespread.controllers.disruption import SEVERAL_BUDGETS
 from kubespread.errors import UsageError
 from kubespread.kube.quantity import parse
 from kubespread.kube.taint import DrainFlags
@@ -17,7 +18,7 @@ from kubespread.questions.worlds import world_of
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.reporting.difference import Baseline, Trial
 from tests.builders import Data, hard, hosts, node, pod
-from tests.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set
+from tests.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set, unready
 
 ZONE = "topology.kubernetes.io/zone"
 WEB = {"app": "web"}
@@ -39,6 +40,10 @@ def lines(report: UpgradeReport) -> list[str]:
         told += [f"! {each.pod} {each.budget}: {each.message} {each.cause}" for each in report.blocked.pods]
     told += [f"? {len(group.pods)} of {group.workload}" for group in report.pending]
     return [*told, *(f"try {option}" for option in report.remedies)]
+
+
+def named(obj: Data, name: str) -> Data:
+    return {**obj, "metadata": {**obj["metadata"], "name": name}}
 
 
 SPREAD = {"topologySpreadConstraints": [hard(ZONE, match=WEB)]}
@@ -76,6 +81,33 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
         {},
         ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/web-a web: {NEEDS.format(2, 2)}",
          "try --budget default/db:maxUnavailable=1 --budget default/web:maxUnavailable=1"],
+    ),
+    "several budgets protect the same pods, one is enough": (
+        [*hosts("a", "b"), *deployment("web", ("n0", "n1")), budget("web", minAvailable=1),
+         named(budget("web", maxUnavailable=1), "web-too")],
+        {},
+        ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/web-a web, web-too: {SEVERAL_BUDGETS} ",
+         "try --budget default/web-too:none"],
+    ),
+    "of several budgets that of most pods stays, and lets one go": (
+        [*hosts("a", "b"), *deployment("web", ("n0", "n1")), *deployment("db", ("n1",)), budget("web", maxUnavailable=1),
+         {**budget("all", maxUnavailable=0), "spec": {"selector": {}, "maxUnavailable": 0}}],
+        {},
+        ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/web-a all, web: {SEVERAL_BUDGETS} ",
+         "try --budget default/all:maxUnavailable=1 --budget default/web:none"],
+    ),
+    "a budget over pods without a controller, which have no scale": (
+        [*hosts("a"), pod("bare", "n0", labels=WEB), budget("web", minAvailable=1)],
+        {"force": True},
+        ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/bare web: {NEEDS.format(1, 1)}",
+         "try --budget default/web:minAvailable=0"],
+    ),
+    "a pod that is not ready already uses up what one may be": (
+        [*hosts("a", "b"), *unready(deployment("web", ("n0", "n0", "n1")), "web-c"), budget("web", maxUnavailable=1)],
+        {"nodes": "n0"},
+        ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/web-a web: {NEEDS.format(2, 2)}",
+         f"! default/web-b web: {NEEDS.format(2, 2)}",
+         "try --budget default/web:minAvailable=1"],
     ),
     "a pod without another node holds a budget up, a surge frees it": (
         [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="6"), budget("web", maxUnavailable=1)],

@@ -100,6 +100,12 @@ def gone_to_sleep(node: Data) -> Data:
     return {**node, "spec": spec}
 
 
+def unready(made: list[Data], name: str) -> list[Data]:
+    """One of the pods not ready."""
+    status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}
+    return [{**each, "status": status} if each["metadata"]["name"] == name else each for each in made]
+
+
 def letter(number: int) -> str:
     return "abcdefghijklmnopqrstuvwxyz"[number]
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 
 from msgspec import Struct
 
-from kubespread.controllers.disruption import LET_THROUGH, LOCAL_STORAGE_ERROR, UNMANAGED_ERROR, DrainPlan, evict
+from kubespread.controllers.disruption import LOCAL_STORAGE_ERROR, UNMANAGED_ERROR, DrainPlan
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.taint import DrainFlags
@@ -19,7 +19,7 @@ from kubespread.world.events.draining import drain_plan
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Difference
 from kubespread.world.reporting.happenings import unmade_pods, workload_of
-from kubespread.world.reporting.tight_budgets import WorkloadOf
+from kubespread.world.reporting.tight_budgets import WorkloadOf, refused_pods
 
 _ASKING = DrainFlags(delete_emptydir_data=False)
 """kubectl drain as it has to be typed: it refuses to delete data in emptyDir, and pods without a controller."""
@@ -42,12 +42,8 @@ def kept_nodes(world: World, workload: WorkloadOf) -> Iterator[KeptNode]:
         for hold in refusals(drain_plan(world, name, _ASKING)):
             if held := tuple(pod for pod in pods if pod in hold.pods):
                 yield KeptNode(hold.cause, name, held)
-        refused = tuple(
-            key for key, pod in pods.items()
-            if evict(pod, world.budgets.protecting(pod, world.time), world.time).code != LET_THROUGH
-        )  # fmt: skip
-        if refused:
-            yield KeptNode("budget", name, refused)
+        if refused := refused_pods(world, workload, name):
+            yield KeptNode("budget", name, tuple(map(NamespacedName.of, refused)))
         yield from _kept_by_autoscalers(node, pods)
 
 

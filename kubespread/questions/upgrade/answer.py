@@ -14,12 +14,13 @@ from msgspec.structs import replace
 
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, PodDisruptionBudget
+from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.taint import DrainFlags, uncordoned
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
+from kubespread.questions.remedies.budgets import looser, settled_after
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
 from kubespread.questions.remedies.search import Trials, smallest
 from kubespread.questions.scene import Scene
@@ -27,7 +28,6 @@ from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.report import Blocked, UpgradeCost, UpgradeReport, UpgradeStep
 from kubespread.reports.loads import changed_loads
 from kubespread.scenario.prices import Prices, read_prices
-from kubespread.snapshot.edits.budgets import MAX_UNAVAILABLE, SetBudget
 from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of, node_called
 from kubespread.snapshot.edits.nodes import Uncordon
 from kubespread.snapshot.edits.pods import Scale
@@ -35,9 +35,8 @@ from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target, parse_target
 from kubespread.world.events.controllers import follow
 from kubespread.world.events.draining import delete_nodes, drain
-from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
-from kubespread.world.reporting.difference import Baseline, Difference, Trial
+from kubespread.world.reporting.difference import Difference, Trial, everything
 from kubespread.world.reporting.happenings import (
     blocked_pods,
     desired_replicas,
@@ -46,7 +45,7 @@ from kubespread.world.reporting.happenings import (
     unmade_pods,
     workload_of,
 )
-from kubespread.world.reporting.tight_budgets import tight_budgets, whose
+from kubespread.world.reporting.tight_budgets import refused_pods, tight_budgets, whose
 from kubespread.world.store.happenings import EVICTED, PREEMPTED
 from kubespread.world.store.pod_book import key_of
 
@@ -69,7 +68,7 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     tight = _tight(question, through)
     report = replace(_played(question, trial), tight_budgets=tight)
     if question.remedies and report.verdict != "yes":
-        report = _with_remedies(report, through, scene, took)
+        report = _with_remedies(report, through, [blocked.pod for blocked in trial.difference.blocked], scene, took)
     prices = None if question.prices is None else read_prices(question.prices)
     return replace(
         report,
@@ -141,14 +140,12 @@ class _Through(Goal):
         return _Tried(trials.count) if found is None else _Tried(trials.count, found.change.what, found.answer.lost)
 
     def ask(self, change: Change) -> Answer | None:
-        attempt = self.baseline.trial(self.counts)
+        # Edits come first: what waits is placed in the edited cluster, before the upgrade begins.
+        baseline = settled_after(self._as_read, change) if change.edits else self.baseline
+        if baseline is None:
+            return None
+        attempt = baseline.trial(self.counts)
         try:
-            if change.edits:
-                # Edits come first: what waits is placed in the edited cluster, before the upgrade begins.
-                other = self._as_read.fork()
-                for edit in change.edits:
-                    apply(other, edit, "")
-                attempt = Trial(Baseline.settled(other), other.fork(), self.counts)
             report = _played(replace(self.question, **dict(change.fields)), attempt)
         except KubespreadError:
             return None
@@ -166,11 +163,13 @@ class _Tried(NamedTuple):
     """The pods that they lose for good."""
 
 
-def _with_remedies(report: UpgradeReport, through: _Through, scene: Scene, took: float) -> UpgradeReport:
+def _with_remedies(
+    report: UpgradeReport, through: _Through, stopping: Sequence[Pod], scene: Scene, took: float
+) -> UpgradeReport:
     """The report with the options that get the upgrade through, each alone. To get ready for that took ``took``
     seconds.
     """
-    trials = list(_trials(through.question, through.baseline.world, report))
+    trials = list(_trials(through.question, through.baseline.world, report, stopping))
     asked = trials[:_MAX_TRIED]
     done = list(scene.tasks(through, asked, known=lambda tried: tried.helps and f"helps: {tried.helps}", took=took))
     lost = {tried.helps: tried.lost for tried in done if tried.helps}
@@ -184,9 +183,11 @@ def _with_remedies(report: UpgradeReport, through: _Through, scene: Scene, took:
     )
 
 
-def _trials(question: Upgrade, world: World, report: UpgradeReport) -> Iterator[tuple[Change, ...]]:
+def _trials(
+    question: Upgrade, world: World, report: UpgradeReport, stopping: Sequence[Pod]
+) -> Iterator[tuple[Change, ...]]:
     """What to try for the obstacle, each at its sizes: kubectl's own flags where it refuses; else room where pods wait,
-    and replicas where a budget allows no eviction; the cheapest of each kind first.
+    and replicas where a budget allows no eviction, as of the ``stopping`` pods; the cheapest of each kind first.
     """
     refusal = None if report.blocked is None else report.blocked.refusal
     if refusal is not None and (flags := tuple(_flags(question, refusal))):
@@ -202,8 +203,9 @@ def _trials(question: Upgrade, world: World, report: UpgradeReport) -> Iterator[
     )
     needed = (room, replicas) if report.pending or report.blocked is None else (replicas, room)
     yield from ((change,) for change in chain(*needed))
-    if looser := tuple(_looser(world, report)):
-        yield looser
+    held = [pod for name in replaced for pod in refused_pods(world, whose(world, everything), name)]
+    if budgets := looser(world, stopping, [*stopping, *held]):
+        yield budgets
     yield from ((change,) for change in uncordoned)
 
 
@@ -241,21 +243,6 @@ def _tight(question: Upgrade, through: _Through) -> tuple[NamespacedName, ...]:
     pool = {node.metadata.name for node in _nodes_of(question, world)}
     budgets = tight_budgets(world, whose(world, through.counts))
     return tuple(budget.name for budget in budgets if not pool.isdisjoint(budget.nodes))
-
-
-def _looser(world: World, report: UpgradeReport) -> Iterator[Change]:
-    """maxUnavailable 1 for the budgets where it stops, and then for all that hold pods before it begins."""
-    blocked = () if report.blocked is None else report.blocked.pods
-    stopping = {NamespacedName(pod.pod.namespace, pod.budget) for pod in blocked if pod.budget}
-    holding = stopping.union(report.tight_budgets)
-    edits = {
-        name: SetBudget(name.name, "", MAX_UNAVAILABLE, 1, name.namespace)
-        for budget in world.objects.of(PodDisruptionBudget)
-        if budget.spec.max_unavailable != 1 and (name := NamespacedName.of(budget)) in holding
-    }
-    some = tuple(edit for name, edit in edits.items() if name in stopping)
-    for set_budgets in dict.fromkeys(filter(None, (some, tuple(edits.values())))):
-        yield Change("budget", " ".join(f"--{edit}" for edit in set_budgets), 0, edits=set_budgets)
 
 
 def _larger(world: World, report: UpgradeReport) -> Iterator[Change]:

@@ -284,7 +284,10 @@ def _set_budget(world: World, edit: SetBudget, namespace: str) -> None:
         return
     if len(meant) > 1:
         names = some_of([budget.metadata.name for budget in meant], _MAX_NAMED)
-        raise UsageError(f"budgets {names} protect the pods of {edit.kind}/{edit.name}: name one of them")
+        raise UsageError(
+            f"budgets {names} protect the pods of {edit.kind}/{edit.name}: name one of them, and remove the others "
+            "(NAME:none), as a pod of several is not evicted"
+        )
     selector = _selector_of(world, WorkloadName(edit.kind, namespace, edit.name), template)
     made = PodDisruptionBudget(
         metadata=ObjectMeta(name=edit.name, namespace=namespace), spec=PodDisruptionBudgetSpec(selector=selector)
