@@ -31,7 +31,7 @@ from kubespread.kube.api.kinds import KEPT, KINDS, full_kind, group_of
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.gotext import quote
-from kubespread.kube.owners import WorkloadName, controller_of, is_ready
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_ready
 from kubespread.kube.quantity import IntOrStringError, scaled
 from kubespread.kube.selector import NOTHING, Selector, SelectorError, from_label_selector
 from kubespread.kube.taint import DrainFlags
@@ -54,8 +54,8 @@ class DrainPlan(Struct, frozen=True):
 
     evict: tuple[Pod, ...] = ()
     warnings: tuple[str, ...] = ()
-    refused: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By the error, the pods it is about: NAMESPACE/name."""
+    refused: Mapping[str, Sequence[NamespacedName]] = field(default_factory=dict)
+    """By the error, the pods it is about."""
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def plan_drain(
     existing = {(daemon_set.metadata.namespace, daemon_set.metadata.name) for daemon_set in daemon_sets}
     evict: list[Pod] = []
     warnings: dict[str, list[str]] = {}
-    refused: dict[str, list[str]] = {}
+    refused: dict[str, list[NamespacedName]] = {}
     for pod in pods:
         meta = pod.metadata
         if pod.spec.node_name != node_name or not flags.pod_selector.matches(meta.labels):
@@ -92,7 +92,7 @@ def plan_drain(
         if verdict.warning:
             warnings.setdefault(verdict.warning, []).append(f"{meta.namespace}/{meta.name}")
         if verdict.error:
-            refused.setdefault(verdict.error, []).append(f"{meta.namespace}/{meta.name}")
+            refused.setdefault(verdict.error, []).append(NamespacedName.of(pod))
     return DrainPlan(tuple(evict), _lines(warnings), dict(sorted(refused.items())))
 
 

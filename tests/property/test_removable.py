@@ -17,6 +17,7 @@ from tests.property.workloads_on_nodes import (
     bare_pods,
     came,
     clusters,
+    held_clusters,
     missing,
     newly_waiting,
     numbers_in,
@@ -25,6 +26,7 @@ from tests.property.workloads_on_nodes import (
     snapshot_of,
     tallied,
     waiting,
+    with_options,
 )
 
 
@@ -90,3 +92,20 @@ def test_each_node_goes_or_stays_as_it_is_said(objects: list[Data]) -> None:
     assert report.verdict == ("yes" if any(row.alone for row in report.rows) else "no")
     counted = {sum(row.alone for row in report.rows)}
     assert numbers_said(report.answer) <= numbers_in(report.to_dict()) | counted
+
+
+@settings(max_examples=15, deadline=None)
+@given(objects=held_clusters())
+def test_nodes_that_budgets_keep_go_with_the_remedies_as_printed(objects: list[Data]) -> None:
+    snapshot = snapshot_of(objects)
+    report = kubespread.removable(snapshot)
+    for row in report.rows:
+        assert row.remedy is None or {hold.cause for hold in row.held} == {"budget"}, row.node
+        if row.remedy is not None:
+            changed = with_options(snapshot, row.remedy)
+            assert kubespread.removable(changed, row.node).rows[0].alone, row.node
+            assert goes(changed, [[row.node]]), row.node
+    kept = {row.node for row in report.rows if not row.alone and any(hold.pods for hold in row.held)}
+    assert {node for holder in report.holders for node in holder.nodes} == kept
+    said = [sentence for sentence in report.answer if sentence.startswith("held by: ")]
+    assert len(said) == (len(kept) > 1)

@@ -13,7 +13,16 @@ import kubespread
 from kubespread import Snapshot, UpgradeReport
 from kubespread.reports.happened import GonePod, PendingPods, UnmadePods
 from tests.builders import Data
-from tests.property.workloads_on_nodes import after, clusters, missing, numbers_in, numbers_said, snapshot_of, waiting
+from tests.property.workloads_on_nodes import (
+    after,
+    clusters,
+    held_clusters,
+    missing,
+    numbers_in,
+    numbers_said,
+    snapshot_of,
+    waiting,
+)
 
 POOLS = st.sampled_from(["zone=a", "zone in (a,b)", "n0"])
 MANNERS: list[dict[str, Any]] = [{}, {}, {"surge": 1}, {"batch": 2}, {"force": True}]
@@ -67,7 +76,7 @@ def _counts(report: UpgradeReport) -> set[int]:
 
 
 @settings(max_examples=12, deadline=None)
-@given(objects=clusters(), pool=POOLS, manner=st.sampled_from(MANNERS))
+@given(objects=held_clusters(), pool=POOLS, manner=st.sampled_from(MANNERS))
 def test_remedies_get_it_through_when_they_are_applied_as_printed(
     objects: list[Data], pool: str, manner: dict[str, Any]
 ) -> None:

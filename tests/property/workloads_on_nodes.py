@@ -53,6 +53,29 @@ def clusters(draw: st.DrawFn) -> list[Data]:
     return [*nodes, *made]
 
 
+@st.composite
+def held_clusters(draw: st.DrawFn) -> list[Data]:
+    """The same with budgets that keep more of their pods: several over the same ones, over some that have no controller
+    or are not ready.
+    """
+    objects = [each for each in draw(clusters()) if each["kind"] != "PodDisruptionBudget"]
+    rules: list[Data] = [{"maxUnavailable": 0}, {"minAvailable": "100%"}, {"minAvailable": 2}, {"maxUnavailable": 1}]
+    apps = st.sampled_from([{"app": "web"}, {"app": "web"}, {"app": "db"}, {"foo": "bar"}, {}])
+    for number in range(draw(st.integers(1, 3))):
+        made = budget(f"b{number}", **draw(st.sampled_from(rules)))
+        made["spec"]["selector"] = {"matchLabels": draw(apps)}
+        objects.append(made)
+    for each in objects:
+        if each["kind"] == "Pod" and each["spec"].get("nodeName") and draw(st.integers(0, 6)) == 0:
+            each["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}
+    return objects
+
+
+def with_options(snapshot: Snapshot, options: str) -> Snapshot:
+    """The cluster with edits as they are printed: ``--budget web:maxUnavailable=1 --cordon n0``."""
+    return snapshot.edited(*(each.strip() for each in options.split("--")[1:]))
+
+
 def snapshot_of(objects: list[Data]) -> Snapshot:
     """The objects as a file has them: strategies share parts, and a snapshot is its own."""
     return Snapshot.from_objects(json.loads(json.dumps(objects)))

@@ -91,6 +91,40 @@ def test_which_nodes_go_and_what_holds_the_others(case: str) -> None:
     assert lines(asked(objects)) == expected
 
 
+def test_who_keeps_nodes_and_which_budgets_would_let_them_go() -> None:
+    objects = [
+        *hosts("a", "a", "a", "a"), *deployment("web", ("n0", "n1")), budget("web", minAvailable=2),
+        *elsewhere("data", *deployment("mongo", ("n2",)), budget("mongo", maxUnavailable=1), spare("mongo")),
+    ]  # fmt: skip
+    report = asked(objects)
+    assert [(row.node, row.remedy) for row in report.rows] == [
+        ("n3", None),
+        ("n0", "--budget default/web:maxUnavailable=1"),
+        ("n1", "--budget default/web:maxUnavailable=1"),
+        ("n2", "--budget data/spare:none"),
+    ]
+    assert [(holder.namespace, holder.nodes, holder.workloads) for holder in report.holders] == [
+        ("default", ("n0", "n1"), ("default/Deployment/web",)),
+        ("data", ("n2",), ("data/Deployment/mongo",)),
+    ]
+    assert report.answer[1:4] == (
+        "2 nodes could go alone with --budget default/web:maxUnavailable=1: n0, n1",
+        "1 node could go alone with --budget data/spare:none: n2",
+        "held by: default 2 nodes (web), data 1 node (mongo)",
+    )
+
+
+def spare(app: str) -> Data:
+    """A second budget over the same pods, which lets none go."""
+    made = budget(app, maxUnavailable=0)
+    return {**made, "metadata": {**made["metadata"], "name": "spare"}}
+
+
+def elsewhere(namespace: str, *objects: Data) -> list[Data]:
+    """The same in another namespace."""
+    return [{**each, "metadata": {**each["metadata"], "namespace": namespace}} for each in objects]
+
+
 def test_nodes_go_together_as_long_as_the_others_have_room() -> None:
     objects = [*hosts("a", "a", "a"), *deployment("web", ("n0", "n1", "n2"), cpu="4")]
     report = asked(objects)

@@ -98,7 +98,7 @@ def as_alone(full: RemovableReport, part: RemovableReport) -> RemovableReport:
 
     rows = {row.node: merged(row) for row in full.rows if row.node in said}
     return msgspec.structs.replace(
-        full, rows=tuple(rows[row.node] for row in part.rows), together=part.together,
+        full, rows=tuple(rows[row.node] for row in part.rows), together=part.together, holders=part.holders,
         unfinished=part.unfinished, gaps=part.gaps, notes=part.notes,
     )  # fmt: skip
 

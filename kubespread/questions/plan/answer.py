@@ -182,7 +182,7 @@ class _Side(Inquiry):
         self.is_audited = not self.missing
         self.survive = self._answer(Survive(preemption=preemption), f"losing domains {when}")
         removable = Removable(
-            most=_MOST_NODES, preemption=preemption, force=question.force,
+            most=_MOST_NODES, remedies=False, preemption=preemption, force=question.force,
             ignore_daemonsets=question.ignore_daemonsets, delete_emptydir_data=question.delete_emptydir_data,
         )  # fmt: skip
         self.removable = self._answer(removable, f"draining nodes {when}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Self
 
 import numpy as np
@@ -18,13 +18,15 @@ from kubespread.kube.quantity import rounded
 from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
+from kubespread.questions.remedies.budgets import looser, settled_after
+from kubespread.questions.remedies.change import Change
 from kubespread.questions.removable import holds
 from kubespread.questions.removable.certain import Certain
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import Hold, LandedOfGroup, LeftAlone, NodeRemoval, RemovableReport, Together
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
-from kubespread.reports.happened import LandedPods
+from kubespread.reports.happened import LandedPods, holders
 from kubespread.reports.loads import NodeLoad, changed_loads
 from kubespread.reports.parts import skew_now
 from kubespread.scenario.prices import Prices, read_prices
@@ -45,6 +47,8 @@ CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.
 _ALL_FLAGS = DrainFlags(force=True, ignore_daemonsets=True, delete_emptydir_data=True)
 _SHARE = 0.9
 """The share of the other nodes' free resources that a group's pods may request: rarely does the last bit fit."""
+_MOST_KEPT = 16
+"""The clusters with changed budgets that are kept, for other nodes that the same budgets keep."""
 _IN_A_ROW = 20
 """Nodes in a row that cannot go, after which no other is tried."""
 
@@ -71,6 +75,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         pending_before=trials.baseline.pending(),
         rows=rows,
         together=together,
+        holders=holders(_held(world, rows)),
         tight_budgets=tuple(budget.name for budget in tight_budgets(world, workload)),
         left_alone=tuple(
             LeftAlone(node=kept.node, cause=kept.cause, pods=kept.pods)  # type: ignore[arg-type]  # autoscalers have two
@@ -82,6 +87,16 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         unfinished=scene.unfinished("node", len(names), names[len(alone) :] or untried),
     )
     return report if question.prices is None else _priced(report, nodes, read_prices(question.prices))
+
+
+def _held(world: World, rows: Iterable[NodeRemoval]) -> Iterator[tuple[str, WorkloadName]]:
+    """The nodes that cannot go alone, each with every workload that keeps it."""
+    for row in rows:
+        for pod in (pod for hold in row.held for pod in hold.pods if not row.alone):
+            if isinstance(pod, WorkloadName):
+                yield row.node, pod
+            elif (key := (pod.namespace, pod.name)) in world.book:
+                yield row.node, workload_of(world, world.book[key])
 
 
 def _priced(report: RemovableReport, nodes: Sequence[Node], prices: Prices) -> RemovableReport:
@@ -172,16 +187,41 @@ def _removals(
 class _Trials:
     """Removes nodes from forks of one world."""
 
-    def __init__(self, baseline: Baseline, notes: tuple[str, ...], flags: DrainFlags) -> None:
-        self.baseline, self.notes, self._flags = baseline, notes, flags
+    def __init__(
+        self, baseline: Baseline, notes: tuple[str, ...], flags: DrainFlags, as_read: World | None = None
+    ) -> None:
+        """``as_read`` is the cluster before it settled, where remedies are looked for."""
+        self.baseline, self.notes, self._flags, self._as_read = baseline, notes, flags, as_read
         self.assumed = baseline.world.assumed
+        self._after = lru_cache(_MOST_KEPT)(self._changed)
         self._certain, self._domains = Certain(baseline.world.fork()), CountingDomains(baseline.world)
 
     @classmethod
     def of(cls, question: Removable, scene: Scene) -> Self:
-        return cls(*scene.settled("any node goes"), question.drain_flags)
+        as_read = scene.world.fork() if question.remedies else None
+        return cls(*scene.settled("any node goes"), question.drain_flags, as_read)
 
     def __call__(self, name: str) -> NodeRemoval:
+        """The removal of one node, with what would let it go where all that keeps it are budgets."""
+        row, book = self._alone(name), self.baseline.world.book
+        if self._as_read is None or {hold.cause for hold in row.held} != {"budget"}:
+            return row
+        pods = [book[pod.namespace, pod.name] for hold in row.held for pod in hold.pods]
+        for change in looser(self.baseline.world, pods):
+            after = self._after(change)
+            if after is not None and after._alone(name).alone:
+                return replace(row, remedy=change.what)
+        return row
+
+    def _changed(self, change: Change) -> Self | None:
+        """The cluster as it is after a change that leaves nothing worse; None where it does, or is refused."""
+        assert self._as_read is not None
+        baseline = settled_after(self._as_read, change)
+        if baseline is None or Difference(self.baseline, baseline.world, (baseline.happenings,)).is_worse:
+            return None
+        return type(self)(baseline, (), self._flags)
+
+    def _alone(self, name: str) -> NodeRemoval:
         """The removal of one node, while the others stay.
 
         Where kubectl refuses it is drained with all flags all the same: what else blocks it is found at once, not one

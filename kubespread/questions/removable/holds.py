@@ -87,7 +87,7 @@ def blocking(difference: Difference) -> tuple[Hold, ...]:
 
 def pending(difference: Difference) -> tuple[Hold, ...]:
     """Pods with the same message together, named by their workloads: the pods themselves are new."""
-    world, by_message = difference.world, dict[str, dict[str, None]]()
+    world, by_message = difference.world, dict[str, dict[NamespacedName, None]]()
     for waiting in difference.waiting:
         workload = workload_of(world, waiting.pod)
         named = NamespacedName.of(waiting.pod) if workload.kind == "Pod" else workload

@@ -19,7 +19,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     without breaking a budget by preemption; kubectl refuses nodes with pods that have no controller. Control plane
     nodes, the last node of a domain that a hard constraint counts, and local data that goes are remarked on. Nodes are
     removed together greedily, those with the fewest pods first, without control plane nodes and the last of a domain:
-    another order may find more.
+    another order may find more. Of nodes that budgets alone keep it says with which change of a budget they could go.
 
     \b
     Examples:
@@ -59,3 +59,5 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
 
     most: int | None = None
     """Ask about no more nodes than these: those with the fewest pods."""
+    remedies: bool = True
+    """Whether to look for changes of budgets with which nodes that they keep could go."""

@@ -11,12 +11,12 @@ from msgspec import Struct
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.well_known import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
-from kubespread.reports.happened import LandedPods
+from kubespread.reports.happened import Holder, LandedPods, held_by
 from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
-_MAX_NAMED = 4
+_MAX_NAMED, _MAX_REMEDIES = 4, 3
 HeldBy = Literal[
     "controlPlane", "lastOfDomain", "localStorage", "noController", "daemonSet", "budget", "noNode", "notMade",
     "noRoom", "preempts", "fewerReady", "unknownController",
@@ -100,8 +100,8 @@ class Hold(Report, frozen=True):
     """One of these."""
     detail: str
     """kubectl's, the API server's or kube-scheduler's own message, or what the cause means."""
-    pods: tuple[str, ...] = ()
-    """NAMESPACE/name of pods, if it is about any."""
+    pods: tuple[NamespacedName, ...] = ()
+    """NAMESPACE/name of pods, or NAMESPACE/Kind/name of workloads whose new pods it is about, if any."""
 
 
 class LeftAlone(Report, frozen=True):
@@ -168,6 +168,11 @@ class NodeRemoval(Report, frozen=True):
     ``localStorage`` for data that its drain deletes.
     """
 
+    remedy: str | None = None
+    """Options with which it can go alone, as all that keeps it are disruption budgets: ``--budget
+    NAMESPACE/NAME:maxUnavailable=1``. Verified by draining it with them; null where none is found.
+    """
+
     @property
     def may_go(self) -> bool:
         """Whether all that keeps it are controllers that are not modeled, and may make lost pods again."""
@@ -218,6 +223,8 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     others; fewest pods first, then by name.
     """
     together: Together
+    holders: tuple[Holder, ...] = ()
+    """Whose pods keep the nodes that cannot go alone, by namespace."""
     tight_budgets: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the disruption budgets that let none of their pods go now."""
     left_alone: tuple[LeftAlone, ...] = ()
@@ -241,6 +248,8 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
             yield f"1 of {count_of(len(self.rows), 'node')} can go alone: {alone[0]}"
         else:
             yield from _together(together, f"{len(alone):,} of {count_of(len(self.rows), 'node')} can go alone")
+        yield from self._remedies()
+        yield from held_by(self.holders)
         if self.cost is not None:
             yield _cost(self.cost, together.saved)
         if self.tight_budgets:
@@ -256,6 +265,19 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         yield from (f"together they leave {violation}" for violation in together.violated)
         if together.preempted:
             yield f"together they preempt {count_of(together.preempted, 'pod')}, each of which finds another node"
+
+    def _remedies(self) -> Iterator[str]:
+        """The options with which nodes can go that budgets keep, those that free most nodes first."""
+        freed: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.remedy is not None:
+                freed.setdefault(row.remedy, []).append(row.node)
+        ordered = sorted(freed.items(), key=lambda item: -len(item[1]))
+        for remedy, nodes in ordered[:_MAX_REMEDIES]:
+            yield f"{count_of(len(nodes), 'node')} could go alone with {remedy}: {some_of(nodes, _MAX_NAMED)}"
+        if rest := ordered[_MAX_REMEDIES:]:
+            more = sum(len(nodes) for _, nodes in rest)
+            yield f"{count_of(more, 'more node')} could go alone with other budgets changed"
 
 
 def _cost(cost: CostChange, saved: Sequence[Cost]) -> str:

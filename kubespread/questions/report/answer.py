@@ -319,7 +319,7 @@ class _Asking(Inquiry):
         if capacity is not None:
             yield from lines.of_capacity(capacity, commands)
         if len(scene.now.nodes) > 1:
-            going = Removable(most=MOST_NODES, preemption=self.shared["preemption"])
+            going = Removable(most=MOST_NODES, preemption=self.shared["preemption"], remedies=False)
             removable = self.whole("removable", going, "draining nodes")
             if removable is not None:
                 yield from lines.of_removable(removable, commands)

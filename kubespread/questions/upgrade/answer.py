@@ -26,6 +26,7 @@ from kubespread.questions.remedies.search import Trials, smallest
 from kubespread.questions.scene import Scene
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.report import Blocked, UpgradeCost, UpgradeReport, UpgradeStep
+from kubespread.reports.happened import holders
 from kubespread.reports.loads import changed_loads
 from kubespread.scenario.prices import Prices, read_prices
 from kubespread.snapshot.edits.new_nodes import AddNode, in_place_of, node_called
@@ -65,10 +66,11 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     whose = question.asked_in(scene.snapshot)
     if whose.names or whose.text or whose.namespace is not None:
         whose.check_any(through.baseline.world, scene.now)
-    tight = _tight(question, through)
-    report = replace(_played(question, trial), tight_budgets=tight)
+    tight, report = _tight(question, through), _played(question, trial)
+    stopping = [blocked.pod for blocked in trial.difference.blocked]
+    report = replace(report, tight_budgets=tight, holders=holders(_held(question, through, stopping, world)))
     if question.remedies and report.verdict != "yes":
-        report = _with_remedies(report, through, [blocked.pod for blocked in trial.difference.blocked], scene, took)
+        report = _with_remedies(report, through, stopping, scene, took)
     prices = None if question.prices is None else read_prices(question.prices)
     return replace(
         report,
@@ -243,6 +245,17 @@ def _tight(question: Upgrade, through: _Through) -> tuple[NamespacedName, ...]:
     pool = {node.metadata.name for node in _nodes_of(question, world)}
     budgets = tight_budgets(world, whose(world, through.counts))
     return tuple(budget.name for budget in budgets if not pool.isdisjoint(budget.nodes))
+
+
+def _held(
+    question: Upgrade, through: _Through, stopping: Iterable[Pod], world: World
+) -> Iterator[tuple[str, WorkloadName]]:
+    """The nodes that budgets keep, before anything happens or where it stops, each with every workload that does."""
+    before = through.baseline.world
+    for node in _nodes_of(question, before):
+        for pod in refused_pods(before, whose(before, through.counts), node.metadata.name):
+            yield node.metadata.name, workload_of(before, pod)
+    yield from ((pod.spec.node_name, workload_of(world, pod)) for pod in stopping)
 
 
 def _larger(world: World, report: UpgradeReport) -> Iterator[Change]:

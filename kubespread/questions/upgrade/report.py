@@ -8,7 +8,16 @@ import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
-from kubespread.reports.happened import BlockedPod, FewerReady, GonePod, PendingPods, UnmadePods, of_unknown
+from kubespread.reports.happened import (
+    BlockedPod,
+    FewerReady,
+    GonePod,
+    Holder,
+    PendingPods,
+    UnmadePods,
+    held_by,
+    of_unknown,
+)
 from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import Judgment, OfWorkloads, Report
 from kubespread.wording import count_of, some_of, verb_of
@@ -112,6 +121,8 @@ class UpgradeReport(OfWorkloads, frozen=True, kw_only=True):
     """NAMESPACE/name of the disruption budgets with pods on these nodes that let none of them go, before any node is
     replaced.
     """
+    holders: tuple[Holder, ...] = ()
+    """Whose pods budgets keep on nodes to replace, before any is replaced or where it stops, by namespace."""
     pending_before: int = 0
     """Pods that are pending before any node is replaced, once the cluster has settled."""
     remedies: tuple[str, ...] = ()
@@ -171,6 +182,7 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
     yield f"{', '.join((replaced, *troubles))}{blocked_at}"
     if report.blocked is not None:
         yield from _causes(report.blocked)
+        yield from held_by(report.holders)
     yield from _tight(report)
     for budget, pods in broken.items():
         verb = verb_of(len(pods), "are")
