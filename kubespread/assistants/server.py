@@ -19,18 +19,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 import kubespread
 from kubespread import Scheduler, __version__
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.questions.question import Question, Text, edits_of, options_of
+from kubespread.questions.question import DrainingQuestion, Question, Text, edits_of, misplaced, options_of
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.questions.schema import schema as report_schema
 from kubespread.redaction import masked
 from kubespread.reports.parts import Report
+from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, Drain
+from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     from kubespread.questions.fleet.clusters import Member
 
 
-_OF_DRAINS = Meta(description="Of drains in edits.")
+_OF_DRAINS, _OF_DRAINS_TOO = (Meta(description=f"Of drains in edits (default {what}).") for what in ("true", "false"))
 """Short: each tool lists it, and a model reads all of them before it asks. Questions that drain say more."""
 
 
@@ -55,9 +57,9 @@ class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, r
             "n7:3', 'label n7 disk=ssd', 'taint n7 key=value:NoSchedule', 'delete-pods app=web'."
         ),
     ] = []
-    ignore_daemonsets: Annotated[bool, _OF_DRAINS] = True
-    delete_emptydir_data: Annotated[bool, _OF_DRAINS] = True
-    force: Annotated[bool, _OF_DRAINS] = False
+    ignore_daemonsets: Annotated[bool | UnsetType, _OF_DRAINS] = UNSET
+    delete_emptydir_data: Annotated[bool | UnsetType, _OF_DRAINS] = UNSET
+    force: Annotated[bool | UnsetType, _OF_DRAINS_TOO] = UNSET
     kube_version: Annotated[str | None, Meta(description="Kubernetes release, such as 1.34.")] = None
     feature_gates: Annotated[str | None, Meta(description="Its feature gates: Name=true,Other=false.")] = None
     limit: Annotated[
@@ -203,11 +205,30 @@ def _tool(name: str) -> Tool:
 
 def _alone(question: Any, snapshot: Snapshot, scheduler: kubespread.Scheduler, arguments: Arguments) -> Report:
     """About the one cluster, with edits that read no files. Raises KubespreadError."""
-    edited = snapshot.edited(*edits_of(arguments, arguments.edits))
+    edited = snapshot.edited(*_edits(question, arguments))
     scheduling = _scheduling(scheduler, arguments)
     asked = asked_by(question, arguments, edited, scheduling)
     report: Report = asked.alone(kubespread.ask(edited, asked, scheduling))
     return report
+
+
+def _edits(question: type[Question[Any]], arguments: Arguments) -> tuple[Edit, ...]:
+    """Those of the call. Raises UsageError for an argument that has no effect beside or without another, as commands
+    do for options.
+    """
+    edits = edits_of(arguments, arguments.edits)
+    every = (*edits, *edits_of(arguments, getattr(arguments, "to_edits", None) or ()))
+    fields = msgspec.structs.fields(type(arguments))
+    names = {field.name: field.encode_name for field in fields}
+    given = {field.name for field in fields if getattr(arguments, field.name) not in (field.default, [])}
+    if not (issubclass(question, DrainingQuestion) or any(isinstance(edit, Drain) for edit in every)):
+        for flag in given.intersection(DRAIN_FLAGS.values()):
+            raise UsageError(f"{names[flag]} is for drains among edits: name what to drain, or leave it out")
+    # What commands know by other names: a manifest in a file, and edits as options.
+    given |= {edit.form.verb.replace("-", "_") for edit in edits} | ({"filename"} if "manifest" in given else set())
+    for fault in misplaced(question.apart, question.needs, {"filename": "manifest", **names}, given):
+        raise UsageError(fault)
+    return edits
 
 
 def tools(fleet: Sequence[Member] = ()) -> Mapping[str, Tool]:
@@ -251,7 +272,7 @@ def _asked_of_fleet(clusters: Sequence[Member], scheduler: kubespread.Scheduler,
     def settled(_: Any, snapshot: Snapshot) -> Any:
         return asked_by(question, arguments, snapshot, scheduling)
 
-    edits = edits_of(arguments, arguments.edits)
+    edits = _edits(question, arguments)
     members = [replace(member, edits=edits) for member in chosen]
     return answers(members, settled(None, Snapshot()), scheduling, ALONE, settle=settled)
 

@@ -22,7 +22,7 @@ from typing import (
 )
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 from msgspec.structs import FieldInfo
 
 from kubespread.errors import UsageError
@@ -148,6 +148,24 @@ class Apart(Struct, frozen=True):
     why: str
     unless: tuple[str, ...] = ()
     """The parameters with any of which both are honored."""
+
+
+def misplaced(
+    apart: Iterable[Apart], needs: Mapping[str, Sequence[str]], names: Mapping[str, str], given: Collection[str]
+) -> Iterator[str]:
+    """What is ``given`` and has no effect beside or without something else; ``names`` are all that may be, as they are
+    spelled.
+    """
+    for pair in apart:
+        if pair.option in given and not {*given} & {*pair.unless}:
+            for other in pair.others:
+                if other in given:
+                    yield f"{names[pair.option]} and {names[other]} do not go together: {pair.why}"
+    for option, others in needs.items():
+        if option in given and others[0] in names and not {*given} & {*others}:
+            needed = names[others[0]]
+            missing = f"a {needed}: name one" if needed.isupper() else f"{needed}: add that"
+            yield f"{names[option]} is for {missing}, or leave it out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +341,7 @@ def edits_of(arguments: Any, texts: Sequence[str]) -> tuple[Edit, ...]:
     from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, with_flags
     from kubespread.snapshot.edits.registry import parse
 
-    flags = {name: getattr(arguments, name) for name in DRAIN_FLAGS.values()}
+    flags = {name: value for name in DRAIN_FLAGS.values() if (value := getattr(arguments, name)) is not UNSET}
     return tuple(with_flags(parse(text, None), flags) for text in texts)
 
 

@@ -112,6 +112,54 @@ def answers(directory: Path, name: str, asked: Sequence[Asked]) -> Sequence[Any]
     ]
 
 
+OF_ALL = {"edits", "kubeVersion", "featureGates", *DRAIN_FLAGS}
+"""The arguments that every tool has."""
+REFUSED = ("--why-here", "--autoscaler ca", "--same zone", "-l app=other", "-n shop")
+"""What is refused in this cluster, or by itself, by tool and command alike: node groups are in files, `--same` is of
+gangs, and so on.
+"""
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_every_option_of_a_tool_means_what_it_means_to_its_command(directory: Path, name: str) -> None:
+    every = [*options(name)]
+    shared = [option for option in every if option[1].keys() & OF_ALL]
+    # Not all edits go together.
+    for parts in (shared[::2], shared[1::2], [option for option in every if option not in shared]):
+        ask_in_parts(directory, name, parts)
+
+
+def ask_in_parts(directory: Path, name: str, parts: Sequence[Asked]) -> None:
+    """About the first subject that takes all of ``parts`` together, or else half of them at a time."""
+    for subject in SUBJECTS[name] if parts else ():
+        said, report = answers(directory, name, [subject, *parts])
+        assert said == report, parts
+        if said is not None:
+            return
+    if len(parts) == 1:
+        assert parts[0][0] in REFUSED
+        return
+    for half in (parts[::2], parts[1::2]) if parts else ():
+        ask_in_parts(directory, name, half)
+
+
+@pytest.mark.parametrize(
+    ("name", "passed", "refused"),
+    [
+        ("audit", {"ignoreDaemonsets": True}, "ignoreDaemonsets is for drains among edits: name what to drain, or leave it out"),
+        ("map", {"edits": ["cordon n1"], "force": True}, "force is for drains among edits: name what to drain, or leave it out"),
+        ("map", {"namespace": "shop"}, "namespace is for workload: add that, or leave it out"),
+        ("map", {"name": "web"}, "name is for workload: add that, or leave it out"),
+        ("simulate", {"workload": "deploy/web", "ties": "name", "seed": 3}, "ties and seed do not go together: a seed breaks ties at random"),
+        ("capacity", {"manifest": "{}", "tolerate": ["gpu"]}, "manifest and tolerate do not go together: the manifest says what its pods tolerate and select"),
+    ],
+)  # fmt: skip
+def test_what_has_no_effect_is_refused(directory: Path, name: str, passed: dict[str, Any], refused: str) -> None:
+    with pytest.raises(kubespread.UsageError) as error:
+        tools()[name].call(kubespread.load(directory / "cluster.json"), kubespread.Scheduler(), passed)
+    assert str(error.value) == refused
+
+
 @settings(max_examples=8)
 @given(data=st.data(), name=st.sampled_from([*QUESTIONS]))
 def test_a_tool_reports_what_its_command_reports(directory: Path, data: st.DataObject, name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 from kubespread.cli.streams import say, stdout_takes_tables
 from kubespread.config.layers import candidates
 from kubespread.errors import UsageError
-from kubespread.questions.question import Apart, Question, options_of
+from kubespread.questions.question import Apart, Question, misplaced, options_of
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.views.formats import chosen_format
 
@@ -106,13 +106,7 @@ def faults(command: str, names: Mapping[str, str], typed: Mapping[str, Any], out
     format, if any.
     """
     cls = question(command) if command in QUESTIONS else Question
-    for one, other, why in (*_apart((*APART, *cls.apart), typed), *_ended(cls, typed)):
-        yield f"{names[one]} and {names[other]} do not go together: {why}"
-    for option, others in {**NEEDS, **cls.needs}.items():
-        if option in typed and others[0] in names and not typed.keys() & {*others}:
-            needed = names[others[0]]
-            missing = f"{needed}: add that" if needed.startswith("-") else f"a {needed}: name one"
-            yield f"{names[option]} is for {missing}, or leave it out"
+    yield from misplaced((*APART, *cls.apart, *_ended(cls, typed)), {**NEEDS, **cls.needs}, names, typed)
     yield from _unshown(cls, names, typed, output)
     for text in texts_of(typed.get("settings")):
         for other in ("replicas", "until_full"):
@@ -123,21 +117,15 @@ def faults(command: str, names: Mapping[str, str], typed: Mapping[str, Any], out
         yield f"standard input can be read only once: {readers[0]} and {readers[1]} both ask for it"
 
 
-def _apart(pairs: Iterable[Apart], typed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    for pair in pairs:
-        if pair.option in typed and not typed.keys() & {*pair.unless}:
-            yield from ((pair.option, other, pair.why) for other in pair.others if other in typed)
-
-
-def _ended(cls: type[Question[Any]], typed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _ended(cls: type[Question[Any]], typed: Mapping[str, Any]) -> Iterator[Apart]:
     """Options that have no effect on what is printed instead of an answer."""
     for field, _, option in options_of(cls):
         if option.prints and field.name in typed:
-            others = (other for other in typed if other not in (field.name, *BESIDE_ENDS))
-            yield from ((field.name, other, f"nothing but {option.prints} is printed") for other in others)
+            others = tuple(other for other in typed if other not in (field.name, *BESIDE_ENDS))
+            yield Apart(field.name, others, f"nothing but {option.prints} is printed")
     if _CHECKED in typed:
-        others = (other for other in typed if other not in (_CHECKED, "strict", "quiet", "debug", "no_config"))
-        yield from ((_CHECKED, other, "nothing but what is in doubt about that file is printed") for other in others)
+        others = tuple(other for other in typed if other not in (_CHECKED, "strict", "quiet", "debug", "no_config"))
+        yield Apart(_CHECKED, others, "nothing but what is in doubt about that file is printed")
 
 
 def _unshown(
