@@ -28,6 +28,7 @@ from kubespread.candidate.sources import (
     Source,
     Sources,
     check_choosing,
+    missing_namespace,
     read_once,
     read_sources,
     selector_of,
@@ -230,7 +231,7 @@ class _Gatherer:
         self.gathered.written[_file(source), str(name)] = source
         paths = ("metadata.annotations", f"{kind_of(item).template_path}.metadata.annotations")
         ignored = silenced_codes(*(texts_at(item, path) for path in paths))
-        return replace(_refused(error, _file(source), name), ignored=ignored)
+        return replace(_refused(error, _file(source), name), ignored=ignored, objects=self._snapshot.objects)
 
     def _subject(self, source: Source, candidate: Candidate, owned: PodsByController) -> Subject:
         pod, meta, gathered = candidate.pod, candidate.pod.metadata, self.gathered
@@ -268,6 +269,7 @@ class _Gatherer:
             claimants=self._claimants(candidate),
             file=file,
             is_written=isinstance(source, Manifest),
+            missing_namespace=missing_namespace(self._snapshot, name.namespace) if self._has_cluster else "",
             place=self._place(source) if isinstance(source, Manifest) else _nowhere,
             ignored=silenced_codes(meta.annotations, {} if workload is None else workload.metadata.annotations),
             revised=partial(self._revised, source),

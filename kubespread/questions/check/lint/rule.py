@@ -363,6 +363,8 @@ class RefusedManifest(Struct, frozen=True):
     """Of the workload, NAMESPACE/Kind/name; None for a file that could not be read."""
     faults: Sequence[Fault]
     ignored: Sequence[str] = ()
+    objects: ClusterObjects = ClusterObjects()
+    """Which it may name."""
 
 
 class _Rule(Struct, frozen=True):

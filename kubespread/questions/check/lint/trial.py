@@ -120,6 +120,8 @@ class Subject(Struct, frozen=True, kw_only=True):
     file: str | None = None
     is_written: bool = True
     """Whether a manifest says it, not the cluster."""
+    missing_namespace: str = ""
+    """What the API server says where its namespace is not in the cluster."""
     place: Callable[[str], Place]
     """The position of the field at a path, or of the nearest field above it."""
     ignored: Sequence[str] = ()

@@ -22,8 +22,12 @@ Remedy: change the field that is named.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from kubespread.errors import Fault
+from kubespread.kube.api.cluster_objects import PriorityClass
+from kubespread.kube.api.core import RuntimeClass
+from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.questions.check.lint.rule import FaultRule, RefusedManifest
 from kubespread.questions.check.report import Remedy, Severity
 
@@ -36,6 +40,11 @@ _WAYS = (
     (re.compile(r"unknown field "), "rename or remove {field}"),
 )
 """What there is to do, by the API server's words."""
+_NAMED: Mapping[type[PriorityClass] | type[RuntimeClass], tuple[re.Pattern[str], str]] = {
+    PriorityClass: (re.compile(r"no PriorityClass with name (?P<name>\S+) was found"), "priorityClassName"),
+    RuntimeClass: (re.compile(r'RuntimeClass "(?P<name>[^"]+)" not found'), "runtimeClassName"),
+}
+"""What the API server says of a class that is not there, and the field that names it."""
 
 
 def check(fault: Fault, refused: RefusedManifest) -> Remedy | None:
@@ -44,6 +53,10 @@ def check(fault: Fault, refused: RefusedManifest) -> Remedy | None:
     """
     if not refused.name:
         return None
+    for cls, (words, field) in _NAMED.items():
+        if match := words.search(fault.message):
+            names = [obj.metadata.name for obj in refused.objects.of(cls)]
+            return Remedy(text=f"change {field}{alternatives(match['name'], names)}")
     if not fault.field:
         return Remedy(text="change what is refused")
     for words, way in _WAYS:
