@@ -473,6 +473,15 @@ CLAIMS = {
     "a claim that one pod may use, and an autoscaler": Case(
         f"check {ONCE}/hpa.yaml -S {ONCE}/snapshot.json", "no", 1, "1 warning", ("code", "KS304")
     ),
+    "a claim of the checked manifest that one pod may use, without a cluster": Case(
+        f"check {ONCE}/two.yaml", "no", 1, "1 error", ("code", "KS209")
+    ),
+    "a claim that one pod may use, and a rollout that adds one, without a cluster": Case(
+        f"check {ONCE}/one.yaml", "no", 1, "1 error", ("code", "KS406")
+    ),
+    "a claim that one pod may use, and an autoscaler, without a cluster": Case(
+        f"check {ONCE}/hpa.yaml", "no", 1, "1 error, 1 warning", ("code", "KS304")
+    ),
     "a remedy's number is its own, beside a closed domain": Case(
         f"check {ALONE}/web.yaml -S {ALONE}/snapshot.json", "no", 1, "2 errors", ("settings", r"^\[\]$")
     ),

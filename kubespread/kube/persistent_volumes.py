@@ -123,6 +123,11 @@ def driver_of(storage_class: api.StorageClass, *, translates: bool = True) -> st
     return "" if driver.startswith("kubernetes.io/") else driver
 
 
+def is_for_one_pod(claim: api.PersistentVolumeClaim) -> bool:
+    """Whether no two pods of the cluster may use it at once."""
+    return "ReadWriteOncePod" in claim.spec.access_modes
+
+
 def suffices(volume: api.PersistentVolume, claim: api.PersistentVolumeClaim) -> bool:
     """Whether the volume is large enough for the claim, of the same mode and attributes, and stays."""
     return (

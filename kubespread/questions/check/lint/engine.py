@@ -122,12 +122,7 @@ def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
     revived = [_with_following(found, case, rules, before) if found.revives else found for _, found in before]
     after = list(zip((rule for rule, _ in before), with_remedies_together(revived, case.trial), strict=True))
     reported = [found for rule, found in after if not begins(rule.code, case.subject.ignored)]
-    last = [
-        (rule, found)
-        for rule in rules
-        if isinstance(rule, LastRule) and case.trial is not None
-        for found in rule.check(case, case.trial, reported)
-    ]
+    last = [(rule, found) for rule in rules if isinstance(rule, LastRule) for found in rule.check(case, reported)]
     for rule, found in (*after, *last):
         yield _reported(rule, found, case.subject, case.subject.place(found.field))
 

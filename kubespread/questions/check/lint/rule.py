@@ -18,11 +18,13 @@ from msgspec import Struct
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.errors import Fault
-from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Pod, TopologySpreadConstraint
+from kubespread.kube.admission.quota import Allowance, allowance
+from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim
+from kubespread.kube.api.core import Pod, ResourceQuota, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload
 from kubespread.kube.owners import controller_of
+from kubespread.kube.persistent_volumes import is_for_one_pod
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.check.lint.trial import Mended, PodChange, Subject, Trial, by_domain, with_constraint
@@ -32,6 +34,7 @@ from kubespread.reports.happened import RolloutReport
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, PodConstraints, pod_constraints
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread
+from kubespread.scheduler.plugins.volumes.filters import IN_USE
 from kubespread.wording import short_key
 
 BY_REVISION = f"matchLabelKeys: [{TEMPLATE_HASH}]"
@@ -239,6 +242,24 @@ class Case(Struct, frozen=True, dict=True):
             if declared.counts_itself:
                 yield declared, self.company.counted_beside(self.subject, declared.constraint.selector)
 
+    @cached_property
+    def exclusive_claim(self) -> str:
+        """The reason that kube-scheduler gives where its pods share a claim that one pod may use, as far as is read."""
+        pod, objects = self.subject.pod, self.objects
+        names = {
+            volume.persistent_volume_claim.claim_name for volume in pod.spec.volumes if volume.persistent_volume_claim
+        }
+        shared = (objects.named(PersistentVolumeClaim, name, pod.metadata.namespace) for name in names)
+        is_exclusive = any(claim is not None and is_for_one_pod(claim) for claim in shared)
+        return IN_USE.reasons[0] if is_exclusive and self.subject.claimants is None else ""
+
+    @cached_property
+    def at_most(self) -> Allowance:
+        """How many of its pods may run at once whatever the nodes are, and why not more."""
+        allowed = allowance(self.subject.pod, self.objects.of(ResourceQuota))
+        is_one = self.exclusive_claim and (allowed.copies is None or allowed.copies > 1)
+        return Allowance(1, self.exclusive_claim) if is_one else allowed
+
     @property
     def counts_by_revision(self) -> bool:
         """Whether the release has matchLabelKeys."""
@@ -402,10 +423,9 @@ class ClusterRule(_Rule, frozen=True):
 
 
 class LastRule(_Rule, frozen=True):
-    """Runs once the others have, with what they found and is not silenced; where there is a cluster."""
+    """Runs once the others have, with what they found and is not silenced."""
 
-    needs_cluster: ClassVar[bool] = True
-    check: Callable[[Case, Trial, Sequence[RuleFinding]], Iterable[RuleFinding]]
+    check: Callable[[Case, Sequence[RuleFinding]], Iterable[RuleFinding]]
 
 
 class FaultRule(_Rule, frozen=True):

@@ -30,7 +30,7 @@ from kubespread.kube.api.cluster_objects import (
     VolumeAttachment,
 )
 from kubespread.kube.api.core import Pod, Volume
-from kubespread.kube.persistent_volumes import WAIT_FOR_FIRST_CONSUMER, storage_class_name
+from kubespread.kube.persistent_volumes import WAIT_FOR_FIRST_CONSUMER, is_for_one_pod, storage_class_name
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
 from kubespread.scheduler.causes import (
     Causes,
@@ -355,7 +355,7 @@ class VolumeRestrictions(VolumePlugin):
             claim = cluster.storage.claim(pod, name)
             if claim is None:
                 return Status(Code.UNRESOLVABLE, (f'persistentvolumeclaim "{name}" not found',))
-            if "ReadWriteOncePod" in claim.spec.access_modes:
+            if is_for_one_pod(claim):
                 exclusive.add((pod.metadata.namespace, name))
         disks = [
             each

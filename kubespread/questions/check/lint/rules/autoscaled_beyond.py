@@ -4,6 +4,8 @@ A HorizontalPodAutoscaler, or a ScaledObject of KEDA, raises the number of repli
 beyond what quotas, constraints and free room allow are not created or stay pending, at the worst moment. The maximum is
 placed on the cluster as it is: an autoscaler of nodes may add some, where the constraint lets them be used.
 
+Without a cluster it is counted what quotas, and a claim that one pod may use, allow that the manifests bring.
+
 The workload itself is checked with the replicas that the autoscaler would set: at least its minimum, even where the
 manifest sets none, and at most its maximum.
 
@@ -22,24 +24,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.candidate.replicas import autoscalers_of
-from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
-from kubespread.questions.check.lint.trial import Placed, Trial, counted
+from kubespread.questions.check.lint.rule import Case, Rule, RuleFinding
+from kubespread.questions.check.lint.trial import Placed, counted
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.wording import count_of
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case) -> Iterator[RuleFinding]:
     """Source: pkg/controller/podautoscaler/horizontal.go, normalizeDesiredReplicas"""
-    subject = case.subject
+    subject, trial = case.subject, case.trial
     for autoscaler in () if subject.is_daemon else autoscalers_of(subject.name, case.objects):
-        if autoscaler.most <= subject.replicas or not trial.placed.is_complete:
+        if autoscaler.most <= subject.replicas:
             continue
-        most = trial.placed_with(replicas=autoscaler.most)
-        if not most.is_complete:
-            message = f"{autoscaler.text} may ask for {count_of(autoscaler.most, 'replica')}: {_why(most)}"
-            outcome = trial.placed_with(replicas=most.count).text
-            remedy = Remedy(text=f"{autoscaler.most_field}: {most.count}", outcome=outcome)
-            yield RuleFinding("spec.replicas", message, remedy)
+        asks, outcome = f"{autoscaler.text} may ask for {count_of(autoscaler.most, 'replica')}", None
+        if trial is None:
+            count, why = _by_files(case, autoscaler.most)
+        elif trial.placed.is_complete and not (most := trial.placed_with(replicas=autoscaler.most)).is_complete:
+            count, why, outcome = most.count, _why(most), trial.placed_with(replicas=most.count).text
+        else:
+            continue
+        if why:
+            remedy = Remedy(text=f"{autoscaler.most_field}: {count}", outcome=outcome)
+            yield RuleFinding("spec.replicas", f"{asks}: {why}", remedy, proven=trial is not None)
+
+
+def _by_files(case: Case, most: int) -> tuple[int, str]:
+    """How many of ``most`` replicas may run by what the manifests say alone, and why not all."""
+    count = case.at_most.copies
+    is_beyond = count is not None and case.subject.replicas <= count < most
+    return (count or 0, f"{count} can run: {case.at_most.refusal}") if is_beyond else (most, "")
 
 
 def _why(most: Placed) -> str:
@@ -50,4 +63,4 @@ def _why(most: Placed) -> str:
     return "; ".join(filter(None, (quota, fitting)))
 
 
-RULE = ClusterRule("KS304", "autoscaled-beyond", Severity.WARNING, check)
+RULE = Rule("KS304", "autoscaled-beyond", Severity.WARNING, check)

@@ -5,6 +5,9 @@ already. One that is left has no node that passes every filter of kube-scheduler
 free, for labels that no node has, or its constraints keep it from the nodes with room. It waits until the workload or
 the cluster changes.
 
+Without a cluster only what no cluster could help is found: replicas that share a claim of mode ReadWriteOncePod, which
+the checked manifests bring.
+
 Where the remedies of other findings get every replica placed, those findings are enough, and this one is left out. It
 is only an info where minDomains makes replicas wait for a domain that a node group can make (KS208).
 
@@ -27,24 +30,28 @@ from collections.abc import Iterator, Sequence
 from kubespread.questions.check.lint.possible_domains import Possible, without_nodes
 from kubespread.questions.check.lint.rule import Case, LastRule, RuleFinding
 from kubespread.questions.check.lint.together import explains_pending
-from kubespread.questions.check.lint.trial import Placed, Trial, counted, domains, listed
+from kubespread.questions.check.lint.trial import Trial, counted, domains, listed
 from kubespread.questions.check.lint.ways_out import UNSEARCHED
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.cluster import Change
 from kubespread.wording import verb_of
 
 
-def check(case: Case, trial: Trial, others: Sequence[RuleFinding]) -> Iterator[RuleFinding]:
+def check(case: Case, others: Sequence[RuleFinding]) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/schedule_one.go, findNodesThatPassFilters"""
-    if not trial.placed.pending or explains_pending(others, trial):
+    trial, field, replicas = case.trial, case.subject.field("spec"), case.subject.replicas
+    if trial is None and case.exclusive_claim and replicas > 1:
+        message = f"{_waiting(replicas, replicas - 1)}: {case.exclusive_claim}"
+        yield RuleFinding(field, message, Remedy(text="a claim of mode ReadWriteMany, or one for each replica"))
+    if trial is None or not trial.placed.pending or explains_pending(others, trial):
         return
-    waits, field = _waiting(trial.placed), case.subject.field("spec")
+    waits = _waiting(trial.placed.desired, trial.placed.pending)
     if groups := _meant_for(case, trial):
         intended = Remedy(text="nothing, if that is intended; otherwise lower minDomains, or add nodes there")
         message = f"{waits} until {listed(groups)} adds one, because of minDomains"
-        yield RuleFinding(field, message, intended, severity=Severity.INFO)
+        yield RuleFinding(field, message, intended, severity=Severity.INFO, proven=True)
     else:
-        yield RuleFinding(field, f"{waits}: {trial.placed.message}", UNSEARCHED)
+        yield RuleFinding(field, f"{waits}: {trial.placed.message}", UNSEARCHED, proven=True)
 
 
 def _meant_for(case: Case, trial: Trial) -> Sequence[str]:
@@ -60,13 +67,12 @@ def _meant_for(case: Case, trial: Trial) -> Sequence[str]:
     return list(dict.fromkeys(domain.group for domain in open_to))
 
 
-def _waiting(placed: Placed) -> str:
-    if placed.desired == 1:
+def _waiting(replicas: int, pending: int) -> str:
+    if replicas == 1:
         return "it finds no node"
-    if placed.pending == placed.desired:
-        return f"none of its {counted(placed.desired, 'replica')} finds a node"
-    find = verb_of(placed.pending, "find")
-    return f"{placed.pending} of {counted(placed.desired, 'replica')} {find} no node"
+    if pending == replicas:
+        return f"none of its {counted(replicas, 'replica')} finds a node"
+    return f"{pending} of {counted(replicas, 'replica')} {verb_of(pending, 'find')} no node"
 
 
 RULE = LastRule("KS209", "pending-replicas", Severity.ERROR, check)

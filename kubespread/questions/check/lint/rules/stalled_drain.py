@@ -10,7 +10,9 @@ is full by maxSkew as long as this one has fewer. The successor stays pending, t
 refuses the next eviction: the drain hangs until somebody deletes pods by hand.
 
 All replicas are placed. Then nodes are drained one at a time as far as the budget allows, one of each group of equal
-nodes. Each remedy is tried the same way. Pods without a controller, those of Jobs and those of DaemonSets are left out.
+nodes. Each remedy is tried the same way. Without a cluster nothing is drained: a budget of the manifests that allows no
+eviction, by the pods that they make, is found all the same. Pods without a controller, those of Jobs and those of
+DaemonSets are left out.
 
 Example: six replicas on three nodes, one a zone.
 
@@ -45,7 +47,7 @@ from kubespread.kube.quantity import IntOrStringError
 from kubespread.kube.selector import Selector
 from kubespread.kube.taint import cordoned
 from kubespread.kube.well_known import HOSTNAME, SCHEDULE_ANYWAY
-from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, FieldChange, RuleFinding
+from kubespread.questions.check.lint.rule import Case, Declared, FieldChange, Rule, RuleFinding
 from kubespread.questions.check.lint.trial import Placed, PodChange, Trial, counted, listed, unchanged
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.queue.queue import Entry, place
@@ -61,16 +63,18 @@ _NOT_EVICTED = frozenset({"DaemonSet", "Job", "CronJob"})
 _POLICIES = "NodeInclusionPolicyInPodTopologySpread"
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case) -> Iterator[RuleFinding]:
     """Source: pkg/registry/core/pod/storage/eviction.go, checkAndDecrement, canIgnorePDB
     Source: staging/src/k8s.io/kubectl/pkg/drain/drain.go, evictPods
     """
     workload = case.subject.object
     # Its pods are evicted and made again, and no other workload's controller does that for it.
     is_asked = workload is not None and controller_of(workload) is None and case.subject.name.kind not in _NOT_EVICTED
-    if not is_asked or not trial.placed.count:
+    if not is_asked or not (case.subject.replicas if case.trial is None else case.trial.placed.count):
         return
-    budgets = list(_protecting(case, trial))
+    if case.trial is not None:
+        case.trial.cluster.assume(budget_gaps(case.objects))
+    budgets, is_proven = list(_protecting(case)), case.trial is not None
     if len(budgets) > 1:
         names = [budget.metadata.name for budget, _ in budgets]
         message = (
@@ -78,17 +82,16 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
             "evicts no pod that has more than one"
         )
         remedy = Remedy(text=f"let only one PodDisruptionBudget select them, {names[0]} for example")
-        yield RuleFinding("metadata.name", message, remedy)
+        yield RuleFinding("metadata.name", message, remedy, proven=is_proven)
     for budget, selector in budgets if len(budgets) == 1 else ():
         try:
-            yield from _with_one(budget, selector, case, trial)
+            yield from _with_one(budget, selector, case)
         except IntOrStringError:
             continue
 
 
-def _protecting(case: Case, trial: Trial) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
+def _protecting(case: Case) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
     """The budgets of its namespace that select its pods, each with its selector."""
-    trial.cluster.assume(budget_gaps(case.objects))
     labels = case.subject.labels
     for budget in case.objects.of(PodDisruptionBudget):
         written = budget.spec.selector
@@ -106,42 +109,48 @@ def _cannot_be_drained(case: Case) -> str:
     return f"no node with one of its {replicas} replicas can be drained"
 
 
-def _with_one(budget: PodDisruptionBudget, selector: Selector, case: Case, trial: Trial) -> Iterator[RuleFinding]:
-    others = _others_protected(selector, case, trial)
+def _with_one(budget: PodDisruptionBudget, selector: Selector, case: Case) -> Iterator[RuleFinding]:
+    trial, others = case.trial, _others_protected(selector, case)
     protected = case.subject.replicas + others
     # All that it protects are healthy.
     allowed = disruptions_allowed(desired_and_expected(budget.spec, protected, protected), protected)
     # The health of others would count as well, and a claim may hold a replica to its node.
     is_rehearsed = not others and case.subject.claimants is None
-    drains = _Drains(trial, max(1, allowed), [own for own, _ in case.hard(trial)] if is_rehearsed else [])
-    stalled = drains.stalled(unchanged)
+    drains = stalled = None
+    if trial is not None:
+        drains = _Drains(trial, max(1, allowed), [own for own, _ in case.hard(trial)] if is_rehearsed else [])
+        stalled = drains.stalled(unchanged)
     if not allowed:
         message = f"{_cannot_be_drained(case)}: PodDisruptionBudget {budget.metadata.name} ({_terms(budget)}) allows "
         remedy = _letting_one_go(budget, protected)
-        if stalled is not None:
+        if drains is not None and stalled is not None:
             constraints = _remedy(drains, stalled, case)
             remedy = replace(constraints, text=f"{remedy.text}; {constraints.text}")
-        yield RuleFinding("metadata.name", f"{message}no eviction", remedy)
-    elif stalled is not None:
+        yield RuleFinding("metadata.name", f"{message}no eviction", remedy, proven=trial is not None)
+    elif drains is not None and stalled is not None:
         message = (
             f"a drain of {stalled.node} hangs with {stalled.remaining} of {counted(stalled.before, 'replica')} there: "
             f"PodDisruptionBudget {budget.metadata.name} allows {allowed}, whose replacement fits nowhere: "
             f"{stalled.message}"
         )
-        yield RuleFinding(drains.hard[0].path, message, _remedy(drains, stalled, case))
+        yield RuleFinding(drains.hard[0].path, message, _remedy(drains, stalled, case), proven=True)
 
 
-def _others_protected(selector: Selector, case: Case, trial: Trial) -> int:
+def _others_protected(selector: Selector, case: Case) -> int:
     """How many pods of others a budget with this selector counts: all that are to be, and those that run beside."""
-    kinds, namespace = trial.cluster.kinds, case.subject.name.namespace
+    others = list(case.company.counted_beside(case.subject, selector))
+    to_be = sum(other.replicas for other in others)
+    if case.trial is None:
+        return to_be
+    cluster, namespace = case.trial.cluster, case.subject.name.namespace
+    kinds = cluster.kinds
     protected = KindJudgment(
         kinds,
         lambda kind: kind.namespace == namespace and selector.matches(kind.labels),
         among=lambda: kinds.selectable(namespace, selector),
     )
-    others = list(case.company.counted_beside(case.subject, selector))
     running = sum(selector.matches(pod.metadata.labels) for other in others for pod in other.running)
-    return max(0, len(trial.cluster.arrivals(protected).node) - running) + sum(other.replicas for other in others)
+    return max(0, len(cluster.arrivals(protected).node) - running) + to_be
 
 
 def _terms(budget: PodDisruptionBudget) -> str:
@@ -249,4 +258,4 @@ def _changes(hard: Sequence[Declared], case: Case) -> Iterator[tuple[str, FieldC
         yield f"{softer.text}{where}", softer
 
 
-RULE = ClusterRule("KS302", "stalled-drain", Severity.WARNING, check)
+RULE = Rule("KS302", "stalled-drain", Severity.WARNING, check)

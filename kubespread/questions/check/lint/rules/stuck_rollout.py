@@ -6,7 +6,8 @@ Where a constraint, an anti-affinity or full nodes leave no node for it, or a qu
 its deadline, and so does the fix for an outage that it may carry.
 
 The rollout is rehearsed: all replicas are placed, and the Deployment is restarted on a cluster where nothing else
-happens. Where replicas times nodes exceed 100,000 only its first new pod is placed.
+happens. Where replicas times nodes exceed 100,000 only its first new pod is placed. Without a cluster it is found where
+quotas, or a claim that one pod may use, allow no pod more, which the manifests bring.
 
 Example: three nodes, three replicas, one per node.
 
@@ -29,27 +30,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubespread.controllers.deployment import limits
 from kubespread.kube.api.workloads import Deployment
-from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
+from kubespread.kube.quantity import IntOrStringError
+from kubespread.questions.check.lint.rule import Case, Rule, RuleFinding
 from kubespread.questions.check.lint.trial import Trial, counted
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.reports.happened import RolloutReport
 
+_ROOM = Remedy(text="make room for another pod, or maxUnavailable: 1")
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+
+def check(case: Case) -> Iterator[RuleFinding]:
     """Source: pkg/controller/deployment/rolling.go, reconcileNewReplicaSet, reconcileOldReplicaSets"""
-    deployment, rollout, count = case.subject.object, trial.rollout, trial.placed.count
-    if not isinstance(deployment, Deployment) or not trial.placed.is_complete or not count:
+    deployment = case.subject.object
+    if isinstance(deployment, Deployment):
+        yield from _by_files(deployment, case) if case.trial is None else _rehearsed(deployment, case.trial)
+
+
+def _by_files(deployment: Deployment, case: Case) -> Iterator[RuleFinding]:
+    """No pod beside all old ones, where quotas or a claim allow no more, whatever the nodes are."""
+    try:
+        surge, unavailable = limits(deployment)
+    except IntOrStringError:
+        return
+    if surge and not unavailable and case.at_most.copies == case.subject.replicas > 0:
+        message = _message(surge, 0, 0, case.subject.replicas, case.at_most.refusal)
+        yield RuleFinding("spec.strategy", message, _ROOM)
+
+
+def _rehearsed(deployment: Deployment, trial: Trial) -> Iterator[RuleFinding]:
+    rollout, count = trial.rollout, trial.placed.count
+    if not trial.placed.is_complete or not count:
         return
     if rollout is not None and not rollout.complete:
         new = rollout.passes[-1].running.new if rollout.passes else 0
         surge, unavailable = rollout.max_surge, rollout.max_unavailable
         message = _message(surge, unavailable, new, rollout.replicas, rollout.wedged_on)
-        yield RuleFinding("spec.strategy", message, _remedy(deployment, rollout, trial))
+        yield RuleFinding("spec.strategy", message, _remedy(deployment, rollout, trial), proven=True)
     # Of a rollout that takes too long to rehearse, the first pass alone.
     elif rollout is None and (stall := trial.stall_at_once(deployment)) is not None:
-        remedy = Remedy(text="make room for another pod, or maxUnavailable: 1")
-        yield RuleFinding("spec.strategy", _message(stall[0], 0, 0, count, stall[1]), remedy)
+        yield RuleFinding("spec.strategy", _message(stall[0], 0, 0, count, stall[1]), _ROOM, proven=True)
 
 
 def _message(surge: int, unavailable: int, new: int, replicas: int, why: str | None) -> str:
@@ -71,4 +92,4 @@ def _remedy(deployment: Deployment, rollout: RolloutReport, trial: Trial) -> Rem
     return Remedy(text="make room for another pod, or strategy.type: Recreate")
 
 
-RULE = ClusterRule("KS406", "stuck-rollout", Severity.ERROR, check)
+RULE = Rule("KS406", "stuck-rollout", Severity.ERROR, check)
