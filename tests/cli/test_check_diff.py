@@ -16,7 +16,7 @@ LINT = FIXTURES / "lint"
 CLUSTER = LINT / "cluster.yaml"
 MENDED = [
     "KS101", "KS102", "KS103", "KS104", "KS105", "KS201", "KS203", "KS204", "KS207", "KS208", "KS209", "KS302", "KS401", "KS403",
-    "KS404", "KS405", "KS406", "KS503",
+    "KS404", "KS405", "KS406", "KS503", "KS505",
 ]  # fmt: skip
 """The rules whose example is mended by a patch; of the others the remedy is no change of the object, or only an info."""
 

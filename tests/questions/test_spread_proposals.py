@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Snapshot
 from tests.builders import Data, hard, node, soft
-from tests.cli.support import run
 from tests.world.clusters import deployment
 
 ZONE = "topology.kubernetes.io/zone"
@@ -93,25 +91,6 @@ def test_of_a_workload_of_the_cluster_the_remedy_is_an_edit() -> None:
     (command,) = finding.remedy.commands
     assert '"labelSelector":{"matchLabels":{"app":"web"}}' in command
     assert kubespread.check(snapshot.edited(*finding.remedy.edits), select=["KS505"]).findings == ()
-
-
-def test_the_patch_is_of_the_file_and_nothing_is_found_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fixtures = Path(__file__).parents[2] / "fixtures" / "lint" / "KS505"
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "job.yaml").write_text((fixtures / "bad.yaml").read_text())
-    diff = run("check", "job.yaml", "--diff", "-S", str(fixtures / "cluster.yaml")).out
-    added = [line.removeprefix("+") for line in diff.splitlines() if line.startswith("+ ")]
-    assert added == [
-        "      topologySpreadConstraints:",
-        "      - maxSkew: 1",
-        "        topologyKey: topology.kubernetes.io/zone",
-        "        whenUnsatisfiable: ScheduleAnyway",
-        "        labelSelector:",
-        "          matchLabels:",
-        "            app: web",
-    ]
-    (tmp_path / "job.yaml").write_text("\n".join([(fixtures / "bad.yaml").read_text().rstrip("\n"), *added, ""]))
-    assert run("check", "job.yaml", "-S", str(fixtures / "cluster.yaml"), "--select", "KS505").code == 0
 
 
 @settings(max_examples=25, deadline=None)
