@@ -452,6 +452,9 @@ def survive(
     after: Sequence[str] = (),
     pairs: bool = False,
     preemption: bool = True,
+    autoscaler: str | None = None,
+    node_groups: GroupsGiven = None,
+    instance_types: InstanceTypesGiven | None = None,
     jobs: int | None = 1,
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
@@ -469,6 +472,9 @@ def survive(
     - ``after``: Lose each domain after this step, an edit (fail=zone=a, 'drain NODE'): what both leave behind counts.
     - ``pairs``: Lose every two domains of a key together, instead of each by itself.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
@@ -489,6 +495,9 @@ def upgrade(
     delete_emptydir_data: bool = True,
     force: bool = False,
     preemption: bool = True,
+    autoscaler: str | None = None,
+    node_groups: GroupsGiven = None,
+    instance_types: InstanceTypesGiven | None = None,
     prices: PricesGiven | None = None,
     remedies: bool = True,
     jobs: int | None = 1,
@@ -517,6 +526,9 @@ def upgrade(
     - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
     - ``force``: Also evict pods without a controller; without it kubectl refuses.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.

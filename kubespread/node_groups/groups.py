@@ -31,6 +31,10 @@ class Autoscaler(StrEnum):
     CLUSTER_AUTOSCALER = "ca"
     KARPENTER = "karpenter"
 
+    @property
+    def full_name(self) -> str:
+        return "cluster-autoscaler" if self is Autoscaler.CLUSTER_AUTOSCALER else self.value
+
 
 class Expander(StrEnum):
     """How cluster-autoscaler chooses among groups that help, as its option ``--expander`` has it."""

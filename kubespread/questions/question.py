@@ -605,6 +605,14 @@ InstanceTypesFile = Annotated[
 ]  # fmt: skip
 OF_AUTOSCALER = {"node_groups": ("autoscaler",), "instance_types": ("autoscaler",)}
 """What needs an autoscaler."""
+NO_GROWTH = "autoscalers: no replicas and no nodes are added"
+"""What is not modeled of autoscalers; where one adds nodes `with_growth` says what is not then."""
+
+
+def with_growth(not_modelled: Iterable[str]) -> tuple[str, ...]:
+    return tuple("autoscalers of pods: no replicas are added" if text is NO_GROWTH else text for text in not_modelled)
+
+
 AUTOSCALER_TYPES = {
     "autoscaler": "str | None", "node_groups": "GroupsGiven", "instance_types": "InstanceTypesGiven | None"
 }  # fmt: skip

@@ -215,7 +215,9 @@ def scaled_sentences(moments: Sequence[AutoscalingReport | None]) -> Iterator[st
     pod waited.
     """
     scaled = [report for report in moments if report is not None]
-    if scaled:
+    if scaled and scaled[-1].assumed_from:
+        yield autoscaler_sentence(scaled[-1])
+    elif scaled:
         added = sum(report.added for report in scaled)
         yield f"{scaled[0].autoscaler} adds {count_of(added, 'node') if added else 'no node'}"
     if moments and moments[-1] is not None:

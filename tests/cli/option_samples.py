@@ -275,8 +275,8 @@ SAMPLES: dict[str, dict[str, str]] = {
         "--to-kube-version": "--to-kube-version 1.31", "--to-feature-gates": "--to-feature-gates MatchLabelKeysInPodTopologySpread=true",
         "--all": "--all", "-l": "-l app=other", "-A": "-A", **_WORKERS,
     },
-    "survive": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--after": "--after fail=n0", "--key": "--key hostname", "--pairs": "--pairs", "--fail-on": "--fail-on short", "--no-preemption": "--no-preemption", **_WORKERS},
-    "upgrade": {"--nodes": "--nodes pool=y", "workloads": "deploy/web", "-n": "-n shop", "-l": "-l app=web", "--to": "--to 2x8", **SHARED, "--surge": "--surge 1", "--batch": "--batch 2", "--prices": "--prices prices.json", "--no-preemption": "--no-preemption", **_WORKERS},
+    "survive": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--after": "--after fail=n0", "--key": "--key hostname", "--pairs": "--pairs", "--fail-on": "--fail-on short", "--no-preemption": "--no-preemption", **_WORKERS, **_GROWTH},
+    "upgrade": {"--nodes": "--nodes pool=y", "workloads": "deploy/web", "-n": "-n shop", "-l": "-l app=web", "--to": "--to 2x8", **SHARED, "--surge": "--surge 1", "--batch": "--batch 2", "--prices": "--prices prices.json", "--no-preemption": "--no-preemption", **_WORKERS, **_GROWTH},
     "map": {"workload": "deploy/web", **_MANIFEST, **SHARED, **_WATCH, "--by": "--by load", "--key": "--key pool"},
     "rebalance": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--soft": "--soft", "--descheduler": "--descheduler policy.yaml", "--no-preemption": "--no-preemption"},
     "capacity": {

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.node_groups.file import read_node_groups
 from kubespread.node_groups.groups import (
@@ -17,6 +20,7 @@ from kubespread.node_groups.groups import (
     growing_pools,
 )
 from kubespread.questions.autoscaling.autoscale import autoscale
+from kubespread.questions.autoscaling.templates import NOTHING_LOST, Lost
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
 from kubespread.snapshot.snapshot import Snapshot
@@ -62,6 +66,13 @@ def growth(asked: AskedOfAutoscaler, snapshot: Snapshot) -> partial[AutoscalingR
     return partial(autoscale, groups=groups.groups, kind=kind, types=types, expanders=groups.expanders)
 
 
+class Growth(Struct, frozen=True):
+    """An autoscaler, and the NodePools that it was assumed from; none where it was asked for."""
+
+    autoscale: partial[AutoscalingReport]
+    assumed_from: tuple[str, ...] = ()
+
+
 class Grown(NamedTuple):
     """A copy of a world with the nodes that an autoscaler adds."""
 
@@ -69,32 +80,40 @@ class Grown(NamedTuple):
     world: World
 
 
-def grown(asked: AskedOfAutoscaler, snapshot: Snapshot, world: World) -> Grown | None:
-    """What the autoscaler that is asked for adds, else what Karpenter does where the cluster has NodePools: nothing but
-    Karpenter reads these. None where no pod waits, there is neither, or Karpenter, which nobody asked for, adds nothing
-    as no pod is its business or nothing tells what the nodes of its pools are like, which is then a gap. Raises what
-    `growth` raises.
+def usual_growth(asked: AskedOfAutoscaler, snapshot: Snapshot, world: World) -> Growth | None:
+    """The autoscaler that is asked for, else Karpenter for the NodePools of the cluster, which nothing else reads: one
+    that cannot be read is a gap then. Raises what `growth` raises.
     """
+    if (autoscale_as_asked := growth(asked, snapshot)) is not None:
+        return Growth(autoscale_as_asked)
     try:
-        grow = growth(asked, snapshot) or _of_pools(snapshot)
+        pools = growing_pools(snapshot.objects)
     except SnapshotError as error:
-        if asked.autoscaler is not None:
-            raise
         world.assume([f"what Karpenter adds is not known: {error}"])
         return None
-    if grow is None or not world.waiting:
+    names = tuple(pool.name for pool in pools)
+    return Growth(partial(autoscale, groups=pools, kind=Autoscaler.KARPENTER), names) if pools else None
+
+
+def grown(growth: Growth | None, world: World, lost: Lost = NOTHING_LOST) -> Grown | None:
+    """What is added outside of what is ``lost``. None without an autoscaler, where no pod waits, and where nobody asked
+    for it and it adds nothing, as no pod is its business or nothing tells what new nodes are like: that is a gap.
+    """
+    if growth is None or not world.waiting:
         return None
     after = world.fork()
-    report = grow(after, searches=False)
-    world.assume(after.assumed)
+    report = replace(growth.autoscale(after, searches=False, lost=lost), assumed_from=growth.assumed_from)
     is_told = report.added or (report.waiting and not report.unknown_groups)
     return Grown(report, after) if is_told or not report.assumed_from else None
 
 
-def _of_pools(snapshot: Snapshot) -> partial[AutoscalingReport] | None:
-    pools = growing_pools(snapshot.objects)
-    names = tuple(pool.name for pool in pools)
-    return partial(autoscale, groups=pools, kind=Autoscaler.KARPENTER, assumed_from=names) if pools else None
+def with_files_read(asked: AskedOfAutoscaler) -> dict[str, Any]:
+    """The fields with what their files hold, which may be read only once. Raises ManifestError."""
+    groups, types = asked.node_groups, asked.instance_types
+    return {
+        "node_groups": read_node_groups(groups) if isinstance(groups, str) else groups,
+        "instance_types": None if types is None else read_instance_types(types),
+    }
 
 
 def _groups(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> NodeGroups:

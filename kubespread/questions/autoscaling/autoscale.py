@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
@@ -21,7 +23,7 @@ from kubespread.questions.autoscaling.growing import (
     scale_up,
     verdicts_on,
 )
-from kubespread.questions.autoscaling.templates import ZoneGroup, zone_groups
+from kubespread.questions.autoscaling.templates import NOTHING_LOST, Lost, ZoneGroup, zone_groups
 from kubespread.reports.autoscaling import (
     AutoscalingReport,
     GroupLeast,
@@ -218,7 +220,6 @@ def _compositions(total: int, most: Sequence[int]) -> Iterator[Counts]:
 
 
 _MAX_NAMED = 3
-_NAMES = {Autoscaler.CLUSTER_AUTOSCALER: "cluster-autoscaler", Autoscaler.KARPENTER: "karpenter"}
 _NOT_MODELLED = {
     Autoscaler.CLUSTER_AUTOSCALER: cluster_autoscaler.NOT_MODELLED,
     Autoscaler.KARPENTER: karpenter.NOT_MODELLED,
@@ -234,15 +235,15 @@ def autoscale(
     expanders: Sequence[Expander] = DEFAULT_EXPANDERS,
     prices: Prices | None = None,
     searches: bool = True,
-    assumed_from: tuple[str, ...] = (),
+    lost: Lost = NOTHING_LOST,
 ) -> AutoscalingReport:
     """Let ``world`` grow as the autoscaler would, until nothing waits or no further node helps.
 
     ``types``: what Karpenter launches for groups without a template. ``expanders``: how cluster-autoscaler chooses.
     ``prices``: of what has none of its own. ``searches``: also find the fewest nodes that
-    would have been enough, where each group has one kind of nodes. ``assumed_from``: the NodePools that tell of the
-    autoscaler where nobody asked for it. The nodes and pods that came are in the world and its happenings. Raises
-    UsageError for a template that is no node of the cluster.
+    would have been enough, where each group has one kind of nodes. ``lost``: what no new node can be part of. The nodes
+    and pods that came are in the world and its happenings. Raises UsageError for a template that is no node of the
+    cluster.
     """
     world.settle()
     daemons = [template for _, template in daemon_templates(world)]
@@ -255,7 +256,9 @@ def autoscale(
         types=types if launches else (),
         keys=_keys(pending),
         prices=prices,
+        gone=lost.nodes,
     )
+    zones, barred = _outside(zones, lost)
     searches = searches and bool(pending) and not any(group.has_types for group in zones)
     search = FewestNodes(world.fork(), [group.fork() for group in zones], daemons) if searches else None
     picked = [
@@ -273,7 +276,7 @@ def autoscale(
     if loops and loops[-1].left >= loops[-1].pending:
         notes.append(f"loop {loops[-1].number} placed none of the pods it was for: nothing further is tried")
     alone = () if search is None else search.per_group()
-    stuck = tuple(_unhelped(world, zones, daemons))
+    stuck = tuple(_unhelped(world, zones, daemons, barred))
     nodes = world.cluster.nodes.objects
     hopes = [
         [group for group in picked if _may_take(group, pods) and not karpenter.too_little_for(pods.pod, group, nodes)]
@@ -282,8 +285,7 @@ def autoscale(
     unknown = [group for group in picked if any(group in hope for hope in hopes)]
     world.assume(_unknown(group) for group in unknown or [group for group in picked if not (stuck or group.template)])
     return AutoscalingReport(
-        autoscaler=_NAMES[kind],
-        assumed_from=assumed_from,
+        autoscaler=kind.full_name,
         expanders=() if launches else tuple(expander.value for expander in expanders),
         waiting=sum(map(len, pending)),
         loops=loops,
@@ -383,7 +385,24 @@ def _unknown(group: ZoneGroup) -> str:
     return f"karpenter: the instance types of {group.group.name} are not in the cluster: its new nodes {kinds}; {told}"
 
 
-def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[UnhelpedPods]:
+def _outside(groups: Sequence[ZoneGroup], lost: Lost) -> tuple[list[ZoneGroup], list[GroupVerdict]]:
+    """The groups without the machines that would be part of what is lost; of which that leaves none, and why."""
+    outside, barred = list[ZoneGroup](), list[GroupVerdict]()
+    for group in groups:
+        taken = [lost.takes(machine.node) for machine in group.machines]
+        if not group.machines:
+            taken = [lost.takes(Node(metadata=ObjectMeta(labels={ZONE: group.zone or ""})))]
+        if all(taken):
+            barred.append(GroupVerdict(group=group.name, reason="its nodes would be in what is lost"))
+        else:
+            machines = (machine for machine, domain in zip(group.machines, taken, strict=False) if not domain)
+            outside.append(replace(group, machines=tuple(machines)))
+    return outside, barred
+
+
+def _unhelped(
+    world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod], barred: Iterable[GroupVerdict]
+) -> Iterator[UnhelpedPods]:
     limited = karpenter.at_their_limits(groups, world.cluster.nodes.objects)
     hindrance = karpenter.hindrances(world.cluster, groups, daemons)
 
@@ -404,7 +423,7 @@ def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod])
             workload=workload_of(world, pods.waiting[0].pod),
             pods=tuple(NamespacedName.of(waiting.pod) for waiting in pods.waiting),
             message=world.message(pods.waiting[0]),
-            groups=tuple(GroupVerdict(group=group.name, reason=reason(group, pods)) for group in groups),
+            groups=(*(GroupVerdict(group=group.name, reason=reason(group, pods)) for group in groups), *barred),
         )
 
 

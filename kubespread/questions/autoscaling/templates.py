@@ -22,7 +22,7 @@ from kubespread.kube.api.meta import ObjectMeta, ResourceList
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import Requirement
 from kubespread.kube.taint import uncordoned
-from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, READY, REGION, ZONE
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, READY, REGION, ZONE
 from kubespread.node_groups.groups import InstanceType, NodeGroup
 from kubespread.scenario.prices import Prices
 from kubespread.snapshot.edits.new_nodes import as_new_node, going_along, labels_of_zone, named, node_called
@@ -49,6 +49,23 @@ class Machine(Struct, frozen=True):
     type: str | None = None
     """Its instance type; None where its group has but one kind of nodes."""
     price: Decimal | None = None
+
+
+class Lost(Struct, frozen=True):
+    """What has failed, so that no new node can be part of it."""
+
+    domains: Mapping[str, Collection[str]]
+    """By topology key the values that are lost."""
+    nodes: Sequence[Node]
+    """Nodes that are gone: they still say what others of their groups are like."""
+
+    def takes(self, node: Node) -> bool:
+        """Whether a new node would be part of it: it is of another host."""
+        labels = node.metadata.labels
+        return any(labels.get(key) in values for key, values in self.domains.items() if key != HOSTNAME)
+
+
+NOTHING_LOST = Lost({}, ())
 
 
 class ZoneGroup(Struct):
@@ -124,16 +141,18 @@ def zone_groups(
     types: Sequence[InstanceType] = (),
     keys: Collection[str] = (),
     prices: Prices | None = None,
+    gone: Sequence[Node] = (),
 ) -> list[ZoneGroup]:
     """Every group in each of its zones, by name. ``launches``: the autoscaler picks machines itself, as Karpenter does,
     so the template describes new nodes better than existing nodes do, in any zone; groups without a template choose
     among ``types``, apart for each value of the topology ``keys``. What has no price of its own has that of
-    ``prices``. Raises UsageError for a template that is no node of the cluster.
+    ``prices``. Nodes that are ``gone`` are models of new ones too. Raises UsageError for a template that is no node of
+    the cluster.
     """
     in_zones = (
         _of_types(group, nodes, types, keys)
         if types and group.template is None
-        else _in_zones(group, nodes, launches=launches)
+        else _in_zones(group, nodes, gone, launches=launches)
         for group in groups
     )
     made = [group if prices is None else _priced(group, prices) for group in chain.from_iterable(in_zones)]
@@ -154,15 +173,18 @@ def zone_of(node: Node) -> str | None:
     return node.metadata.labels.get(ZONE)
 
 
-def _in_zones(group: NodeGroup, nodes: Sequence[Node], *, launches: bool) -> Iterator[ZoneGroup]:
-    declared = node_called(group.template, nodes) if isinstance(group.template, str) else group.template
+def _in_zones(group: NodeGroup, nodes: Sequence[Node], gone: Sequence[Node], *, launches: bool) -> Iterator[ZoneGroup]:
+    every = [*nodes, *gone]
+    declared = node_called(group.template, every) if isinstance(group.template, str) else group.template
     members = [] if group.members is None else nodes_with(group.members, nodes)
-    in_use = sorted({zone for node in members if (zone := zone_of(node)) is not None})
+    models = [] if group.members is None else nodes_with(group.members, every)
+    in_use = sorted({zone for node in models if (zone := zone_of(node)) is not None})
     zones: Sequence[str | None] = group.zones or in_use or [None]
     for zone in zones:
         mine = [node for node in members if zone is None or zone_of(node) == zone]
-        examples = [] if launches and declared is not None else members if launches else mine
-        template, made_of = _template(group, zone, examples, declared, nodes)
+        alike = [node for node in models if launches or zone is None or zone_of(node) == zone]
+        examples = [] if launches and declared is not None else alike
+        template, made_of = _template(group, zone, examples, declared, every)
         yield ZoneGroup(
             group=group,
             zone=zone_of(template) if zone is None and template is not None else zone,

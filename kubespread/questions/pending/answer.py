@@ -20,7 +20,7 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.quantity import rounded
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.autoscaling.asked import grown
+from kubespread.questions.autoscaling.asked import grown, usual_growth
 from kubespread.questions.causes.bars import (
     SELECTION,
     TAINT,
@@ -380,7 +380,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     groups = _groups(scene, is_asked, Commands.about(question, scene))
     if not groups:
         whose.check_any(world, now)
-    scaled = grown(question, now, world)
+    scaled = grown(usual_growth(question, now, world), world)
     return PendingReport(
         kube_version=str(scene.release),
         cluster=scene.source,

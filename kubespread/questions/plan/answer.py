@@ -14,7 +14,7 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, sentence
-from kubespread.questions.autoscaling.asked import grown
+from kubespread.questions.autoscaling.asked import grown, usual_growth
 from kubespread.questions.costs import cost_change, price_gaps
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import TopologyMap
@@ -128,7 +128,8 @@ def _compared(question: Plan, scene: Scene) -> PlanReport:
     world = trial.scene.world
     after = _Side(question, replace(scene, given=as_snapshot(world, trial.scene.now)), "after")
     after.want(world)
-    scaled = None if scenario.autoscaler is not None else grown(scenario, trial.scene.now, world)
+    own_growth = None if scenario.autoscaler is not None else usual_growth(scenario, trial.scene.now, world)
+    scaled = grown(own_growth, world)
     prices = None if question.prices is None else read_prices(question.prices)
     nodes = [side.now.nodes for side in (before.scene, after.scene)]
     by_name = {node.metadata.name: node for side in nodes for node in side}

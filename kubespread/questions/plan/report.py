@@ -14,7 +14,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.map.report import Load, MapNode
 from kubespread.questions.upgrade.report import UpgradeReport
-from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence, scaled_sentences, why_waiting
+from kubespread.reports.autoscaling import AutoscalingReport, scaled_sentences
 from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
 from kubespread.reports.happened import FewerReady, GonePod, Happened, RolloutReport, of_unknown
 from kubespread.reports.parts import ClusterReport, Dealt, Judgment, Report, ScheduledReport
@@ -417,10 +417,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     def sentences(self) -> Iterator[str]:
         lost = [f"{count_of(number, 'pod')} lost for good"] if (number := len(self.played.lost_for_good)) else []
         yield "; ".join((self._fit, *self.played.not_done, *self.played.chances, *lost, *self._worse))
-        yield from scaled_sentences([step.autoscaling for step in self.played.steps])
-        if self.autoscaling is not None:
-            yield autoscaler_sentence(self.autoscaling)
-            yield from why_waiting(self.autoscaling)
+        in_the_end = () if self.autoscaling is None else (self.autoscaling,)
+        yield from scaled_sentences([*(step.autoscaling for step in self.played.steps), *in_the_end])
         before, after = self.before, self.after
         fill = [
             f"{was.resource} {was.percent}% → {now.percent}%"

@@ -9,13 +9,18 @@ from itertools import combinations
 from typing import Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.node_groups.groups import Autoscaler
+from kubespread.questions.autoscaling.asked import Growth, grown, usual_growth, with_files_read
+from kubespread.questions.autoscaling.templates import Lost, zone_of
 from kubespread.questions.editing import played
+from kubespread.questions.question import with_growth
 from kubespread.questions.scene import Scene
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import (
@@ -24,6 +29,7 @@ from kubespread.questions.survive.report import (
     LostWorkload,
     ShortWorkload,
     SurviveReport,
+    Trouble,
     trouble_of,
 )
 from kubespread.questions.workloads_asked import WorkloadsAsked
@@ -57,6 +63,7 @@ _UNKNOWN = "whether its controller makes lost pods again is not known"
 
 def answer(question: Survive, scene: Scene) -> SurviveReport:
     """The nodes of a domain fail, pods are placed again, and then the Node objects are deleted too."""
+    question = replace(question, **with_files_read(question))
     counting = _Counting.of(question, scene)
     world, whose = counting.world, counting.whose
     if counting.is_empty:
@@ -67,7 +74,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
     lost = list(_lost(world, question, counting.silenced))
     if not lost:
         raise UsageError(f"after {', '.join(question.after)} no other domain is left to lose")
-    losses = tuple(scene.tasks(counting, lost, known=_known))
+    losses = tuple(scene.tasks(counting, lost, question, known=_known))
     report = SurviveReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -79,8 +86,9 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         losses=losses,
         after=counting.first,
         pairs=question.pairs,
+        autoscaler=None if question.autoscaler is None else Autoscaler(question.autoscaler).full_name,
         gaps=scene.gaps(world.assumed),
-        not_modelled=Survive.never_modelled,
+        not_modelled=Survive.never_modelled if counting.growth is None else with_growth(Survive.never_modelled),
         notes=(
             *scene.notes,
             *counting.notes,
@@ -92,7 +100,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
 
 
 def _known(loss: DomainLoss) -> str:
-    return trouble_of([loss], loss.trouble[0]) if loss.trouble else ""
+    return trouble_of([loss], loss.remaining[0]) if loss.remaining else ""
 
 
 def _failures(question: Survive, report: SurviveReport) -> Iterator[str]:
@@ -170,11 +178,12 @@ class _Counting:
 
     def __init__(
         self, baseline: Baseline, notes: Sequence[str], whose: WorkloadsAsked, steps: Sequence[Edit], namespace: str,
-        told: Sequence[WorkloadName],
+        told: Sequence[WorkloadName], growth: Growth | None,
     ) -> None:  # fmt: skip
         """``steps`` come before each loss, ``namespace`` is that of names in them. Each loss has a row for those of
-        ``told``, whether it touches them or not.
+        ``told``, whether it touches them or not. ``growth`` adds nodes after each.
         """
+        self.growth = growth
         self.whose, self.baseline, self.notes, self.told = whose, baseline, [*notes], told
         self.assumed = baseline.world.assumed
         self.counts = whose.those_in(baseline.world)
@@ -188,7 +197,8 @@ class _Counting:
         whose = question.asked_in(scene.snapshot)
         # No step reads a file: an assistant may have written it.
         steps = [parse(step, None) for step in question.after]
-        return cls(*scene.settled("anything is lost"), whose, steps, whose.default, question.told)
+        growth = usual_growth(question, scene.now, scene.world)
+        return cls(*scene.settled("anything is lost"), whose, steps, whose.default, question.told, growth)
 
     @property
     def world(self) -> World:
@@ -265,6 +275,8 @@ class _Loss:
         gone = [*names, *(name for name in counting.silenced if name not in names)]
         difference = trial.during(partial(remove_failed, names=gone))
         removed, made_room = self._state(difference), tuple(preempted_pods(happened))
+        scaled = grown(counting.growth, trial.world, self._barred()) if difference.waiting else None
+        then = difference if scaled is None else _after_growth(difference, scaled.world)
         workloads = tuple(self._rows(failed, removed, difference))
         return DomainLoss(
             topology_key=self._domain.key,
@@ -291,7 +303,21 @@ class _Loss:
             loads=loads,
             evictions=tuple(node_evictions(happened)),
             notes=tuple(happened.notes),
+            autoscaling=None if scaled is None else scaled.report,
+            still_pending=None if scaled is None else len(then.waiting),
+            trouble_when_grown=None if counting.growth is None or counting.growth.assumed_from else tuple(_left(then)),
         )
+
+    def _barred(self) -> Lost:
+        """What new nodes cannot be part of: the lost domain, and zones whose nodes all fell silent before it."""
+        counting, standing = self._counting, self._trial.world.living.nodes
+        gone = [
+            node for node in counting.baseline.world.living.nodes.objects if node.metadata.name not in standing.index
+        ]
+        silenced = {zone for node in gone if node.metadata.name in counting.silenced and (zone := zone_of(node))}
+        zones = silenced - {zone for node in standing.objects if (zone := zone_of(node))}
+        own = {self._domain.key: {*self._domain.value.split("+")}}
+        return Lost({ZONE: zones, **own} if self._domain.key != ZONE else {ZONE: zones | own[ZONE]}, gone)
 
     def _landed(self, happened: Happenings) -> tuple[LandedPods, ...]:
         return tuple(landed_pods(self._trial.world, happened.placed, self._counting.workload))
@@ -357,6 +383,24 @@ class _Loss:
                 pending=failed.waiting[workload],
                 pending_after_removal=removed.waiting[workload],
             )
+
+
+def _after_growth(difference: Difference, world: World) -> Difference:
+    """What differs in a fork of the world to which nodes were added."""
+    return replace(difference, world=world, happened=(*difference.happened, world.happenings))
+
+
+def _left(difference: Difference) -> Iterator[Trouble]:
+    """What is wrong now."""
+    short = {short.workload for short in difference.short}
+    wrong: dict[Trouble, object] = {
+        "pending": difference.waiting,
+        "short": short,
+        "lost": difference.lost_unasked,
+        "unmade": any(workload not in short for workload in difference.not_made),
+        "budget": difference.broken_budgets,
+    }
+    return (trouble for trouble, is_so in wrong.items() if is_so)
 
 
 class _State(Struct, frozen=True):

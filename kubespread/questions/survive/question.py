@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from kubespread.questions.question import Function, Option, WorkloadsQuestion
+from kubespread.questions.question import (
+    AUTOSCALER_TYPES,
+    NO_GROWTH,
+    OF_AUTOSCALER,
+    AutoscalerName,
+    Function,
+    InstanceTypesFile,
+    NodeGroupsFile,
+    Option,
+    WorkloadsQuestion,
+)
 
 if TYPE_CHECKING:
     from kubespread.questions.survive.report import SurviveReport
-
-    pass
 
 
 class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
@@ -21,6 +29,10 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     eventually does. Each domain is lost by itself, with --pairs each two together, and with --after once something
     else has failed. The exit code is 0 whatever the answer, unless --fail-on is given.
 
+    With --autoscaler the verdict and --fail-on are about what is left once the Node objects are deleted and nodes are
+    added, outside of the domains that are lost. Without, what Karpenter would add by the cluster's NodePools is said,
+    and does not count.
+
     \b
     Examples:
       kubespread survive -A
@@ -28,6 +40,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
       kubespread survive -A --key zone --key hostname -S cluster.json.gz
       kubespread survive -A --after fail=zone=a
       kubespread survive -A --pairs --fail-on any
+      kubespread survive -A --autoscaler karpenter --instance-types types.yaml --fail-on any
       kubespread survive -A --add-node node-7:3@zone=c --scale shop/deploy/web=12
     """
 
@@ -37,9 +50,10 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     never_modelled = (
         "how long it takes: pods on silent nodes are deleted after about 6 minutes, at a limited rate per zone",
         "which node of a zone loses its pods first: in the order of the cluster, and of more than 20 a few at once",
-        "autoscalers: no replicas and no nodes are added",
+        NO_GROWTH,
         "the order in which pods are made again: by namespace, kind and name, where another may leave others pending",
     )
+    needs = OF_AUTOSCALER
     verdict_counts = False
     hands_out = True
     doing = "losing domains"
@@ -56,7 +70,9 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
         """,
         "snapshot keys scheduler",
-        "namespace workloads selector after pairs preemption jobs timeout on_progress",
+        "namespace workloads selector after pairs preemption autoscaler node_groups instance_types jobs timeout "
+        "on_progress",
+        types=AUTOSCALER_TYPES,
     )
 
     keys: Annotated[
@@ -81,6 +97,9 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     """By topology key the only domains of it that are lost; of a key that is not here all are."""
     told: tuple[Any, ...] = ()
     """WorkloadNames of which each loss has a row, whether it touches them or not."""
+    autoscaler: AutoscalerName = None
+    node_groups: NodeGroupsFile = None
+    instance_types: InstanceTypesFile = None
     fail_on: Annotated[
         tuple[Literal["pending", "short", "lost", "any"], ...],
         Option(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal, get_args
 
 import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.happened import LandedPods, NodeEviction, UnmadePods, of_unknown
 from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, preempted_pods
@@ -153,6 +155,22 @@ class DomainLoss(Report, frozen=True):
     """Of the nodes outside of the domain, where the loss changes it while the Node objects are there, in the order of
     the cluster.
     """
+    autoscaling: AutoscalingReport | None = None
+    """What an autoscaler adds, outside of what is lost, for the pods that wait once the Node objects are deleted: the
+    one that was asked for, else Karpenter where there are NodePools; null without, and where no pod waits.
+    """
+    still_pending: int | None = None
+    """Pods without a node then, of each workload those that it has more of than before; null where ``autoscaling`` is.
+    """
+    trouble_when_grown: tuple[Trouble, ...] | None = None
+    """What is left of ``trouble`` once the Node objects are deleted and the autoscaler that was asked for has added its
+    nodes; null where none was asked for.
+    """
+
+    @property
+    def remaining(self) -> tuple[Trouble, ...]:
+        """What counts in the verdict."""
+        return self.trouble if self.trouble_when_grown is None else self.trouble_when_grown
 
     @property
     def values(self) -> Sequence[str]:
@@ -161,8 +179,13 @@ class DomainLoss(Report, frozen=True):
 
     @property
     def may_pass(self) -> bool:
-        """Whether all that is wrong is that workloads are short that may have other pods again."""
-        return self.trouble == ("short",) and all(short.controller_unknown for short in self.short)
+        """Whether all that is wrong is that workloads are short that may have other pods again, or that pods wait that
+        new nodes may take of which nothing tells what they are like.
+        """
+        if self.remaining == ("short",):
+            return all(short.controller_unknown for short in self.short)
+        is_for_nodes = self.trouble_when_grown is not None and {*self.remaining} <= {"pending", "short"}
+        return is_for_nodes and self.autoscaling is not None and bool(self.autoscaling.unknown_groups)
 
     @property
     def unmade(self) -> tuple[int, int]:
@@ -223,6 +246,8 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     """
     pairs: bool = False
     """Whether each loss is that of two domains."""
+    autoscaler: str | None = None
+    """The autoscaler that was asked for, whose nodes count in the verdict; null for none."""
 
     def by_key(self) -> Iterator[tuple[str, tuple[DomainLoss, ...]]]:
         """The losses of each topology key."""
@@ -230,9 +255,9 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
             yield key, tuple(loss for loss in self.losses if loss.topology_key == key)
 
     def judged(self) -> Judgment:
-        if any(loss.trouble and not loss.may_pass for loss in self.losses):
+        if any(loss.remaining and not loss.may_pass for loss in self.losses):
             return "no"
-        if any(loss.trouble for loss in self.losses):
+        if any(loss.remaining for loss in self.losses):
             return "unknown"
         if self.after is not None and not self.after.is_done:
             return "unknown"
@@ -244,11 +269,12 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
 
     def worst(self, trouble: Trouble | None = None) -> str | None:
         """What the worst loss does, of one trouble or of any; None where no loss has it."""
-        bad = [loss for loss in self.losses if (trouble in loss.trouble if trouble else loss.trouble)]
+        bad = [loss for loss in self.losses if (trouble in loss.remaining if trouble else loss.remaining)]
         if not bad:
             return None
         loss = min(bad, key=badness)
-        return trouble_of([loss], trouble or loss.trouble[0])
+        does = trouble_of([loss], trouble or loss.remaining[0])
+        return does if loss.autoscaling is None or self.autoscaler is None else f"{does}; {_grown([loss])}"
 
 
 def badness(loss: DomainLoss) -> tuple[int, int, int, int, str]:
@@ -269,7 +295,15 @@ def _sentences(report: SurviveReport) -> Iterator[str]:
         then = f"after {', '.join(first.steps)}, " if first.is_done else "as far as it got, "
         if not first.is_done:
             yield first.not_done
+    growth = [f"{then}{_grown(alike)}" for _, losses in report.by_key() for alike in _grown_alike(losses)]
+    if report.autoscaler is not None:
+        for _, losses in report.by_key():
+            yield f"{then}{_outcome(losses, report)}"
+        yield from growth
+        then += f"without {report.autoscaler}, "
     yield from (f"{then}{sentence}" for _, sentence in sorted(ranked, key=lambda item: item[0]))
+    if report.autoscaler is None:
+        yield from growth
     yield from of_unknown(short for loss in report.losses for short in loss.short)
     if first is not None and first.is_done:
         yield _of_first(first)
@@ -278,6 +312,41 @@ def _sentences(report: SurviveReport) -> Iterator[str]:
     if report.pending_before:
         stays = says(report.pending_before, "pod", "stay")
         yield f"{stays} pending before anything is lost, once those that fit are placed"
+
+
+def _outcome(losses: Sequence[DomainLoss], report: SurviveReport) -> str:
+    """``once nodes are deleted and karpenter has added others, 2 of 3 zones can be lost``."""
+    standing = [loss for loss in losses if not loss.already_lost]
+    safe, all_of = sum(not loss.remaining for loss in standing), _all_of(standing, in_pairs=report.pairs)
+    can = f"any one of {all_of}" if safe == len(standing) else f"{safe or 'none'} of {all_of}"
+    return f"once the nodes are deleted and {report.autoscaler} has added others, {can} can be lost"
+
+
+def _all_of(standing: Sequence[DomainLoss], *, in_pairs: bool) -> str:
+    """``3 zones``."""
+    key = domain_noun(standing[0].topology_key) if standing else "domain"
+    return f"{count_of(len(standing), 'pair')} of {key}s" if in_pairs else count_of(len(standing), key)
+
+
+def _grown_alike(losses: Sequence[DomainLoss]) -> Iterator[Sequence[DomainLoss]]:
+    """Losses after which nodes are added: those that leave pods pending, the worst first, and those that do not."""
+    scaled = [loss for loss in losses if loss.autoscaling is not None]
+    bad = sorted((loss for loss in scaled if loss.still_pending), key=lambda loss: -(loss.still_pending or 0))
+    return filter(None, (bad, [loss for loss in scaled if not loss.still_pending]))
+
+
+def _grown(losses: Sequence[DomainLoss]) -> str:
+    """``losing zone a or b: karpenter adds up to 2 nodes, 1 pod still pending: it may have 3 nodes and has them``."""
+    scaled = [loss.autoscaling for loss in losses if loss.autoscaling is not None]
+    whole = msgspec.structs.replace(scaled[0], groups=tuple(group for report in scaled for group in report.groups))
+    left = [loss.still_pending or 0 for loss in losses]
+    adds = _most([report.added for report in scaled], "node") if any(report.added for report in scaled) else "no node"
+    zones = Counter(group.zone for group in whole.groups for _ in range(group.added) if group.zone)
+    where = ", ".join(f"{number:,} in {zone}" for zone, number in sorted(zones.items())) if len(losses) == 1 else ""
+    reasons = dict.fromkeys(verdict.reason for report in scaled for kind in report.pending for verdict in kind.groups)
+    why = f": {some_of(list(reasons), _MAX_NAMED)}" if any(left) and reasons else ""
+    still = f"{_most(left, 'pod') if any(left) else 'none'} still pending{why}"
+    return f"{_losing(losses)}: {whole.called} adds {adds}{f' ({where})' if where else ''}, {still}"
 
 
 _Rank = tuple[bool, int, int]
@@ -301,8 +370,7 @@ def _of_key(losses: Sequence[DomainLoss], *, in_pairs: bool) -> Iterator[tuple[_
     for good comes before what ends with the Node objects, then what concerns more pods.
     """
     standing, gone = ([loss for loss in losses if loss.already_lost is lost] for lost in (False, True))
-    key = domain_noun(losses[0].topology_key)
-    all_of = f"{count_of(len(standing), 'pair')} of {key}s" if in_pairs else count_of(len(standing), key)
+    all_of = _all_of(standing, in_pairs=in_pairs)
     groups: dict[tuple[Trouble, bool, bool, bool], list[DomainLoss]] = {}
     for loss in sorted(losses, key=badness):
         for trouble in loss.trouble:

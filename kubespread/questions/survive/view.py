@@ -34,6 +34,7 @@ _MAX_ROWS, _MAX_SHORT, _MAX_FRAMES, _MAX_NAMED = 20, 10, 60, 3
 _MAX_COLUMNS = 12
 _WIDEST_DOMAIN = 24
 _IF_DELETED = "IF DELETED: once the Node objects are gone too"
+_GROWN = "WITH NEW NODES: and an autoscaler has added some"
 _NOT_REMADE = "NOT REMADE: no controller makes them again"
 
 _MATRIX_LEGEND = (
@@ -52,6 +53,7 @@ _LOSS: Sequence[Column[DomainLoss]] = (
     count("PREEMPTED", lambda loss: loss.preempted, bad=True, hides_empty=True),
     count("PENDING", lambda loss: loss.pending, bad=True),
     count("PENDING-IF-DELETED", lambda loss: loss.pending_after_removal, bad=True, short="IF DELETED"),
+    count("STILL-PENDING", lambda loss: loss.still_pending, bad=True, short="WITH NEW NODES", hides_empty=True),
     count("NOT-REMADE", lambda loss: len(loss.not_made_again), bad=True, hides_empty=True),
     count("SHORT", lambda loss: len(loss.short), bad=True),
     Column("KEY", lambda loss: short_key(loss.topology_key), Readers.PAGES),
@@ -102,7 +104,7 @@ def view(report: SurviveReport) -> View:
             *_matrices(report),
             Sheet(
                 title="Domains", columns=_LOSS, rows=report.losses,
-                tone=lambda loss: Tone.BAD if loss.trouble else Tone.GOOD,
+                tone=lambda loss: Tone.BAD if loss.remaining else Tone.GOOD,
             ),
             Sheet(
                 title="Workloads that run short", columns=_SHORT, is_detail=True,
@@ -149,7 +151,7 @@ def _landed(loss: DomainLoss) -> Iterator[_Landed]:
 
 def _tiles(report: SurviveReport) -> Iterator[Tile]:
     standing = [loss for loss in report.losses if not loss.already_lost]
-    safe, keys = sum(not loss.trouble for loss in standing), [key for key, _ in report.by_key()]
+    safe, keys = sum(not loss.remaining for loss in standing), [key for key, _ in report.by_key()]
     what = " or ".join(f"{short_key(key)}s" for key in keys)
     tone = Tone.GOOD if safe == len(standing) else Tone.BAD
     yield Tile(f"{what} can be lost", f"{safe:,} of {len(standing):,}", tone)
@@ -262,8 +264,9 @@ def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     for key, losses in report.by_key():
         yield from _of_key(short_key(key), losses, look)
     if look.headers:
+        grown = [_GROWN] if any(loss.still_pending for loss in report.losses) else []
         remade = [_NOT_REMADE] if any(loss.not_made_again for loss in report.losses) else []
-        yield from folded(look, Cell("; ".join((_IF_DELETED, *remade)), Tone.FAINT))
+        yield from folded(look, Cell("; ".join((_IF_DELETED, *grown, *remade)), Tone.FAINT))
     domains = Counter(workload.workload for loss in report.losses for workload in loss.short)
     columns = [
         *_SHORT,
@@ -301,7 +304,7 @@ def _of_key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Shee
 
 
 def _troubled(hidden: Sequence[DomainLoss]) -> str:
-    troubled = sum(bool(loss.trouble) for loss in hidden)
+    troubled = sum(bool(loss.remaining) for loss in hidden)
     return f": {troubled:,} of them cannot be lost" if troubled else ": each can be lost"
 
 

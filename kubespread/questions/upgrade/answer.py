@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from time import monotonic
 from typing import NamedTuple, Self
@@ -19,13 +20,17 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.taint import DrainFlags, uncordoned
+from kubespread.questions.autoscaling.asked import grown, usual_growth, with_files_read
+from kubespread.questions.autoscaling.templates import Lost
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
+from kubespread.questions.question import with_growth
 from kubespread.questions.remedies.budgets import looser, settled_after
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
 from kubespread.questions.remedies.search import Trials, smallest
 from kubespread.questions.scene import Scene
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.questions.upgrade.report import Blocked, UpgradeCost, UpgradeReport, UpgradeStep
+from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.happened import holders
 from kubespread.reports.loads import changed_loads
 from kubespread.scenario.prices import Prices, read_prices
@@ -51,6 +56,7 @@ from kubespread.world.store.happenings import EVICTED, PREEMPTED
 from kubespread.world.store.pod_book import key_of
 
 _MAX_TRIED = 12
+Autoscale = partial[AutoscalingReport]
 
 
 def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
@@ -59,6 +65,7 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
         raise UsageError(f"surge must be at least 0, not {question.surge}")
     if question.batch < 1:
         raise UsageError(f"batch must be at least 1, not {question.batch}")
+    question = replace(question, **with_files_read(question))
     since = monotonic()
     through = _Through.of(question, scene)
     took, trial = monotonic() - since, through.baseline.trial(through.counts)
@@ -66,9 +73,11 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     whose = question.asked_in(scene.snapshot)
     if whose.names or whose.text or whose.namespace is not None:
         whose.check_any(through.baseline.world, scene.now)
-    tight, report = _tight(question, through), _played(question, trial)
+    tight, report = _tight(question, through), _played(question, trial, through.autoscale)
     stopping = [blocked.pod for blocked in trial.difference.blocked]
     report = replace(report, tight_budgets=tight, holders=holders(_held(question, through, stopping, world)))
+    if through.autoscale is None and (scaled := grown(through.growth, world)) is not None:
+        report = replace(report, scaled=(scaled.report,), not_modelled=with_growth(report.not_modelled))
     if question.remedies and report.verdict != "yes":
         report = _with_remedies(report, through, stopping, scene, took)
     prices = None if question.prices is None else read_prices(question.prices)
@@ -112,9 +121,9 @@ def _nodes_of(question: Upgrade, world: World) -> list[Node]:
     return nodes_of_target(parse_target(question.nodes), world.living.nodes.objects)
 
 
-def _played(question: Upgrade, trial: Trial) -> UpgradeReport:
+def _played(question: Upgrade, trial: Trial, autoscale: Autoscale | None) -> UpgradeReport:
     names = [node.metadata.name for node in _nodes_of(question, trial.world)]
-    return replace_nodes(trial, names, question.surge, question.batch, question.drain_flags, question.to)
+    return replace_nodes(trial, names, question.surge, question.batch, question.drain_flags, question.to, autoscale)
 
 
 class _Through(Goal):
@@ -129,6 +138,9 @@ class _Through(Goal):
         self.baseline, self.notes = scene.settled("any node is replaced")
         self.counts = question.asked_in(scene.snapshot).those_in(self.baseline.world)
         self.assumed = self.baseline.world.assumed
+        self.growth = usual_growth(question, scene.now, scene.world)
+        is_asked_for = self.growth is not None and not self.growth.assumed_from
+        self.autoscale = self.growth.autoscale if self.growth is not None and is_asked_for else None
 
     @classmethod
     def of(cls, question: Upgrade, scene: Scene) -> Self:
@@ -148,7 +160,7 @@ class _Through(Goal):
             return None
         attempt = baseline.trial(self.counts)
         try:
-            report = _played(replace(self.question, **dict(change.fields)), attempt)
+            report = _played(replace(self.question, **dict(change.fields)), attempt, self.autoscale)
         except KubespreadError:
             return None
         # The edit itself may leave pods pending.
@@ -173,7 +185,11 @@ def _with_remedies(
     """
     trials = list(_trials(through.question, through.baseline.world, report, stopping))
     asked = trials[:_MAX_TRIED]
-    done = list(scene.tasks(through, asked, known=lambda tried: tried.helps and f"helps: {tried.helps}", took=took))
+    done = list(
+        scene.tasks(
+            through, asked, through.question, known=lambda tried: tried.helps and f"helps: {tried.helps}", took=took
+        )
+    )
     lost = {tried.helps: tried.lost for tried in done if tried.helps}
     return replace(
         report,
@@ -276,18 +292,19 @@ def _autoscaled_to(world: World, workload: WorkloadName) -> Iterator[int]:
 
 
 def replace_nodes(
-    trial: Trial, nodes: Sequence[str], surge: int, batch: int, flags: DrainFlags, to: str = ""
-) -> UpgradeReport:
+    trial: Trial, nodes: Sequence[str], surge: int, batch: int, flags: DrainFlags, to: str = "",
+    autoscale: Autoscale | None = None,
+) -> UpgradeReport:  # fmt: skip
     """Replace nodes by copies with fresh names, or by what ``to`` says, ``batch`` at a time and in the order given.
 
     The nodes of each batch are cordoned, drained with kubectl's ``flags`` and deleted. Replacements join once the nodes
     they replace are gone, but ``surge`` of them always join before; the pool is larger by that number meanwhile. Pods
     without a node do not delay the next batch, unless a budget does. It ends when an eviction is refused for good, and
     leaves the world as it is then. The report has neither remedies nor the cluster; what waits and what is preempted or
-    lost is told of the workloads that count in ``trial``. Raises UsageError and ManifestError for a ``to`` that says
-    nothing.
+    lost is told of the workloads that count in ``trial``. Whenever pods wait ``autoscale`` adds nodes. Raises
+    UsageError and ManifestError for a ``to`` that says nothing.
     """
-    pool = _Pool(trial, nodes, surge, flags, to)
+    pool = _Pool(trial, nodes, surge, flags, to, autoscale)
     steps: list[UpgradeStep] = []
     blocked: Blocked | None = None
     for start in range(0, len(nodes), batch):
@@ -317,8 +334,9 @@ def replace_nodes(
         not_made_yet=tuple(unmade_pods(world, (row for row in difference.unmade if not row.is_refused))),
         short=tuple(difference.short),
         pending_as_before=tuple(pending_pods(world, as_before)),
-        not_modelled=Upgrade.never_modelled,
-        notes=tuple(pool.notes),
+        scaled=tuple(pool.scaled),
+        not_modelled=Upgrade.never_modelled if autoscale is None else with_growth(Upgrade.never_modelled),
+        notes=(*pool.notes, *dict.fromkeys(note for scaled in pool.scaled for note in scaled.notes)),
     )
 
 
@@ -331,14 +349,19 @@ class _Pool:
     surge: int
     flags: DrainFlags
     to: str
+    autoscale: Autoscale | None
+    scaled: list[AutoscalingReport] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     _joining: dict[str, AddNode] = field(init=False)
     """What comes instead of each."""
+    _old: Lost = field(init=False)
+    """The nodes themselves, for templates of their groups."""
     _made: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         living = self.trial.world.living.nodes
         nodes = living.objects
+        self._old = Lost({}, [nodes[living.index[name]] for name in self.nodes])
         self._joining = {name: _instead_of(nodes[living.index[name]], self.to, nodes) for name in self.nodes}
 
     def replace(self, names: Sequence[str], start: int) -> tuple[UpgradeStep, Blocked | None]:
@@ -348,11 +371,16 @@ class _Pool:
         stuck, refused = len(happenings.blocked), len(happenings.refused)
         added = self._join(start + self.surge)
         before, blocked = len(added), None
-        if drain(world, names, self.flags):
+        while not (is_drained := drain(world, names, self.flags)) and (new := self._grown()):
+            # A budget waits for pods that have room now.
+            added += new
+            del happenings.blocked[stuck:]
+        if is_drained:
             world.wait()
             delete_nodes(world, names)
             world.settle()
             added += self._join(start + len(names))
+            added += self._grown()
         else:
             # Pods keep the batch, or kubectl refuses it.
             blocked = Blocked(
@@ -385,6 +413,14 @@ class _Pool:
         counts, index = cluster.running.taken.pod_count, cluster.nodes.index
         names = {pod.spec.node_name for pod in moved} & index.keys()
         return {name: int(counts[index[name]]) for name in sorted(names)}
+
+    def _grown(self) -> list[str]:
+        """The nodes that an autoscaler adds for the pods that wait now."""
+        if self.autoscale is None or not self.trial.world.waiting:
+            return []
+        report = self.autoscale(self.trial.world, searches=False, lost=self._old)
+        self.scaled.append(report)
+        return [name for loop in report.loops for group in loop.added for name in group.nodes]
 
     def _join(self, upto: int) -> list[str]:
         """Add the replacements of the first ``upto`` nodes that have not joined yet, DaemonSets' pods first."""

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from kubespread.questions.question import Apart, Argument, DrainingQuestion, Function, Option, PriceFile, workloads_in
+from kubespread.questions.question import (
+    AUTOSCALER_TYPES,
+    NO_GROWTH,
+    OF_AUTOSCALER,
+    Apart,
+    Argument,
+    AutoscalerName,
+    DrainingQuestion,
+    Function,
+    InstanceTypesFile,
+    NodeGroupsFile,
+    Option,
+    PriceFile,
+    workloads_in,
+)
 
 if TYPE_CHECKING:
     from kubespread.questions.upgrade.report import UpgradeReport
@@ -19,7 +33,8 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
     upgrade by itself, but a budget can. When the upgrade does not get through, single changes are tried on a full
     replay: a surge, one more replica, one more node. Those that help are named. Exits with 0 when every node is
     replaced, no pod is left pending that did not wait before, and no budget is broken by preemption. With workloads,
-    only their pods count for that.
+    only their pods count for that. With --autoscaler nodes are added whenever pods wait; without, what Karpenter would
+    add in the end by the cluster's NodePools is said, and does not count.
 
     \b
     Examples:
@@ -29,6 +44,7 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
       kubespread upgrade pool=a deploy/web sts/db -n shop
       kubespread upgrade pool=a --to 8x16@node.kubernetes.io/instance-type=m6i.2xlarge --surge 1
       kubespread upgrade pool=a --surge 3 --prices prices.yaml
+      kubespread upgrade pool=a --autoscaler ca --node-groups groups.yaml
     """
 
     name = "upgrade"
@@ -36,11 +52,12 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
     yes, no = "all are replaced", "it is blocked or pods stay pending"
     never_modelled = (
         "timeouts: whoever upgrades a pool may give up on a budget after an hour or so and delete the pods",
-        "autoscalers: no replicas and no nodes are added besides",
+        NO_GROWTH,
     )
     outputs = {"name": "prints the nodes to replace, in order"}
     hands_out = True
     doing = "playing upgrades"
+    needs = OF_AUTOSCALER
     apart = (Apart("nodes_by_place", ("nodes",), "both name the nodes to replace"),)
     function = Function(
         """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy,
@@ -56,7 +73,8 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
         """,
         "snapshot nodes scheduler",
         "workloads namespace selector to surge batch ignore_daemonsets delete_emptydir_data force preemption "
-        "prices remedies jobs timeout on_progress",
+        "autoscaler node_groups instance_types prices remedies jobs timeout on_progress",
+        types=AUTOSCALER_TYPES,
     )
 
     nodes: Annotated[
@@ -94,6 +112,9 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
         int, Option("New nodes that join before the ones they replace are drained.", metavar="N", least=0)
     ] = 0  # fmt: skip
     batch: Annotated[int, Option("Nodes replaced at a time.", metavar="N", least=1)] = 1
+    autoscaler: AutoscalerName = None
+    node_groups: NodeGroupsFile = None
+    instance_types: InstanceTypesFile = None
     prices: PriceFile = None
     remedies: bool = True
     """Whether to look for changes that would get a blocked upgrade through."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.reports.autoscaling import AutoscalingReport, scaled_sentences
 from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
 from kubespread.reports.happened import (
     BlockedPod,
@@ -137,6 +138,10 @@ class UpgradeReport(OfWorkloads, frozen=True, kw_only=True):
     """How many more were not."""
     cost: UpgradeCost | None = None
     """Null without prices."""
+    scaled: tuple[AutoscalingReport, ...] = ()
+    """What the autoscaler that was asked for added, each time that pods waited; else what Karpenter would add in the
+    end, where there are NodePools.
+    """
 
     @property
     def complete(self) -> bool:
@@ -151,9 +156,16 @@ class UpgradeReport(OfWorkloads, frozen=True, kw_only=True):
     def judged(self) -> Judgment:
         is_left = self.pending or self.not_created or self.not_made_yet
         if is_left or any(step.is_bad for step in self.steps):
-            return "no"
+            return "unknown" if self._may_find_room else "no"
         known = [row for row in self.short if not row.controller_unknown]
         return "no" if known else "unknown" if self.short else "yes"
+
+    @property
+    def _may_find_room(self) -> bool:
+        """Whether all that is wrong is pods that machines of unknown type may take, of an autoscaler asked for."""
+        last = self.scaled[-1] if self.scaled else None
+        others = self.not_created or self.not_made_yet or any(step.is_bad for step in self.steps)
+        return last is not None and not last.assumed_from and bool(last.unknown_groups) and not others
 
     @property
     def unexplained(self) -> list[FewerReady]:
@@ -180,6 +192,7 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
     blocked_at = "" if report.blocked is None else f": blocked at {some_of(report.blocked.nodes, _MAX_NAMED)}"
     replaced = f"{report.replaced:,} of {count_of(len(report.nodes), 'node')} replaced"
     yield f"{', '.join((replaced, *troubles))}{blocked_at}"
+    yield from scaled_sentences(report.scaled)
     if report.blocked is not None:
         yield from _causes(report.blocked)
         yield from held_by(report.holders)

@@ -1,0 +1,126 @@
+"""What an autoscaler adds once a domain is lost: outside of it, and what still waits then."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+import kubespread
+from kubespread import Snapshot
+from kubespread.node_groups.groups import NodeGroup
+from tests.builders import Data, pod
+from tests.questions.autoscaling.clusters import group, machine
+from tests.questions.test_node_pools import node_pool, pooled
+from tests.world.clusters import deployment
+
+WEB = deployment("web", ("n1", "n2"), cpu="3")
+TWO = [machine("n1", "a", pool="pool"), machine("n2", "b", pool="pool")]
+NEITHER = "losing zone a or b leaves 1 pod pending, also once the nodes are deleted; none of 2 zones can be lost"
+SAFE = "once the nodes are deleted and cluster-autoscaler has added others, any one of 2 zones can be lost"
+ADDS, INSIDE = "cluster-autoscaler adds", "its nodes would be in what is lost"
+ASSUMED = "karpenter (assumed from NodePool any, new nodes like node n1)"
+
+
+class Case(NamedTuple):
+    groups: list[NodeGroup] | None
+    verdict: str
+    said: list[str]
+    objects: list[Data] = [*TWO, *WEB]
+    keys: tuple[str, ...] = ()
+
+
+CASES = {
+    "nodes in the other zone bring all pods back": Case(
+        [group("pool", "a", "b")],
+        "yes",
+        [SAFE, f"losing zone a or b: {ADDS} 1 node, none still pending", f"without cluster-autoscaler, {NEITHER}"],
+    ),
+    "a group of the lost zone does not": Case(
+        [group("pool", "a")],
+        "no",
+        [
+            "once the nodes are deleted and cluster-autoscaler has added others, 1 of 2 zones can be lost",
+            f"losing zone a: {ADDS} no node, 1 pod still pending: {INSIDE}",
+            f"losing zone b: {ADDS} 1 node (1 in a), none still pending",
+            f"without cluster-autoscaler, {NEITHER}",
+        ],
+    ),
+    "a maximum that is the cause is named": Case(
+        [group("pool", "a", "b", maximum=1)],
+        "no",
+        [
+            "once the nodes are deleted and cluster-autoscaler has added others, none of 2 zones can be lost",
+            f"losing zone a or b: {ADDS} no node, 1 pod still pending: it may have 1 node and has it, {INSIDE}",
+            f"without cluster-autoscaler, {NEITHER}",
+        ],
+    ),
+    "a host that is lost is replaced in its zone, like the one that it was": Case(
+        [group("pool", maximum=2)],
+        "yes",
+        [
+            "once the nodes are deleted and cluster-autoscaler has added others, any one of 2 nodes can be lost",
+            f"losing node n1 or n2: {ADDS} 1 node, none still pending",
+            "without cluster-autoscaler, losing node n1 or n2 leaves 1 pod pending, also once the nodes are deleted; "
+            "none of 2 nodes can be lost",
+        ],
+        keys=("hostname",),
+    ),
+    "the only node of a pool says what the next one is like": Case(
+        None,
+        "no",
+        [
+            "losing node n1 leaves 1 pod pending once the nodes are deleted; none of 1 node can be lost",
+            f"losing node n1: {ASSUMED} adds 1 node (1 in a), none still pending",
+        ],
+        [pooled("n1", "a", cpu="4"), node_pool(), *deployment("web", ("n1",), cpu="3")],
+        keys=("hostname",),
+    ),
+    "a pod that nothing makes again is lost with any number of nodes": Case(
+        [group("pool", "a", "b")],
+        "no",
+        [
+            "once the nodes are deleted and cluster-autoscaler has added others, none of 2 zones can be lost",
+            "without cluster-autoscaler, losing zone a or b takes 1 pod for good; none of 2 zones can be lost",
+        ],
+        [*TWO, pod("one", "n1"), pod("two", "n2")],
+    ),
+    "NodePools are told, and do not count": Case(
+        None,
+        "no",
+        [
+            NEITHER,
+            "losing zone a or b: karpenter (assumed from NodePool any, new nodes like node n2, node n1) adds 1 node, "
+            "none still pending",
+        ],
+        [pooled("n1", "a", cpu="4"), pooled("n2", "b", cpu="4"), node_pool(), *WEB],
+    ),
+    "the limits of a NodePool are named": Case(
+        None,
+        "no",
+        [
+            NEITHER,
+            "losing zone a or b: karpenter (assumed from NodePool any) adds no node, 1 pod still pending: spec.limits "
+            f"of NodePool any leave 2 of cpu 6, too little for another node, {INSIDE}",
+        ],
+        [pooled("n1", "a", cpu="4"), pooled("n2", "b", cpu="4"), node_pool(limits={"cpu": "6"}), *WEB],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_what_comes_back(case: Case) -> None:
+    report = kubespread.survive(
+        Snapshot.from_objects(case.objects),
+        case.keys,
+        autoscaler=None if case.groups is None else "ca",
+        node_groups=case.groups,
+    )
+    assert (report.verdict, [text for text in report.answer if " ready" not in text]) == (case.verdict, case.said)
+    assert not any("no nodes are added" in text for text in report.not_modelled)
+
+
+def test_what_machines_nobody_knows_would_take_is_not_known() -> None:
+    report = kubespread.survive(Snapshot.from_objects([*TWO, node_pool(), *WEB]), autoscaler="karpenter")
+    assert report.verdict == "unknown"
+    assert any("instance types of any" in gap for gap in report.gaps)
