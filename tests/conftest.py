@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # How long an example takes says how busy the machine is, and nothing about the code. A commit that passes once passes
@@ -15,6 +17,30 @@ settings.register_profile(
 )
 settings.register_profile("fresh", settings.get_profile("same"), derandomize=False)
 settings.load_profile("same")
+
+
+_SHARE, _FEWEST = 3, 5
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A third of the examples of each property, the first ones: `make properties` and the coverage, which name a
+    profile, draw all of them.
+    """
+    if config.getoption("hypothesis_profile") is not None:
+        return
+    # Functions have their settings there; no profile is above those of a function.
+    seen = {id(test): test for item in items if (test := _property_of(item)) is not None}
+    for test in seen.values():
+        every = test._hypothesis_internal_use_settings
+        fewer = min(every.max_examples, max(_FEWEST, every.max_examples // _SHARE))
+        test._hypothesis_internal_use_settings = settings(every, max_examples=fewer)
+
+
+def _property_of(item: pytest.Item) -> Any:
+    """The function that draws examples; None where it is another test."""
+    test = getattr(item, "obj", None)
+    test = getattr(test, "__func__", test)
+    return test if hasattr(test, "_hypothesis_internal_use_settings") else None
 
 
 def pytest_collection_finish() -> None:
