@@ -45,7 +45,11 @@ class Commands(Struct, frozen=True):
             yield f"-S {quote(file)}"
         if self.context is not None:
             yield f"--context {quote(self.context)}"
-        for edit in self.cluster.edits:
-            verb, _, rest = str(edit).partition(" ")
-            target, *flags = rest.split(" --")
-            yield " ".join([f"--{verb} {quote(target)}", *(f"--{flag}" for flag in flags)])
+        yield from map(option_of, map(str, self.cluster.edits))
+
+
+def option_of(edit: str) -> str:
+    """The edit as a shell takes it: ``--taint 'n0 dedicated:NoSchedule-'``."""
+    verb, _, rest = edit.partition(" ")
+    target, *flags = rest.split(" --")
+    return " ".join([f"--{verb} {quote(target)}", *(f"--{flag}" for flag in flags)])

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pytest
 
+import kubespread
+from kubespread.kube.api.workloads import Deployment
+from kubespread.questions.commands import option_of
+from tests.builders import Data, node, pod, taint
 from tests.cli.support import FIXTURES, run
-from tests.questions.clouds import CLOUDS, cluster
+from tests.questions.clouds import CLOUDS, ZONE, cluster
 
 EVERYDAY = FIXTURES / "cases" / "everyday"
 DUMPS = [
@@ -49,9 +54,76 @@ def test_what_is_printed_of_a_dump_runs(dump: str) -> None:
     assert _fail(str(EVERYDAY / dump)) == []
 
 
-@pytest.mark.parametrize("cloud", CLOUDS)
-def test_what_is_printed_of_a_cloud_s_cluster_runs(cloud: str, tmp_path: Path) -> None:
-    path = tmp_path / "cluster.json"
-    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster(cloud)}))
-    assert _printed(str(path)), "there is something to run"
-    assert _fail(str(path)) == []
+@pytest.fixture(params=CLOUDS)
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The dump of a cloud's cluster."""
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster(request.param)}))
+    return str(file)
+
+
+def test_what_is_printed_of_a_cloud_s_cluster_runs(path: str) -> None:
+    assert _printed(path), "there is something to run"
+    assert _fail(path) == []
+
+
+def _options(asked: Sequence[str], report: Data) -> Iterator[str]:
+    """What reproduces a change, as options of a command about its workload: those of advice and of findings."""
+    advised = (
+        [report["gathered"]["suggestion"]] if report.get("gathered") else (report.get("advice") or {}).get("enough", ())
+    )
+    for suggestion in advised:
+        for options in (" ".join(suggestion["options"]), *suggestion["alternatives"][:1]):
+            yield " ".join(["simulate", *asked[1:], options])
+    for finding in report.get("findings", ()):
+        remedy, (namespace, _, whose) = finding["remedy"], finding["workload"].partition("/")
+        options = [*(f"--set {quote(each)}" for each in remedy["settings"]), *map(option_of, remedy["edits"])]
+        if options:
+            yield " ".join(["simulate", whose, "-n", namespace, *options])
+
+
+def _run_out(path: str, *asked: str) -> None:
+    """Ask, and run one of each form that the answers print."""
+    printed = dict[tuple[str, ...], list[str]]()
+    for words in map(str.split, asked):
+        answer = run(*words, "-S", path, "-o", "json")
+        assert answer.code in (0, 1), (words, answer.err)
+        report = json.loads(answer.out)
+        texts = (text.removeprefix("kubespread ") for text in _texts(report) if text.startswith("kubespread "))
+        for line in (*texts, *(f"{line} -S {path}" for line in _options(words, report))):
+            first, *others = shlex.split(line)
+            fields = (other.partition("=")[0] for other in others if "[" in other)
+            printed.setdefault((first, *(word for word in others if word.startswith("--")), *fields), [first, *others])
+    ends = [(words, run(*words, "-o", "json")) for words in printed.values()]
+    assert [(words, end.code, end.err) for words, end in ends if end.code not in (0, 1)] == []
+    assert printed, "there is something to run"
+
+
+def test_what_is_printed_of_what_ifs_of_a_cloud_s_cluster_runs(path: str) -> None:
+    snapshot = kubespread.load(path)
+    first, web = snapshot.nodes[0].metadata, snapshot.objects.of(Deployment)[0].metadata
+    workload = f"deploy/{web.name} -n {web.namespace}"
+    _run_out(
+        path, f"plan --drain {first.name}", f"upgrade {first.name}", f"check -A --cordon {ZONE}={first.labels[ZONE]}", "capacity",
+        f"simulate {workload}", f"explain {workload}", f"compare {workload} --cordon {first.name}",
+        f"advise {workload}",
+    )  # fmt: skip
+
+
+def test_what_is_printed_of_promises_and_advice_runs(tmp_path: Path) -> None:
+    path, promises = tmp_path / "cluster.json", tmp_path / "promises.yaml"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster("GKE")}))
+    promises.write_text(run("verify", "--suggest", "-S", path).out)
+    _run_out(
+        str(path), f"verify {promises} --fail {ZONE}=europe-west4-a",
+        "advise deploy/web -n shop --replicas 12 --set cpu=3",
+    )  # fmt: skip
+
+
+def test_an_edit_of_several_words_is_one_for_a_shell(tmp_path: Path) -> None:
+    path, manifest = tmp_path / "cluster.json", tmp_path / "pod.json"
+    path.write_text(json.dumps(node("n1", taints=[taint("dedicated")])))
+    manifest.write_text(json.dumps(pod()))
+    shown = run("check", manifest, "-S", path, "-o", "table").out
+    (option,) = (line.strip() for line in shown.splitlines() if line.strip().startswith("--taint"))
+    assert run("simulate", manifest, "-S", path, *shlex.split(option)).code == 0

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from kubespread.questions.check.report import CheckReport, Finding, Severity
+from kubespread.questions.commands import option_of
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Readers, Sheet
 from kubespread.views.terminal import HANGING, folded, headline
@@ -109,7 +110,7 @@ def _finding(finding: Finding, look: Look) -> Iterator[Line]:
     inside = partial(folded, look, indent=" " * HANGING)
     yield from inside(finding.message)
     yield from inside(f"→ {remedy.text}", hanging=HANGING + 2)
-    options = [*(f"--set {setting}" for setting in remedy.settings), *(f"--{edit}" for edit in remedy.edits)]
+    options = [*(f"--set {setting}" for setting in remedy.settings), *map(option_of, remedy.edits)]
     deeper = " " * (HANGING + 2)
     for option in options:
         yield from folded(look, Cell(option, Tone.FAINT), indent=deeper, hanging=HANGING + 2)

@@ -16,10 +16,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
+from kubespread.questions.commands import option_of
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
 from kubespread.questions.remedies.families import Family, Stuck, notes_on
 from kubespread.reports.advise import COMBINATION, SCHEDULE_ANYWAY, Advice, Costly, NotEnough, Suggestion
-from kubespread.snapshot.edits.verb import Edit
 
 MOST_EFFORT = 7_500
 """The most effort an answer may take, as in `Goal.effort`. What is left of it decides what is tried, so one process
@@ -388,12 +388,7 @@ def _suggestion(first: Found, others: Sequence[Found], stuck: Stuck) -> Suggesti
 
 def options(change: Change) -> tuple[str, ...]:
     """The options that reproduce it on the command line."""
-    return (*(f"--set {setting}" for setting in change.settings), *map(_option, change.edits))
-
-
-def _option(edit: Edit) -> str:
-    verb, _, rest = str(edit).partition(" ")
-    return f"--{verb} '{rest}'" if " " in rest else f"--{verb} {rest}"
+    return (*(f"--set {setting}" for setting in change.settings), *map(option_of, map(str, change.edits)))
 
 
 def _not_enough(ladders: Sequence[Ladder]) -> Iterator[NotEnough]:
