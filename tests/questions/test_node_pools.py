@@ -11,6 +11,7 @@ from kubespread import Snapshot
 from kubespread.reports.parts import QuestionReport
 from tests.builders import Data, owned_by, pod
 from tests.questions.autoscaling.clusters import machine, waiting
+from tests.questions.test_report import autoscaled
 from tests.world.clusters import deployment
 
 POOL = "karpenter.sh/nodepool"
@@ -104,3 +105,12 @@ def test_plan_says_what_karpenter_would_add_in_the_end() -> None:
         "no", [f"{ASSUMED} for 2 pending pods, none still pending"]
     )  # fmt: skip
     assert kubespread.plan(cluster.edited("scale deploy/web=4")).autoscaling is None
+
+
+def test_report_says_what_karpenter_would_add_at_the_maximum_of_an_autoscaler() -> None:
+    cluster = Snapshot.from_objects([*FULL, *deployment("web", ("n1",), cpu="1"), autoscaled("web", 10)])
+    (line,) = (line for line in kubespread.report(cluster).lines if line.key == "scaling/default/Deployment/web")
+    assert line.what.partition(" cpu.; ")[2] == (
+        f"{ASSUMED} for 6 pending pods, 2 still pending; Deployment/web: 2 pods still pending: spec.limits of NodePool "
+        "any leave 0 of cpu 8, too little for another node"
+    )

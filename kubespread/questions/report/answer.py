@@ -24,6 +24,7 @@ from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.manifest.text import MAX_MANIFEST_BYTES, MalformedError, display_name, read_text_bytes
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
+from kubespread.questions.autoscaling.asked import usual_growth
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
@@ -355,8 +356,12 @@ class _Asking(Inquiry):
         if not grown or not self.begins("scaling"):
             return
         baseline, _ = scene.asking(scene.question, "scaling up").settled("anything is scaled up")
-        together = lines.at_maximum(baseline, grown)
-        alone = (lines.at_maximum(baseline, [one]) for one in grown if together.preempts or one[0] in together.lacking)
+        growth = usual_growth(Pending(**self.shared), scene.now, baseline.world)
+        together = lines.at_maximum(baseline, grown, growth)
+        alone = (
+            lines.at_maximum(baseline, [one], growth)
+            for one in grown if together.preempts or one[0] in together.lacking
+        )  # fmt: skip
         yield from lines.of_growth(together, alone, self.commands)
 
     def _lost(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:

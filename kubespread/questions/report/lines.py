@@ -25,6 +25,7 @@ from kubespread.kube.quantity import parse, rounded
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.audit.report import CAUSES, AuditedWorkload, AuditFinding, AuditReport, counts_text, sentence
+from kubespread.questions.autoscaling.asked import Growth, grown
 from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.report import PendingReport, StuckGroup
@@ -34,6 +35,7 @@ from kubespread.questions.removable.report import HOLDS, HoldCause, RemovableRep
 from kubespread.questions.report.report import Area, Badness, ReportLine
 from kubespread.questions.room import PODS
 from kubespread.questions.survive.report import DomainLoss, SurviveReport, badness, domain_name, troubles_of
+from kubespread.reports.autoscaling import scaled_sentences
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import Counted, State, Status
@@ -62,6 +64,8 @@ class AtMaximum(Struct, frozen=True):
     """Whether pods made room for others, so that those lack pods that others took the room of."""
     message: str
     """kube-scheduler's for the first pod that waits, or the API server's for the first that it refuses."""
+    growth: str = ""
+    """What Karpenter would add then, by the cluster's NodePools; empty where there are none."""
 
 
 def growing(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[tuple[WorkloadName, str, int]]:
@@ -88,8 +92,8 @@ def growing(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[
                 yield name, most.text, most.most
 
 
-def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int]]) -> AtMaximum:
-    """Scaled up one after another, at least one."""
+def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int]], growth: Growth | None) -> AtMaximum:
+    """Scaled up one after another, at least one; then ``growth`` adds nodes."""
     trial = baseline.trial()
     for name, _, most in scaled:
         difference = trial.after(partial(apply, edit=Scale(name.kind, name.name, most, name.namespace), namespace=""))
@@ -98,7 +102,8 @@ def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int
     lacking.update(difference.not_made)
     message = trial.world.message(waiting[0]) if waiting else unmade[0].message if unmade else ""
     return AtMaximum(
-        tuple(scaled), dict(lacking), sum(row.count for row in unmade), bool(difference.preempted), message
+        tuple(scaled), dict(lacking), sum(row.count for row in unmade), bool(difference.preempted), message,
+        "; ".join(scaled_sentences([new.report])) if waiting and (new := grown(growth, trial.world)) else "",
     )  # fmt: skip
 
 
@@ -453,19 +458,19 @@ def of_strays(strays: Iterable[Stray], commands: Commands) -> Iterator[ReportLin
 
 def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Commands) -> Iterator[ReportLine]:
     """A line for each autoscaler that cannot reach its maximum alone, and one for all of them together."""
-    for grown in alone:
-        if not grown.lacking:
+    for one in alone:
+        if not one.lacking:
             continue
-        ((workload, text, most),) = grown.scaled
+        ((workload, text, most),) = one.scaled
         yield ReportLine(
             key=f"scaling/{workload}",
             area="scaling",
             question="report",
             level="warning",
             what=f"{workload.called}: {text} may ask for {count_of(most, 'replica')}, "
-            f"which leaves {_missing(grown)}: {grown.message}",
-            extent=sum(grown.lacking.values()),
-            workloads=tuple(grown.lacking),
+            f"which leaves {_missing(one)}: {one.message}{_with(one)}",
+            extent=sum(one.lacking.values()),
+            workloads=tuple(one.lacking),
             command=commands.of("pending", _scaling(workload, most)),
         )
     if together.lacking and len(together.scaled) > 1:
@@ -476,7 +481,7 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
             question="report",
             level="warning",
             what=f"{len(together.scaled):,} autoscaled workloads, all at their maximum, leave "
-            f"{_missing(together)}: {some_of([name.called for name in together.lacking], _MAX_NAMED)}",
+            f"{_missing(together)}: {some_of([name.called for name in together.lacking], _MAX_NAMED)}{_with(together)}",
             extent=sum(together.lacking.values()),
             workloads=tuple(together.lacking),
             command=commands.of("pending", *scaling),
@@ -487,6 +492,10 @@ def _missing(grown: AtMaximum) -> str:
     waiting = sum(grown.lacking.values()) - grown.unmade
     parts = [(waiting, "without a node"), (grown.unmade, "not created")]
     return " and ".join(f"{count_of(pods, 'pod')} {how}" for pods, how in parts if pods)
+
+
+def _with(grown: AtMaximum) -> str:
+    return f"; {grown.growth}" if grown.growth else ""
 
 
 def _scaling(workload: WorkloadName, most: int) -> str:
