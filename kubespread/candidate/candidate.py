@@ -35,6 +35,7 @@ from kubespread.errors import Fault, KubespreadError, ManifestError, SnapshotErr
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
 from kubespread.kube.admission.gated_fields import DROPPED, drop_fields
 from kubespread.kube.admission.plugins import AdmissionPlugins, admit
+from kubespread.kube.api import full
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, PodStatus
 from kubespread.kube.api.decoding import decode, normalized
@@ -138,7 +139,7 @@ def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
     # The API server does not store, and so does not check, a status that a client sends.
     sent = {name: value for name, value in item.data.items() if name != "status"}
     with place.decoding():
-        plain, undecodable = decodable(sent, row.cls)
+        plain, undecodable = decodable(sent, row.cls, row.template_path)
     unknown = _unknown_fields(item, sent, row.template_path)
     if not undecodable and not unknown:
         candidate = _decoded_candidate(place, row, plain, surroundings)
@@ -172,7 +173,7 @@ def _further_faults(place: Place, row: Kind, plain: Any, surroundings: Surroundi
 
 def _decoded_candidate(place: Place, row: Kind, plain: Any, surroundings: Surroundings) -> Candidate:
     item = place.item
-    typed: ApiObject = msgspec.convert(plain, row.cls)
+    typed: ApiObject = msgspec.convert(plain, full.Pod if row.cls is Pod else row.cls)
     meta = typed.metadata
     if not meta.name:
         meta.name = generated_name(meta.generate_name, json.dumps([item.document, item.path, plain], sort_keys=True))
@@ -434,7 +435,7 @@ def _from_creator(place: Place, row: Kind, creator: ApiObject, plain: Any, surro
         place.item.kind,
         creator,
         # What is stored of the template is not defaulted as a pod is.
-        Pod(metadata=deepcopy(template.metadata), spec=deepcopy(template.spec)),
+        msgspec.convert(field_at(plain, path), full.Pod),
         json.dumps(field_at(plain, path), sort_keys=True),
     )
     # What pods of it ask for as a whole is for when they are admitted.
@@ -447,7 +448,7 @@ def _from_creator(place: Place, row: Kind, creator: ApiObject, plain: Any, surro
         workload=WorkloadName(made.kind, made.namespace, made.name),
         object=creator,
         replicas=replicas(made),
-        template=made.template,
+        template=full.read(made.template),
         one_by_one=creates_one_by_one(made),
     )
 
@@ -470,7 +471,7 @@ def _from_pod(place: Place, new: NewPod, surroundings: Surroundings, template_pa
     inside = f"{template_path}." if template_path else ""
     place.refuse(FieldFault(f"{inside}{path}", message) for path, message in admitted.faults)
     return Candidate(
-        pod=admitted.pod,
+        pod=full.read(admitted.pod),
         companions=new.companions,
         notes=(*new.notes, *admitted.dropped, *notes),
         admission=tuple(admitted.changes),

@@ -18,6 +18,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.kube.api import full
 from kubespread.kube.api.decoding import DecodingError, normalized
 from kubespread.kube.api.kinds import (
     KNATIVE_CONTAINERS,
@@ -57,12 +58,21 @@ _STEP = re.compile(r"\[(?P<inside>[^\]]*)\]|(?P<name>[^.\[\]]+)")
 _SUFFIX = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<prefix>[kmgtpe])(?:i?b|i)?", re.IGNORECASE)
 
 
-def decodable(data: Any, cls: type[KubeObject]) -> tuple[Any, list[DecodingError]]:
-    """``data`` as `normalized` has it, without the values that cannot be decoded, and what is wrong with those."""
+def decodable(data: Any, cls: type[KubeObject], template_path: str) -> tuple[Any, list[DecodingError]]:
+    """``data`` as `normalized` has it, its pod template in full, without the values that cannot be decoded, and what is
+    wrong with those.
+    """
     errors: list[DecodingError] = []
     while True:
         try:
-            return normalized(data, cls), errors
+            plain = normalized(data, cls)
+            if not template_path:
+                return normalized(plain, full.Pod), errors
+            holder, _, name = template_path.rpartition(".")
+            above = field_at(plain, holder)
+            if isinstance(above, dict) and name in above:
+                above[name] = normalized(above[name], full.Pod, template_path)
+            return plain, errors
         except DecodingError as error:
             seen = {other.path for other in errors}
             data = data if errors else deepcopy(data)

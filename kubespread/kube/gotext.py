@@ -38,8 +38,10 @@ def parse_int64(text: str) -> int | None:
 
 
 def compact_json(value: object) -> str:
-    """Go's encoding/json: no blanks, map keys sorted, and the three characters HTML cares about escaped."""
-    text = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    """Go's encoding/json: no blanks, and the three characters HTML cares about escaped. Keys of maps are to be sorted,
+    unlike those of structs.
+    """
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

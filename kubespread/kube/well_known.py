@@ -118,3 +118,6 @@ def zone_key(labels: Mapping[str, str]) -> tuple[str, str]:
 def _either(labels: Mapping[str, str], beta: str, general: str) -> str:
     """A beta label that is there decides, even an empty one."""
     return labels[beta] if beta in labels else labels.get(general, "")
+
+
+SELECTOR_MERGE_GATE = "MatchLabelKeysInPodTopologySpreadSelectorMerge"

@@ -131,7 +131,7 @@ CASES: dict[str, tuple[Data, Data, Data | None, bool]] = {
     "a default of a probe, written": ({}, {f"{C}.readinessProbe.failureThreshold": 3}, None, False),
     "another ConfigMap": ({}, {"spec.volumes.0.configMap.name": "web-2"}, None, True),
     "a volume from elsewhere": ({}, {"spec.volumes.0": {"name": "config", "secret": {"secretName": "web"}}}, None, True),
-    "a token for longer": ({}, {"spec.volumes.2.projected.sources.0.serviceAccountToken.expirationSeconds": 60}, None, True),
+    "a token for longer": ({}, {"spec.volumes.2.projected.sources.0.serviceAccountToken.expirationSeconds": 7200}, None, True),
     "a service account": ({}, {"spec.serviceAccountName": "other"}, None, True),
     "a security context": ({}, {"spec.securityContext": {"runAsUser": 1}}, None, True),
     "an empty security context of a container": ({}, {f"{C}.securityContext": {}}, None, True),

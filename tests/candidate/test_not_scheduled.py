@@ -38,7 +38,6 @@ def with_metadata(**metadata: Any) -> Data:
 CASES: dict[str, tuple[Data, str]] = {
     "a suspended Job": (JOB, f"Job/later {SUSPENDED}"),
     "a suspended CronJob": (CRON_JOB, f"CronJob/nightly {SUSPENDED}"),
-    "a mirror pod": (with_metadata(annotations={"kubernetes.io/config.mirror": "x"}), STATIC),
     "a pod from a file": (with_metadata(annotations={"kubernetes.io/config.source": "file"}), STATIC),
     "a pod of a node": (with_metadata(ownerReferences=owned_by("Node", "n0", api_version="v1")), STATIC),
 }

@@ -15,6 +15,7 @@ from tests.golden import (
     live,
     live_rollouts,
     live_scaling,
+    refusals,
     running,
     scaling,
     scheduling,
@@ -43,6 +44,7 @@ FAMILIES: Mapping[str, Answer] = {
     "descheduler": deschedulers.differences,
     "job": jobs.differences,
     "statefulset": stateful_sets.differences,
+    "val5": refusals.differences,
 }
 """Per beginning of a file's name; every other file holds scheduler cases."""
 

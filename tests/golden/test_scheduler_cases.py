@@ -1,4 +1,4 @@
-"""Corners of kube-scheduler that were answered otherwise, each minimized: the file's name says which."""
+"""Corners of kube-scheduler and of validation that were answered otherwise, each minimized: its name says which."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import json
 import pytest
 
 import kubespread
+from tests.golden import refusals
 from tests.golden.cases import FIXTURES, Recorded
 from tests.golden.scheduling import differences
 
 CASES = FIXTURES.parent / "cases" / "scheduler"
+EXACT = FIXTURES.parent / "cases" / "exact"
 CRASH = "balanced-allocation-crash"
 
 
@@ -26,3 +28,10 @@ def test_a_profile_that_crashes_kube_scheduler_is_warned_of() -> None:
     scheduler = kubespread.Scheduler(config=case["config"], feature_gates=case.get("gates"), kube_version="1.36.2")
     report = kubespread.explain(snapshot, case["pod"], scheduler)
     assert any("kube-scheduler 1.36 crashes" in said for said in report.not_modelled)
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in EXACT.glob("[0-2]*/expected.txt")))
+def test_the_api_server_refuses_the_same_in_the_same_words(name: str) -> None:
+    folder = EXACT / name
+    case, texts = json.loads((folder / "case.json").read_text()), (folder / "expected.txt").read_text().splitlines()
+    assert list(refusals.differences(Recorded(case, {"validation": texts}), "1.36.2")) == []

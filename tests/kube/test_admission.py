@@ -9,6 +9,7 @@ import pytest
 from kubespread.kube.admission.defaulting import default_pod, merge_label_keys
 from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_requests import pod_requests
+from kubespread.kube.versions import LATEST
 from tests.builders import hard, pod
 from tests.kube.decoding import decode_pod
 
@@ -95,7 +96,7 @@ def test_label_keys_are_merged_where_there_is_a_selector_and_a_label() -> None:
         affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}},
     )
     made = decode_pod(data)
-    merge_label_keys(made)
+    merge_label_keys(made, LATEST)
     first, second = made.spec.topology_spread_constraints
     assert first.label_selector is not None
     assert [(e.key, e.operator, e.values) for e in first.label_selector.match_expressions] == [("rev", "In", ["2"])]

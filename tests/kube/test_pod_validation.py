@@ -143,8 +143,8 @@ CASES: dict[str, tuple[Data, list[str]]] = {
     "hugepages of the whole pod": (
         pod(resources={"requests": {"hugepages-2Mi": "3Mi"}}),
         [
-            'spec.resources.requests[hugepages-2Mi]: Invalid value: "3Mi": 3Mi is not positive integer multiple of hugepages-2Mi',
             "spec.resources.limits: Required value: Limit must be set for non overcommitable resources",
+            'spec.resources.requests[hugepages-2Mi]: Invalid value: "3Mi": 3Mi is not positive integer multiple of hugepages-2Mi',
             "spec.resources: Forbidden: HugePages require cpu or memory",
         ],
     ),

@@ -20,7 +20,8 @@ from kubespread.kube.api.core import Namespace, Node, Pod, ResourceRequirements
 from kubespread.kube.api.kinds import NAMESPACED
 from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
 from kubespread.kube.pod_requests import HUGEPAGES_PREFIX, amounts, container_total, is_pod_level_resource
-from kubespread.kube.well_known import DEFAULT_CLASS
+from kubespread.kube.versions import KubeVersion
+from kubespread.kube.well_known import DEFAULT_CLASS, SELECTOR_MERGE_GATE
 
 DEFAULT_SCHEDULER = "default-scheduler"
 DEFAULT_NAMESPACE = "default"
@@ -90,13 +91,14 @@ def default_pod(pod: Pod, *, pod_level: bool = True) -> None:
         _default_pod_level_resources(pod, spec.resources)
 
 
-def merge_label_keys(pod: Pod) -> None:
+def merge_label_keys(pod: Pod, version: KubeVersion) -> None:
     """Write matchLabelKeys and mismatchLabelKeys into the selectors beside them, as the API server does at creation.
 
     Only keys the pod's labels contain, only where there is a selector; pod templates and stored pods are left alone.
+    Those of spread constraints are since 1.34; kube-scheduler itself heeds them with and without that.
     """
     labels = pod.metadata.labels
-    for constraint in pod.spec.topology_spread_constraints:
+    for constraint in pod.spec.topology_spread_constraints if version.has(SELECTOR_MERGE_GATE) else ():
         _merge(constraint.label_selector, constraint.match_label_keys, "In", labels)
     for term in pod.spec.affinity.pod_terms if pod.spec.affinity is not None else ():
         _merge(term.label_selector, term.match_label_keys, "In", labels)

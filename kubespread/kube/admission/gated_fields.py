@@ -10,12 +10,11 @@ Source: staging/src/k8s.io/component-helpers/resource/helpers.go, PodRequests, d
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 
-from msgspec.structs import fields, replace
+from msgspec.structs import replace
 
 from kubespread.kube.api.core import Container, ContainerStatus, Pod
-from kubespread.kube.api.meta import KubeObject, ResourceList
+from kubespread.kube.api.meta import KubeObject, ResourceList, attributes_of
 from kubespread.kube.pod_requests import RESIZE_PENDING, is_sidecar, resize_infeasible
 from kubespread.kube.quantity import ZERO, parse
 from kubespread.kube.versions import KubeVersion
@@ -190,15 +189,9 @@ def _reset(target: KubeObject, gates: Mapping[str, str], version: KubeVersion) -
     off = [name for name, gate in gates.items() if not version.has(gate)]
     if not off:
         return
-    names, empty = _attributes(type(target)), type(target)()
+    names, empty = attributes_of(type(target)), type(target)()
     for name in off:
         unset = getattr(empty, names[name])
         if getattr(target, names[name]) != unset:
             setattr(target, names[name], unset)
             yield name
-
-
-@cache
-def _attributes(cls: type[KubeObject]) -> Mapping[str, str]:
-    """The attributes of a type by their names in manifests."""
-    return {field.encode_name: field.name for field in fields(cls)}

@@ -83,7 +83,7 @@ def admit(pod: core.Pod, version: KubeVersion, objects: ClusterObjects, plugins:
         if completes_late:
             complete_pod_level_resources(pod)
         if is_new:
-            merge_label_keys(pod)
+            merge_label_keys(pod, version)
         faults = pod_faults(pod, version)
         if passes_plugins and not faults:
             validate(pod, version, objects, plugins)

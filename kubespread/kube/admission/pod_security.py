@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from kubespread.kube.api.core import (
+    Capabilities,
     CommonSecurityContext,
     Namespace,
     Pod,
@@ -103,7 +104,7 @@ def _of_host(spec: PodSpec, checked: _Contexts, *, is_restricted: bool) -> Itera
 def _of_contexts(checked: _Contexts, *, is_restricted: bool) -> Iterator[tuple[str, str]]:
     if who := checked.by_containers(lambda context: context.privileged):
         yield "privileged", f"{who} must not set securityContext.privileged=true"
-    mounts = sorted({each.proc_mount for each in checked.of_containers if each.proc_mount not in ("", "Default")})
+    mounts = sorted({each.proc_mount or "Default" for each in checked.of_containers} - {"Default"})
     if mounts and not checked.is_relaxed:
         who = checked.by_containers(lambda context: context.proc_mount in mounts)
         yield "procMount", f"{who} must not set securityContext.procMount to {_quoted(mounts)}"
@@ -121,7 +122,7 @@ def _of_privileges(spec: PodSpec, checked: _Contexts) -> Iterator[tuple[str, str
     if not checked.is_windows:
         if who := checked.by_containers(lambda context: context.allow_privilege_escalation is not False):
             yield "allowPrivilegeEscalation != false", f"{who} must set securityContext.allowPrivilegeEscalation=false"
-        keeping = checked.by_containers(lambda context: "ALL" not in context.capabilities.drop)
+        keeping = checked.by_containers(lambda context: "ALL" not in _of(context).drop)
         dropping = [f'{keeping} must set securityContext.capabilities.drop=["ALL"]'] if keeping else []
         adding = [detail for _, detail in _capabilities(checked, frozenset({"NET_BIND_SERVICE"}), "")]
         if details := [*dropping, *adding]:
@@ -155,10 +156,14 @@ def _of_seccomp(checked: _Contexts) -> Iterator[tuple[str, str]]:
 
 
 def _capabilities(checked: _Contexts, allowed: frozenset[str], reason: str) -> Iterator[tuple[str, str]]:
-    added = sorted({name for context in checked.of_containers for name in context.capabilities.add} - allowed)
+    added = sorted({name for context in checked.of_containers for name in _of(context).add} - allowed)
     if added:
-        who = checked.by_containers(lambda context: not allowed.issuperset(context.capabilities.add))
+        who = checked.by_containers(lambda context: not allowed.issuperset(_of(context).add))
         yield reason, f"{who} must not include {_quoted(added)} in securityContext.capabilities.add"
+
+
+def _of(context: SecurityContext) -> Capabilities:
+    return context.capabilities or Capabilities()
 
 
 class _Contexts:

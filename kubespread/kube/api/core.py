@@ -354,10 +354,10 @@ class PodSecurityContext(CommonSecurityContext):
 
 
 class SecurityContext(CommonSecurityContext):
-    capabilities: Capabilities = field(default_factory=Capabilities)
-    privileged: bool = False
+    capabilities: Capabilities | None = None
+    privileged: bool | None = None
     allow_privilege_escalation: bool | None = None
-    proc_mount: str = ""
+    proc_mount: str | None = None
 
 
 class Container(KubeObject):

@@ -7,6 +7,8 @@ knows all that a manifest may have.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -24,6 +26,12 @@ class KubeObject(msgspec.Struct, rename="camel", kw_only=True, gc=False, omit_de
     """Base of all: camelCase on the wire, unknown fields skipped, absent fields not written."""
 
     ignored: ClassVar[frozenset[str]] = frozenset()
+
+
+@cache
+def attributes_of(cls: type[KubeObject]) -> Mapping[str, str]:
+    """The attributes of a type by their names in manifests."""
+    return {info.encode_name: info.name for info in msgspec.structs.fields(cls)}
 
 
 class OwnerReference(KubeObject):

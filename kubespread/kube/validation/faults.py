@@ -11,13 +11,15 @@ Source: staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.g
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kubespread.kube.api.core import NodeSelectorRequirement
-from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
+from kubespread.kube.api.meta import KubeObject, LabelSelector, LabelSelectorRequirement, attributes_of
 from kubespread.kube.gotext import compact_json, quote, quoted_list
 from kubespread.kube.name_rules import label_key_faults, label_value_faults
 
+_ANNOTATIONS_SIZE = 256 * 1024
+IN_BOTH = "exists in both matchLabelKeys and labelSelector"
 BAD_OPERATOR = "not a valid selector operator"
 
 
@@ -26,6 +28,14 @@ def labels_faults(labels: Mapping[str, str], path: str) -> Iterator[FieldFault]:
     for key, value in sorted(labels.items()):
         yield from invalid_each(path, key, label_key_faults(key))
         yield from invalid_each(path, value, label_value_faults(value))
+
+
+def annotations_faults(annotations: Mapping[str, str], path: str) -> Iterator[FieldFault]:
+    """A map of annotations; their keys may have capitals in the prefix."""
+    for key in sorted(annotations):
+        yield from invalid_each(path, key, label_key_faults(key.lower()))
+    if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > _ANNOTATIONS_SIZE:
+        yield too_long(path, _ANNOTATIONS_SIZE)
 
 
 def selector_faults(selector: LabelSelector | None, path: str) -> Iterator[FieldFault]:
@@ -70,11 +80,7 @@ def merged_key_faults(selector: LabelSelector | None, keys: list[str], path: str
     seen = set(selector.match_labels)
     for expression in selector.match_expressions:
         if expression.key in seen and expression.key in last_index:
-            yield invalid(
-                f"{path}[{last_index[expression.key]}]",
-                expression.key,
-                "exists in both matchLabelKeys and labelSelector",
-            )
+            yield invalid(f"{path}[{last_index[expression.key]}]", expression.key, IN_BOTH)
         seen.add(expression.key)
 
 
@@ -88,7 +94,29 @@ class FieldFault(NamedTuple):
         return f"{self.path}: {self.message}"
 
 
+_GO_NAMES = {"seLinuxOptions": "SELinuxOptions"}
+_GO_ORDER = {
+    "SecurityContext": (
+        "capabilities", "privileged", "seLinuxOptions", "windowsOptions", "runAsUser", "runAsGroup", "runAsNonRoot",
+        "readOnlyRootFilesystem", "allowPrivilegeEscalation", "procMount", "seccompProfile", "appArmorProfile",
+    )
+}  # fmt: skip
+
+
+def _as_go(value: Any) -> Any:
+    """A struct of the API server's own, whose fields have Go's names and are all there."""
+    if isinstance(value, KubeObject):
+        attributes = attributes_of(type(value))
+        names = _GO_ORDER.get(type(value).__name__, attributes)
+        return {
+            _GO_NAMES.get(name, name[0].upper() + name[1:]): _as_go(getattr(value, attributes[name])) for name in names
+        }
+    return None if value == [] else value
+
+
 def _printed(value: object) -> str:
+    if isinstance(value, KubeObject):
+        return compact_json(_as_go(value))
     return quote(value) if isinstance(value, str) else compact_json(value)
 
 
@@ -121,5 +149,13 @@ def forbidden(path: str, detail: str) -> FieldFault:
     return FieldFault(path, f"Forbidden: {detail}")
 
 
-def not_found(path: str, value: object, detail: str) -> FieldFault:
-    return FieldFault(path, f"Not found: {_printed(value)}: {detail}")
+def not_found(path: str, value: object, detail: str = "") -> FieldFault:
+    return FieldFault(path, f"Not found: {_printed(value)}{detail and f': {detail}'}")
+
+
+def too_long(path: str, size: int) -> FieldFault:
+    return FieldFault(path, f"Too long: may not be more than {size} bytes")
+
+
+def too_many(path: str, count: int, most: int) -> FieldFault:
+    return FieldFault(path, f"Too many: {count}: must have at most {most} items")

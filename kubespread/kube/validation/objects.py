@@ -63,17 +63,9 @@ def workload_faults(workload: ApiObject, template: Pod, path: str, version: Kube
     faults += _replicas_faults(workload)
     if isinstance(workload, LabelSelectingWorkload):
         faults += _selector_faults(workload.spec.selector, template, path)
-    replaced = tuple(_replaced(workload, template, path))
-    return faults + [fault for fault in template_faults(template, path, version) if not fault.path.startswith(replaced)]
-
-
-def _replaced(workload: ApiObject, template: Pod, path: str) -> Iterator[str]:
-    """The paths of volumes that a StatefulSet replaces with its own claims; their faults do not count."""
-    claims = workload.spec.volume_claim_templates if isinstance(workload, StatefulSet) else ()
-    names = {claim.metadata.name for claim in claims}
-    for position, volume in enumerate(template.spec.volumes):
-        if volume.name in names:
-            yield f"{path}.spec.volumes[{position}]."
+    # Claims of a StatefulSet become volumes of its pods, so that the API server leaves the spec to those.
+    whole = not isinstance(workload, StatefulSet)
+    return faults + template_faults(template, path, version, with_spec=whole)
 
 
 def _replicas_faults(workload: ApiObject) -> list[FieldFault]:
@@ -87,7 +79,8 @@ def _replicas_faults(workload: ApiObject) -> list[FieldFault]:
 def _selector_faults(selector: LabelSelector | None, template: Pod, path: str) -> list[FieldFault]:
     """A controller's selector must be there and match its own template."""
     labels_path = f"{path}.metadata.labels"
-    mismatch = invalid(labels_path, template.metadata.labels, "`selector` does not match template `labels`")
+    labels = dict(sorted(template.metadata.labels.items()))
+    mismatch = invalid(labels_path, labels, "`selector` does not match template `labels`")
     if selector is None:
         return [required("spec.selector"), mismatch]
     try:

@@ -1,21 +1,31 @@
-"""Validation of resource requests and limits, of containers and of whole pods.
+"""Validation of resource requests and limits, of containers and of whole pods, and of the claims that a pod names.
 
 Source: pkg/apis/core/validation/validation.go, ValidateContainerResourceRequirements, validateResourceRequirements,
-    validatePodResources
+    validateResourceClaimNames, validatePodResources
 Source: pkg/apis/core/validation/validation.go, validatePodResourceRequirements, validatePodResourceConsistency,
     ValidateResourceQuantityValue, validateOverhead
+Source: pkg/apis/core/validation/validation.go, validatePodResourceClaims, validatePodResourceClaimSource
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from kubespread.kube import name_rules
-from kubespread.kube.api.core import Pod, ResourceRequirements
+from kubespread.kube.api.core import ContainerClaim, Pod, PodResourceClaim, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
 from kubespread.kube.quantity import NANO, Quantity, QuantityError, parse
-from kubespread.kube.validation.faults import FieldFault, forbidden, invalid, invalid_each, required, unsupported
+from kubespread.kube.validation.faults import (
+    FieldFault,
+    duplicate,
+    forbidden,
+    invalid,
+    invalid_each,
+    not_found,
+    required,
+    unsupported,
+)
 from kubespread.kube.versions import LATEST, KubeVersion
 
 NameFaults = Callable[[str, str], Iterable[FieldFault]]
@@ -25,14 +35,18 @@ _NOT_FOR_CONTAINERS = "must be a standard resource for containers"
 _POD_LEVEL_RESOURCES = ("cpu", "hugepages-", "memory")
 
 
-def resource_faults(resources: ResourceRequirements, path: str, version: KubeVersion = LATEST) -> Iterator[FieldFault]:
-    """A container's resources; limits before requests, names in order since the API server's own order is random."""
-    return _requirement_faults(resources, path, version, _container_name_faults)
+def resource_faults(
+    resources: ResourceRequirements, path: str, claims: Iterable[str] = (), version: KubeVersion = LATEST
+) -> Iterator[FieldFault]:
+    """A container's resources, of a pod with ``claims``; limits before requests, names in order since the API server's
+    own order is random.
+    """
+    return _requirement_faults(resources, path, claims, version, _container_name_faults)
 
 
 def overhead_faults(overhead: ResourceList, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     """A pod's overhead, which the API server checks as if it were a container's limits, the path included."""
-    return resource_faults(ResourceRequirements(limits=overhead), path, version)
+    return resource_faults(ResourceRequirements(limits=overhead), path, version=version)
 
 
 def pod_level_faults(pod: Pod, path: str, version: KubeVersion) -> Iterator[FieldFault]:
@@ -40,14 +54,18 @@ def pod_level_faults(pod: Pod, path: str, version: KubeVersion) -> Iterator[Fiel
     resources = pod.spec.resources
     if resources is None:
         return
+    if pod.spec.os is not None and pod.spec.os.name == "windows":
+        yield forbidden(path, "may not be set for a windows pod")
+        return
     if resources.claims:
-        yield forbidden(f"{path}.claims", "claims cannot be set for Resources at pod-level")
-    yield from _requirement_faults(resources, path, version, _pod_level_name_faults)
+        yield forbidden(f"{path}.claims", "claims may not be set for Resources at pod-level")
+    claims = [claim.name for claim in pod.spec.resource_claims]
+    yield from _requirement_faults(resources, path, claims, version, _pod_level_name_faults)
     yield from _against_containers(pod, amounts(resources.requests), amounts(resources.limits), path)
 
 
 def _requirement_faults(
-    resources: ResourceRequirements, path: str, version: KubeVersion, name_faults: NameFaults
+    resources: ResourceRequirements, path: str, claims: Iterable[str], version: KubeVersion, name_faults: NameFaults
 ) -> Iterator[FieldFault]:
     limits, requests = amounts(resources.limits), amounts(resources.requests)
     for kind, named_amounts in (("limits", limits), ("requests", requests)):
@@ -56,9 +74,39 @@ def _requirement_faults(
             yield from _amount_faults(name, amount, f"{path}.{kind}[{name}]", version)
             if kind == "requests":
                 yield from _limit_faults(name, amount, limits.get(name), path)
+            if name_rules.is_hugepages(name) and not _is_multiple(amount, name):
+                detail = f"{amount} is not positive integer multiple of {name}"
+                yield invalid(f"{path}.{kind}[{name}]", str(amount), detail)
     named = limits.keys() | requests.keys()
     if any(name_rules.is_hugepages(name) for name in named) and not named & {"cpu", "memory"}:
         yield forbidden(path, "HugePages require cpu or memory")
+    yield from _claim_faults(resources.claims, sorted(set(filter(None, claims))), f"{path}.claims")
+
+
+def _claim_faults(references: Sequence[ContainerClaim], claims: Sequence[str], path: str) -> Iterator[FieldFault]:
+    """Each must be one of the pod's ``claims``, and none be named whole beside a request of it."""
+    rule = "must be one of the names in pod.spec.resourceClaims"
+    rule += f": {', '.join(claims)}" if claims else " which is empty"
+    seen: list[str] = []
+    for position, reference in enumerate(references):
+        name, field = reference.name, f"{path}[{position}]"
+        if not name:
+            yield required(field)
+            continue
+        if name in seen:
+            yield duplicate(field, name)
+        else:
+            key = f"{name}/{reference.request}" if reference.request else name
+            if reference.request:
+                details = name_rules.dns_label_faults(reference.request)
+                yield from invalid_each(f"{field}.request", reference.request, details)
+            if key in seen:
+                yield duplicate(field, key)
+            elif key == name:
+                yield from (duplicate(field, name) for other in seen if other.partition("/")[0] == name)
+            seen.append(key)
+        if name not in claims:
+            yield not_found(field, name, rule)
 
 
 def _against_containers(pod: Pod, requests: Amounts, limits: Amounts, path: str) -> Iterator[FieldFault]:
@@ -106,8 +154,6 @@ def _amount_faults(name: str, amount: Quantity, path: str, version: KubeVersion)
     # Up to 1.37 whole amounts whose thousandths are beyond an int64 pass for fractions.
     if name_rules.is_integer(name) and (amount.nano % NANO if version.since(38) else amount.milli_value % 1000):
         yield invalid(path, str(amount), "must be an integer")
-    if name_rules.is_hugepages(name) and not _is_multiple(amount, name):
-        yield invalid(path, str(amount), f"{amount} is not positive integer multiple of {name}")
 
 
 def _is_multiple(amount: Quantity, name: str) -> bool:
@@ -126,3 +172,34 @@ def _limit_faults(name: str, request: Quantity, limit: Quantity | None, path: st
             yield invalid(f"{path}.requests", str(request), f"must be equal to {name} limit of {limit}")
     elif limit is not None and request.nano > limit.nano:
         yield invalid(f"{path}.requests", str(request), f"must be less than or equal to {name} limit of {limit}")
+
+
+def pod_claim_faults(claims: Sequence[PodResourceClaim], path: str) -> Iterator[FieldFault]:
+    names: set[str] = set()
+    for position, claim in enumerate(claims):
+        field = f"{path}[{position}]"
+        if not claim.name:
+            yield required(f"{field}.name")
+        elif claim.name in names:
+            yield duplicate(f"{field}.name", claim.name)
+        else:
+            names.add(claim.name)
+            yield from invalid_each(f"{field}.name", claim.name, name_rules.dns_label_faults(claim.name))
+        yield from _source_faults(claim, field)
+
+
+def _source_faults(claim: PodResourceClaim, path: str) -> Iterator[FieldFault]:
+    sources = (
+        ("resourceClaimName", claim.resource_claim_name),
+        ("resourceClaimTemplateName", claim.resource_claim_template_name),
+    )
+    named = [(field, name) for field, name in sources if name is not None]
+    if len(named) != 1:
+        rule = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+        detail = rule if named else "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+        # The API server prints its own struct, whose fields have Go names.
+        yield invalid(
+            path, {"Name": claim.name, **{field[0].upper() + field[1:]: name for field, name in sources}}, detail
+        )
+    for field, name in named:
+        yield from invalid_each(f"{path}.{field}", name, name_rules.subdomain_faults(name))
