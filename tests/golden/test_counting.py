@@ -22,7 +22,7 @@ def test_the_document_has_the_counts_of_today() -> None:
 def test_every_family_that_is_described_is_there() -> None:
     names = {
         folder
-        if (folder := path.parent.name) in ("third", "running")
+        if (folder := path.parent.name) in ("third", "fourth", "running")
         else f"{path.relative_to(FIXTURES)}".split(".json")[0]
         for path in FIXTURES.rglob("*.jsonl.gz")
     }
