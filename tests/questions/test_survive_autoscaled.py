@@ -124,3 +124,9 @@ def test_what_machines_nobody_knows_would_take_is_not_known() -> None:
     report = kubespread.survive(Snapshot.from_objects([*TWO, node_pool(), *WEB]), autoscaler="karpenter")
     assert report.verdict == "unknown"
     assert any("instance types of any" in gap for gap in report.gaps)
+
+
+def test_a_pool_of_unknown_machines_adds_none_that_anybody_is_told_of() -> None:
+    report = kubespread.survive(Snapshot.from_objects([*TWO, node_pool(), *WEB]))
+    assert any("instance types of any" in gap for gap in report.gaps)
+    assert any("no nodes are added" in text for text in report.not_modelled)

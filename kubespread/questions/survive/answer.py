@@ -75,6 +75,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
     if not lost:
         raise UsageError(f"after {', '.join(question.after)} no other domain is left to lose")
     losses = tuple(scene.tasks(counting, lost, question, known=_known))
+    is_grown = question.autoscaler is not None or any(loss.autoscaling is not None for loss in losses)
     report = SurviveReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -88,7 +89,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         pairs=question.pairs,
         autoscaler=None if question.autoscaler is None else Autoscaler(question.autoscaler).full_name,
         gaps=scene.gaps(world.assumed),
-        not_modelled=Survive.never_modelled if counting.growth is None else with_growth(Survive.never_modelled),
+        not_modelled=with_growth(Survive.never_modelled) if is_grown else Survive.never_modelled,
         notes=(
             *scene.notes,
             *counting.notes,
