@@ -309,6 +309,19 @@ def test_a_node_whose_pods_cannot_be_evicted_is_not_deleted() -> None:
         *(text for text in LEAVING if text not in ("delete-node a1", "delete-node b1")),
     ]
     assert (report.verdict, report.played.blocked, report.after.nodes) == ("no", (3, 6), 4)
+    # The new node is too small for any of them, which no budget changes.
+    assert report.played.remedy is None
+
+
+def test_budgets_that_would_let_it_through_are_named() -> None:
+    snapshot = small("drain n0", "delete-node n0")
+    held = kubespread.Snapshot.from_objects(
+        [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="1"), budget("web", minAvailable=2)]
+    )
+    report = kubespread.plan(held.edited(*snapshot.edits))
+    assert (report.verdict, report.played.remedy) == ("no", "--budget default/web:maxUnavailable=1")
+    assert "with --budget default/web:maxUnavailable=1 it gets through" in report.answer
+    assert kubespread.plan(held.edited(*snapshot.edits, "budget default/web:maxUnavailable=1")).verdict == "yes"
 
 
 @pytest.mark.parametrize(

@@ -155,9 +155,18 @@ def test_a_drain_that_a_budget_blocks() -> None:
     assert row == (
         "broken",
         "draining n0 is blocked by default/web-a and 1 more (2 of 2 nodes with its pods): Cannot evict pod as it would "
-        "violate the pod's disruption budget. The disruption budget web needs 3 healthy pods and has 3 currently",
+        "violate the pod's disruption budget. The disruption budget web needs 3 healthy pods and has 3 currently; with --budget default/web:maxUnavailable=1 it "
+        "would hold",
         -3,
     )
+
+
+def test_a_suggestion_and_manifests_that_are_applied_first_look_for_no_other_budgets(tmp_path: Path) -> None:
+    manifest = tmp_path / "budget.yaml"
+    manifest.write_text(yaml.safe_dump(budget("web", minAvailable=3)))
+    promise = of({"workload": WEB, "drain": "never blocked"})
+    report = kubespread.verify(cluster(budget("web", minAvailable=3)), promise, filename=str(manifest), today=TODAY)
+    assert [(row.state, row.remedy) for row in report.clauses] == [("broken", None)]
 
 
 def test_a_stateful_set_is_back_once_the_nodes_are_deleted() -> None:

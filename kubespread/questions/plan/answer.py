@@ -9,9 +9,11 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.errors import UsageError
+from kubespread.candidate.sources import read_once
+from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.manifest.text import STDIN
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, sentence
 from kubespread.questions.autoscaling.asked import grown, usual_growth
@@ -31,6 +33,7 @@ from kubespread.questions.plan.report import (
     in_another_order,
 )
 from kubespread.questions.plan.scenario import file_of, planned, reordered, scenario_of
+from kubespread.questions.remedies.budgets import looser
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.scene import Asked, Inquiry, R, Scene
 from kubespread.questions.survive.question import Survive
@@ -41,6 +44,7 @@ from kubespread.snapshot.edits.nodes import DeleteNode, Drain
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import short_key
 from kubespread.world.events.world import World
+from kubespread.world.reporting.difference import Baseline
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, desired_replicas
 
 _MOST_NODES = 100
@@ -76,6 +80,28 @@ class _Played(Struct, frozen=True):
 
 
 def _in_order(question: Plan, scene: Scene) -> _Played:
+    """With the options that get it through, where budgets are in the way."""
+    # A pipe can be read only once.
+    given = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
+    question = replace(question, manifests=given)
+    trial = _tried(question, scene)
+    refused = {blocked.pod for step in trial.report.steps for blocked in step.happened.blocked}
+    if trial.report.verdict == "yes" or not refused:
+        return trial
+    before = Baseline.settled(replace(scene, given=dataclasses.replace(scene.snapshot, edits=())).world).world
+    pods = {NamespacedName.of(pod): pod for world in (trial.scene.world, before) for pod in world.book}
+    for change in looser(before, [pods[pod] for pod in sorted(refused & pods.keys())]):
+        changed = replace(scene, given=scene.snapshot.edited(*change.edits))
+        try:
+            if not scene.is_over and _tried(question, changed).report.verdict == "yes":
+                return replace(trial, report=replace(trial.report, remedy=change.what))
+        except KubespreadError:
+            # A budget that a manifest brings is not there yet.
+            continue
+    return trial
+
+
+def _tried(question: Plan, scene: Scene) -> _Played:
     """In the order given, or in another one where only that gets through."""
     edits, unedited = scene.snapshot.edits, replace(scene, given=dataclasses.replace(scene.snapshot, edits=()))
     todo = planned(question, unedited, edits)

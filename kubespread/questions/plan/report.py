@@ -157,6 +157,10 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
     """
     stuck_deals: int = 0
     """In how many of these the answer is no."""
+    remedy: str | None = None
+    """Where disruption budgets are in the way of a plan, more options with which it gets through: ``--budget
+    NAMESPACE/NAME:maxUnavailable=1``. Verified by playing it again; null where none is found.
+    """
 
     @property
     def manner(self) -> str:
@@ -267,6 +271,8 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
 
     def sentences(self) -> Iterator[str]:
         yield _outcome(self)
+        if self.remedy is not None:
+            yield f"with {self.remedy} it gets through"
         if self._unknown_groups:
             pools = ", ".join(self._unknown_groups)
             yield f"whether new nodes of {pools} would take them is not known: the cluster does not tell their types"

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from kubespread.candidate.kustomization import Kustomization
 from kubespread.candidate.manifest import Manifest
-from kubespread.candidate.sources import read_once
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node
@@ -63,9 +62,7 @@ def planned(question: Plan, scene: Scene, edits: Sequence[Edit]) -> Planned:
     first = [*takewhile(lambda step: isinstance(step.action, AddNode), edited)]
     steps = [*(step for pool in pools for step in pool.joining), *first]
     if question.manifests:
-        # A pipe can be read only once.
-        given = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
-        apply = Apply(given, creates_namespaces=question.create_namespaces)
+        apply = Apply(question.manifests, creates_namespaces=question.create_namespaces)
         steps.append(Step(_applying(apply), apply))
     steps += edited[len(first) :]
     if question.scenario is not None:

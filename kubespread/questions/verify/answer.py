@@ -20,6 +20,7 @@ from kubespread.candidate.sources import Reference
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, PodDisruptionBudget
+from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS, of_pods
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import Named, NamespacedName, WorkloadName, is_active
@@ -32,6 +33,7 @@ from kubespread.questions.commands import Commands
 from kubespread.questions.plan.playing import after_steps
 from kubespread.questions.plan.question import Play
 from kubespread.questions.plan.report import PlayReport
+from kubespread.questions.remedies.budgets import looser
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
@@ -288,6 +290,7 @@ class _Verifying(Inquiry):
             says=found.says,
             margin=found.margin,
             step=found.step,
+            remedy=found.remedy,
             command=self._commands.of(*words, *found.words, namespace=namespace),
         )
 
@@ -399,16 +402,32 @@ class _Verifying(Inquiry):
         return self.of(question, f"playing {steps[0]}", ("play", steps))
 
     def _drain(self, workload: WorkloadName) -> Found:
+        """With the options that would let it hold, where budgets are in the way."""
+        found, refused = self._drained(workload)
+        # What is applied first is so after all options, and a suggestion promises only what holds.
+        tries = found.state == "broken" and self._question.promises is not None and not self._question.filename
+        for change in looser(self._settled.world, refused) if tries else ():
+            edited = msgspec.structs.replace(self.scene, given=self.scene.snapshot.edited(*change.edits))
+            other = type(self)(self._question, edited, self._commands)
+            if not self.scene.is_over and other._drained(workload)[0].state == "held":
+                says = f"{found.says}; with {change.what} it would hold"
+                return msgspec.structs.replace(found, says=says, remedy=change.what)
+        return found
+
+    def _drained(self, workload: WorkloadName) -> tuple[Found, Sequence[Pod]]:
+        """Also the pods whose eviction is refused."""
         world = self._settled.world
         pods = [pod for pod in world.book if pod.spec.node_name and workload_of(world, pod) == workload]
         if not pods and not desired_replicas(world, workload):
-            return Found("held", clauses.NO_PODS)
+            return Found("held", clauses.NO_PODS), ()
         if gap := self._gap(PodDisruptionBudget, "whether one keeps its pods is not known"):
-            return gap
+            return gap, ()
         nodes = sorted({pod.spec.node_name for pod in pods if is_active(pod)})
         # Whether kubectl refuses for other pods is no workload's promise.
-        drains = ((node, self._played(f"drain {node} --force", f"delete-node {node}")) for node in nodes)
-        return clauses.drain(drains, workload, {NamespacedName.of(pod) for pod in pods})
+        drains = [(node, self._played(f"drain {node} --force", f"delete-node {node}")) for node in nodes]
+        refused = {blocked.pod for _, report in drains for blocked in report.steps[0].happened.blocked}
+        found = clauses.drain(drains, workload, {NamespacedName.of(pod) for pod in pods})
+        return found, [pod for pod in pods if NamespacedName.of(pod) in refused]
 
     @cached_property
     def _settled(self) -> Baseline:

@@ -35,6 +35,8 @@ class Found(Struct, frozen=True):
     step: str | None = None
     words: Sequence[str] = ()
     """More words of the command that shows the answer."""
+    remedy: str | None = None
+    """Options with which it would hold."""
 
 
 class _Loss(Struct, frozen=True):
