@@ -130,3 +130,15 @@ def test_a_pool_of_unknown_machines_adds_none_that_anybody_is_told_of() -> None:
     report = kubespread.survive(Snapshot.from_objects([*TWO, node_pool(), *WEB]))
     assert any("instance types of any" in gap for gap in report.gaps)
     assert any("no nodes are added" in text for text in report.not_modelled)
+
+
+def test_a_broken_promise_says_what_karpenter_would_add() -> None:
+    cluster = Snapshot.from_objects([pooled("n1", "a", cpu="4"), pooled("n2", "b", cpu="4"), node_pool(), *WEB])
+    promise = {"workload": "default/deploy/web", "survives": "any zone"}
+    head = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises"}
+    report = kubespread.verify(cluster, {**head, "promises": [promise]})
+    ((state, says),) = ((row.state, row.says) for row in report.clauses)
+    assert (state, says.rpartition("; ")[2]) == (
+        "broken",
+        "karpenter (assumed from NodePool any, new nodes like node n2) adds 1 node for 1 pending pod, none still pending",
+    )

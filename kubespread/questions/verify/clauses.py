@@ -19,6 +19,7 @@ from kubespread.questions.plan.report import PlayReport
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.survive.report import DomainLoss, LostWorkload, ShortWorkload, SurviveReport, domain_name
 from kubespread.questions.verify.report import Kept
+from kubespread.reports.autoscaling import autoscaler_sentence
 from kubespread.reports.happened import Happened
 from kubespread.scenario.promises import Amount, Back, Room
 from kubespread.wording import count_of, domain_noun, verb_of
@@ -101,7 +102,8 @@ def back(report: SurviveReport, workload: WorkloadName, when: Back) -> Found:
         safe = sum(not loss.missing(when) for loss in losses)
         ready = worst.row.ready_after_removal if when == "nodes deleted" else worst.row.fewest_ready
         says = f"{step} leaves {ready:,} of {worst.row.wanted:,} ready {late}{worst.why}; {safe:,} of {of} can be lost"
-        return Found(worst.broken, says, -missing, step)
+        grown = "" if worst.domain.autoscaling is None else f"; {autoscaler_sentence(worst.domain.autoscaling)}"
+        return Found(worst.broken, f"{says}{grown}", -missing, step)
     found = f"{worst.needed:,} of {count_of(worst.row.wanted, 'pod')} ready again {late}, whichever of {of} is lost"
     return _if_finished(report, Found("held", found, 0, step))
 
