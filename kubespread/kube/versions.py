@@ -104,6 +104,8 @@ MODELLED = frozenset({
     "PodLevelResourcesFixDefaulting", "MaxUnavailableStatefulSet", "GenericWorkload", "GangScheduling",
     "TopologyAwareWorkloadScheduling", "DRAPartitionableDevices", "DRAConsumableCapacity",
     "DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus", "DRAFractionalCapacityRange",
+    "MatchLabelKeysInPodTopologySpreadSelectorMerge", "HostnameOverride", "ContainerStopSignals",
+    "StrictIPCIDRValidation",
 })  # fmt: skip
 
 

@@ -362,6 +362,10 @@ class WindowsSecurityContextOptions(core.WindowsSecurityContextOptions):
     run_as_user_name: str | None = None
 
 
+class SELinuxOptions(core.SELinuxOptions):
+    level: str = ""
+
+
 class PodSecurityContext(core.PodSecurityContext):
     seccomp_profile: SeccompProfile | None = None
     windows_options: WindowsSecurityContextOptions | None = None
@@ -375,6 +379,7 @@ class PodSecurityContext(core.PodSecurityContext):
 
 
 class SecurityContext(core.SecurityContext):
+    se_linux_options: SELinuxOptions | None = None
     seccomp_profile: SeccompProfile | None = None
     windows_options: WindowsSecurityContextOptions | None = None
     app_armor_profile: AppArmorProfile | None = None

@@ -170,7 +170,7 @@ def _port_faults(ports: Sequence[core.ContainerPort], path: str) -> Iterator[Fie
             yield from _PORT_NUMBER(port.container_port, f"{field}.containerPort")
         if port.host_port:
             yield from _PORT_NUMBER(port.host_port, f"{field}.hostPort")
-        yield from one_of(f"{field}.protocol", port.protocol, ("SCTP", "TCP", "UDP"))
+        yield from one_of(f"{field}.protocol", port.protocol or None, ("SCTP", "TCP", "UDP"))
 
 
 def _host_port_faults(containers: Sequence[core.Container], path: str) -> Iterator[FieldFault]:

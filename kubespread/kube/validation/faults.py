@@ -94,12 +94,18 @@ class FieldFault(NamedTuple):
         return f"{self.path}: {self.message}"
 
 
-_GO_NAMES = {"seLinuxOptions": "SELinuxOptions"}
+_GO_NAMES = {
+    "seLinuxOptions": "SELinuxOptions", "gmsaCredentialSpecName": "GMSACredentialSpecName",
+    "gmsaCredentialSpec": "GMSACredentialSpec",
+}  # fmt: skip
 _GO_ORDER = {
     "SecurityContext": (
         "capabilities", "privileged", "seLinuxOptions", "windowsOptions", "runAsUser", "runAsGroup", "runAsNonRoot",
         "readOnlyRootFilesystem", "allowPrivilegeEscalation", "procMount", "seccompProfile", "appArmorProfile",
-    )
+    ),
+    "WindowsSecurityContextOptions": (
+        "gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName", "hostProcess",
+    ),
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -66,8 +67,11 @@ from kubespread.world.store.pod_book import key_of
 _NAMES_SHOWN = 3
 _DIRECTIVE = "$patch"
 _CONSTRAINTS = ".topologySpreadConstraints["
-# In the API server's words.
-_ABSENT, _MISMATCHED = "Required value", "`selector` does not match template `labels`"
+_MENDABLE = re.compile(
+    "Required value|[Nn]ot found|must specify one|`selector` does not match template `labels`|when |without |"
+    r"privileged containers|hostNetwork must|HostProcess containers|empty `spec|must set spec|GracePeriodSeconds \("
+)
+"""In the API server's words: what is missing, or does not go with what is missing."""
 
 
 class Gathered(Struct):
@@ -356,9 +360,9 @@ class _Part(Struct, frozen=True):
 
     def keeps(self, fault: Fault) -> bool:
         """Whether a fault stays whatever is added to the part."""
-        is_absence = _ABSENT in fault.message or _MISMATCHED in fault.message or _DIRECTIVE in fault.field
+        is_mendable = _MENDABLE.search(fault.message) or _DIRECTIVE in fault.field
         # Of other kinds, only what is copied unchanged into their pods is known.
-        return not is_absence and (self.is_of_pods or _CONSTRAINTS in fault.field)
+        return not is_mendable and (self.is_of_pods or _CONSTRAINTS in fault.field)
 
 
 def _part_of(item: KubernetesObject) -> _Part | None:

@@ -1,7 +1,7 @@
 """Changes of disruption budgets that keep pods from being evicted: of several that protect the same pod one is kept,
 and what is kept lets one pod go at a time.
 
-Source: pkg/registry/core/pod/storage/eviction.go, EvictionREST.Create
+Source: pkg/registry/core/pod/storage/eviction.go, Create
 """
 
 from __future__ import annotations
