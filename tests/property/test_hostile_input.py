@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
+from tests.builders import pod
+from tests.kube.test_pods_in_full import OF_CONTAINERS, OF_SPECS, OF_VOLUMES, with_container
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -37,6 +39,11 @@ CRON = {
 }
 OTHERS = [{**DEPLOYMENT, "kind": kind} for kind in ("ReplicaSet", "DaemonSet", "Job", "Rollout")]
 WORKLOADS = [*MANIFESTS, *OTHERS, STATEFUL, CRON]
+IN_FULL = [
+    *(with_container(fields) for fields, _ in OF_CONTAINERS.values()),
+    *(pod(volumes=[{"name": "v", **source}]) for source, _ in OF_VOLUMES.values()),
+    *(pod(**fields) for fields, _ in OF_SPECS.values()),
+]
 CLUSTERS = [document.get("items", [document]) for document in documents("clusters/*.yaml")]
 WRONG: list[Any] = [
     None,
@@ -97,6 +104,12 @@ def ask(objects: list[Any], manifest: dict[str, Any]) -> None:
 @given(damaged(WORKLOADS))
 @settings(max_examples=200, deadline=None)
 def test_a_damaged_manifest(manifest: dict[str, Any]) -> None:
+    ask(CLUSTERS[0], manifest)
+
+
+@given(damaged(IN_FULL))
+@settings(max_examples=200, deadline=None)
+def test_a_damaged_pod_of_fields_that_only_validation_reads(manifest: dict[str, Any]) -> None:
     ask(CLUSTERS[0], manifest)
 
 

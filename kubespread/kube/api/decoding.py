@@ -184,7 +184,7 @@ def _walk_map(value: Any, expected: Any, place: _Place) -> Any:
 
 def _walk_scalar(value: Any, expected: Any, place: _Place) -> Any:
     if value is None:
-        return "" if expected is str else None
+        return "" if expected is str else 0
     if get_origin(expected) is Annotated:
         base, bounds = get_args(expected)
         if isinstance(value, int | float) and not isinstance(value, bool):

@@ -371,7 +371,7 @@ class PodSecurityContext(core.PodSecurityContext):
     windows_options: WindowsSecurityContextOptions | None = None
     app_armor_profile: AppArmorProfile | None = None
     run_as_group: Int64 | None = None
-    supplemental_groups: list[Int64] | None = None
+    supplemental_groups: list[Int64] = field(default_factory=list)
     supplemental_groups_policy: str | None = None
     fs_group: Int64 | None = None
     fs_group_change_policy: str | None = None
