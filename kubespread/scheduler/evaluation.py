@@ -189,6 +189,14 @@ class Evaluation:
         order = np.lexsort((self.cluster.nodes.name_rank[feasible], -self.total[feasible]))
         return feasible[order]
 
+    @property
+    def fits_nowhere(self) -> bool:
+        """Whether nodes were judged, none is left and nothing failed, for which alone kube-scheduler runs PostFilter.
+
+        Source: pkg/scheduler/schedule_one.go, schedulingCycle
+        """
+        return bool(len(self.cluster)) and self.error is None and not self.feasible.any()
+
     def verdict(self, node: int) -> Status:
         """What kube-scheduler says about one node: the first rejection in profile order."""
         if self.rejection is not None:

@@ -16,13 +16,14 @@ from tests.builders import hard, hosts, pod, soft
 from tests.cli.support import FIXTURES, run
 
 CASES = FIXTURES / "cases" / "adversarial"
+HOSTILE = FIXTURES / "cases" / "hostile"
 CLUSTER = "-S base/cluster.json"
 NO_LABEL = "a valid label must be"
 
 
 @dataclass(frozen=True)
 class Case:
-    """A command in fixtures/cases/adversarial, and what comes of it."""
+    """A command in a folder of fixtures/cases, and what comes of it."""
 
     command: str
     code: int
@@ -47,7 +48,7 @@ FILES = {
     "a selector that is none in a CSIStorageCapacity": Case(
         "explain 8/vol.json -S 8/topo.json",
         3,
-        'gap: unreadable object: 8/topo.json:1: CSIStorageCapacity default/cap: nodeTopology: values[0][topology.kubernetes.io/zone]: Invalid value: "/"',
+        'gap: unreadable object: 8/topo.json:1: CSIStorageCapacity default/cap: nodeTopology.matchLabels: Invalid value: "/"',
     ),
     "an amount that is none in a CSIStorageCapacity": Case(
         "explain 8/vol.json -S 8/max.json",
@@ -84,6 +85,22 @@ def test_a_hostile_file(case: str) -> None:
     asked = FILES[case]
     code, _, err = run(*shlex.split(asked.command), cwd=CASES)
     assert (code, asked.said in err) == (asked.code, True), err
+
+
+BY_FOLDER = {
+    "03-rebalance-missing-node": Case(
+        "rebalance -A --soft -S c.json -o markdown", 3, "as far as the snapshot goes: no plan found"
+    ),
+    "05-rebalance-score-overflow": Case("rebalance -A -S c.json -o plain", 0, "no such constraint is in force"),
+    "13-rebalance-owner-cycle": Case("rebalance -A -S c.json -o csv", 0, "no hard constraint is in force"),
+}
+
+
+@pytest.mark.parametrize("folder", BY_FOLDER)
+def test_a_hostile_folder(folder: str) -> None:
+    asked = BY_FOLDER[folder]
+    code, out, err = run(*shlex.split(asked.command), cwd=HOSTILE / folder)
+    assert (code, asked.said in out + err) == (asked.code, True), err
 
 
 WORD = os.fsdecode(b"\xff")

@@ -45,6 +45,23 @@ def damaged(data: Any, rng: random.Random) -> Any:
     return data
 
 
+def dangling(items: list[Any], rng: random.Random) -> list[Any]:
+    """A copy in which something is named that is not there: without one of its objects, or with one name, where it
+    stands or is referred to, removed or changed.
+    """
+    items = copy.deepcopy(items)
+    if rng.random() < 0.4:
+        del items[rng.randrange(len(items))]
+        return items
+    names = {item["metadata"]["name"] for item in items}
+    path = rng.choice([path for path in places(items) if isinstance(name := _at(items, path), str) and name in names])
+    if rng.random() < 0.5:
+        del _container(items, path)[path[-1]]
+    else:
+        _container(items, path)[path[-1]] = "absent"
+    return items
+
+
 def _overwrite(data: Any, path: Path, _found: list[Path], rng: random.Random) -> None:
     _container(data, path)[path[-1]] = copy.deepcopy(rng.choice(HOSTILE))
 
@@ -76,10 +93,14 @@ _DAMAGES: list[Callable[[Any, Path, list[Path], random.Random], None]] = [
 ]  # fmt: skip
 
 
-def _container(data: Any, path: Path) -> Any:
-    for key in path[:-1]:
+def _at(data: Any, path: Path) -> Any:
+    for key in path:
         data = data[key]
     return data
+
+
+def _container(data: Any, path: Path) -> Any:
+    return _at(data, path[:-1])
 
 
 def as_json(data: Any) -> bytes:

@@ -22,7 +22,7 @@ from kubespread.assistants.server import tools
 from kubespread.errors import KubespreadError
 from tests.cli.support import run
 from tests.fuzz.inputs import COMMANDS, TOOL_ARGUMENTS, VALUES, WORDS, environment, write_all
-from tests.fuzz.mutations import HOSTILE, damaged, written
+from tests.fuzz.mutations import HOSTILE, damaged, dangling, written
 from tests.steps import TooManyStepsError, bounded_steps
 
 MOST_STEPS = 30_000_000
@@ -89,7 +89,9 @@ class Fuzzing:
         data = self._data[name]
         if isinstance(data, list):
             return b"\n---\n".join(written(damaged(each, rng), rng) for each in data)
-        if "items" in data and rng.random() < 0.95:
+        if "items" in data and rng.random() < 0.3:
+            data = {**data, "items": dangling(data["items"], rng)}
+        elif "items" in data and rng.random() < 0.95:
             # One object, which keeps the others as they are and the list a list.
             items = [*data["items"]]
             position = rng.randrange(len(items))

@@ -190,7 +190,7 @@ def explained(
         notes=(*notes, *hints, *(() if preemption else _who_would_make_room(evaluation, profile))),
         advice=None if revise is None else advice_on_constraints(evaluation, version, revise),
         preemption=judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), version)
-        if preemption and len(cluster) and evaluation.error is None and not evaluation.feasible.any()
+        if preemption and evaluation.fits_nowhere
         else None,
         gaps=gaps(),
     )
@@ -198,8 +198,7 @@ def explained(
 
 def _who_would_make_room(evaluation: Evaluation, profile: Profile) -> Iterator[str]:
     """What preemption would do, if it helps."""
-    is_stuck = evaluation.error is None and not evaluation.feasible.any()
-    if is_stuck and len(evaluation.cluster) and has_lower(evaluation.cluster, evaluation.pod):
+    if evaluation.fits_nowhere and has_lower(evaluation.cluster, evaluation.pod):
         report = judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), profile.version)
         if report.node is not None:
             yield report.sentence

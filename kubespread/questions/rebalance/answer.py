@@ -79,7 +79,7 @@ def _surplus(start: Attempt, positions: Sequence[int], pods: Sequence[Pod]) -> l
     def fullness(pod: Pod) -> tuple[int, int, str]:
         above = total = 0
         for position in start.aim.goals_of(pod):
-            code = goals[position].domain_of(node_of[pod.spec.node_name])
+            code = goals[position].domain_of(node_of.get(pod.spec.node_name))
             if code is not None:
                 size = counts[position].item(code) - goals[position].minimum(counts[position])
                 above += size > goals[position].constraint.max_skew
@@ -93,7 +93,7 @@ def _surplus(start: Attempt, positions: Sequence[int], pods: Sequence[Pod]) -> l
         remaining.remove(pod)
         gone.append(pod)
         for position in start.aim.goals_of(pod):
-            code = goals[position].domain_of(node_of[pod.spec.node_name])
+            code = goals[position].domain_of(node_of.get(pod.spec.node_name))
             if code is not None:
                 counts[position][code] -= 1
     return gone if remaining else []

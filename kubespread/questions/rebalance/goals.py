@@ -68,9 +68,11 @@ class Goal(Struct, frozen=True, eq=False):
             and constraint.selector.matches(pod.metadata.labels)
         )
 
-    def domain_of(self, node: int) -> int | None:
-        """The domain that a pod on the node counts for, None where it counts for none."""
-        return self.counted.column.codes.item(node) if self.counted.counts_on[node] else None
+    def domain_of(self, node: int | None) -> int | None:
+        """The domain that a pod on the node counts for, None where it counts for none: its node may not be known."""
+        if node is None or not self.counted.counts_on[node]:
+            return None
+        return self.counted.column.codes.item(node)
 
     def need(self, counts: Counts, arriving: int) -> Need:
         """What the constraint needs to hold, while ``arriving`` pods that it would count wait."""
@@ -118,12 +120,8 @@ def goals(world: World, workloads: Iterable[WorkloadName], *, soft: bool, unread
 
 def _sorts(world: World, workload: WorkloadName) -> Mapping[Hashable, Pod]:
     """One running pod of each sort in the workload: pods of one sort have the same constraints."""
-    if workload.kind == "Pod":
-        pods = [world.book[workload.namespace, workload.name]]
-    else:
-        pods = [pod for owner in world.owners_below(workload) for pod in world.book.of(owner)]
     sorts: dict[Hashable, Pod] = {}
-    for pod in pods:
+    for pod in world.pods_of(workload):
         if pod.spec.node_name and is_active(pod):
             spec, owner = pod.spec, world.book.owner_of(pod)
             parts = spec.topology_spread_constraints, spec.node_selector, spec.affinity, spec.tolerations
@@ -373,8 +371,7 @@ class Attempt:
         changes = [*((gone.pod, -1) for gone in happened.gone), *((pod, 1) for pod in happened.placed)]
         for pod, by in changes:
             node = self.world.living.nodes.index.get(pod.spec.node_name)
-            for position in self.aim.goals_of(pod) if node is not None else ():
-                assert node is not None
+            for position in self.aim.goals_of(pod):
                 code = self.aim.goals[position].domain_of(node)
                 if code is not None:
                     counts = self.counts[position].copy()

@@ -64,12 +64,8 @@ def candidates(
 def _pods(world: World, workloads: Iterable[WorkloadName]) -> Iterator[tuple[Pod, WorkloadName | None]]:
     """Each pod with its controller; within a workload unready pods come first, as they are missed least."""
     for workload in workloads:
-        if workload.kind == "Pod":
-            yield world.book[workload.namespace, workload.name], None
-            continue
-        for owner in world.owners_below(workload):
-            for pod in sorted(world.book.of(owner), key=lambda pod: (is_ready(pod), pod.metadata.name)):
-                yield pod, owner
+        for pod in sorted(world.pods_of(workload), key=lambda pod: (is_ready(pod), pod.metadata.name)):
+            yield pod, world.book.owner_of(pod)
 
 
 def _stays(pod: Pod, owner: WorkloadName | None) -> str | None:

@@ -266,8 +266,7 @@ def _preemption(demand: Demand, outcome: Outcome, manner: Manner) -> PreemptionR
         or not (is_next or manner.tells_preemption)
         or demand.gang is not None
         or stuck is None
-        or not len(stuck.cluster)
-        or stuck.feasible.any()
+        or not stuck.fits_nowhere
     ):
         return None
     return preemption_report(preempt(stuck, post_filters(demand.profile)), demand.profile.version)

@@ -269,6 +269,15 @@ class Store:
             return [] if workload.kind == "Deployment" else [workload]
         return sorted(owners, key=in_order)
 
+    def pods_of(self, workload: WorkloadName) -> list[Pod]:
+        """A workload's pods. One that nothing controls is its own; what pods name as their controller may be a Pod too,
+        and need not be in the cluster.
+        """
+        itself = (workload.namespace, workload.name)
+        is_bare = workload.kind == "Pod" and itself in self.book and self.book.owner_of(self.book[itself]) is None
+        owned = [pod for owner in self.owners_below(workload) for pod in self.book.of(owner)]
+        return [self.book[itself], *owned] if is_bare else owned
+
     def note_owners(self) -> None:
         """Note whose the controllers of all pods are, as long as they have pods: of one that is not in the cluster's
         objects nothing else tells.

@@ -355,7 +355,7 @@ class Queue:
             return None
         evaluation = self.evaluation(waiting, living)
         scheduled = self._scheduler_of(waiting.pod)
-        if evaluation is None or scheduled is None or not len(evaluation.cluster):
+        if evaluation is None or scheduled is None or not evaluation.fits_nowhere:
             return None
         profile, _ = scheduled
         return preempt(evaluation, post_filters(profile), budgets=budgets()).candidate
@@ -363,7 +363,10 @@ class Queue:
     def applicant_on(self, waiting: Waiting, living: LivingCluster, node: int) -> tuple[Applicant, Choice] | None:
         """The pod on one node, which was freed for it."""
         applicant = self._applicant(waiting, living)
-        choice = applicant.placing().choose_on(node) if applicant is not None else None
+        try:
+            choice = applicant.placing().choose_on(node) if applicant is not None else None
+        except SchedulingError:
+            choice = None
         if applicant is None or choice is None:
             return None
         self._stuck.discard(id(waiting.template))

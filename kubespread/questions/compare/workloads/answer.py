@@ -230,8 +230,8 @@ class _Side:
             evaluation = evaluate(plugins, cluster, pod)
         except SchedulingError as error:
             return _Judged(message=str(error), answered=answered)
-        is_stuck = bool(len(cluster)) and evaluation.error is None and not evaluation.feasible.any()
-        preemption = preempt(evaluation, post_filters(profile)) if self._preempts and is_stuck else None
+        does_preempt = self._preempts and evaluation.fits_nowhere
+        preemption = preempt(evaluation, post_filters(profile)) if does_preempt else None
         return _Judged(
             message=evaluation.message,
             evaluation=evaluation,
