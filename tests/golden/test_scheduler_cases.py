@@ -35,3 +35,12 @@ def test_the_api_server_refuses_the_same_in_the_same_words(name: str) -> None:
     folder = EXACT / name
     case, texts = json.loads((folder / "case.json").read_text()), (folder / "expected.txt").read_text().splitlines()
     assert list(refusals.differences(Recorded(case, {"validation": texts}), "1.36.2")) == []
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in EXACT.glob("3*/expected.txt")))
+def test_kube_scheduler_answers_with_the_same_message(name: str) -> None:
+    case = json.loads((EXACT / name / "case.json").read_text())
+    snapshot = kubespread.Snapshot.from_objects([*case["nodes"], *case["pods"], *case["objects"]])
+    pod = f"pod/{case['pod']['metadata']['name']}" if case.get("stored") else case["pod"]
+    report = kubespread.explain(snapshot, pod, kubespread.Scheduler(kube_version="1.36.2"))
+    assert (report.message or "accepted/fits") == (EXACT / name / "expected.txt").read_text().strip()

@@ -292,7 +292,7 @@ def test_a_claim_that_was_made_for_another_pod_is_not_shared() -> None:
     }
     waiting["metadata"]["uid"] = "u"
     snapshot = kubespread.Snapshot.from_objects([*NODES, GPU, resource_slice("n1", 1, "n1"), made, waiting])
-    stranger = "ResourceClaim default/web-t-x1 was not created for pod default/web (pod is not owner)"
+    stranger = "ResourceClaim default/web-t-x1 was not created for Pod default/web (Pod is not owner)"
     assert reasons(kubespread.explain(snapshot, "pod/web")) == everywhere(stranger)
     made["metadata"]["ownerReferences"] = [
         {"apiVersion": "v1", "kind": "Pod", "name": "web", "uid": "u", "controller": True}
@@ -312,9 +312,16 @@ ERRORS: dict[str, tuple[list[Data], str]] = {
     ),
     "a selector of a request fails": (
         claims(
-            resource_claim("c", device_request("r", "gpu", "true", 'device.driver > 1')), resource_slice("n1", 1, "n1")
+            resource_claim("c", device_request("r", "gpu", "true", "1 / 0 == 1")), resource_slice("n1", 1, "n1")
         ),
-        "claim default/c: selector #1: CEL runtime error: no such overload",
+        "claim default/c: selector #1: CEL runtime error: division by zero",
+    ),
+    "a selector of a request cannot be compiled": (
+        claims(
+            resource_claim("c", device_request("r", "gpu", "true", "device.driver > 1")), resource_slice("n1", 1, "n1")
+        ),
+        "claim default/c: selector #1: CEL compile error: compilation failed: ERROR: <input>:1:15: "
+        "found no matching overload for '_>_' applied to '(string, int)'\n | device.driver > 1\n | ..............^",
     ),
     "all devices of a pool that is being written": (
         claims(
@@ -630,16 +637,23 @@ def test_what_the_snapshot_lacks_is_said(case: str) -> None:
     )
 
 
+ATTRIBUTES = 'device.attributes["a"]'
+COMPLEX = f"{ATTRIBUTES}.all(x, {ATTRIBUTES}.all(y, {ATTRIBUTES}.all(z, x.matches(y + z))))"
 UNMODELLED: dict[str, tuple[list[Data], list[str]]] = {
     "nothing special": (claims(resource_claim("c", device_request()), resource_slice("n1", 1, "n1")), []),
     "a selector that is not evaluated": (
         claims(
-            resource_claim("c", device_request("r", "gpu", 'device.driver.format(["x"]) == "x"')),
+            resource_claim("c", device_request("r", "gpu", 'google.protobuf.Duration{} == duration("0s")')),
             resource_slice("n1", 1, "n1"),
         ),
         [
-            'DynamicResources: the selector device.driver.format(["x"]) == "x" uses format(); it is taken to select every device'
+            'DynamicResources: the selector google.protobuf.Duration{} == duration("0s") uses google.protobuf.Duration{}; '
+            "it is taken to select every device"
         ],
+    ),
+    "a selector that is too complex": (
+        claims(resource_claim("c", device_request("r", "gpu", COMPLEX)), resource_slice("n1", 1, "n1")),
+        [f"DynamicResources: the API server refuses the selector {COMPLEX}: too complex, exceeds cost limit"],
     ),
 }  # fmt: skip
 

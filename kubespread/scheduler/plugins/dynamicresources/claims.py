@@ -23,7 +23,9 @@ from kubespread.kube.pod_requests import amounts, is_sidecar
 from kubespread.kube.quantity import QuantityText
 from kubespread.scheduler.cluster.columns import requested_by_name
 from kubespread.scheduler.plugin import Code, Status
-from kubespread.scheduler.plugins.dynamicresources.cel.functions import EvaluationError, UnsupportedExpressionError
+from kubespread.scheduler.plugins.dynamicresources.cel.syntax import CompileError
+from kubespread.scheduler.plugins.dynamicresources.cel.types import UnsupportedExpressionError
+from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError
 from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, DeviceID, Facts, OfferedDevice, Rules
 from kubespread.scheduler.plugins.dynamicresources.ledger import DeviceLedger
 
@@ -81,6 +83,8 @@ class RequestToAllocate(Struct, frozen=True):
                     return False
             except UnsupportedExpressionError:
                 continue
+            except CompileError as error:
+                raise AllocationError(f"{owner}: CEL compile error: {error}") from error
             except EvaluationError as error:
                 raise AllocationError(f"{owner}: CEL runtime error: {error}") from error
         return True
@@ -266,7 +270,7 @@ class PodClaims(Struct, frozen=True):
 
 def claims_of(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) -> PodClaims:
     """The claims of a pod as they stand. Raises RefusedError."""
-    claims = list(_named_claims(pod, facts, ledger))
+    claims = list(_named_claims(pod, facts, ledger, rules))
     for claim in claims:
         if claim.allocation is None:
             _check_requests(claim, facts, rules)
@@ -277,14 +281,14 @@ def claims_of(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) -> Pod
     return PodClaims(claims, resources, made is not None and bool(facts.claims[made].spec.devices.requests))
 
 
-def _named_claims(pod: Pod, facts: Facts, ledger: DeviceLedger) -> Iterator[PodClaim]:
+def _named_claims(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) -> Iterator[PodClaim]:
     for reference in pod.spec.resource_claims:
         key, is_made = _key_of(pod, reference)
         if key is None:
             continue
         claim = facts.claims.get(key)
         if claim is not None and (reference.resource_claim_name or is_made):
-            yield _existing(pod, key, claim, ledger, must_be_owned=is_made)
+            yield _existing(pod, key, claim, ledger, owner_kind=rules.owner_kind if is_made else "")
         elif reference.resource_claim_name or is_made:
             # Without a single claim they were not listed, and nothing can be said about any.
             if facts.objects.knows(api.ResourceClaim):
@@ -305,16 +309,13 @@ def _key_of(pod: Pod, reference: PodResourceClaim) -> tuple[ClaimKey | None, boo
     return ClaimKey(namespace, f"{pod.metadata.name}-{reference.name}"), False
 
 
-def _existing(
-    pod: Pod, key: ClaimKey, claim: api.ResourceClaim, ledger: DeviceLedger, *, must_be_owned: bool
-) -> PodClaim:
+def _existing(pod: Pod, key: ClaimKey, claim: api.ResourceClaim, ledger: DeviceLedger, *, owner_kind: str) -> PodClaim:
+    """Where there is an ``owner_kind``, the claim was made for the pod, which must own it."""
     if claim.metadata.deletion_timestamp is not None:
         raise RefusedError(f'resourceclaim "{key.name}" is being deleted')
     meta = pod.metadata
-    if must_be_owned and not any(
-        owner.controller and owner.uid == meta.uid for owner in claim.metadata.owner_references
-    ):
-        owner_said = f"pod {meta.namespace}/{meta.name} (pod is not owner)"
+    if owner_kind and not any(owner.controller and owner.uid == meta.uid for owner in claim.metadata.owner_references):
+        owner_said = f"{owner_kind} {meta.namespace}/{meta.name} ({owner_kind} is not owner)"
         raise RefusedError(f"ResourceClaim {key} was not created for {owner_said}")
     return PodClaim(key, claim.spec, claim, ledger.status(key, claim).allocation)
 

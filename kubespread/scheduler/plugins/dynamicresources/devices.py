@@ -4,6 +4,7 @@ gates that their allocation depends on.
 Source: staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/pools_incubating.go, GatherPools,
     addSlice, NodeMatches
 Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, AllocatorFeatures
+Source: staging/src/k8s.io/dynamic-resource-allocation/resourceslice/tracker/tracker.go, deviceTaintAdd
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, named, nowhere
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
-from kubespread.scheduler.plugins.dynamicresources.cel.functions import EvaluationError, Value, parse_semver
+from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, Value, parse_semver
 
 
 class Rules(Struct, frozen=True):
@@ -34,7 +35,9 @@ class Rules(Struct, frozen=True):
     taints_count: bool = True
     """DRADeviceTaints."""
     taint_rules_count: bool = True
-    """DRADeviceTaintRules."""
+    """DRADeviceTaintRules; kube-scheduler 1.36 listens to rules of one version of the API and takes another's."""
+    owner_kind: str = "Pod"
+    """How the reason that a claim is another pod's calls a pod; up to 1.35 in small letters."""
     bare_taint_rules_count: bool = False
     """Up to 1.37.0 a DeviceTaintRule without a selector was for every device, since then for none."""
     bad_pools_end_the_search: bool = True
@@ -75,7 +78,8 @@ class Rules(Struct, frozen=True):
         return cls(
             provides_resources=has("DRAExtendedResource"),
             taints_count=has("DRADeviceTaints"),
-            taint_rules_count=has("DRADeviceTaintRules"),
+            taint_rules_count=has("DRADeviceTaintRules") and version.since(37),
+            owner_kind="Pod" if version.since(36) else "pod",
             bare_taint_rules_count=not version.since(37, 1),
             bad_pools_end_the_search=not version.since(38),
             shares_bar_alone=version.since(38),
@@ -128,7 +132,7 @@ class OfferedDevice(Struct, eq=False, dict=True):
     _answers: dict[str, bool | EvaluationError] = field(default_factory=dict)
 
     def is_selected_by(self, expression: str) -> bool:
-        """Whether a CEL expression selects it. Raises EvaluationError, and UnsupportedExpressionError."""
+        """Whether a CEL expression selects it. Raises EvaluationError, CompileError and UnsupportedExpressionError."""
         answer = self._answers.get(expression)
         if answer is None:
             try:
@@ -205,10 +209,10 @@ def _attribute_value(name: str, attribute: api.DeviceAttribute) -> Value:
             return value
     if attribute.version_value is None:
         raise EvaluationError(f"attribute {name}: unsupported attribute value")
-    version = parse_semver(attribute.version_value)
-    if version is None:
-        raise EvaluationError(f"attribute {name}: parse semantic version: No Major.Minor.Patch elements found")
-    return version
+    try:
+        return parse_semver(attribute.version_value)
+    except EvaluationError as error:
+        raise EvaluationError(f"attribute {name}: parse semantic version: {error}") from error
 
 
 class Pool(Struct, frozen=True, eq=False, dict=True):

@@ -38,7 +38,9 @@ from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_s
 from kubespread.scheduler.cluster.running import ClaimUsers
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.dynamicresources.allocation import Allocated, SearchTooLongError, allocate
-from kubespread.scheduler.plugins.dynamicresources.cel.functions import EvaluationError, UnsupportedExpressionError
+from kubespread.scheduler.plugins.dynamicresources.cel.syntax import CompileError
+from kubespread.scheduler.plugins.dynamicresources.cel.types import UnsupportedExpressionError
+from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError
 from kubespread.scheduler.plugins.dynamicresources.claims import (
     IN_MEMORY_NAME,
     AllocationError,
@@ -303,7 +305,7 @@ class _Offered:
                 )  # fmt: skip
                 try:
                     is_selected = _is_selected(offered, device_class)
-                except EvaluationError:
+                except (CompileError, EvaluationError):
                     is_failing |= nodes
                     continue
                 if is_selected:

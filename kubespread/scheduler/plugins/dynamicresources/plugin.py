@@ -45,8 +45,10 @@ from kubespread.scheduler.plugin import (
     ZeroScores,
 )
 from kubespread.scheduler.plugins.dynamicresources.allocation import SearchTooLongError, allocate, keeps_away
-from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
-from kubespread.scheduler.plugins.dynamicresources.cel.functions import UnsupportedExpressionError
+from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled, most_cost
+from kubespread.scheduler.plugins.dynamicresources.cel.costs import COST_LIMIT
+from kubespread.scheduler.plugins.dynamicresources.cel.syntax import CompileError
+from kubespread.scheduler.plugins.dynamicresources.cel.types import UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.claims import (
     ALL,
     AllocationError,
@@ -333,10 +335,7 @@ def not_evaluated(cluster: Cluster, pod: Pod, rules: Rules) -> Iterator[str]:
     selectors = [
         selector for name in sorted(classes) if name in facts.classes for selector in facts.classes[name].spec.selectors
     ]
-    for expression, what in _unsupported(
-        [*selectors, *(selector for request in requests for selector in request.selectors)]
-    ):
-        yield f"DynamicResources: the selector {expression} uses {what}; it is taken to select every device"
+    yield from _remarks([*selectors, *(selector for request in requests for selector in request.selectors)])
     inventory = facts.inventory(rules)
     if rules.bindings_count and any(_may_get(request, facts, inventory.bound_late) for request in requests):
         yield f"DynamicResources: the wait for the binding conditions of devices; {_IN_TIME}"
@@ -362,13 +361,20 @@ def _requests(spec: api.ResourceClaimSpec) -> Iterator[api.ExactDeviceRequest]:
         yield from request.first_available
 
 
-def _unsupported(selectors: Iterable[api.DeviceSelector]) -> Iterator[tuple[str, str]]:
+def _remarks(selectors: Iterable[api.DeviceSelector]) -> Iterator[str]:
+    """Which of them are not evaluated, and which the API server takes for too complex before a device is looked at."""
     expressions = dict.fromkeys(selector.cel.expression for selector in selectors if selector.cel is not None)
     for expression in expressions:
         try:
             compiled(expression)
+            is_too_complex = most_cost(expression) > COST_LIMIT
+        except CompileError:
+            continue  # The pod is told so where a device is looked at.
         except UnsupportedExpressionError as unsupported:
-            yield expression, str(unsupported)
+            yield f"DynamicResources: the selector {expression} uses {unsupported}; it is taken to select every device"
+            continue
+        if is_too_complex:
+            yield f"DynamicResources: the API server refuses the selector {expression}: too complex, exceeds cost limit"
 
 
 NO_CLAIMS, STILL_NOT = "no new claims to deallocate", "still not schedulable"

@@ -1,0 +1,122 @@
+"""How functions are declared: a row for each signature, with what computes it and what it costs.
+
+Source: vendor/github.com/google/cel-go/common/decls/decls.go, FunctionDecl, matchRuntimeArgType
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from msgspec import Struct
+
+from kubespread.scheduler.plugins.dynamicresources.cel.costs import Cost
+from kubespread.scheduler.plugins.dynamicresources.cel.types import Type, listed
+from kubespread.scheduler.plugins.dynamicresources.cel.types import type_of as written_type
+from kubespread.scheduler.plugins.dynamicresources.cel.values import (
+    NO_OVERLOAD,
+    Duration,
+    EvaluationError,
+    Timestamp,
+    Value,
+    type_of,
+    written_key,
+)
+
+Run = Callable[..., Value]
+
+
+class Overload(Struct, frozen=True, eq=False):
+    is_member: bool
+    arguments: tuple[Type, ...]
+    """With the target first."""
+    result: Type
+    run: Run | None
+    """None where no value of its types can be made here, or where the function has one for all."""
+    cost: Cost | None = None
+    """Where the types of the arguments leave this overload alone."""
+
+    def takes(self, values: tuple[Value, ...]) -> bool:
+        return len(values) == len(self.arguments) and all(map(_is_of, self.arguments, values))
+
+
+class Function(Struct, frozen=True, eq=False):
+    name: str
+    overloads: tuple[Overload, ...]
+    for_all: Run | None = None
+    """What computes all overloads."""
+    first: tuple[type, ...] = ()
+    """Of which types the first value of ``for_all`` has to be."""
+    is_guarded: bool = True
+    """Whether the types of values are looked at before it is called."""
+    cost: Cost | None = None
+    """Of all overloads that have none of their own."""
+    goes_through: bool = True
+    """Whether it looks at what lists hold."""
+
+    def bound(self, overloads: tuple[Overload, ...]) -> Run:
+        """What computes it, with the overloads that the types of the arguments leave."""
+        if self.for_all is not None:
+            return self._on_first(self.for_all) if self.first else self.for_all
+        if len(overloads) == 1 and not self.is_guarded and overloads[0].run is not None:
+            return overloads[0].run
+        possible = overloads if len(overloads) == 1 else self.overloads
+
+        def run(*values: Value) -> Value:
+            for overload in possible:
+                if overload.run is not None and overload.takes(values):
+                    return overload.run(*values)
+            kinds = ", ".join(type_of(value).name for value in values)
+            raise EvaluationError(f"{NO_OVERLOAD}: {self.name}({kinds})")
+
+        return run
+
+    def _on_first(self, for_all: Run) -> Run:
+        first, takes_bool = self.first, bool in self.first
+
+        def run(*values: Value) -> Value:
+            if not isinstance(values[0], first) or (type(values[0]) is bool and not takes_bool):
+                # Texts and times answer for functions that they do not have.
+                answers = isinstance(values[0], str | Duration | Timestamp)
+                raise EvaluationError(NO_OVERLOAD if answers else f"{NO_OVERLOAD}: {self.name}")
+            return for_all(*values)
+
+        return run
+
+
+def _is_of(type_: Type, value: Value) -> bool:
+    """Of lists and maps only the first item is looked at."""
+    if type_.is_variable or type_.is_dynamic:
+        return True
+    if type_.name != type_of(value).name:
+        return False
+    if type_.name == "list" and value:
+        return _is_of(type_.parameters[0], value[0])
+    if type_.name == "map" and value:
+        key, held = next(iter(value.items()))
+        return _is_of(type_.parameters[0], written_key(key)) and _is_of(type_.parameters[1], held)
+    return True
+
+
+def declared(
+    name: str,
+    signatures: Mapping[str, Run | tuple[Run | None, Cost] | None] | Iterable[str],
+    for_all: Run | None = None,
+    first: tuple[type, ...] = (),
+    *,
+    is_guarded: bool = True,
+    cost: Cost | None = None,
+    goes_through: bool = True,
+) -> Function:
+    """``target | arguments -> result`` or ``arguments -> result``."""
+    rows = signatures if isinstance(signatures, Mapping) else dict.fromkeys(signatures)
+    overloads = tuple(_overload(signature, row) for signature, row in rows.items())
+    return Function(name, overloads, for_all, first, is_guarded, cost, goes_through)
+
+
+def _overload(signature: str, row: Run | tuple[Run | None, Cost] | None) -> Overload:
+    run, cost = row if isinstance(row, tuple) else (row, None)
+    arguments, _, result = signature.partition("-> ")
+    target, bar, rest = arguments.rpartition("|")
+    types = [target.strip()] if bar else []
+    types += listed(rest.strip())
+    return Overload(bool(bar), tuple(map(written_type, types)), written_type(result), run, cost)

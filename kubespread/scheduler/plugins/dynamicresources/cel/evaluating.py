@@ -1,0 +1,545 @@
+"""An expression as closures, which are made once and called for every device, and count what they cost.
+
+Source: vendor/github.com/google/cel-go/interpreter/planner.go, Plan
+Source: vendor/github.com/google/cel-go/interpreter/interpretable.go
+Source: vendor/github.com/google/cel-go/interpreter/attributes.go, applyQualifiers, refQualify
+Source: vendor/github.com/google/cel-go/interpreter/runtimecost.go, Observe
+Source: vendor/github.com/google/cel-go/interpreter/decorators.go, decOptimize
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from kubespread.kube.quantity import Quantity
+from kubespread.scheduler.plugins.dynamicresources.cel.checking import FUNCTIONS
+from kubespread.scheduler.plugins.dynamicresources.cel.costs import COST_EXCEEDED, COST_LIMIT, LIST, MAP, ONE
+from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Function, Overload
+from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
+    Call,
+    CompileError,
+    Fold,
+    ListOf,
+    Literal,
+    MapOf,
+    Name,
+    Node,
+    Select,
+)
+from kubespread.scheduler.plugins.dynamicresources.cel.texts import pattern
+from kubespread.scheduler.plugins.dynamicresources.cel.types import DYN, Type
+from kubespread.scheduler.plugins.dynamicresources.cel.values import (
+    NO_OVERLOAD,
+    NONE,
+    TOO_MUCH,
+    Duration,
+    EvaluationError,
+    Format,
+    Growing,
+    GrowingMap,
+    List,
+    Map,
+    Optional,
+    Semver,
+    Sum,
+    Timestamp,
+    Uint,
+    Url,
+    Value,
+    is_same,
+    keys_of,
+    map_key,
+    type_of,
+    written,
+)
+
+_MOST_WORK, _STEP, _ITEM = 2_000_000, 10, 2
+"""A call and a round of a loop count ten, an item of a list that is gone through two: with these the time it takes is
+bounded, which costs do not do for all.
+"""
+
+
+class Run(Struct):
+    """Evaluating an expression once."""
+
+    variables: list[Value]
+    """By place; a variable may be an error."""
+    cost: int = 0
+    work: int = 0
+
+    def check(self) -> None:
+        if self.cost > COST_LIMIT:
+            raise EvaluationError(COST_EXCEEDED)
+        if self.work > _MOST_WORK:
+            raise EvaluationError(TOO_MUCH)
+
+
+Evaluate = Callable[[Run], Value]
+_UNSET = object()
+"""A variable that nobody has asked for yet."""
+_CONVERSIONS = frozenset({"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"})
+_SEARCHES = frozenset({"matches", "find", "findAll"})
+
+
+class _Plan(NamedTuple):
+    evaluate: Evaluate
+    resolve: Evaluate | None = None
+    """Without what looking it up as a whole costs: of a variable and what is selected from it."""
+    constant: tuple[Value] | None = None
+    """Its value, where that is known without a device."""
+    whole: int = 1
+    """What looking it up as a whole costs."""
+
+    @property
+    def inner(self) -> Evaluate:
+        return self.resolve or self.evaluate
+
+
+def _constant(value: Value) -> _Plan:
+    return _Plan(lambda run: value, constant=(value,))
+
+
+def _looked_up(resolve: Evaluate, whole: int = 1) -> _Plan:
+    if not whole:
+        return _Plan(resolve, resolve, whole=0)
+
+    def evaluate(run: Run) -> Value:
+        run.cost += 1
+        return resolve(run)
+
+    return _Plan(evaluate, resolve)
+
+
+class Planner:
+    """Of one expression, whose types have been checked. Raises CompileError."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, list[tuple[int, Evaluate | None]]] = {"device": [(0, None)]}
+        """Of each variable, those that it has inside of loops last; with what it starts as."""
+        self.count = 1
+        """Of all variables."""
+        self._planned: dict[int, _Plan] = {}
+
+    def plan(self, node: Node) -> _Plan:
+        if id(node) not in self._planned:
+            self._planned[id(node)] = self._plan(node)
+        return self._planned[id(node)]
+
+    def _plan(self, node: Node) -> _Plan:
+        match node:
+            case Literal():
+                return _constant(node.value)
+            case Name():
+                return self._variable(node, node.name)
+            case Select() if not node.is_test and (node.type or DYN).name == "type":
+                return self._variable(node, _dotted(node))
+            case Select():
+                return self._select(node)
+            case Call():
+                return self._call(node)
+            case ListOf():
+                return self._list(node)
+            case MapOf():
+                return self._map(node)
+            case Fold():
+                return self._fold(node)
+        raise AssertionError(node)
+
+    def _variable(self, node: Node, name: str) -> _Plan:
+        found = self._places.get(name)
+        if (node.type or DYN).name == "type":
+            if found:
+                raise CompileError(f"program instantiation failed: reference to undefined type: {name}")
+            return _constant(Type(name.removeprefix(".")))
+        assert found
+        place, start = found[-1]
+
+        def resolve(run: Run) -> Value:
+            value = run.variables[place]
+            if value is _UNSET:
+                assert start is not None
+                value = run.variables[place] = _caught(start, run)
+            if isinstance(value, EvaluationError):
+                raise value
+            return value
+
+        return _looked_up(resolve)
+
+    def _select(self, node: Select) -> _Plan:
+        holder = self.plan(node.operand)
+        if not node.is_test:
+            return _element(holder, _constant(node.name), is_optional=False)
+        inner, name = holder.inner, node.name
+
+        def has(run: Run) -> bool:
+            value = inner(run)
+            run.cost += 1
+            if isinstance(value, Optional):
+                return value.is_set and bool(_present(value.value, name))
+            return bool(_present(value, name))
+
+        return _looked_up(has, whole=0)
+
+    def _call(self, node: Call) -> _Plan:
+        match node.function:
+            case "_&&_" | "_||_":
+                sides = [self.plan(side).evaluate for side in node.arguments]
+                return _Plan(_settled(sides, decisive=node.function == "_||_"))
+            case "_?_:_":
+                condition, chosen, other = map(self.plan, node.arguments)
+                return _looked_up(_choice(condition.evaluate, chosen.inner, other.inner), whole=0)
+            case "_[_]" | "_[?_]" | "_?._":
+                holder, key = map(self.plan, node.arguments)
+                return _element(holder, key, is_optional=node.function != "_[_]")
+            case "@not_strictly_false":
+                return _Plan(_not_strictly_false(self.plan(node.arguments[0]).evaluate))
+        return self._function(node)
+
+    def _function(self, node: Call) -> _Plan:
+        function, overloads = FUNCTIONS[node.function], tuple(node.overloads)
+        operands = [self.plan(part) for part in ([node.target] if node.target is not None else []) + node.arguments]
+        if node.function in ("or", "orValue"):
+            return _Plan(_alternative(operands[0].evaluate, operands[1].evaluate, keeps=node.function == "or"))
+        if node.function == "@in" and len(overloads) == 1 and overloads[0].arguments[1].name == "list":
+            members = operands[1].constant
+            if members is not None and all(type(item) in _HASHABLE for item in members[0]):
+                return _membership(operands[0].evaluate, members[0])
+        wanted = operands[1].constant if node.function in _SEARCHES else None
+        has_pattern = wanted is not None and isinstance(wanted[0], str)
+        evaluated = [operand.evaluate for operand in operands]
+        called = _called(function, overloads, evaluated, has_pattern=has_pattern)
+        try:
+            if wanted is not None and has_pattern:
+                pattern(wanted[0])
+            if node.function in _CONVERSIONS and operands[0].constant is not None:
+                return _constant(called(Run([])))
+        except EvaluationError as error:
+            raise CompileError(f"program instantiation failed: {error}") from error
+        return _Plan(called)
+
+    def _list(self, node: ListOf) -> _Plan:
+        items = [self.plan(item) for item in node.items]
+        optional = node.optional
+
+        def evaluate(run: Run) -> List:
+            run.cost += LIST
+            values = [item.evaluate(run) for item in items]
+            if not optional:
+                return List(values)
+            kept = enumerate(values)
+            return List(
+                _unwrapped(value, f"list element from non-optional value {written(value)}")
+                if place in optional
+                else value
+                for place, value in kept
+                if place not in optional or value is not NONE
+            )
+
+        return self._folded(evaluate, items)
+
+    def _map(self, node: MapOf) -> _Plan:
+        entries = [(self.plan(key), self.plan(value), is_optional) for key, value, is_optional in node.entries]
+
+        def evaluate(run: Run) -> Map:
+            run.cost += MAP
+            pairs: dict[Value, tuple[Value, Value]] = {}
+            for key_of, value_of, is_optional in entries:
+                key, value = key_of.evaluate(run), value_of.evaluate(run)
+                if is_optional and value is NONE:
+                    pairs.pop(map_key(key), None)
+                    continue
+                if is_optional:
+                    value = _unwrapped(value, f"entry '{written(key)}' from non-optional value {written(value)}")
+                pairs[map_key(key)] = key, value
+            return Map(pairs.values())
+
+        return self._folded(evaluate, [part for key, value, _ in entries for part in (key, value)])
+
+    @staticmethod
+    def _folded(evaluate: Evaluate, parts: list[_Plan]) -> _Plan:
+        """What is made of nothing but constants is made once, for nothing."""
+        if any(part.constant is None for part in parts):
+            return _Plan(evaluate)
+        try:
+            return _constant(evaluate(Run([])))
+        except EvaluationError as error:
+            raise CompileError(f"program instantiation failed: {error}") from error
+
+    def _fold(self, node: Fold) -> _Plan:
+        holder, start = self.plan(node.range).evaluate, self.plan(node.start).evaluate
+        accumulator = self._declare(node.accumulator, _growing(start))
+        places = [self._declare(name, None) for name in node.variables]
+        condition, step = self.plan(node.condition).evaluate, self.plan(node.step).evaluate
+        for name in node.variables:
+            self._places[name].pop()
+        result = self.plan(node.result).evaluate
+        self._places[node.accumulator].pop()
+        takes_two = len(places) == 2
+        goes_on = self.plan(node.condition).constant
+
+        def fold(run: Run) -> Value:
+            run.work += _STEP
+            range_ = holder(run)
+            if not isinstance(range_, list | dict):
+                said = "unsupported comprehension range type: {}" if takes_two else "got '{}', expected iterable type"
+                raise EvaluationError(said.format(_go_type(range_)))
+            variables = run.variables
+            variables[accumulator] = _UNSET
+            for item in _pairs(range_) if takes_two else keys_of(range_) if isinstance(range_, dict) else range_:
+                run.work += _STEP
+                if run.cost > COST_LIMIT or run.work > _MOST_WORK:
+                    run.check()
+                if takes_two:
+                    variables[places[0]], variables[places[1]] = item
+                else:
+                    variables[places[0]] = item
+                if goes_on is None and _caught(condition, run) is False:
+                    break
+                try:
+                    variables[accumulator] = step(run)
+                except EvaluationError as error:
+                    run.check()
+                    variables[accumulator] = error
+            value = result(run)
+            return value.settled() if isinstance(value, Growing | GrowingMap) else value
+
+        return _Plan(fold)
+
+    def _declare(self, name: str, start: Evaluate | None) -> int:
+        self._places.setdefault(name, []).append((self.count, start))
+        self.count += 1
+        return self.count - 1
+
+
+def _dotted(node: Node) -> str:
+    return f"{_dotted(node.operand)}.{node.name}" if isinstance(node, Select) else str(getattr(node, "name", ""))
+
+
+def _growing(start: Evaluate) -> Evaluate:
+    """What begins empty can grow."""
+
+    def started(run: Run) -> Value:
+        value = start(run)
+        if isinstance(value, list | dict) and not value:
+            return Growing() if isinstance(value, list) else GrowingMap()
+        return value
+
+    return started
+
+
+def _caught(evaluate: Evaluate, run: Run) -> Value:
+    """The value, or the error; but for the one that ends all."""
+    try:
+        return evaluate(run)
+    except EvaluationError as error:
+        run.check()
+        return error
+
+
+def _pairs(holder: Value) -> Iterator[tuple[Value, Value]]:
+    if isinstance(holder, dict):
+        return zip(keys_of(holder), holder.values(), strict=True)
+    return iter(enumerate(holder))
+
+
+def _unwrapped(value: Value, what: str) -> Value:
+    if not isinstance(value, Optional):
+        raise EvaluationError(f"cannot initialize optional {what}")
+    return value.value
+
+
+def _element(holder: _Plan, key: _Plan, *, is_optional: bool) -> _Plan:
+    """``holder[key]``: once one is optional, so is all that is selected behind it."""
+    held, sought = holder.inner, key.inner
+    if key.constant is not None:
+        try:
+            _check_key(key.constant[0])
+        except EvaluationError as error:
+            raise CompileError(f"program instantiation failed: {error}") from error
+
+    def resolve(run: Run) -> Value:
+        value = held(run)
+        if value is NONE:
+            return NONE
+        may_miss = is_optional or isinstance(value, Optional)
+        if isinstance(value, Optional):
+            value = value.value
+        wanted = sought(run)
+        _check_key(wanted)
+        if not may_miss:
+            run.cost += 1
+            return _found(value, wanted)
+        present = _present(value, wanted)
+        run.cost += present is not None
+        return NONE if present is None else Optional(present[0])
+
+    return _looked_up(resolve, holder.whole)
+
+
+def _check_key(key: Value) -> None:
+    if type(key) not in (str, int, Uint, bool, float):
+        raise EvaluationError(f"invalid qualifier type: {_go_type(key)}")
+
+
+def _found(holder: Value, key: Value) -> Value:
+    present = _present(holder, key)
+    if present is not None:
+        return present[0]
+    if isinstance(holder, list):
+        raise EvaluationError(f"index out of bounds: {written(key)}")
+    raise EvaluationError(f"no such key: {written(key)}")
+
+
+def _present(holder: Value, key: Value) -> tuple[Value] | None:
+    if isinstance(holder, dict):
+        if not isinstance(holder, Map) and not isinstance(key, str):
+            if hasattr(holder, "__missing__"):
+                return (holder[""],)
+            raise EvaluationError(NO_OVERLOAD)
+        try:
+            return (holder[map_key(key)],)
+        except KeyError:
+            return None
+    if isinstance(holder, list):
+        if type(key) not in (int, Uint, float):
+            raise EvaluationError(f"unsupported index type '{type_of(key).name}' in list")
+        if not -(2**63) <= key < 2**63 or key != int(key):
+            raise EvaluationError(f"unsupported index value {written(key)} in list")
+        return (holder[int(key)],) if 0 <= key < len(holder) else None
+    return None
+
+
+_GO_TYPES: Mapping[type, str] = {
+    type(None): "types.Null", bool: "types.Bool", int: "types.Int", Uint: "types.Uint", float: "types.Double",
+    str: "types.String", bytes: "types.Bytes", Duration: "types.Duration", Timestamp: "types.Timestamp",
+    List: "*types.baseList", Optional: "*types.Optional", Type: "*types.Type", Quantity: "cel.Quantity",
+    Sum: "*cel.Quantity", Semver: "cel.Semver", Url: "cel.URL", Format: "cel.Format", IPv4Address: "cel.IP",
+    IPv6Address: "cel.IP", IPv4Interface: "cel.CIDR", IPv6Interface: "cel.CIDR",
+}  # fmt: skip
+
+
+def _go_type(value: Value) -> str:
+    return _GO_TYPES.get(type(value), "*types.baseMap")
+
+
+def _called(
+    function: Function, overloads: tuple[Overload, ...], operands: list[Evaluate], *, has_pattern: bool
+) -> Evaluate:
+    rule = (overloads[0].cost if len(overloads) == 1 else None) or function.cost
+    actual = None if rule is None or rule is ONE else rule.actual
+    bound = function.bound(overloads)
+    is_comparison = function.name == "_==_"
+    # Where cel-go knows what to call, and that it has one or two operands, it evaluates both even if one is an error.
+    is_known = function.for_all is not None or len(overloads) == 1 or len(function.overloads) == 1
+    stops = len(operands) > 2 or has_pattern or not is_known
+
+    def call(run: Run) -> Value:
+        values: list[Value] = []
+        error: EvaluationError | None = None
+        for operand in operands:
+            try:
+                values.append(operand(run))
+            except EvaluationError as raised:
+                run.check()
+                if stops and operand is not operands[-1]:
+                    raise
+                error = error or raised
+                values.append(raised)
+        run.cost += (
+            1 if actual is None or (is_comparison and isinstance(values[0], _KUBERNETES)) else _cost(actual, values)
+        )
+        if error is not None:
+            raise error
+        run.work += _STEP + (_ITEM * sum(map(_weight, values)) if function.goes_through else 0)
+        if run.cost > COST_LIMIT or run.work > _MOST_WORK:
+            run.check()
+        if has_pattern and not isinstance(values[0], str):
+            raise EvaluationError(NO_OVERLOAD)
+        return bound(*values)
+
+    return call
+
+
+def _weight(value: Value) -> int:
+    return value.weight if isinstance(value, List | Map) and type(value) is not Growing else 0
+
+
+_KUBERNETES = (Quantity, Sum, Semver, Url, Format, IPv4Address, IPv6Address, IPv4Interface, IPv6Interface)
+"""They are compared for one, whatever they are compared with."""
+
+
+def _cost(actual: Callable[..., int], values: list[Value]) -> int:
+    try:
+        return actual(*values)
+    except (TypeError, AttributeError):
+        # Values of other types than the function takes.
+        return 1
+
+
+def _settled(sides: list[Evaluate], *, decisive: bool) -> Evaluate:
+    """``||`` (True decides) and ``&&`` (False does): one side may decide regardless of the others, errors included."""
+
+    def settle(run: Run) -> bool:
+        error: EvaluationError | None = None
+        for side in sides:
+            value = _caught(side, run)
+            if value is decisive:
+                return bool(value)
+            if type(value) is not bool and error is None:
+                error = value if isinstance(value, EvaluationError) else EvaluationError(NO_OVERLOAD)
+        if error is not None:
+            raise error
+        return not decisive
+
+    return settle
+
+
+def _choice(condition: Evaluate, chosen: Evaluate, other: Evaluate) -> Evaluate:
+    def choose(run: Run) -> Value:
+        value = condition(run)
+        if type(value) is not bool:
+            raise EvaluationError(NO_OVERLOAD)
+        return chosen(run) if value else other(run)
+
+    return choose
+
+
+def _not_strictly_false(operand: Evaluate) -> Evaluate:
+    def judge(run: Run) -> bool:
+        value = _caught(operand, run)
+        run.cost += 1
+        return value is not False
+
+    return judge
+
+
+def _alternative(operand: Evaluate, other: Evaluate, *, keeps: bool) -> Evaluate:
+    """The optional value, or its value; where it has none, the other."""
+
+    def choose(run: Run) -> Value:
+        value = operand(run)
+        if not isinstance(value, Optional) or (keeps and value.is_set):
+            return value
+        return value.value if value.is_set else other(run)
+
+    return choose
+
+
+_HASHABLE = (bool, int, Uint, float, str)
+
+
+def _membership(operand: Evaluate, members: List) -> _Plan:
+    if not members:
+        return _constant(value=False)
+
+    def judge(run: Run) -> bool:
+        value = operand(run)
+        if isinstance(value, Semver | bytes):
+            raise EvaluationError(f"internal error: runtime error: hash of unhashable type {_go_type(value)}")
+        return any(is_same(value, member) for member in members)
+
+    return _Plan(judge)

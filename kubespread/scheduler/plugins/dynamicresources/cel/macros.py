@@ -1,0 +1,236 @@
+"""The calls that stand for something else: has(), loops, cel.bind().
+
+Source: vendor/github.com/google/cel-go/parser/macro.go
+Source: vendor/github.com/google/cel-go/ext/comprehensions.go, TwoVarComprehensions
+Source: vendor/github.com/google/cel-go/ext/bindings.go, celBind
+Source: vendor/github.com/google/cel-go/ext/lists.go, sortByMacro
+Source: vendor/github.com/google/cel-go/cel/library.go, optMap, optFlatMap
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kubespread.scheduler.plugins.dynamicresources.cel.lexing import Faults
+from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
+    Call,
+    Fold,
+    ListOf,
+    Literal,
+    MapOf,
+    Name,
+    Node,
+    Select,
+)
+from kubespread.scheduler.plugins.dynamicresources.cel.values import Value
+
+RESULT = "@result"
+"""The variable that a loop gathers in; no text can name it."""
+_UNUSED, _SORTED = "#unused", "@__sortBy_input__"
+_SIMPLE, _IDENTIFIER = "argument must be a simple name", "argument is not an identifier"
+
+
+def expanded(position: int, function: str, target: Node | None, arguments: list[Node], faults: Faults) -> Node | None:
+    """None where the call is no macro's."""
+    if function == "has" and target is None and len(arguments) == 1:
+        return _has(position, arguments[0], faults)
+    macro = _MACROS.get((function, len(arguments)))
+    if macro is None or target is None or (function == "bind" and not _is_cel(target)):
+        return None
+    return macro(_Writer(position, faults), target, arguments)
+
+
+def _is_cel(target: Node) -> bool:
+    return isinstance(target, Name) and target.name == "cel"
+
+
+def _has(position: int, tested: Node, faults: Faults) -> Node:
+    if isinstance(tested, Select):
+        return Select(position, tested.operand, tested.name, is_test=True)
+    faults.add(tested.position, "invalid argument to has() macro")
+    return tested
+
+
+class _Writer:
+    """Nodes that all stand where the macro does."""
+
+    def __init__(self, position: int, faults: Faults) -> None:
+        self._position, self._faults = position, faults
+
+    def name(self, node: Node, fault: str) -> str:
+        """Of the variable that an argument names."""
+        if not isinstance(node, Name):
+            self._faults.add(node.position, fault)
+            return ""
+        if node.name == "__result__":
+            self._faults.add(node.position, "iteration variable overwrites accumulator variable")
+        return node.name
+
+    def names(self, arguments: Sequence[Node]) -> tuple[str, ...]:
+        first, second = (self.name(argument, _SIMPLE) for argument in arguments[:2])
+        if first == second:
+            self._faults.add(arguments[1].position, f"duplicate variable name: {first}")
+        return first, second
+
+    def literal(self, value: Value) -> Node:
+        return Literal(self._position, value)
+
+    def variable(self, name: str = RESULT) -> Node:
+        return Name(self._position, name)
+
+    def call(self, function: str, *arguments: Node) -> Node:
+        return Call(self._position, function, None, list(arguments))
+
+    def method(self, target: Node, function: str, *arguments: Node) -> Node:
+        return Call(self._position, function, target, list(arguments))
+
+    def list_of(self, *items: Node) -> Node:
+        return ListOf(self._position, list(items))
+
+    def map_of(self) -> Node:
+        return MapOf(self._position, [])
+
+    def fold(
+        self, range_: Node, names: tuple[str, ...], start: Node, condition: Node, step: Node, result: Node
+    ) -> Node:
+        return Fold(self._position, range_, names, RESULT, start, condition, step, result)
+
+    def gathered(
+        self, range_: Node, names: tuple[str, ...], start: Node, step: Node, condition: Node | None = None
+    ) -> Node:
+        """All that is gathered, where a condition is met."""
+        if condition is not None:
+            step = self.call("_?_:_", condition, step, self.variable())
+        return self.fold(range_, names, start, self.literal(value=True), step, self.variable())
+
+    def bound(self, name: str, value: Node, body: Node) -> Node:
+        """A loop over nothing, whose start the body sees."""
+        nothing, false = self.list_of(), self.literal(value=False)
+        return Fold(self._position, nothing, (_UNUSED,), name, value, false, self.variable(name), body)
+
+
+_Macro = Callable[[_Writer, Node, list[Node]], Node]
+
+
+def _one_or_two(writer: _Writer, arguments: list[Node]) -> tuple[tuple[str, ...], Node]:
+    if len(arguments) == 2:
+        return (writer.name(arguments[0], _SIMPLE),), arguments[1]
+    return writer.names(arguments), arguments[2]
+
+
+def _all(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+    names, wanted = _one_or_two(writer, arguments)
+    condition = writer.call("@not_strictly_false", writer.variable())
+    step = writer.call("_&&_", writer.variable(), wanted)
+    return writer.fold(target, names, writer.literal(value=True), condition, step, writer.variable())
+
+
+def _exists(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+    names, wanted = _one_or_two(writer, arguments)
+    condition = writer.call("@not_strictly_false", writer.call("!_", writer.variable()))
+    step = writer.call("_||_", writer.variable(), wanted)
+    return writer.fold(target, names, writer.literal(value=False), condition, step, writer.variable())
+
+
+def _exists_one(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+    names, wanted = _one_or_two(writer, arguments)
+    one_more = writer.call("_+_", writer.variable(), writer.literal(1))
+    step = writer.call("_?_:_", wanted, one_more, writer.variable())
+    result = writer.call("_==_", writer.variable(), writer.literal(1))
+    return writer.fold(target, names, writer.literal(0), writer.literal(value=True), step, result)
+
+
+def _map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+    names = (writer.name(arguments[0], _IDENTIFIER),)
+    condition = arguments[1] if len(arguments) == 3 else None
+    step = writer.call("_+_", writer.variable(), writer.list_of(arguments[-1]))
+    return writer.gathered(target, names, writer.list_of(), step, condition)
+
+
+def _filter(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+    names = (writer.name(arguments[0], _IDENTIFIER),)
+    step = writer.call("_+_", writer.variable(), writer.list_of(arguments[0]))
+    return writer.gathered(target, names, writer.list_of(), step, arguments[1])
+
+
+def _transform_list(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+    step = writer.call("_+_", writer.variable(), writer.list_of(arguments[-1]))
+    condition = arguments[2] if len(arguments) == 4 else None
+    return writer.gathered(target, writer.names(arguments), writer.list_of(), step, condition)
+
+
+def _transform_map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+    names = writer.names(arguments)
+    step = writer.call("cel.@mapInsert", writer.variable(), writer.variable(names[0]), arguments[-1])
+    condition = arguments[2] if len(arguments) == 4 else None
+    return writer.gathered(target, names, writer.map_of(), step, condition)
+
+
+def _transform_map_entry(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+    step = writer.call("cel.@mapInsert", writer.variable(), arguments[-1])
+    condition = arguments[2] if len(arguments) == 4 else None
+    return writer.gathered(target, writer.names(arguments), writer.map_of(), step, condition)
+
+
+def _sort_by(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+    if not isinstance(target, ListOf | Select | Name | Fold | Call):
+        message = "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
+        return _refused(writer, target, message)
+    keys = _map(writer, writer.variable(_SORTED), arguments)
+    body = writer.method(writer.variable(_SORTED), "@sortByAssociatedKeys", keys)
+    return writer.bound(_SORTED, target, body)
+
+
+def _refused(writer: _Writer, node: Node, message: str) -> Node:
+    writer.name(Literal(node.position, None), message)
+    return node
+
+
+def _bind(writer: _Writer, _target: Node, arguments: list[Node]) -> Node:
+    variable, value, body = arguments
+    if not isinstance(variable, Name):
+        return _refused(writer, variable, "cel.bind() variable names must be simple identifiers")
+    return writer.bound(variable.name, value, body)
+
+
+def _opt_map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+    return _if_set(writer, "optMap", target, arguments, lambda body: writer.call("optional.of", body))
+
+
+def _opt_flat_map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
+    return _if_set(writer, "optFlatMap", target, arguments, lambda body: body)
+
+
+def _if_set(
+    writer: _Writer, function: str, target: Node, arguments: list[Node], wrapped: Callable[[Node], Node]
+) -> Node:
+    """The target stands in it twice."""
+    variable, body = arguments
+    if not isinstance(variable, Name):
+        return _refused(writer, variable, f"{function}() variable name must be a simple identifier")
+    bound = writer.bound(variable.name, writer.method(target, "value"), body)
+    return writer.call("_?_:_", writer.method(target, "hasValue"), wrapped(bound), writer.call("optional.none"))
+
+
+_MACROS: dict[tuple[str, int], _Macro] = {
+    ("all", 2): _all,
+    ("all", 3): _all,
+    ("exists", 2): _exists,
+    ("exists", 3): _exists,
+    ("exists_one", 2): _exists_one,
+    ("exists_one", 3): _exists_one,
+    ("existsOne", 3): _exists_one,
+    ("map", 2): _map,
+    ("map", 3): _map,
+    ("filter", 2): _filter,
+    ("transformList", 3): _transform_list,
+    ("transformList", 4): _transform_list,
+    ("transformMap", 3): _transform_map,
+    ("transformMap", 4): _transform_map,
+    ("transformMapEntry", 3): _transform_map_entry,
+    ("transformMapEntry", 4): _transform_map_entry,
+    ("sortBy", 2): _sort_by,
+    ("bind", 3): _bind,
+    ("optMap", 2): _opt_map,
+    ("optFlatMap", 2): _opt_flat_map,
+}

@@ -1,0 +1,366 @@
+"""The functions of the language itself: operators and conversions.
+
+Source: vendor/github.com/google/cel-go/common/stdlib/standard.go
+Source: vendor/github.com/google/cel-go/common/types, Add, Compare, ConvertToType and their kin
+Source: vendor/github.com/google/cel-go/common/types/overflow.go
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable
+
+from kubespread.scheduler.plugins.dynamicresources.cel import costs
+from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Run, declared
+from kubespread.scheduler.plugins.dynamicresources.cel.times import (
+    duration_text,
+    parse_duration,
+    parse_timestamp,
+    timestamp_of_seconds,
+    timestamp_text,
+    within_duration,
+    within_timestamp,
+)
+from kubespread.scheduler.plugins.dynamicresources.cel.types import (
+    BOOL,
+    DOUBLE,
+    DURATION,
+    INT,
+    STRING,
+    TIMESTAMP,
+    UINT,
+    Type,
+)
+from kubespread.scheduler.plugins.dynamicresources.cel.values import (
+    NO_OVERLOAD,
+    Duration,
+    EvaluationError,
+    Growing,
+    List,
+    Timestamp,
+    Uint,
+    Value,
+    compare,
+    equals,
+    general,
+    is_same,
+    map_key,
+    type_of,
+)
+
+_COMPARABLE = (bool, int, Uint, float, str, bytes, Duration, Timestamp)
+
+
+def within(value: int, kind: type) -> Value:
+    """An integer of a kind, which has 64 bits."""
+    if kind is Uint:
+        if not 0 <= value < 2**64:
+            raise EvaluationError("unsigned integer overflow")
+        return Uint(value)
+    if not -(2**63) <= value < 2**63:
+        raise EvaluationError("integer overflow")
+    return value
+
+
+def added(left: Value, right: Value) -> Value:
+    """``left + right``; a list that is growing grows, as nothing else knows it yet."""
+    match left, right:
+        case Growing(), List():
+            left.grow(right)
+            return left
+        case (List(), List()):
+            return left.joined(right)
+        case (str(), str()) | (bytes(), bytes()):
+            return left + right
+        case (Duration(), Duration()):
+            return within_duration(left.nanoseconds + right.nanoseconds)
+        case (Timestamp(), Duration()):
+            return within_timestamp(left.nanoseconds + right.nanoseconds, left.offset)
+        case (Duration(), Timestamp()):
+            return within_timestamp(left.nanoseconds + right.nanoseconds, right.offset)
+    return _plus(left, right)
+
+
+def _arithmetic(on_integers: Callable[[int, int], int], on_doubles: Callable[[float, float], float] | None) -> Run:
+    def calculate(left: Value, right: Value) -> Value:
+        kind = type(left)
+        if kind is not type(right) or kind not in (int, Uint, float):
+            raise EvaluationError(NO_OVERLOAD)
+        if kind is float:
+            if on_doubles is None:
+                raise EvaluationError(NO_OVERLOAD)
+            return on_doubles(left, right)
+        return within(on_integers(left, right), kind)
+
+    return calculate
+
+
+_plus, _minus = _arithmetic(operator.add, operator.add), _arithmetic(operator.sub, operator.sub)
+
+
+def _subtracted(left: Value, right: Value) -> Value:
+    match left, right:
+        case (Duration(), Duration()) | (Timestamp(), Timestamp()):
+            return within_duration(left.nanoseconds - right.nanoseconds)
+        case (Timestamp(), Duration()):
+            return within_timestamp(left.nanoseconds - right.nanoseconds, left.offset)
+    return _minus(left, right)
+
+
+def _quotient(left: int, right: int) -> int:
+    if right == 0:
+        raise EvaluationError("division by zero")
+    return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+
+
+def _remainder(left: int, right: int) -> int:
+    if right == 0:
+        raise EvaluationError("modulus by zero")
+    if (left, right) == (-(2**63), -1):
+        raise EvaluationError("integer overflow")
+    return abs(left) % abs(right) * (-1 if left < 0 else 1)
+
+
+def _divided(left: float, right: float) -> float:
+    if right:
+        return left / right
+    return math.nan if left == 0 or math.isnan(left) else math.copysign(math.inf, left) * math.copysign(1, right)
+
+
+def _multiplied(left: float, right: float) -> float:
+    return left * right
+
+
+def _negated(value: Value) -> Value:
+    if type(value) is bool:
+        raise EvaluationError(NO_OVERLOAD)
+    if isinstance(value, Duration):
+        return within_duration(-value.nanoseconds)
+    return -value if isinstance(value, float) else within(-value, int)
+
+
+def _not(value: Value) -> bool:
+    if type(value) is not bool:
+        raise EvaluationError(NO_OVERLOAD)
+    return not value
+
+
+def _in(item: Value, holder: Value) -> bool:
+    if isinstance(holder, dict):
+        return map_key(item) in holder
+    if isinstance(holder, list):
+        return any(is_same(item, member) for member in holder)
+    raise EvaluationError(NO_OVERLOAD)
+
+
+def _ordered(judge: Callable[[int, int], bool]) -> Run:
+    return lambda left, right: judge(compare(left, right), 0)
+
+
+_PAIRS = [
+    *((name, name) for name in ("bool", "int", "uint", "double", "string", "bytes", "timestamp", "duration")),
+    ("int", "double"), ("int", "uint"), ("uint", "double"), ("uint", "int"), ("double", "int"), ("double", "uint"),
+]  # fmt: skip
+_COMPARISONS = {
+    f"{left}, {right} -> bool": (None, costs.COMPARISON if left in ("string", "bytes") else costs.ONE)
+    for left, right in _PAIRS
+}
+
+
+def _identity(value: Value) -> Value:
+    return value
+
+
+def _conversion_error(value: Value, type_: Type) -> EvaluationError:
+    return EvaluationError(f"type conversion error from '{type_of(value).name}' to '{type_.name}'")
+
+
+def _int(value: Value) -> int:
+    if isinstance(value, float):
+        if not -(2**63) < value < 2**63:
+            raise EvaluationError("integer overflow")
+        return int(value)
+    if isinstance(value, Duration):
+        return value.nanoseconds
+    if isinstance(value, Timestamp):
+        return value.nanoseconds // 10**9
+    if isinstance(value, str):
+        if not re.fullmatch(r"[+-]?0*\d{1,19}", value, re.ASCII) or not -(2**63) <= int(value) < 2**63:
+            raise _conversion_error(value, INT)
+        return int(value)
+    return int(within(int(value), int))
+
+
+def _uint(value: Value) -> Uint:
+    if isinstance(value, str):
+        if not re.fullmatch(r"0*\d{1,20}", value, re.ASCII) or int(value) >= 2**64:
+            raise _conversion_error(value, UINT)
+        return Uint(value)
+    if isinstance(value, float) and not 0 <= value < 2**64:
+        raise EvaluationError("unsigned integer overflow")
+    return Uint(within(int(value), Uint))
+
+
+_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?|nan", re.ASCII | re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"[+-]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?\d+", re.ASCII | re.IGNORECASE)
+
+
+def _double(value: Value) -> float:
+    """As Go's ParseFloat reads a text: no blanks, no underscores, nothing beyond the largest number."""
+    if not isinstance(value, str):
+        return float(value)
+    is_hexadecimal = _HEXADECIMAL.fullmatch(value) is not None
+    if not is_hexadecimal and _DECIMAL.fullmatch(value) is None:
+        raise _conversion_error(value, DOUBLE)
+    try:
+        number = float.fromhex(value) if is_hexadecimal else float(value)
+    except OverflowError as error:
+        raise _conversion_error(value, DOUBLE) from error
+    if math.isinf(number) and "n" not in value.lower():
+        raise _conversion_error(value, DOUBLE)
+    return number
+
+
+def _bool(value: str) -> bool:
+    if value not in ("1", "t", "true", "TRUE", "True", "T", "0", "f", "false", "FALSE", "False", "F"):
+        raise _conversion_error(value, BOOL)
+    return value[0] in "1tT"
+
+
+def string(value: Value) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return general(value)
+        case bytes():
+            try:
+                return value.decode()
+            except UnicodeDecodeError:
+                raise EvaluationError("invalid UTF-8 in bytes, cannot convert to string") from None
+        case Duration():
+            return duration_text(value)
+        case Timestamp():
+            return timestamp_text(value)
+    return str(value)
+
+
+def duration_of(value: Value) -> Duration:
+    found = parse_duration(value) if isinstance(value, str) else None
+    if found is None:
+        raise _conversion_error(value, DURATION)
+    return found
+
+
+def timestamp_of(value: Value) -> Timestamp:
+    if isinstance(value, int):
+        return timestamp_of_seconds(value)
+    found = parse_timestamp(value)
+    if found is None:
+        raise _conversion_error(value, TIMESTAMP)
+    return found
+
+
+def _conversion(type_: Type, convert: Run, *sources: str) -> dict[str, Run]:
+    name = type_.name.rpartition(".")[2].lower()
+    return {f"{name} -> {name}": _identity} | {f"{source} -> {name}": convert for source in sources}
+
+
+_ARITHMETIC = ("double, double -> double", "int, int -> int", "uint, uint -> uint")
+_NUMBERS = (int, Uint, float)
+FUNCTIONS = [
+    declared("_?_:_", ["bool, A, A -> A"]),
+    declared("_&&_", ["bool, bool -> bool"]),
+    declared("_||_", ["bool, bool -> bool"]),
+    declared("!_", ["bool -> bool"], _not),
+    declared("@not_strictly_false", ["bool -> bool"]),
+    declared("_==_", {"A, A -> bool": (None, costs.COMPARISON)}, equals),
+    declared("_!=_", {"A, A -> bool": (None, costs.COMPARISON)}, lambda left, right: not is_same(left, right)),
+    declared(
+        "_+_",
+        {
+            "bytes, bytes -> bytes": (None, costs.CONCATENATION),
+            "double, double -> double": None,
+            "duration, duration -> duration": None,
+            "duration, timestamp -> timestamp": None,
+            "timestamp, duration -> timestamp": None,
+            "int, int -> int": None,
+            "list(A), list(A) -> list(A)": (None, costs.LIST_CONCATENATION),
+            "string, string -> string": (None, costs.CONCATENATION),
+            "uint, uint -> uint": None,
+        },
+        added,
+        (int, float, str, bytes, list, Duration, Timestamp),
+    ),
+    declared(
+        "_-_",
+        [
+            *_ARITHMETIC,
+            "duration, duration -> duration",
+            "timestamp, duration -> timestamp",
+            "timestamp, timestamp -> duration",
+        ],
+        _subtracted,
+        (*_NUMBERS, Duration, Timestamp),
+    ),
+    declared("_*_", _ARITHMETIC, _arithmetic(operator.mul, _multiplied), _NUMBERS),
+    declared("_/_", _ARITHMETIC, _arithmetic(_quotient, _divided), _NUMBERS),
+    declared("_%_", _ARITHMETIC[1:], _arithmetic(_remainder, None), (int, Uint)),
+    declared("-_", ["double -> double", "int -> int"], _negated, (bool, int, float, Duration)),
+    declared("_<_", _COMPARISONS, _ordered(operator.lt), _COMPARABLE),
+    declared("_<=_", _COMPARISONS, _ordered(operator.le), _COMPARABLE),
+    declared("_>_", _COMPARISONS, _ordered(operator.gt), _COMPARABLE),
+    declared("_>=_", _COMPARISONS, _ordered(operator.ge), _COMPARABLE),
+    declared("@in", {"A, list(A) -> bool": (None, costs.IN_LIST), "A, map(A, B) -> bool": None}, _in),
+    declared(
+        "_[_]",
+        [
+            "list(A), int -> A",
+            "map(A, B), A -> B",
+            "optional(list(V)), int -> optional(V)",
+            "optional(map(K, V)), K -> optional(V)",
+        ],
+    ),
+    declared(
+        "_[?_]",
+        [
+            "list(V), int -> optional(V)",
+            "optional(list(V)), int -> optional(V)",
+            "map(K, V), K -> optional(V)",
+            "optional(map(K, V)), K -> optional(V)",
+        ],
+    ),
+    declared("_?._", ["dyn, string -> optional(V)"]),
+    declared(
+        "size",
+        [
+            "bytes -> int", "bytes | -> int", "list(A) -> int", "list(A) | -> int",
+            "map(A, B) -> int", "map(A, B) | -> int", "string -> int", "string | -> int",
+        ],
+        len,
+        (str, bytes, list, dict),
+        goes_through=False,
+    ),
+    declared("type", ["A -> type(A)"], type_of, goes_through=False),
+    declared("dyn", ["A -> dyn"], _identity, goes_through=False),
+    declared("bool", _conversion(BOOL, _bool, "string")),
+    declared(
+        "bytes",
+        {"bytes -> bytes": _identity, "string -> bytes": (str.encode, costs.TO_BYTES)},
+    ),
+    declared("double", _conversion(DOUBLE, _double, "int", "string", "uint")),
+    declared("duration", _conversion(DURATION, duration_of, "int", "string")),
+    declared("int", _conversion(INT, _int, "double", "duration", "string", "timestamp", "uint")),
+    declared(
+        "string",
+        {
+            **_conversion(STRING, string, "bool"),
+            "bytes -> string": (string, costs.FROM_BYTES),
+            **_conversion(STRING, string, "double", "duration", "int", "timestamp", "uint", "IP", "CIDR"),
+        },
+    ),
+    declared("timestamp", _conversion(TIMESTAMP, timestamp_of, "int", "string")),
+    declared("uint", _conversion(UINT, _uint, "double", "int", "string")),
+]  # fmt: skip

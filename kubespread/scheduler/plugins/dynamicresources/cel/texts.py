@@ -1,0 +1,332 @@
+"""The functions of texts.
+
+Source: vendor/github.com/google/cel-go/ext/strings.go, Strings of version 2
+Source: vendor/github.com/google/cel-go/ext/formatting.go
+Source: vendor/github.com/google/cel-go/common/types/string.go
+Source: staging/src/k8s.io/apiserver/pkg/cel/library/regex.go
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from kubespread.scheduler.plugins.dynamicresources.cel import costs
+from kubespread.scheduler.plugins.dynamicresources.cel.costs import traversal
+from kubespread.scheduler.plugins.dynamicresources.cel.declaring import declared
+from kubespread.scheduler.plugins.dynamicresources.cel.standard import string
+from kubespread.scheduler.plugins.dynamicresources.cel.types import Type
+from kubespread.scheduler.plugins.dynamicresources.cel.values import (
+    MAX_WEIGHT,
+    NO_OVERLOAD,
+    TOO_MUCH,
+    Duration,
+    EvaluationError,
+    List,
+    Timestamp,
+    Value,
+    keys_of,
+    quoted,
+    type_of,
+)
+
+_LONGEST = 10 * MAX_WEIGHT
+"""Of a text that a function makes."""
+_RE2_SAYS = {
+    "missing )": "missing closing )",
+    "missing ]": "missing closing ]",
+    "unexpected )": "unexpected )",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid repetition size": "invalid repeat count",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid named capture group": "invalid named capture",
+}
+
+
+@lru_cache(maxsize=1024)
+def pattern(text: str) -> Any:
+    """CEL's patterns are RE2's: any takes time proportional to the text. Raises EvaluationError with Go's words."""
+    # Few clusters have a selector with a pattern.
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(text, options)
+    except re2.error as error:
+        said = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error.args[0])
+        what, _, where = said.rpartition(": ")
+        raise EvaluationError(f"error parsing regexp: {_RE2_SAYS.get(what, what)}: `{where}`") from error
+
+
+def _matches(text: Value, wanted: Value) -> bool:
+    if not isinstance(wanted, str):
+        raise EvaluationError(NO_OVERLOAD)
+    return pattern(wanted).search(text) is not None
+
+
+def _illegal(wanted: str) -> Any:
+    try:
+        return pattern(wanted)
+    except EvaluationError as error:
+        raise EvaluationError(f"Illegal regex: {error}") from error
+
+
+def _find(text: str, wanted: str) -> str:
+    match = _illegal(wanted).search(text)
+    return "" if match is None else match[0]
+
+
+def _find_all(text: str, wanted: str, limit: int = -1) -> List:
+    return List(match[0] for number, match in enumerate(_matches_of(text, wanted)) if not 0 <= limit <= number)
+
+
+def _matches_of(text: str, wanted: str) -> Iterator[Any]:
+    """As Go finds them: nothing is found right behind what was found before."""
+    end = -1
+    for match in _illegal(wanted).finditer(text):
+        if match.start() == match.end() == end:
+            continue
+        end = match.end()
+        yield match
+
+
+def _of_texts(judge: Callable[[str, str], bool]) -> Callable[[Value, Value], bool]:
+    def judged(text: Value, part: Value) -> bool:
+        if not isinstance(text, str) or not isinstance(part, str):
+            raise EvaluationError(NO_OVERLOAD)
+        return judge(text, part)
+
+    return judged
+
+
+def _out_of_range(index: int) -> EvaluationError:
+    return EvaluationError(f"index out of range: {index}")
+
+
+def _char_at(text: str, index: int) -> str:
+    if not 0 <= index <= len(text):
+        raise _out_of_range(index)
+    return text[index : index + 1]
+
+
+def _index_of(text: str, part: str, offset: int = 0) -> int:
+    if not part:
+        return offset
+    if offset < 0:
+        raise _out_of_range(offset)
+    return text.find(part, offset)
+
+
+def _last_index_of(text: str, part: str, offset: int | None = None) -> int:
+    if not part:
+        return len(text) if offset is None else offset
+    if offset is None:
+        return text.rfind(part)
+    if offset < 0:
+        raise _out_of_range(offset)
+    return -1 if offset >= len(text) else text.rfind(part, 0, min(offset, len(text) - len(part)) + len(part))
+
+
+def _substring(text: str, start: int, end: int | None = None) -> str:
+    stop = len(text) if end is None else end
+    if end is not None and start > end:
+        raise EvaluationError(f"invalid substring range. start: {start}, end: {end}")
+    for index in (start, stop):
+        if not 0 <= index <= len(text):
+            raise _out_of_range(index)
+    return text[start:stop]
+
+
+def _replace(text: str, old: str, new: str, limit: int = -1) -> str:
+    count = text.count(old) if limit < 0 else min(limit, text.count(old))
+    if len(text) + count * len(new) > _LONGEST:
+        raise EvaluationError(TOO_MUCH)
+    return text.replace(old, new, count)
+
+
+def _split(text: str, separator: str, limit: int = -1) -> List:
+    if limit == 0:
+        return List()
+    if not separator:
+        whole = len(text) if limit < 0 else min(limit - 1, len(text))
+        return List([*text[:whole], *([text[whole:]] if whole < len(text) else [])])
+    return List(text.split(separator, -1 if limit < 0 else limit - 1))
+
+
+def _join(parts: List, separator: str = "") -> str:
+    for part in parts:
+        if not isinstance(part, str):
+            raise EvaluationError(f"join: invalid input: {string(part)}")
+    return separator.join(parts)
+
+
+_BLANKS = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+_CLAUSE_FAULTS = {
+    "d": "decimal clause can only be used on integers",
+    "f": "fixed-point clause can only be used on doubles",
+    "e": "scientific clause can only be used on doubles",
+    "b": "only integers and bools can be formatted as binary",
+    "x": "only integers, byte buffers, and strings can be formatted as hex",
+    "o": "octal clause can only be used on integers",
+    "s": "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and "
+    "timestamps",
+}
+_TAKES = {
+    "d": ("int", "uint"), "f": ("double",), "e": ("double",), "b": ("int", "uint", "bool"),
+    "x": ("int", "uint", "bytes", "string"), "o": ("int", "uint"),
+    "s": (
+        "string", "bool", "bytes", "int", "uint", "double", "map", "list", "type", "google.protobuf.Duration",
+        "google.protobuf.Timestamp", "null_type",
+    ),
+}  # fmt: skip
+"""Which types each clause can write."""
+_CLAUSE = re.compile(r"%(?:(%)|(?:\.(\d+))?(.))?", re.DOTALL)
+
+
+def _clause_fault(kind: str, type_: Type) -> str:
+    if kind.lower() not in _TAKES:
+        return f'could not parse formatting clause: unrecognized formatting clause "{kind}"'
+    if type_.is_dynamic:
+        return ""
+    if type_.name not in _TAKES[kind.lower()]:
+        return f"error during formatting: {_CLAUSE_FAULTS[kind.lower()]}, was given {type_.name}"
+    # Of a list or a map, what it holds.
+    inner = type_.parameters if type_.name != "type" else ()
+    return next((fault for part in inner if (fault := _clause_fault("s", part))), "")
+
+
+def format_fault(text: str, found: Sequence[Type]) -> tuple[int | None, str]:
+    """What is wrong with a call whose arguments have these types, and at which of them."""
+    clauses = [match[3] for match in _CLAUSE.finditer(text) if not match[1]]
+    for place, kind in enumerate(clauses):
+        if kind is None:
+            return None, "unexpected end of string"
+        if place >= len(found):
+            return None, f"index {place} out of range"
+        fault = _clause_fault(kind, found[place])
+        if fault:
+            return place if "given" in fault else None, fault
+    if len(found) > len(clauses):
+        said = f"too many arguments supplied to string.format (expected {len(clauses)}, got {len(found)})"
+        return None, said
+    return None, ""
+
+
+def _format(text: str, arguments: List) -> str:
+    remaining = iter(arguments)
+
+    def clause(match: re.Match[str]) -> str:
+        if match[1]:
+            return "%"
+        if match[3] is None:
+            raise EvaluationError("unexpected end of string")
+        for value in remaining:
+            fault = _clause_fault(match[3], type_of(value))
+            if fault:
+                raise EvaluationError(fault)
+            return _formatted(match[3], value, 6 if match[2] is None else int(match[2]))
+        raise EvaluationError(f"index {len(arguments)} out of range")
+
+    made = _CLAUSE.sub(clause, text)
+    if len(made) > _LONGEST:
+        raise EvaluationError(TOO_MUCH)
+    return made
+
+
+def _formatted(kind: str, value: Value, precision: int) -> str:
+    match kind.lower():
+        case "f" if math.isinf(value):
+            return "∞" if value > 0 else "-∞"
+        case "f":
+            return f"{value:,.{min(precision, 1000)}f}".replace("nan", "NaN")
+        case "e":
+            # The precision does not count.
+            mantissa, _, exponent = f"{value:e}".partition("e")
+            return f"{mantissa}×10{exponent.removeprefix('+').translate(_SUPERSCRIPT)}"
+        case "d":
+            return str(int(value))
+        case "b" | "o":
+            return f"{int(value):{kind}}"
+        case "x":
+            digits = f"{value:x}" if isinstance(value, int) else (
+                value.encode() if isinstance(value, str) else value
+            ).hex()  # fmt: skip
+            return digits.upper() if kind == "X" else digits
+    return _shown(value)
+
+
+def _shown(value: Value, *, inside: bool = False) -> str:
+    """As ``%s`` writes it, and as it stands in a list or a map."""
+    if isinstance(value, list):
+        return f"[{', '.join(_shown(item, inside=True) for item in value)}]"
+    if isinstance(value, dict):
+        pairs = zip(keys_of(value), value.values(), strict=True)
+        shown = sorted((_shown(key, inside=True), _shown(held, inside=True)) for key, held in pairs)
+        return f"{{{', '.join(f'{key}:{held}' for key, held in shown)}}}"
+    if value is None:
+        return "null"
+    if inside and isinstance(value, str | bytes):
+        return ("b" if isinstance(value, bytes) else "") + quoted(string(value))
+    if inside and isinstance(value, float):
+        return f"{value:.6f}" if math.isfinite(value) else f'"{string(value)}"'
+    if inside and isinstance(value, Duration | Timestamp):
+        return f'{"duration" if isinstance(value, Duration) else "timestamp"}("{string(value)}")'
+    if type_of(value).name.startswith(("kubernetes.", "net.", "optional")):
+        raise EvaluationError(_clause_fault("s", type_of(value)))
+    return string(value)
+
+
+_TRAVERSAL, _SAME_SIZE = traversal(), traversal(keeps_size=True)
+FUNCTIONS = [
+    declared("contains", {"string | string -> bool": (_of_texts(str.__contains__), costs.SUBSTRING)}, is_guarded=False),
+    declared("startsWith", {"string | string -> bool": (_of_texts(str.startswith), costs.AFFIX)}, is_guarded=False),
+    declared("endsWith", {"string | string -> bool": (_of_texts(str.endswith), costs.AFFIX)}, is_guarded=False),
+    declared(
+        "matches", {"string, string -> bool": None, "string | string -> bool": (None, costs.MATCH)}, _matches, (str,)
+    ),
+    declared("find", {"string | string -> string": _find}, cost=costs.SEARCH),
+    declared(
+        "findAll",
+        {"string | string -> list(string)": _find_all, "string | string, int -> list(string)": _find_all},
+        cost=costs.SEARCH,
+    ),
+    declared("charAt", {"string | int -> string": _char_at}),
+    declared(
+        "lowerAscii",
+        {"string | -> string": lambda text: re.sub("[A-Z]+", lambda match: match[0].lower(), text)},
+        cost=_SAME_SIZE,
+    ),
+    declared(
+        "upperAscii",
+        {"string | -> string": lambda text: re.sub("[a-z]+", lambda match: match[0].upper(), text)},
+        cost=_SAME_SIZE,
+    ),
+    declared("trim", {"string | -> string": lambda text: text.strip(_BLANKS)}, cost=_SAME_SIZE),
+    declared(
+        "substring", {"string | int -> string": _substring, "string | int, int -> string": _substring}, cost=_SAME_SIZE
+    ),
+    declared(
+        "replace",
+        {"string | string, string -> string": _replace, "string | string, string, int -> string": _replace},
+        cost=costs.REPLACEMENT,
+    ),
+    declared(
+        "split",
+        {"string | string -> list(string)": _split, "string | string, int -> list(string)": _split},
+        cost=costs.SPLIT,
+    ),
+    declared("join", {"list(string) | -> string": _join, "list(string) | string -> string": _join}, cost=costs.JOIN),
+    declared("format", {"string | list(dyn) -> string": (_format, _TRAVERSAL)}),
+    declared("strings.quote", {"string -> string": (quoted, costs.QUOTE)}),
+]
+INDEX_OF = {"string | string -> int": _index_of, "string | string, int -> int": _index_of}
+LAST_INDEX_OF = {"string | string -> int": _last_index_of, "string | string, int -> int": _last_index_of}
+"""Lists have the same methods."""

@@ -1,0 +1,386 @@
+"""The values of expressions: how they are made, compared, converted and written.
+
+A boolean, a number, a text, bytes, null, a list and a map are Python's own; the rest are the classes below.
+
+Source: vendor/github.com/google/cel-go/common/types
+Source: staging/src/k8s.io/apiserver/pkg/cel/quantity.go, Quantity
+Source: staging/src/k8s.io/apiserver/pkg/cel/semver.go, Semver
+Source: vendor/github.com/google/cel-go/common/types/compare.go, compareDoubleInt
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache, total_ordering
+from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
+from typing import Any
+
+from msgspec import Struct
+
+from kubespread.kube.quantity import Quantity
+from kubespread.scheduler.plugins.dynamicresources.cel import types
+from kubespread.scheduler.plugins.dynamicresources.cel.types import Type
+
+Value = Any
+MAX_WEIGHT = 100_000
+"""What a list may hold with all that its lists hold."""
+TOO_MUCH = "not evaluated: it takes more steps or holds more values than kubespread follows"
+"""To go through so much mostly costs more than Kubernetes allows; where it does not, it takes kube-scheduler seconds.
+In some cases it never ends.
+"""
+NO_OVERLOAD = "no such overload"
+
+
+class EvaluationError(Exception):
+    """The expression ends in an error for this device; the text is cel-go's."""
+
+
+class Uint(int):
+    __slots__ = ()
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Duration:
+    nanoseconds: int
+
+    def __lt__(self, other: Duration) -> bool:
+        return self.nanoseconds < other.nanoseconds
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Timestamp:
+    nanoseconds: int
+    """Since 1970."""
+    offset: int = 0
+    """East of UTC, in seconds: it counts only where the timestamp is written."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Timestamp) and self.nanoseconds == other.nanoseconds
+
+    def __hash__(self) -> int:
+        return hash(self.nanoseconds)
+
+    def __lt__(self, other: Timestamp) -> bool:
+        return self.nanoseconds < other.nanoseconds
+
+
+class Sum(Struct, frozen=True):
+    """A quantity that was added up: cel-go compares such with no other."""
+
+    quantity: Quantity
+
+
+class Optional(Struct, frozen=True):
+    value: Value = None
+    is_set: bool = True
+
+
+NONE = Optional(is_set=False)
+
+
+class Format(Struct, frozen=True):
+    """How a text may look."""
+
+    name: str
+    faults: Callable[[str], list[str]]
+    pattern_size: int
+    """Of the pattern, for what it costs."""
+
+
+class Url(Struct, frozen=True):
+    text: str
+    scheme: str
+    host: str
+    path: str
+    query: str
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Semver:
+    """A semantic version; what follows a ``+`` does not count."""
+
+    release: tuple[int, int, int]
+    prerelease: tuple[str, ...] = ()
+
+    def __lt__(self, other: Semver) -> bool:
+        return self._order < other._order
+
+    @property
+    def _order(self) -> tuple[Any, ...]:
+        # A release comes after all that led to it; numbers come before words.
+        parts = tuple((0, len(part), part) if part.isdecimal() else (1, 0, part) for part in self.prerelease)
+        return self.release, not self.prerelease, parts
+
+
+_ESCAPES = {
+    "\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v", "\\": r"\\", '"': r"\"",
+}  # fmt: skip
+
+
+def quoted(text: str) -> str:
+    """``strings.quote()``, and how Go's errors write a text."""
+    return f'"{"".join(_ESCAPES.get(character, character) for character in text)}"'
+
+
+_NUMBERS, _WORDS = re.compile(r"[0-9]+"), re.compile(r"[0-9A-Za-z-]*")
+
+
+def _version_number(which: str, text: str) -> int:
+    if not text:
+        raise EvaluationError('strconv.ParseUint: parsing "": invalid syntax')
+    if not _NUMBERS.fullmatch(text):
+        raise EvaluationError(f"Invalid character(s) found in {which} number {quoted(text)}")
+    if len(text) > 1 and text[0] == "0":
+        raise EvaluationError(f"{which.capitalize()} number must not contain leading zeroes {quoted(text)}")
+    if len(text) > 20 or int(text) >= 2**64:
+        raise EvaluationError(f'strconv.ParseUint: parsing "{text}": value out of range')
+    return int(text)
+
+
+@lru_cache(maxsize=4096)
+def parse_semver(text: str) -> Semver:
+    """The version a text stands for. Raises EvaluationError with the words of blang/semver."""
+    if not text:
+        raise EvaluationError("Version string empty")
+    parts = text.split(".", 2)
+    if len(parts) != 3:
+        raise EvaluationError("No Major.Minor.Patch elements found")
+    rest, plus, build = parts[2].partition("+")
+    patch, dash, prerelease = rest.partition("-")
+    numbers = zip(("major", "minor", "patch"), (*parts[:2], patch), strict=True)
+    release = tuple(_version_number(which, number) for which, number in numbers)
+    words = prerelease.split(".") if dash else []
+    for word in words:
+        if not word:
+            raise EvaluationError("Prerelease is empty")
+        if not _WORDS.fullmatch(word):
+            raise EvaluationError(f"Invalid character(s) found in prerelease {quoted(word)}")
+        if _NUMBERS.fullmatch(word) and len(word) > 1 and word[0] == "0":
+            raise EvaluationError(f"Numeric PreRelease version must not contain leading zeroes {quoted(word)}")
+    for word in build.split(".") if plus else []:
+        if not word:
+            raise EvaluationError("Build meta data is empty")
+        if not _WORDS.fullmatch(word):
+            raise EvaluationError(f"Invalid character(s) found in build meta data {quoted(word)}")
+    return Semver((release[0], release[1], release[2]), tuple(words))
+
+
+class List(list[Value]):
+    """With how much it holds, which is more than its length where it holds lists."""
+
+    __slots__ = ("weight",)
+
+    def __init__(self, items: Iterable[Value] = ()) -> None:
+        super().__init__(items)
+        self.weight = _checked(sum(map(_weight, self)))
+
+    def joined(self, other: List) -> List:
+        both = List()
+        both.extend(self)
+        both.extend(other)
+        both.weight = _checked(self.weight + other.weight)
+        return both
+
+
+class Growing(List):
+    """One that a loop adds to; nothing else knows it before the loop ends."""
+
+    __slots__ = ()
+
+    def grow(self, other: List) -> None:
+        self.extend(other)
+        self.weight = _checked(self.weight + other.weight)
+
+    def settled(self) -> List:
+        return List().joined(self)
+
+
+class Map(dict[Value, Value]):
+    __slots__ = ("weight",)
+
+    def __init__(self, entries: Iterable[tuple[Value, Value]] = ()) -> None:
+        super().__init__((map_key(key), value) for key, value in entries)
+        self.weight = _checked(sum(1 + _weight(value) for value in self.values()))
+
+
+class GrowingMap(Map):
+    """One that a loop adds to."""
+
+    __slots__ = ()
+
+    def insert(self, key: Value, value: Value) -> None:
+        self[map_key(key)] = value
+        self.weight = _checked(self.weight + 1 + _weight(value))
+
+    def settled(self) -> Map:
+        return Map(zip(keys_of(self), self.values(), strict=True))
+
+
+def _weight(value: Value) -> int:
+    return 1 + value.weight if isinstance(value, List | Map) else 1
+
+
+def _checked(weight: int) -> int:
+    if weight > MAX_WEIGHT:
+        raise EvaluationError(TOO_MUCH)
+    return weight
+
+
+class _Key(Struct, eq=False):
+    """A key that Python would take for another: true for 1. Lists and maps are keys by themselves, as in Go."""
+
+    value: Value
+
+
+_TRUE, _FALSE = _Key(value=True), _Key(value=False)
+
+
+def map_key(value: Value) -> Value:
+    if type(value) is bool:
+        return _TRUE if value else _FALSE
+    return _Key(value) if isinstance(value, list | dict) else value
+
+
+def keys_of(holder: Mapping[Value, Value]) -> list[Value]:
+    """The keys of a map as they were written."""
+    return list(map(written_key, holder))
+
+
+def written_key(key: Value) -> Value:
+    return key.value if isinstance(key, _Key) else key
+
+
+_TYPES: dict[type, Type] = {
+    bool: types.BOOL, int: types.INT, Uint: types.UINT, float: types.DOUBLE, str: types.STRING, bytes: types.BYTES,
+    type(None): types.NULL, Duration: types.DURATION, Timestamp: types.TIMESTAMP, Quantity: types.QUANTITY,
+    Sum: types.QUANTITY, Semver: types.SEMVER, Url: types.URL, Format: types.FORMAT, Optional: Type("optional_type"),
+    IPv4Address: types.IP, IPv6Address: types.IP, IPv4Interface: types.CIDR, IPv6Interface: types.CIDR,
+    Type: Type("type"),
+}  # fmt: skip
+
+
+def type_of(value: Value) -> Type:
+    """Without parameters."""
+    found = _TYPES.get(type(value))
+    if found is not None:
+        return found
+    return Type("list") if isinstance(value, list) else Type("map")
+
+
+def size(value: Value) -> int:
+    """What a value counts for in costs."""
+    if isinstance(value, str | bytes | list | dict):
+        return len(value)
+    if isinstance(value, Optional) and value.is_set:
+        return size(value.value)
+    if isinstance(value, IPv4Interface | IPv6Interface):
+        return math.ceil(value.network.prefixlen / 8)
+    if isinstance(value, IPv4Address | IPv6Address):
+        return value.max_prefixlen // 8
+    return 1
+
+
+def is_number(value: Value) -> bool:
+    return type(value) in (int, float, Uint)
+
+
+def _alike(left: Value, right: Value) -> tuple[Value, Value]:
+    """Two numbers of one type: an integer beside a double is compared as a double, and loses digits as Go's does."""
+    if isinstance(left, float) == isinstance(right, float):
+        return left, right
+    return float(left), float(right)
+
+
+def equals(left: Value, right: Value) -> bool:
+    """Values of different types are never equal, except numbers; Kubernetes' own are compared with their like alone."""
+    if is_number(left) and is_number(right):
+        left, right = _alike(left, right)
+        return bool(left == right)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_may_equal, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_may_equal(value, right[key]) for key, value in left.items())
+    if left is None or right is None:
+        return left is right
+    if isinstance(left, Optional) and isinstance(right, Optional):
+        return left.is_set == right.is_set and (not left.is_set or equals(left.value, right.value))
+    if isinstance(left, Quantity | Sum):
+        if not isinstance(right, Quantity):
+            raise EvaluationError(NO_OVERLOAD)
+        return quantity_of(left).nano == right.nano
+    if type_of(left) in (types.SEMVER, types.URL, types.IP, types.CIDR, types.FORMAT):
+        if type_of(left) != type_of(right):
+            raise EvaluationError(NO_OVERLOAD)
+        return bool(left == right)
+    return type(left) is type(right) and bool(left == right)
+
+
+def _may_equal(left: Value, right: Value) -> bool:
+    """cel-go takes items that cannot be compared for equal."""
+    try:
+        return equals(left, right)
+    except EvaluationError:
+        return True
+
+
+def is_same(left: Value, right: Value) -> bool:
+    """Whether an item that is looked for is found; what cannot be compared is not it."""
+    try:
+        return equals(left, right)
+    except EvaluationError:
+        return False
+
+
+def quantity_of(value: Quantity | Sum) -> Quantity:
+    return value.quantity if isinstance(value, Sum) else value
+
+
+_ORDERED = (bool, str, bytes, Duration, Timestamp)
+
+
+def compare(left: Value, right: Value) -> int:
+    """-1, 0 or 1, of two values that have an order."""
+    if is_number(left) and is_number(right):
+        if left != left or right != right:
+            raise EvaluationError("NaN values cannot be ordered")
+        left, right = _alike(left, right)
+    elif type(left) not in _ORDERED or type(left) is not type(right):
+        raise EvaluationError(NO_OVERLOAD)
+    elif isinstance(left, str):
+        # Go compares bytes: the order of code points.
+        left, right = left.encode("utf-8", "surrogatepass"), right.encode("utf-8", "surrogatepass")
+    return int(left > right) - int(left < right)
+
+
+def is_comparable(value: Value) -> bool:
+    return is_number(value) or type(value) in _ORDERED
+
+
+def written(value: Value) -> str:
+    """As an error names a key."""
+    if type(value) is bool:
+        return "true" if value else "false"
+    return general(value) if isinstance(value, float) else str(value)
+
+
+def general(value: float) -> str:
+    """As Go's ``%g`` writes it: with an exponent below -4 and from 6 on."""
+    if not math.isfinite(value) or value == 0 or -5 < math.floor(math.log10(abs(value))) < 6:
+        return exact(value)
+    digits, _, exponent = f"{Decimal(repr(value)).normalize():e}".partition("e")
+    return f"{digits}e{int(exponent):+03d}"
+
+
+def exact(value: float) -> str:
+    """The shortest text that reads back as the same number, never with an exponent (strconv.FormatFloat 'f', -1)."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
+    # Go writes no fraction where there is none.
+    return f"{Decimal(repr(value)):f}".removesuffix(".0")
