@@ -515,7 +515,7 @@ WAITING = {
         f"pending -A {VICTIMS}",
         "no",
         1,
-        "by preempting 2 pods: storefront/search-f1f7360f4f-tm6fm, observability/datadog-agent-szl2x",
+        "by preempting 4 pods: storefront/search-f1f7360f4f-tm6fm, observability/datadog-agent-szl2x",
         ("victims", "search-f1f7360f4f-tm6fm.*datadog-agent-szl2x"),
     ),
     "10-pending-hides-victims, in the row": Case(
@@ -529,6 +529,29 @@ WAITING = {
     ),
 }
 
+
+
+def replayed(folder: str, verdict: str, code: int, said: str, field: tuple[str, str]) -> Case:
+    """A scenario on a control plane of 1.36.2: as many pods are ready and wait as there."""
+    files = f"running/{folder}/cluster.scenario.json -S running/{folder}/cluster.json"
+    return Case(f"play {files} --kube-version 1.36.2", verdict, code, said, field)
+
+
+UPGRADED = "205-upgrade-honor-2000"
+RUNNING = {
+    "02-outage-evictions-one-by-one": replayed("02-outage-evictions-one-by-one", "no", 1, "2 pending", ("pending", "^2$")),
+    "201-preemption-2016": replayed("201-preemption-2016", "no", 1, "pending", ("pendingDealt", '"least": 0, "most": 1')),
+    "202-preemption-2003": replayed("202-preemption-2003", "no", 1, "pending", ("pendingDealt", '"least": 3, "most": 4')),
+    "203-preemption-2009": replayed("203-preemption-2009", "no", 1, "4 pending", ("pending", "^4$")),
+    "206-toleration-0s-loop-2000": replayed(
+        "206-toleration-0s-loop-2000", "yes", 0, "", ("notes", "StatefulSet/db does not settle: .* n-b1, .* after 0 s")
+    ),
+    UPGRADED: Case(
+        f"upgrade pool=blue --surge 1 --batch 1 --force -S running/{UPGRADED}/cluster.json --kube-version 1.36.2",
+        "yes", 0, "^4 of 4 nodes replaced",
+    ),
+}  # fmt: skip
+
 ALL = {
     **EVERYDAY,
     **JUDGMENT,
@@ -539,6 +562,7 @@ ALL = {
     **OWNERS,
     **OWNED,
     **REFUSED,
+    **RUNNING,
     **WAITING,  # one a line, so that lines may come and go
 }
 

@@ -95,6 +95,8 @@ ENDED_PHASES = ("Succeeded", "Failed")
 """A pod in one of these has ended: it is not scheduled, and it takes no room on its node."""
 DISRUPTION_TARGET = "DisruptionTarget"
 """The condition of a pod that is about to be evicted, and why."""
+BY_SCHEDULER = "PreemptionByScheduler"
+"""The reason of that condition where the pod is preempted."""
 READY = "Ready"
 """The condition of a pod or node that works."""
 DO_NOT_SCHEDULE = "DoNotSchedule"

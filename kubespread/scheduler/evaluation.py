@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Protocol, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -312,6 +313,8 @@ class PreemptionCandidate(Struct, frozen=True):
     """Of each victim the names of the disruption budgets that its eviction breaks."""
     tied: tuple[Pod, ...] = ()
     """Other pods of the node that are as important as a victim: the order of pods alone decides that they stay."""
+    others: tuple[str, ...] = ()
+    """Nodes that are equal in all that is compared: kube-scheduler takes one of them at random."""
 
 
 class Preemption(Struct, frozen=True):
@@ -335,13 +338,24 @@ def budget_gaps(objects: ClusterObjects) -> Iterator[str]:
 
 
 Budgets = Sequence[PodDisruptionBudget]
+_T = TypeVar("_T")
+
+
+class Turns(Protocol):
+    """Puts in an order what kube-scheduler has in none."""
+
+    def __call__(self, equals: Sequence[_T], /) -> Sequence[_T]: ...
+
+
+def as_they_come(equals: Sequence[_T], /) -> Sequence[_T]:
+    return equals
 
 
 class PostFilterPlugin(Plugin):
     """A plugin that is asked once no node is left."""
 
     @abstractmethod
-    def post_filter(self, evaluation: Evaluation, budgets: Budgets) -> PreemptionCandidate | str:
+    def post_filter(self, evaluation: Evaluation, budgets: Budgets, turns: Turns) -> PreemptionCandidate | str:
         """The node that it makes room on, else what it adds to the message. Raises SchedulingError where it fails."""
 
 
@@ -355,11 +369,13 @@ class PostFilters(Struct, frozen=True):
     """Since 1.37 the text also tells of a node that was found."""
 
 
-def preempt(evaluation: Evaluation, post_filters: PostFilters, *, budgets: Budgets | None = None) -> Preemption:
+def preempt(
+    evaluation: Evaluation, post_filters: PostFilters, *, budgets: Budgets | None = None, turns: Turns = as_they_come
+) -> Preemption:
     """What preemption would do for a pod that fits nowhere, ``budgets`` being those of the cluster unless given."""
     if budgets is None:
         budgets = evaluation.cluster.objects.of(PodDisruptionBudget)
-    answer = _first_help(evaluation, post_filters.plugins, budgets)
+    answer = _first_help(evaluation, post_filters.plugins, budgets, turns)
     if (candidate := answer.candidate) is not None:
         # Always in the plural, for one victim too.
         victims = f"preempting {len(candidate.victims)} victims"
@@ -368,12 +384,14 @@ def preempt(evaluation: Evaluation, post_filters: PostFilters, *, budgets: Budge
     return replace(answer, tail=f"{answer.tail}.") if post_filters.ends_twice and answer.tail else answer
 
 
-def _first_help(evaluation: Evaluation, plugins: Sequence[PostFilterPlugin], budgets: Budgets) -> Preemption:
+def _first_help(
+    evaluation: Evaluation, plugins: Sequence[PostFilterPlugin], budgets: Budgets, turns: Turns
+) -> Preemption:
     """Plugins are asked until one helps or fails; what the others said is joined."""
     texts: list[str] = []
     for plugin in plugins:
         try:
-            answer = plugin.post_filter(evaluation, budgets)
+            answer = plugin.post_filter(evaluation, budgets, turns)
         except SchedulingError as error:
             return Preemption(None, str(error))
         if isinstance(answer, PreemptionCandidate):

@@ -58,6 +58,7 @@ RECORDED: Mapping[str, str] = {
     "fourth": "8 families: resized and pod-level resources, values that the API server refuses, budgets of every kind, "
     "extreme scores and sizes, volumes, gangs, devices, templates with several faults",
     "running": "scenarios on a running control plane: how many pods of each workload are placed and wait in the end",
+    "running4": "the same, with preemption, NoExecute, volumes, Jobs, Recreate and paused Deployments",
     "v1.34.1/mixed": "everything at once, as 1.34.1 has it",
     "v1.34.1/nodeaffinity": "node affinity and taints, as 1.34.1 has them",
     "v1.34.1/score": "soft constraints, as 1.34.1 scores them",

@@ -21,9 +21,7 @@ def test_the_document_has_the_counts_of_today() -> None:
 
 def test_every_family_that_is_described_is_there() -> None:
     names = {
-        folder
-        if (folder := path.parent.name) in ("third", "fourth", "running")
-        else f"{path.relative_to(FIXTURES)}".split(".json")[0]
+        folder if (folder := path.parent.name) in RECORDED else f"{path.relative_to(FIXTURES)}".split(".json")[0]
         for path in FIXTURES.rglob("*.jsonl.gz")
     }
     assert set(RECORDED) - names == set()

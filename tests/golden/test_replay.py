@@ -8,7 +8,7 @@ from tests.golden.cases import FIXTURES, count_of_lines, recorded, release_of
 from tests.golden.replay import differences
 
 XFAIL: dict[str, str] = {}
-ELSEWHERE = ("live/placements", "running/")
+ELSEWHERE = ("live/placements", "running")
 """They have tests of their own, which know what chance decides."""
 FILES = sorted(
     file for path in FIXTURES.rglob("*.jsonl.gz") if not (file := str(path.relative_to(FIXTURES))).startswith(ELSEWHERE)

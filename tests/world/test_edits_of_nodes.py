@@ -126,9 +126,9 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
             "- web-a n0 deleted",
             "+ agent-1 n0",
             "+ agent-2 n1",
-            "+ once-1 n0",
-            "+ web-5d6-1 n1",
             "+ db-0 n0",
+            "+ once-1 n1",
+            "+ web-5d6-1 n0",
         ],
     ),
     "a Job that may not lose a pod fails, and its other pods go": (

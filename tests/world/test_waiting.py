@@ -18,6 +18,12 @@ def waiting(name: str, *, cpu: str = "1", created: float = 100, nominated: str =
 
 
 SMALL = [node("n0", cpu="2"), node("n1", cpu="2")]
+ZONES = {
+    "maxSkew": 1,
+    "topologyKey": "zone",
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": {"app": "high"}},
+}
 TOO_SMALL = "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable."
 
 CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
@@ -83,6 +89,76 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         ],
         ["drain n0"],
         ["- high-a n0 evicted", "- db-0 n1 preempted", "+ high-5d6-1 n1", f"? db-0 {TOO_SMALL}"],
+    ),
+    "its successor is tried while it terminates, and finds its room taken twice": (
+        [
+            node("n0", cpu="4"), node("n1", cpu="3"),
+            *deployment("high", (), replicas=0, cpu="2", spec={"priority": 10}),
+            *deployment("mid", ("n0",), cpu="2", spec={"priority": 5}),
+            *deployment("low", ("n0", "n0", "n1", "n1", "n1"), cpu="1", spec={"priority": 1}),
+            budget("low", minAvailable=5),
+        ],
+        ["scale deploy/high=1"],
+        [
+            "- mid-a n0 preempted",
+            "- low-d n1 preempted",
+            "- low-c n1 preempted",
+            "+ high-5d6-1 n0",
+            "+ mid-5d6-1 n1",
+            "? low-5d6-1 0/2 nodes are available: 2 Insufficient cpu.",
+            "? low-5d6-2 0/2 nodes are available: 2 Insufficient cpu.",
+        ],
+    ),
+    "two that come at once see the budgets as they were before": (
+        [
+            *SMALL, node("n2", cpu="2"),
+            *deployment("high", (), replicas=0, cpu="2", spec={"priority": 10}),
+            *deployment("mid", ("n0",), cpu="2", spec={"priority": 5}),
+            *deployment("low", ("n1", "n2"), cpu="2", spec={"priority": 1}),
+            budget("low", minAvailable=1),
+        ],
+        ["scale deploy/high=2"],
+        [
+            "- low-a n1 preempted",
+            "- low-b n2 preempted",
+            "+ high-5d6-1 n1",
+            "+ high-5d6-2 n2",
+            "? low-5d6-1 0/3 nodes are available: 3 Insufficient cpu.",
+            "? low-5d6-2 0/3 nodes are available: 3 Insufficient cpu.",
+            "on which of several equal nodes pods are preempted is arbitrary",
+        ],
+    ),
+    "spreading does not count a nominated pod, which then has to preempt once more": (
+        [
+            *(node(name, cpu="2", zone=name[0]) for name in ("a0", "a1", "b0")),
+            *deployment("high", (), replicas=0, cpu="2", spec={"priority": 10, "topologySpreadConstraints": [ZONES]}),
+            *deployment("low", ("a0", "a1", "b0"), cpu="2", spec={"priority": 1}),
+        ],
+        ["scale deploy/high=2"],
+        [
+            "- low-a a0 preempted",
+            "- low-b a1 preempted",
+            "- low-c b0 preempted",
+            "+ high-5d6-1 a0",
+            "+ low-5d6-1 a1",
+            "+ high-5d6-2 b0",
+            "? low-5d6-2 0/3 nodes are available: 3 Insufficient cpu.",
+            "? low-5d6-3 0/3 nodes are available: 3 Insufficient cpu.",
+            "on which of several equal nodes pods are preempted is arbitrary",
+        ],
+    ),
+    "a pod that tolerates NoExecute for a moment comes back for good": (
+        [
+            node("n0", cpu="2"),
+            *deployment("web", ("n0",), spec={"tolerations": [
+                {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 0}]}),
+        ],
+        ["taint n0=a=b:NoExecute"],
+        [
+            "- web-a n0 evicted by a taint",
+            "+ web-5d6-1 n0",
+            "Deployment/web does not settle: a pod is placed on n0, which a NoExecute taint deletes after 0 s, again and again",
+        ],
     ),
     "a daemon that is pushed away is made again for its own node": (
         [

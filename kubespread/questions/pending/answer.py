@@ -51,7 +51,7 @@ from kubespread.questions.scene import Scene
 from kubespread.reports.advise import Suggestion
 from kubespread.reports.happened import UnmadePods
 from kubespread.scheduler.cluster.columns import Mask, canonical, requested
-from kubespread.scheduler.evaluation import Evaluation, evaluate
+from kubespread.scheduler.evaluation import Evaluation, as_they_come, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, short_key, some_of
@@ -477,7 +477,7 @@ def _preempts(world: World, kind: AlikePods, waits: Waits) -> bool:
     if waits.cause != "filtered":
         return False
     budgets = world.budgets.current(world.time) if world.surroundings.preempts else ()
-    return world.queue.victims(kind.waiting[0], world.living, lambda: budgets) is not None
+    return world.queue.victims(kind.waiting[0], world.living, lambda: budgets, as_they_come) is not None
 
 
 def _waiting(kinds: Iterable[AlikePods]) -> dict[PodKey, Waiting]:

@@ -77,6 +77,7 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
     never_modelled = (
         "timers and rate limits (evictions, back-offs, progress deadlines): every step runs until nothing changes",
         "what autoscalers of pods and nodes, and the descheduler, do meanwhile",
+        "which of several nodes with equal scores a pod gets: it is arbitrary, and other deals take others",
     )
     apart = (
         Apart("explain", ("fail_on",), "the exit code says whether the pod fits"),

@@ -49,9 +49,9 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     yes, no = "the question is answered", "what --fail-on names happens"
     never_modelled = (
         "how long it takes: pods on silent nodes are deleted after about 6 minutes, at a limited rate per zone",
-        "which node of a zone loses its pods first: in the order of the cluster, and of more than 20 a few at once",
+        "which pod of a zone is lost first: in the order of the nodes, and of more than 20 pods a few at once",
         NO_GROWTH,
-        "the order in which pods are made again: by namespace, kind and name, where another may leave others pending",
+        "the order in which pods are made again: as they were lost, where another may leave others pending",
     )
     needs = OF_AUTOSCALER
     verdict_counts = False

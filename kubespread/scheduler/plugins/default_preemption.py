@@ -1,7 +1,7 @@
 """DefaultPreemption: which node would be nominated, and which of its pods would be evicted.
 
-Where the scheduler starts at a random node, this starts at the first by name; where it breaks a last tie at random,
-this takes the smallest name.
+Where the scheduler starts at a random node, this starts at the first by name. Which of equal nodes it takes at last,
+and which of equal pods stay, is as the caller puts what is equal in order.
 
 Source: pkg/scheduler/framework/preemption/preemption.go, Preempt, DryRunPreemption, pickOneNodeForPreemption,
     findCandidates
@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from msgspec.structs import replace
 
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
@@ -26,9 +27,16 @@ from kubespread.kube.owners import priority_of
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import EMPTY_BUDGET_SELECTOR, KubeVersion
-from kubespread.kube.well_known import DISRUPTION_TARGET
+from kubespread.kube.well_known import BY_SCHEDULER, DISRUPTION_TARGET
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.evaluation import Budgets, Evaluation, PostFilterPlugin, PreemptionCandidate, budget_gaps
+from kubespread.scheduler.evaluation import (
+    Budgets,
+    Evaluation,
+    PostFilterPlugin,
+    PreemptionCandidate,
+    Turns,
+    budget_gaps,
+)
 from kubespread.scheduler.framework import DryRun
 from kubespread.scheduler.plugin import (
     SKIP,
@@ -86,13 +94,14 @@ class DefaultPreemption(PostFilterPlugin):
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         return SKIP
 
-    def post_filter(self, evaluation: Evaluation, budgets: Budgets) -> PreemptionCandidate | str:
+    def post_filter(self, evaluation: Evaluation, budgets: Budgets, turns: Turns) -> PreemptionCandidate | str:
         """Dry runs that end in errors matter only where there is no candidate: they are the plugin's answer then."""
         if (refusal := _refusal(evaluation)) is not None:
             return f"preemption: {refusal}"
-        search = _DryRuns(evaluation, self, budgets)
+        search = _DryRuns(evaluation, self, budgets, turns)
         if candidates := search.run():
-            return _best(candidates)
+            best, *others = turns(_best(candidates))
+            return replace(best, others=tuple(other.node for other in others))
         if search.errors:
             # As Go's aggregate of errors is worded: equal ones once, several in brackets.
             text = ", ".join(dict.fromkeys(search.errors))
@@ -124,14 +133,14 @@ def _is_preempted(pod: Pod) -> bool:
     if pod.metadata.deletion_timestamp is None:
         return False
     target = next((condition for condition in pod.status.conditions if condition.type == DISRUPTION_TARGET), None)
-    return target is not None and target.status == "True" and target.reason == "PreemptionByScheduler"
+    return target is not None and target.status == "True" and target.reason == BY_SCHEDULER
 
 
 class _DryRuns:
     """Dry runs on the nodes where removing pods might help."""
 
-    def __init__(self, evaluation: Evaluation, plugin: DefaultPreemption, budgets: Budgets) -> None:
-        self._args, self._honors_empty = plugin.args, plugin.honors_empty_selectors
+    def __init__(self, evaluation: Evaluation, plugin: DefaultPreemption, budgets: Budgets, turns: Turns) -> None:
+        self._args, self._honors_empty, self._turns = plugin.args, plugin.honors_empty_selectors, turns
         self._budgets = list(_selecting(budgets, honors_empty=self._honors_empty))
         self._evaluation = evaluation
         self._prepared = evaluation.prepared.fork()
@@ -184,7 +193,7 @@ class _DryRuns:
             if status.code is not Code.SUCCESS:
                 self._failures[node] = status.reasons
                 return None
-            important = self._most_important_first(lower)
+            important = self._most_important_first(self._turns(lower))
             violating = self._violating(important)
             victims = list[int]()
             for index in sorted(important, key=lambda index: index not in violating):
@@ -282,8 +291,8 @@ def _selecting(
             yield budget, selector.matches
 
 
-def _best(candidates: Sequence[PreemptionCandidate]) -> PreemptionCandidate:
-    """Fewest violations, least important victims, fewest victims, latest started."""
+def _best(candidates: Sequence[PreemptionCandidate]) -> list[PreemptionCandidate]:
+    """Fewest violations, least important victims, fewest victims, latest started; equal ones by name."""
 
     def order(candidate: PreemptionCandidate) -> tuple[int, int, int, int]:
         victims = candidate.victims
@@ -294,10 +303,8 @@ def _best(candidates: Sequence[PreemptionCandidate]) -> PreemptionCandidate:
     least = min(order(candidate) for candidate in candidates)
     tied = [candidate for candidate in candidates if order(candidate) == least]
     latest_start = max(_first_start(candidate) for candidate in tied)
-    return min(
-        (candidate for candidate in tied if _first_start(candidate) == latest_start),
-        key=lambda candidate: candidate.node,
-    )
+    last = (candidate for candidate in tied if _first_start(candidate) == latest_start)
+    return sorted(last, key=lambda candidate: candidate.node)
 
 
 def _first_start(candidate: PreemptionCandidate) -> str:

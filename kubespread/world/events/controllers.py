@@ -9,6 +9,7 @@ are numbered where Kubernetes takes random letters. Waiting pods get nodes, and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain, count, repeat, takewhile
 
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from kubespread.controllers.deployment import reconcile as deployment_pass
 from kubespread.controllers.job import Surplus, backoff_limit, not_modeled
 from kubespread.controllers.job import reconcile as job_pass
 from kubespread.controllers.operated import another
+from kubespread.controllers.outage import evicted_after
 from kubespread.controllers.replicaset import victims
 from kubespread.controllers.statefulset import reconcile as stateful_set_pass
 from kubespread.errors import KubespreadError
@@ -31,11 +33,11 @@ from kubespread.kube.well_known import ENDED_PHASES, JOB_COMPLETION_INDEX
 from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.wording import some_of
-from kubespread.world.store.happenings import DELETED, PREEMPTED, REPLACED, SCALED_DOWN, UNSELECTED
+from kubespread.world.store.happenings import DELETED, REPLACED, SCALED_DOWN, UNSELECTED
 from kubespread.world.store.owners import Owner, Rollout, StatefulSetRollout, name_of
 from kubespread.world.store.pod_book import PodKey, alike, as_template, copy_of, key_of, on_node, running_since
 from kubespread.world.store.store import Store
-from kubespread.world.store.waiting import Applicant, Waiting
+from kubespread.world.store.waiting import Applicant, CurrentBudgets, Waiting
 
 _MAX_NAMED = 3
 
@@ -298,45 +300,50 @@ def _related(world: Store, name: WorkloadName) -> list[Pod]:
 
 
 def schedule(world: Store, only: Sequence[PodKey] | None = None) -> bool:
-    """Place waiting pods (all, or only some, given as they came) until none finds a node; whether any did."""
-    placed = 0
-    waiting = world.queue.in_order(only)
-    while waiting:
-        unplaced = [pod for pod in waiting if not _place(world, pod)]
-        if len(unplaced) == len(waiting):
-            break
-        placed += len(waiting) - len(unplaced)
-        waiting = unplaced
-    return placed > 0
+    """Try waiting pods (all, or only some, given as they came) until none gets a node or makes others leave; whether
+    any did. Once nobody does, those that were preempted are gone: their successors were tried while they terminated.
+    """
+    has_acted = False
+    # One cycle follows another within milliseconds: what becomes of budgets is seen once controllers have worked.
+    budgets = cache(lambda: world.budgets.current(world.time))
+    while sum(_try(world, waiting, budgets) for waiting in world.queue.in_order(only)):
+        has_acted = True
+    return has_acted or world.let_go()
 
 
-def _place(world: Store, waiting: Waiting) -> bool:
-    break_tie = world.surroundings.chance.tiebreaker
-    chosen = world.queue.choose(waiting, world.living, break_tie) or _preempted_for(world, waiting)
+def _try(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
+    """One scheduling cycle of a pod; whether it changed anything."""
+    chosen = world.queue.choose(waiting, world.living, world.surroundings.chance.tiebreaker)
     if chosen is None:
-        return False
-    applicant, choice = chosen
-    _bind(world, waiting, applicant, choice)
+        return _preempts(world, waiting, budgets)
+    _bind(world, waiting, *chosen)
     return True
 
 
-def _preempted_for(world: Store, waiting: Waiting) -> tuple[Applicant, Choice] | None:
-    candidate = world.queue.victims(waiting, world.living, lambda: world.budgets.current(world.time))
+def _preempts(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
+    """Whether others leave for a pod, which is nominated to their node and waits until they are gone.
+
+    Without any its nomination ends, unless they are on their way.
+    """
+    candidate = world.queue.victims(waiting, world.living, budgets, world.surroundings.chance.turns)
     if candidate is None:
-        return None
-    happenings, broken = world.happenings, dict(zip(map(key_of, candidate.victims), candidate.broken, strict=True))
+        return not world.leaving and world.end_nomination(waiting)
+    happenings = world.happenings
+    happenings.by_chance |= bool(candidate.tied or candidate.others)
     if candidate.tied:
         names = ["/".join(key_of(pod)) for pod in (*candidate.victims, *candidate.tied)]
         tie = f"who is preempted on {candidate.node} is a tie, broken by name: {some_of(names, _MAX_NAMED)}"
         happenings.ties.append(tie)
         happenings.note(tie)
-    gone = len(happenings.gone)
-    world.remove(candidate.victims, PREEMPTED)
-    happenings.gone[gone:] = [
-        replace(gone_pod, made_room_for=waiting.pod, broken_budgets=broken[key_of(gone_pod.pod)])
-        for gone_pod in happenings.gone[gone:]
-    ]
-    return world.queue.applicant_on(waiting, world.living, world.cluster.nodes.index[candidate.node])
+    if candidate.others:
+        happenings.note("on which of several equal nodes pods are preempted is arbitrary")
+    for victim in filter(is_active, candidate.victims):
+        protecting = world.budgets.protecting(victim, world.time)
+        broken = [budget.metadata.name for budget in protecting if budget.status.disruptions_allowed <= 0]
+        world.preempt(victim)
+        happenings.gone[-1] = replace(happenings.gone[-1], made_room_for=waiting.pod, broken_budgets=tuple(broken))
+    world.nominate(waiting, candidate.node)
+    return True
 
 
 def _bind(world: Store, waiting: Waiting, applicant: Applicant, choice: Choice) -> None:
@@ -344,6 +351,11 @@ def _bind(world: Store, waiting: Waiting, applicant: Applicant, choice: Choice) 
     owner = world.book.owner_of(pod)
     ready = owner is None or _becomes_ready(world, owner, pod)
     node = world.living.nodes.names[choice.node]
+    seconds = evicted_after(pod.spec.tolerations, world.living.nodes.objects[choice.node].spec.taints)
+    if seconds is not None:
+        above = world.workloads.above(owner, [pod]) if owner is not None else WorkloadName("Pod", *key_of(pod))
+        again = f"a pod is placed on {node}, which a NoExecute taint deletes after {seconds:g} s, again and again"
+        world.happenings.note(f"{above.kind}/{above.name} does not settle: {again}")
     placed = on_node(pod, node, running_since(world.timestamp, ready=ready))
     applicant.take(choice, placed)
     world.note_placed(pod, placed, choice)

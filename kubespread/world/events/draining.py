@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kubespread.world.events.world import World
 
 MOST_STEPS = 20
-"""Of larger zones the nodes are evicted a few at once: with many nodes a few more or less make little difference."""
+"""Of larger zones a few pods are evicted at once: with many a few more or less make little difference."""
 ZoneKey = tuple[str, str]
 """Region and zone."""
 
@@ -79,9 +79,9 @@ def fail(world: World, names: Sequence[str]) -> None:
         counts = Counter(world.book[key].spec.node_name for key in keys)
         world.happenings.evictions += (Evicted(node, seconds, pods) for node, pods in counts.items())
     world.happenings.by_chance |= len(due) > 1 and len({eviction.node for eviction in world.happenings.evictions}) > 1
-    size = -(-len(due) // MOST_STEPS) or 1
-    steps = (due[start : start + size] for start in range(0, len(due), size))
-    _evict_failed(world, ([key for _, keys in step for key in keys] for step in steps), frozenset(names))
+    going = [key for _, keys in due for key in keys]
+    size = -(-len(going) // MOST_STEPS) or 1
+    _evict_failed(world, (going[start : start + size] for start in range(0, len(going), size)), frozenset(names))
     world.settle()
 
 
@@ -126,7 +126,8 @@ def _due(world: World, nodes: Iterable[Node], zones_by_key: Mapping[ZoneKey, out
 
 
 def _evict_failed(world: World, due: Iterable[Sequence[PodKey]], nodes: Collection[str]) -> None:
-    """Delete pods of ``nodes``, those due at the same time together, and let their owners settle each time.
+    """Delete pods of ``nodes``, a few at a time, and let their owners settle each time: what is due at the same time
+    is deleted one after another, and the scheduler is faster.
 
     Other waiting pods gain no room from this, so they are tried again only at the end.
     """
@@ -249,9 +250,11 @@ def _evict(world: World, pods: Sequence[Pod]) -> list[tuple[Pod, Eviction]]:
                 refused.append((pod, answer))
         if evicted:
             world.delete(evicted, EVICTED)
-            world.settle()
+        placed = len(world.happenings.placed)
+        # A cordon alone may let pods in elsewhere, where spreading does not count cordoned nodes.
+        world.settle()
         helps = again or any(answer.code == TOO_MANY_REQUESTS for _, answer in refused)
-        if not (evicted and helps):
+        if not (helps and (evicted or len(world.happenings.placed) > placed)):
             return refused
         again |= {key_of(pod) for pod, _ in refused}
         waiting = [key for key in waiting if key in again]

@@ -57,7 +57,7 @@ class World(Store):
     def reconcile(self, kinds: frozenset[str]) -> bool:
         """One pass over the dirty objects of these kinds, else over those that may try again; whether any acted."""
         kind_of = self.controlled_as
-        dirty = sorted((name for name in self.dirty if kind_of(name) in kinds), key=in_order)
+        dirty = [name for name in self.dirty if kind_of(name) in kinds]
         return self._pass(dirty) or self._pass(self.api_server.who_may_retry(kinds, kind_of))
 
     def _pass(self, names: Sequence[WorkloadName]) -> bool:
@@ -65,8 +65,16 @@ class World(Store):
             self.dirty.pop(name, None)
         # What it makes of no pods, and of refused ones, differs too.
         self.book.changed.update(names)
-        changed = [CONTROLLERS[self.controlled_as(name)](self, name) for name in names]
-        return any(changed)
+        happenings, chance, has_acted = self.happenings, self.surroundings.chance, False
+        made, gone = len(happenings.created), len(happenings.gone)
+        for name in chance.turns(names):
+            has_acted |= CONTROLLERS[self.controlled_as(name)](self, name)
+            if chance.scheduler_is_faster():
+                schedule(self)
+        if len(names) > 1 and len(happenings.created) > made and len(happenings.gone) > gone:
+            happenings.by_chance = True
+            happenings.note("whether pods are placed before or after others are deleted at the same time is arbitrary")
+        return has_acted
 
 
 _NOT_YET = "its controller has yet to make them"

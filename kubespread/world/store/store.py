@@ -38,11 +38,12 @@ from kubespread.kube.time import format_utc
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.evaluation import Turns, as_they_come
 from kubespread.scheduler.placing import Choice, Tiebreaker, first_in_heap
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.store.api_server import ApiServer, Budgets, budget_gaps_of
 from kubespread.world.store.claims import creation
-from kubespread.world.store.happenings import LOST, SCALED_DOWN, UNSELECTED, Gone, Happenings
+from kubespread.world.store.happenings import LOST, PREEMPTED, SCALED_DOWN, UNSELECTED, Gone, Happenings
 from kubespread.world.store.owners import (
     Adopters,
     Made,
@@ -58,9 +59,11 @@ from kubespread.world.store.owners import (
 )
 from kubespread.world.store.pod_book import (
     PodBook,
+    PodKey,
     as_template,
     key_of,
     node_of,
+    preempted,
     readiness_known,
     taken_to_be_ready,
     terminating,
@@ -77,8 +80,15 @@ class Chance(Struct, frozen=True):
     """Which of equal nodes a pod gets."""
     volume: PickVolume = first_volume
     """Which of equal volumes a claim gets."""
-    turns: Callable[[Sequence[str]], Sequence[str]] = tuple
-    """The order in which nodes that fail together lose their pods."""
+    turns: Turns = as_they_come
+    """The order of what has none: nodes that fail together and lose their pods, equal nodes and pods in preemption,
+    controllers that work side by side.
+    """
+    scheduler_is_faster: Callable[[], bool] = bool
+    """Whether pods are placed before the next controller is done."""
+
+
+_FASTER = 0.5
 
 
 def dealt(seed: int) -> Chance:
@@ -92,7 +102,8 @@ def dealt(seed: int) -> Chance:
         some_of,
         lambda _cluster, _found, equals: int(equals[drawn.randrange(len(equals))]),
         drawn.choice,
-        lambda nodes: drawn.sample(nodes, len(nodes)),
+        lambda equals: drawn.sample(equals, len(equals)),
+        lambda: drawn.random() < _FASTER,
     )
 
 
@@ -157,6 +168,8 @@ class Store:
         # gone.
         self._above: dict[WorkloadName, WorkloadName] = {}
         self._below: dict[WorkloadName, list[WorkloadName]] = {}
+        self.leaving: list[PodKey] = []
+        """Pods that were preempted and terminate."""
         self.happenings = Happenings()
         self.origin: Self | None = None
         """The world that this is a fork of, if that stays as it is: what its controllers are to have is read there,
@@ -176,7 +189,7 @@ class Store:
         other.dirty, other.watchers = dict(self.dirty), dict(self.watchers)
         other.rollouts = {name: copy(rollout) for name, rollout in self.rollouts.items()}
         other.stateful_sets = {name: rollout.fork() for name, rollout in self.stateful_sets.items()}
-        other.happenings, other._budgets = Happenings(), None
+        other.happenings, other._budgets, other.leaving = Happenings(), None, list(self.leaving)
         other._above, other._below = dict(self._above), {above: list(names) for above, names in self._below.items()}
         other.assumed, other.origin = self.assumed, self.origin
         return other
@@ -382,14 +395,29 @@ class Store:
         self.terminate([pod for pod in listed if is_active(pod) and not self.ends(pod)], why)
         self.remove([pod for pod in listed if self.ends(pod)], why)
 
+    def preempt(self, pod: Pod) -> None:
+        """A pod is deleted for another that takes its room; one that takes its time terminates until `let_go`."""
+        if pod.spec.termination_grace_period_seconds == 0:
+            self.remove([pod], PREEMPTED)
+        else:
+            self.terminate([pod], PREEMPTED)
+            self.leaving.append(key_of(pod))
+
+    def let_go(self) -> bool:
+        """The pods that were preempted are gone; whether there were any."""
+        going, self.leaving = self.leaving, []
+        self.remove([self.book[key] for key in going if key in self.book], PREEMPTED)
+        return bool(going)
+
     def ends(self, pod: Pod) -> bool:
         """Whether a pod that is deleted is gone: its kubelet answers, or it has ended, or has no grace period."""
         position, grace_period = self._position(pod), pod.spec.termination_grace_period_seconds
         return position is None or grace_period == 0 or not is_silent(self.living.nodes.objects[position])
 
     def terminate(self, pods: Iterable[Pod], why: str) -> None:
-        """Pods are deleted on nodes whose kubelet does not answer: they stay, and keep their room."""
-        going = [(pod, terminating(pod, self.timestamp)) for pod in pods]
+        """Pods are deleted on nodes whose kubelet does not answer, or has yet to: they stay, and keep their room."""
+        state = preempted if why == PREEMPTED else terminating
+        going = [(pod, state(pod, self.timestamp)) for pod in pods]
         for pod, _ in going:
             self._note_gone(pod, why, stays=True)
             self.api_server.terminating(pod)
@@ -425,9 +453,11 @@ class Store:
             self._budgets.changed(pod)
 
     def _note_gone(self, pod: Pod, why: str, *, stays: bool = False) -> None:
-        """``stays``: the pod is terminating from now on, and gone only when that is noted once more."""
+        """``stays``: the pod is terminating from now on, and gone only when that is noted once more: soon, where it is
+        preempted.
+        """
         owner = self.book.owner_of(pod)
-        is_missed = owner is not None and self._misses(pod, owner, why, stays=stays)
+        is_missed = owner is not None and self._misses(pod, owner, why, stays=stays and why != PREEMPTED)
         if is_active(pod):
             self.happenings.gone.append(Gone(pod, why, owner if is_missed else None))
         if owner is None:
@@ -437,7 +467,7 @@ class Store:
         if not self.makes_others(owner):
             return
         record.template = record.template or as_template(pod)
-        if is_missed:
+        if is_missed and not (stays and self.waits_for_the_end(pod, owner)):
             record.gone.append(pod)
         self._touch(owner)
 
@@ -542,6 +572,19 @@ class Store:
         self.happenings.placed.append(placed)
         self.happenings.choices.append(choice)
         self._touch(self.book.owner_of(placed))
+
+    def nominate(self, waiting: Waiting, node: str) -> None:
+        """Room on a node is kept for a pod that waits, against all that are not more important."""
+        self._forget_nomination(waiting.pod)
+        self._use(self.cluster.nominating((*self.cluster.nominated, self.queue.nominate(waiting, node))))
+
+    def end_nomination(self, waiting: Waiting) -> bool:
+        """Whether a pod was nominated here: then it waits like its copies again."""
+        if waiting.before is None:
+            return False
+        self._forget_nomination(waiting.pod)
+        self.queue.waiting[key_of(waiting.pod)] = waiting.before
+        return True
 
     def _forget_nomination(self, pod: Pod) -> None:
         """A pod that no longer waits releases the room on its nominated node."""

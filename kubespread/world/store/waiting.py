@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
@@ -23,7 +24,7 @@ from kubespread.scheduler.cluster.cluster import Change, Cluster, Moves
 from kubespread.scheduler.cluster.columns import ABSENT, Codes, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.cluster.storage_index import StorageChange
-from kubespread.scheduler.evaluation import Evaluation, PreemptionCandidate, has_lower, preempt
+from kubespread.scheduler.evaluation import Evaluation, PreemptionCandidate, Turns, has_lower, preempt
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import Choice, OnNodeAnswers, Placing, Tiebreaker, first_in_heap, on_node_answers
 from kubespread.scheduler.plugin import SchedulingError
@@ -258,6 +259,7 @@ _MAX_COLUMN_CELLS = 1_000_000
 Scheduled = tuple[Profile, Framework]
 SchedulerOf = Callable[[Pod], Scheduled | None]
 """The profile that schedules a pod, None where another scheduler does."""
+CurrentBudgets = Callable[[], Sequence[PodDisruptionBudget]]
 
 
 @dataclass(slots=True)
@@ -267,6 +269,8 @@ class Waiting:
     pod: Pod
     template: Pod
     """Pods of one template are copies: what is true of one is true of all."""
+    before: Waiting | None = None
+    """Of a pod that preempted others: as it was before it got a nominated node."""
 
 
 class Queue:
@@ -337,19 +341,19 @@ class Queue:
         return applicant, choice
 
     def victims(
-        self, waiting: Waiting, living: LivingCluster, budgets: Callable[[], Sequence[PodDisruptionBudget]]
+        self, waiting: Waiting, living: LivingCluster, budgets: CurrentBudgets, turns: Turns
     ) -> PreemptionCandidate | None:
         """The node that kube-scheduler would free for a pod that fits nowhere, and which pods it would evict there."""
         template = id(waiting.template)
         if not self._preempts or self._helpless.get(template) == living.length:
             return None
-        candidate = self._candidate(waiting, living, budgets)
+        candidate = self._candidate(waiting, living, budgets, turns)
         if candidate is None:
             self._helpless[template] = living.length
         return candidate
 
     def _candidate(
-        self, waiting: Waiting, living: LivingCluster, budgets: Callable[[], Sequence[PodDisruptionBudget]]
+        self, waiting: Waiting, living: LivingCluster, budgets: CurrentBudgets, turns: Turns
     ) -> PreemptionCandidate | None:
         if not has_lower(living.cluster, waiting.pod):
             return None
@@ -358,19 +362,14 @@ class Queue:
         if evaluation is None or scheduled is None or not evaluation.fits_nowhere:
             return None
         profile, _ = scheduled
-        return preempt(evaluation, post_filters(profile), budgets=budgets()).candidate
+        return preempt(evaluation, post_filters(profile), budgets=budgets(), turns=turns).candidate
 
-    def applicant_on(self, waiting: Waiting, living: LivingCluster, node: int) -> tuple[Applicant, Choice] | None:
-        """The pod on one node, which was freed for it."""
-        applicant = self._applicant(waiting, living)
-        try:
-            choice = applicant.placing().choose_on(node) if applicant is not None else None
-        except SchedulingError:
-            choice = None
-        if applicant is None or choice is None:
-            return None
-        self._stuck.discard(id(waiting.template))
-        return applicant, choice
+    def nominate(self, waiting: Waiting, node: str) -> Pod:
+        """The pod, which is not like its copies any more once it has a nominated node."""
+        pod = waiting.pod
+        nominated = replace(pod, status=replace(pod.status, nominated_node_name=node))
+        self.waiting[key_of(pod)] = Waiting(nominated, nominated, waiting.before or waiting)
+        return nominated
 
     def evaluation(self, waiting: Waiting, living: LivingCluster) -> Evaluation | None:
         """What every plugin says of the pod now; None if another scheduler has it or scheduling fails."""

@@ -27,7 +27,7 @@ from kubespread.scheduler.cluster.cluster import Change, Cluster, Moves
 from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, requested_by_name
 from kubespread.scheduler.cluster.nodes import everywhere
 from kubespread.scheduler.cluster.running import ClaimUsers
-from kubespread.scheduler.evaluation import Budgets, Evaluation, PostFilterPlugin
+from kubespread.scheduler.evaluation import Budgets, Evaluation, PostFilterPlugin, Turns
 from kubespread.scheduler.plugin import (
     JUDGES,
     Args,
@@ -439,7 +439,7 @@ class DynamicResources(PostFilterPlugin):
             return refused.status
         return ZeroScores(len(cluster)) if state.judge.claims.is_empty else state
 
-    def post_filter(self, evaluation: Evaluation, budgets: Budgets) -> str:
+    def post_filter(self, evaluation: Evaluation, budgets: Budgets, turns: Turns) -> str:
         if not evaluation.prepared.framework.reaches(self.name, evaluation.rejection):
             raise SchedulingError(NOT_REACHED)
         return self._deallocation(evaluation) if self.names_claims else ""
