@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -216,7 +217,7 @@ def test_devices_that_are_shared(case: str) -> None:
     assert [report.schedulable for report in asked] == [before, since]
 
 
-GATES: dict[str, tuple[str, str | None, str]] = {
+GATES: dict[str, tuple[str, str | None, str | None]] = {
     "one that is gone": (
         "PodSchedulingReadiness=true", None, "unrecognized feature gate: PodSchedulingReadiness",
     ),
@@ -226,6 +227,13 @@ GATES: dict[str, tuple[str, str | None, str]] = {
     "one that is locked": (
         "DRADeviceTaints=false,DRADeviceTaintRules=false", None,
         "cannot set feature gate DRADeviceTaints to false, feature is locked to true",
+    ),
+    "the strict rules for addresses": (
+        "StrictIPCIDRValidation=false", None,
+        "cannot set feature gate StrictIPCIDRValidation to false, feature is locked to true",
+    ),
+    "one that is new, for cloud controller managers": (
+        "CloudProviderNodeOwnership=true", "unrecognized feature gate: CloudProviderNodeOwnership", None,
     ),
 }  # fmt: skip
 
@@ -262,6 +270,22 @@ def test_what_a_gate_that_is_gone_or_locked_did_stays_on(gate: str) -> None:
 def test_the_newest_release_is_the_default(server: str, release: str) -> None:
     assert str(KubeVersion.of_server(server)) == release
     assert str(LATEST) == "1.37"
+
+
+@pytest.mark.parametrize(
+    ("release", "gates", "said"),
+    [
+        pytest.param("1.35", "", None, id="before the gate was on"),
+        pytest.param(BEFORE, "StrictIPCIDRValidation=false", None, id="with the gate off"),
+        pytest.param(AFTER, "", "must not have leading 0s", id="always since"),
+    ],
+)
+def test_addresses_with_leading_zeros(release: str, gates: str, said: str | None) -> None:
+    asked = pod()
+    asked["spec"]["hostAliases"] = [{"ip": "010.0.0.5", "hostnames": ["a"]}]
+    scheduler = Scheduler(kube_version=release, feature_gates=gates)
+    with nullcontext() if said is None else pytest.raises(kubespread.ManifestError, match=said):
+        kubespread.explain(Snapshot.from_objects(TWO), asked, scheduler)
 
 
 AHEAD = Scheduler(kube_version=AFTER)
