@@ -39,11 +39,12 @@ NO_COMMANDS = {
         "architecture",
         "operators",
         "assistants",
+        "topology-spread",
         "ci/README",
         "cookbook/README",
     )
 }
-"""They show recipes, Python, numbers, help, counts, findings, what to install, another program's settings, rooms and contents.
+"""They show recipes, Python, numbers, help, counts, findings, what to install, another program's settings, rooms, statements and contents.
 """
 COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
 RECIPE = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+) \| jq (?P<filter>.+)$", re.MULTILINE)

@@ -20,6 +20,7 @@ from docs.generators import (
     reference,
     scenario_schema,
     stubs,
+    topology_spread,
 )
 from kubespread.cli.setup import Shell, script
 from kubespread.questions.check.formats import document
@@ -39,6 +40,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "docs/kubespread.1": manual.page,
     "docs/json.md": lambda: fields.filled((ROOT / "docs/json.md").read_text()),
     "docs/operators.md": operators.page,
+    "docs/topology-spread.md": topology_spread.page,
     "docs/codes.md": lambda: document(kubespread.rules()),
     "docs/schema/prices.json": partial(_as_json, prices_schema.schema),
     "docs/schema/instance-types.json": partial(_as_json, instance_types_schema.schema),
