@@ -60,8 +60,11 @@ FUNCTIONS: Mapping[str, Function] = {
 _TYPES = ["bool", "bytes", "double", "duration", "int", "list(A)", "map(A, B)", "null", "string", "timestamp", "uint"]
 _NAMES = {"device": types.DEVICE} | {
     type_.name: made("type", type_)
-    for type_ in (*map(types.type_of, _TYPES), types.IP, types.CIDR)
-} | {"type": Type("type")}  # fmt: skip
+    for type_ in (*map(types.type_of, _TYPES), types.IP, types.CIDR, Type("optional_type"))
+} | {
+    "type": made("type", Type("type")), "duration": made("type", types.DURATION),
+    "timestamp": made("type", types.TIMESTAMP),
+}  # fmt: skip
 DEVICE_FIELDS = {
     "driver": STRING,
     "allowMultipleAllocations": BOOL,
@@ -187,10 +190,11 @@ class _Checker:
         raise AssertionError(node)
 
     def _variable(self, name: str) -> Type | None:
+        name = name.removeprefix(".")
         for scope in reversed(self._scopes):
             if name in scope:
                 return scope[name]
-        return _NAMES.get(name.removeprefix("."))
+        return _NAMES.get(name)
 
     def _undeclared(self, node: Node, name: str) -> Type:
         self._faults.add(node.position, f"undeclared reference to '{name}' (in container '')")

@@ -124,7 +124,7 @@ class Estimator:
         match node:
             case Name():
                 variable = self._variable(node.name)
-                self._paths[id(node)] = (node.name,) if variable is None else variable.path
+                self._paths[id(node)] = (node.name.removeprefix("."),) if variable is None else variable.path
                 return 1
             case Select():
                 return self._select(node)
@@ -253,7 +253,7 @@ class Estimator:
         self._variables.setdefault(name, []).append(_Variable(path, size, items))
 
     def _variable(self, name: str) -> _Variable | None:
-        found = self._variables.get(name)
+        found = self._variables.get(name.removeprefix("."))
         return found[-1] if found else None
 
     def _path(self, node: Node) -> Path:

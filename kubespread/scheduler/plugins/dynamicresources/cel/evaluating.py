@@ -150,9 +150,9 @@ class Planner:
         raise AssertionError(node)
 
     def _variable(self, node: Node, name: str) -> _Plan:
-        found = self._places.get(name)
+        found = self._places.get(name.removeprefix("."))
         if (node.type or DYN).name == "type":
-            if found:
+            if found or name.removeprefix(".") in ("duration", "timestamp"):
                 raise CompileError(f"program instantiation failed: reference to undefined type: {name}")
             return _constant(Type(name.removeprefix(".")))
         assert found

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kubespread.scheduler.plugins.dynamicresources.cel.values import Uint
+
 MAX_FAULTS = 100
 """That are told; with one more that is about tokens cel-go gives up."""
 
@@ -57,6 +59,8 @@ class Token(NamedTuple):
     """What the grammar calls it: a sign or a word is its own kind, in quotes."""
     text: str
     start: int
+    before: str
+    """Blanks and comments."""
 
 
 _ESCAPED = r"""\\(?:[abfnrtv"'\\?`]|[0-3][0-7]{2}|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"""
@@ -85,13 +89,13 @@ _BROKEN = re.compile(
 def tokens(text: str, faults: Faults) -> Iterator[Token]:
     """Up to the end, which is a token itself, unless there are too many faults."""
     position = count = 0
+    before = ""
     while position < len(text):
         match = _TOKENS.match(text, position)
         if match is None:
             broken = _BROKEN.match(text, position)
             assert broken is not None
-            shown = broken[0].replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
-            faults.add(position, f"Syntax error: token recognition error at: '{shown}'")
+            faults.add(position, f"Syntax error: token recognition error at: '{escaped(broken[0])}'")
             position = broken.end()
             count += 1
             if count > MAX_FAULTS:
@@ -100,10 +104,17 @@ def tokens(text: str, faults: Faults) -> Iterator[Token]:
         kind = str(match.lastgroup)
         if kind == "sign" or match[0] in ("true", "false", "null", "in"):
             kind = f"'{match[0]}'"
-        if kind != "hidden":
-            yield Token(kind, match[0], position)
+        if kind == "hidden":
+            before += match[0]
+        else:
+            yield Token(kind, match[0], position, before)
+            before = ""
         position = match.end()
-    yield Token("<EOF>", "<EOF>", len(text))
+    yield Token("<EOF>", "<EOF>", len(text), before)
+
+
+def escaped(text: str) -> str:
+    return text.replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
 
 
 _LETTERS = dict(zip("abfnrtv\\'\"`?", "\a\b\f\n\r\t\v\\'\"`?", strict=True))
@@ -137,3 +148,18 @@ def _unescaped(match: re.Match[str]) -> str:
     if letter is not None:
         return _LETTERS[letter]
     return chr(int(octal, 8) if octal is not None else int(next(filter(None, hexadecimal)), 16))
+
+
+def number(token: Token, position: int, sign: str, faults: Faults) -> int | float:
+    if token.kind == "NUM_FLOAT":
+        double = float(sign + token.text)
+        if abs(double) == float("inf"):
+            faults.add(position, "invalid double literal")
+        return double
+    is_unsigned = token.kind == "NUM_UINT"
+    digits = token.text.rstrip("uU")
+    integer = int(digits, 16 if digits.startswith("0x") else 10) if len(digits.lstrip("0x")) < 21 else 2**65
+    integer = -integer if sign else integer
+    if not (0 <= integer < 2**64 if is_unsigned else -(2**63) <= integer < 2**63):
+        faults.add(position, f"invalid {'u' if is_unsigned else ''}int literal")
+    return Uint(integer) if is_unsigned else integer

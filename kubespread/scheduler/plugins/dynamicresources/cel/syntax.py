@@ -1,8 +1,8 @@
 """The text of an expression read into a tree, and what the parser says of a text that is none.
 
-The grammar is that of the CEL language definition (github.com/google/cel-spec, doc/langdef.md). The errors are those of
-cel-go, whose parser ANTLR generated: it drops a token or adds one where that alone helps. Behind the first error where
-neither does, it may find more that are not told here.
+The grammar is that of the CEL language definition (github.com/google/cel-spec, doc/langdef.md). The errors are
+cel-go's, whose parser ANTLR generated: it drops a token or adds one where that alone helps, else it skips what cannot
+come behind any of the rules that are being read. Until a token fits again, it tells no further errors.
 
 Source: vendor/github.com/google/cel-go/parser/gen/CEL.g4
 Source: vendor/github.com/google/cel-go/parser/parser.go, Parse
@@ -10,16 +10,17 @@ Source: vendor/github.com/google/cel-go/parser/parser.go, Parse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NoReturn
 
 from msgspec import Struct
 
-from kubespread.scheduler.plugins.dynamicresources.cel.lexing import Faults, Token, tokens, unquoted
+from kubespread.scheduler.plugins.dynamicresources.cel.lexing import Faults, Token, escaped, number, tokens, unquoted
 from kubespread.scheduler.plugins.dynamicresources.cel.types import Type
-from kubespread.scheduler.plugins.dynamicresources.cel.values import Uint, Value
+from kubespread.scheduler.plugins.dynamicresources.cel.values import Value
 
 MAX_DEPTH = 250
+_MAX_RECOVERIES, _MAX_SKIPPED = 30, 256
 
 
 class CompileError(Exception):
@@ -114,10 +115,15 @@ _KINDS = [
 """In the order in which errors list them."""
 _START = frozenset(_KINDS) - {"']'", "'}'", "')'", "','", "'?'", "':'", "ESC_IDENTIFIER"}
 """What an expression begins with."""
+_NAMES = frozenset({"IDENTIFIER", "ESC_IDENTIFIER"})
 
 
 class _GivenUpError(Exception):
-    """The rest cannot be read."""
+    """The rest is not read."""
+
+
+class _RuleError(Exception):
+    """The rule that is being read ends here."""
 
 
 Expand = Callable[[int, str, Node | None, list[Node], Faults], Node | None]
@@ -134,6 +140,12 @@ class Parser:
         """What may come behind the expressions that are being read, innermost last."""
         self._nested = [0, 0]
         """How many relations and how many sums are being read, one in the other."""
+        self._conditions = self._operands = self._primaries = 0
+        """Of how many expressions what may be a condition is being read; how many operands, and their first parts."""
+        self._is_recovering = False
+        self._failed: tuple[int, set[str]] = (-1, set())
+        """Where the last error was, and what was being read."""
+        self._recoveries = 0
 
     def parsed(self) -> Node | None:
         """None where there are faults."""
@@ -141,9 +153,8 @@ class Parser:
             return None
         try:
             node = self._expression()
-            if self._token.kind != "<EOF>":
-                self._unexpected(frozenset({"<EOF>"}), drop=True)
-        except _GivenUpError:
+            self._expect("<EOF>", frozenset())
+        except (_GivenUpError, _RuleError):
             return None
         if node.depth > MAX_DEPTH:
             self._faults.add(-1, "max recursion depth exceeded")
@@ -157,38 +168,85 @@ class Parser:
     def _following(self) -> Token:
         return self._tokens[min(self._at + 1, len(self._tokens) - 1)]
 
-    def _take(self, *kinds: str) -> Token | None:
+    def _next(self) -> Token:
         token = self._token
-        if token.kind not in kinds:
-            return None
-        self._at += 1
+        self._at = min(self._at + 1, len(self._tokens) - 1)
+        self._is_recovering, self._failed = False, (-1, set())
         return token
 
-    def _unexpected(self, expected: frozenset[str], *, drop: bool) -> None:
-        """Drop the token where ``drop`` says that this helps, else give up."""
-        listed = [kind for kind in (*_KINDS, "<EOF>") if kind in expected]
-        wanted = listed[0] if len(listed) == 1 else f"{{{', '.join(listed)}}}"
-        helps = drop and self._following.kind in expected
+    def _take(self, *kinds: str) -> Token | None:
+        return self._next() if self._token.kind in kinds else None
+
+    def _fault(self, message: str, token: Token | None = None) -> None:
+        if not self._is_recovering:
+            self._is_recovering = True
+            self._faults.add((token or self._token).start, f"Syntax error: {message}")
+
+    def _unexpected(self, expected: Collection[str]) -> None:
+        """Drop the token where this helps, else end the rule."""
+        helps = self._following.kind in expected
         how = "extraneous" if helps else "mismatched"
-        self._faults.add(self._token.start, f"Syntax error: {how} input '{self._token.text}' expecting {wanted}")
+        self._fault(f"{how} input '{escaped(self._token.text)}' expecting {_listed(expected)}")
         if not helps:
-            raise _GivenUpError
-        self._at += 1
+            raise _RuleError
+        self._next()
+
+    def _no_way(self) -> NoReturn:
+        """Neither this token nor the next one tells what is meant."""
+        seen = self._token.text + self._following.before
+        seen += "" if self._following.kind == "<EOF>" else self._following.text
+        message = f"no viable alternative at input '{escaped(seen)}'"
+        if seen in (".true", ".false", ".null"):
+            message = f"mismatched input '{self._following.text}' expecting IDENTIFIER"
+        self._fault(message, self._following)
+        raise _RuleError
 
     def _expect(self, kind: str, allowed_behind: frozenset[str]) -> None:
         """One token of this kind; it is made up where what is there may come behind it."""
         if self._take(kind):
             return
+        self._count()
         if self._following.kind != kind and self._token.kind in allowed_behind:
-            self._faults.add(self._token.start, f"Syntax error: missing {kind} at '{self._token.text}'")
+            self._fault(f"missing {kind} at '{escaped(self._token.text)}'")
             return
-        self._unexpected(frozenset({kind}), drop=True)
-        self._at += 1
+        self._unexpected(frozenset({kind}))
+        self._next()
+
+    def _count(self) -> None:
+        if self._recoveries == _MAX_RECOVERIES:
+            self._is_recovering = False
+            self._fault(f"error recovery attempt limit exceeded: {_MAX_RECOVERIES}")
+            raise _GivenUpError
+        self._recoveries += 1
+
+    def _recover(self, rule: str, also: frozenset[str] = frozenset()) -> None:
+        """Skip what cannot come behind any of the rules that are being read; ``also`` may come behind this one."""
+        self._count()
+        at, failed = self._failed
+        if at == self._at and rule in failed:
+            self._at = min(self._at + 1, len(self._tokens) - 1)
+        self._failed = (self._at, failed | {rule})
+        self._skip(also)
+
+    def _skip(self, also: frozenset[str]) -> None:
+        wanted = also.union({"<EOF>"}, *self._closing)
+        wanted |= _BINARY.keys() if self._operands else set()
+        wanted |= {"'?'"} if self._conditions else set()
+        wanted |= {"'.'", "'['"} if self._primaries else set()
+        end = self._at + _MAX_SKIPPED
+        while self._token.kind not in wanted:
+            if self._at == end:
+                self._faults.add(-1, f"error recovery token lookahead limit exceeded: {_MAX_SKIPPED}")
+                raise _GivenUpError
+            self._at += 1
 
     def _starts(self, also: frozenset[str] = frozenset()) -> None:
         """Make sure that an expression begins here, or something else that is allowed."""
-        if self._token.kind not in _START | also:
-            self._unexpected(_START | also, drop=True)
+        if self._token.kind in _START | also:
+            return
+        if self._is_recovering:
+            raise _RuleError
+        self._unexpected(_START | also)
 
     def _expression(self, *closing: str) -> Node:
         self._depth += 1
@@ -197,14 +255,21 @@ class Parser:
             raise _GivenUpError
         if closing:
             self._closing.append(frozenset(closing))
+        self._conditions += 1
         node = self._binary(1)
+        self._conditions -= 1
         sign = self._token
         if self._take("'?'"):
             self._closing.append(frozenset({"':'"}))
             chosen = self._binary(1)
             self._closing.pop()
-            self._expect("':'", _START)
-            node = self._call(sign.start, "_?_:_", None, [node, chosen, self._expression()])
+            otherwise = Node(sign.start)
+            try:
+                self._expect("':'", _START)
+                otherwise = self._expression()
+            except _RuleError:
+                self._recover("?:")
+            node = self._call(sign.start, "_?_:_", None, [node, chosen, otherwise])
         if closing:
             self._closing.pop()
         self._depth -= 1
@@ -221,8 +286,7 @@ class Parser:
         signs: list[int] = []
         while (binary := _BINARY.get(self._token.kind)) is not None and binary[0] >= least:
             rank, function = binary
-            position = self._token.start
-            self._at += 1
+            position = self._next().start
             right = self._binary(rank + 1)
             if rank < _RELATION and signs and isinstance(left, Call) and left.function == function:
                 # cel-go pairs them; the sign in the middle joins both halves.
@@ -237,102 +301,132 @@ class Parser:
         return left
 
     def _operand(self) -> Node:
+        start = self._token.start
+        self._operands += 1
+        try:
+            return self._unary()
+        except _RuleError:
+            self._recover("unary")
+            return Node(start)
+        finally:
+            self._operands -= 1
+
+    def _unary(self) -> Node:
         """With the signs before it and what is selected, indexed and called behind it."""
         self._starts()
-        sign = self._take("'!'") or (
-            self._take("'-'") if self._following.kind not in ("NUM_INT", "NUM_FLOAT") else None
-        )
-        if sign is None:
-            return self._member()
-        count = 1
-        while self._take(sign.kind):
-            count += 1
-        is_number = self._token.kind == "'-'" and self._following.kind in ("NUM_INT", "NUM_FLOAT")
-        if self._token.kind not in _START - {"'!'", "'-'"} and not is_number:
-            if sign.kind == "'!'":
-                message = f"extraneous input '{self._token.text}' expecting {self._list_of_starts()}"
-                self._faults.add(self._token.start, f"Syntax error: {message}")
-                raise _GivenUpError
-            last = self._tokens[self._at - 1]
-            seen = self._text[last.start : self._token.start + len(self._token.text)].rstrip()
-            self._faults.add(self._token.start, f"Syntax error: no viable alternative at input '{seen}'")
-            self._unexpected(_START, drop=False)
+        sign, count = self._token, 0
+        if sign.kind == "'!'":
+            while self._take("'!'"):
+                count += 1
+                if self._token.kind not in _START:
+                    self._fault(f"extraneous input '{escaped(self._token.text)}' expecting {_listed(_START)}")
+                    self._skip(_START)
+        elif self._following.kind not in ("NUM_INT", "NUM_FLOAT"):
+            while self._token.kind == "'-'":
+                if self._following.kind not in _START - {"'!'"}:
+                    self._no_way()
+                self._next()
+                count += 1
         operand = self._member()
         # As in cel-go's parser, double negations cancel out.
         if count % 2 == 0:
             return operand
         return self._call(sign.start, f"{sign.kind[1]}_", None, [operand], is_nested=False)
 
-    @staticmethod
-    def _list_of_starts() -> str:
-        return f"{{{', '.join(kind for kind in _KINDS if kind in _START)}}}"
-
     def _member(self) -> Node:
         node = self._primary()
-        while sign := self._take("'.'", "'['"):
-            if sign.kind == "'['":
-                is_optional = self._optional(frozenset())
-                index = self._expression("']'")
-                self._expect("']'", self._behind())
-                function = "_[?_]" if is_optional else "_[_]"
-                node = self._call(sign.start, function, None, [node, index])
-                continue
-            is_optional = self._take("'?'") is not None
-            name = self._take("IDENTIFIER", "ESC_IDENTIFIER")
-            if name is None:
-                self._no_name(sign, is_optional=is_optional)
-            elif name.kind == "ESC_IDENTIFIER":
-                self._faults.add(name.start, "unsupported syntax: '`'")
-            elif is_optional:
-                field_name = Literal(name.start, name.text)
-                node = self._call(sign.start, "_?._", None, [node, field_name], is_nested=False)
-            elif opening := self._take("'('"):
-                node = self._call(opening.start, name.text, node, self._arguments())
-            else:
-                node = Select(sign.start, node, name.text, depth=node.depth + 1)
+        goes_on = True
+        try:
+            while goes_on and self._token.kind in ("'.'", "'['"):
+                node, goes_on = self._indexed(node) if self._token.kind == "'['" else self._selected(node)
+        except _RuleError:
+            self._recover("member")
         return node
 
-    def _no_name(self, sign: Token, *, is_optional: bool) -> None:
-        token = self._token
-        if is_optional:
-            message = f"mismatched input '{token.text}' expecting {{IDENTIFIER, ESC_IDENTIFIER}}"
-            self._faults.add(token.start, f"Syntax error: {message}")
-            self._faults.add(token.start, "unsupported ident kind")
-        elif token.text in _WORDS:
-            self._faults.add(token.start, f"Syntax error: mismatched input '{token.text}' expecting IDENTIFIER")
-        else:
-            seen = self._text[sign.start : token.start + len(token.text)].rstrip()
-            self._faults.add(token.start, f"Syntax error: no viable alternative at input '{seen}'")
-        raise _GivenUpError
+    def _indexed(self, node: Node) -> tuple[Node, bool]:
+        """And whether more may come behind it."""
+        sign = self._next()
+        index, is_optional, goes_on = Node(sign.start), False, True
+        try:
+            self._starts(frozenset({"'?'"}))
+            is_optional = self._take("'?'") is not None
+            index = self._expression("']'")
+            self._expect("']'", self._behind())
+        except _RuleError:
+            self._recover("index")
+            goes_on = False
+        return self._call(sign.start, "_[?_]" if is_optional else "_[_]", None, [node, index]), goes_on
 
-    def _optional(self, also: frozenset[str]) -> bool:
-        """Whether an item is written with ``?``."""
-        self._starts(also | {"'?'"})
-        return self._take("'?'") is not None
+    def _selected(self, node: Node) -> tuple[Node, bool]:
+        if self._following.kind not in ("'?'", "IDENTIFIER", "ESC_IDENTIFIER"):
+            self._no_way()
+        sign = self._next()
+        is_optional = self._take("'?'") is not None
+        start = self._token.start
+        name = self._name(frozenset({"'.'", "'['"}))
+        if name is None:
+            self._faults.add(start, "unsupported ident kind")
+            return node, True
+        if name.kind == "ESC_IDENTIFIER":
+            self._faults.add(name.start, "unsupported syntax: '`'")
+            return node, True
+        if is_optional:
+            field_name = Literal(name.start, name.text)
+            return self._call(sign.start, "_?._", None, [node, field_name], is_nested=False), True
+        if opening := self._take("'('"):
+            arguments, goes_on = self._arguments("method")
+            return self._call(opening.start, name.text, node, arguments), goes_on
+        return Select(sign.start, node, name.text, depth=node.depth + 1), True
 
     def _behind(self) -> frozenset[str]:
         """What may come behind an operand."""
         closing = self._closing[-1]
         return closing | _BINARY.keys() | {"'.'", "'['"} | (set() if closing == {"':'"} else {"'?'"})
 
-    def _arguments(self) -> list[Node]:
-        """Those of a call, with its closing bracket."""
-        self._starts(frozenset({"')'"}))
+    def _name(self, behind: frozenset[str]) -> Token | None:
+        try:
+            if self._token.kind not in _NAMES:
+                self._unexpected(_NAMES)
+            return self._next()
+        except _RuleError:
+            self._recover("name", behind)
+            return None
+
+    def _arguments(self, rule: str) -> tuple[list[Node], bool]:
+        """Those of a call, and whether its closing bracket is there."""
         arguments: list[Node] = []
-        if self._token.kind != "')'":
-            arguments.append(self._expression("','", "')'"))
-            while self._take("','"):
+        try:
+            self._starts(frozenset({"')'"}))
+            if self._token.kind != "')'":
                 arguments.append(self._expression("','", "')'"))
-        self._expect("')'", self._behind())
-        return arguments
+                while self._take("','"):
+                    arguments.append(self._expression("','", "')'"))
+            self._expect("')'", self._behind())
+        except _RuleError:
+            self._recover(rule)
+            return arguments, False
+        return arguments, True
 
     def _primary(self) -> Node:
+        start = self._token.start
+        self._primaries += 1
+        try:
+            return self._first_part()
+        except _RuleError:
+            self._recover("primary")
+            return Node(start)
+        finally:
+            self._primaries -= 1
+
+    def _first_part(self) -> Node:
         self._starts()
+        is_number = self._following.kind in ("NUM_INT", "NUM_FLOAT")
+        if self._token.kind == "'.'" and self._following.kind != "IDENTIFIER":
+            self._no_way()
+        if self._token.kind == "'-'" and not is_number:
+            self._no_way()
         dot = self._take("'.'")
-        token = self._token
-        if dot is not None and token.kind != "IDENTIFIER":
-            self._no_name(dot, is_optional=False)
-        self._at += 1
+        token = self._next()
         match token.kind:
             case "IDENTIFIER":
                 return self._named(dot, token)
@@ -341,50 +435,52 @@ class Parser:
                 self._expect("')'", self._behind())
                 return node
             case "'['":
-                items = list(self._items("']'"))
-                optional = frozenset(place for place, (is_optional, _) in enumerate(items) if is_optional)
-                nodes = [item for _, item in items]
+                items = self._items("']'")
+                nodes = [item for item, *_ in items]
+                optional = frozenset(place for place, (*_, is_optional) in enumerate(items) if is_optional)
                 return ListOf(token.start, nodes, optional, depth=_depth(nodes))
             case "'{'":
-                entries: list[tuple[Node, Node, bool]] = []
-                for is_optional, key in self._items("'}'"):
-                    entries.append((key, self._value(), is_optional))
+                entries = self._items("'}'")
                 return MapOf(token.start, entries, depth=_depth([part for entry in entries for part in entry[:2]]))
             case "'-'":
-                number = self._tokens[self._at]
-                self._at += 1
-                return Literal(token.start, self._number(number, token.start, "-"))
+                return Literal(token.start, number(self._next(), token.start, "-", self._faults))
         return Literal(token.start, self._constant(token))
 
     def _value(self) -> Node:
         self._expect("':'", _START)
         return self._expression("','", "'}'")
 
-    def _items(self, closing: str) -> Iterator[tuple[bool, Node]]:
-        """Those of a list or keys of a map, up to its closing bracket; each map takes its values in between."""
-        behind = "':'" if closing == "'}'" else "','"
-        if self._token.kind not in (closing, "','") and self._optional(frozenset({closing, "','"})):
-            yield True, self._expression(behind, "','", closing)
-        elif self._token.kind not in (closing, "','"):
-            yield False, self._expression(behind, "','", closing)
-        while self._token.kind not in (closing, "<EOF>"):
-            if self._token.kind != "','":
-                self._unexpected(frozenset({closing, "','"}), drop=True)
-                continue
-            self._at += 1
-            if self._token.kind not in _START | {"'?'"}:
-                self._expect(closing, self._behind())
-                return
-            yield self._take("'?'") is not None, self._expression(behind, "','", closing)
-        if not self._take(closing):
-            self._unexpected(frozenset({closing, "','"}), drop=False)
+    def _items(self, closing: str) -> list[tuple[Node, Node, bool]]:
+        """Those of a list (each twice) or a map, with the closing bracket, and whether they are written with ``?``."""
+        items: list[tuple[Node, Node, bool]] = []
+        is_map = closing == "'}'"
+        behind = frozenset({"','", closing})
+        self._starts(behind | {"'?'"})
+        goes_on = self._token.kind not in behind
+        while goes_on:
+            is_optional = self._take("'?'") is not None
+            item = self._expression("':'" if is_map else "','", *behind)
+            try:
+                items.append((item, self._value() if is_map else item, is_optional))
+            except _RuleError:
+                self._recover("entries", behind)
+                break
+            goes_on = self._token.kind == "','" and self._following.kind in _START | {"'?'"}
+            if goes_on:
+                self._next()
+        if self._token.kind not in behind and not self._is_recovering:
+            self._unexpected(behind)
+        self._take("','")
+        self._expect(closing, self._behind())
+        return items
 
     def _named(self, dot: Token | None, token: Token) -> Node:
         """A variable, a call or a message."""
         if brace := self._message_brace():
             names = "".join(part.text for part in self._tokens[self._at - 1 : brace])
-            self._at = brace + 1
-            fields = list(self._fields())
+            self._at = brace
+            self._next()
+            fields = self._fields()
             position = self._tokens[brace].start
             return Message(
                 position, ("." if dot else "") + names, fields, depth=_depth([value for *_, value in fields])
@@ -393,7 +489,7 @@ class Parser:
             self._faults.add((dot or token).start, f"reserved identifier: {token.text}")
         name = ("." if dot else "") + token.text
         if opening := self._take("'('"):
-            return self._call(opening.start, name, None, self._arguments(), is_nested=False)
+            return self._call(opening.start, name, None, self._arguments("function")[0], is_nested=False)
         return Name(token.start, name)
 
     def _message_brace(self) -> int | None:
@@ -403,19 +499,32 @@ class Parser:
             at += 2
         return at if self._tokens[at].kind == "'{'" else None
 
-    def _fields(self) -> Iterator[tuple[int, str, Node]]:
-        while True:
-            self._take("'?'")
-            name = self._take("IDENTIFIER", "ESC_IDENTIFIER")
-            if name is not None:
-                colon = self._token.start
-                yield colon, name.text, self._value()
-            if self._take("','"):
-                continue
-            if self._take("'}'"):
-                return
-            expected = {"'}'", "','"} if name else {"'}'", "','", "'?'", "IDENTIFIER", "ESC_IDENTIFIER"}
-            self._unexpected(frozenset(expected), drop=True)
+    def _fields(self) -> list[tuple[int, str, Node]]:
+        """Those of a message, with its closing bracket."""
+        fields: list[tuple[int, str, Node]] = []
+        behind, names = frozenset({"','", "'}'"}), _NAMES | {"'?'"}
+        try:
+            if self._token.kind not in behind | names:
+                self._unexpected(behind | names)
+            goes_on = self._token.kind in names
+            while goes_on:
+                self._take("'?'")
+                name, colon = self._name(behind | {"':'"}), self._token.start
+                try:
+                    fields.append((colon, name.text if name else "", self._value()))
+                except _RuleError:
+                    self._recover("fields", behind)
+                    break
+                goes_on = self._token.kind == "','" and self._following.kind in names
+                if goes_on:
+                    self._next()
+            if self._token.kind not in behind and not self._is_recovering:
+                self._unexpected(behind)
+            self._take("','")
+            self._expect("'}'", self._behind())
+        except _RuleError:
+            self._recover("message")
+        return fields
 
     def _call(
         self, position: int, function: str, target: Node | None, arguments: list[Node], *, is_nested: bool = True
@@ -433,21 +542,12 @@ class Parser:
             return value
         if token.text in _WORDS:
             return _WORDS[token.text]
-        return self._number(token, token.start, "")
+        return number(token, token.start, "", self._faults)
 
-    def _number(self, token: Token, position: int, sign: str) -> Value:
-        if token.kind == "NUM_FLOAT":
-            double = float(sign + token.text)
-            if abs(double) == float("inf"):
-                self._faults.add(position, "invalid double literal")
-            return double
-        is_unsigned = token.kind == "NUM_UINT"
-        digits = token.text.rstrip("uU")
-        number = int(digits, 16 if digits.startswith("0x") else 10) if len(digits.lstrip("0x")) < 21 else 2**65
-        number = -number if sign else number
-        if not (0 <= number < 2**64 if is_unsigned else -(2**63) <= number < 2**63):
-            self._faults.add(position, f"invalid {'u' if is_unsigned else ''}int literal")
-        return Uint(number) if is_unsigned else number
+
+def _listed(kinds: Collection[str]) -> str:
+    listed = [kind for kind in (*_KINDS, "<EOF>") if kind in kinds]
+    return listed[0] if len(listed) == 1 else f"{{{', '.join(listed)}}}"
 
 
 def _depth(nodes: Sequence[Node]) -> int:
