@@ -37,7 +37,7 @@ func gang(c *Case, answer *Answer) {
 		return
 	}
 	defer cluster.close()
-	cluster.onFailure(func(*v1.Pod, string) {})
+	cluster.onFailure(func(*v1.Pod, string) {}, cluster.drop)
 	done := make(chan struct{})
 	go func() { cluster.sched.ScheduleOne(cluster.ctx); close(done) }()
 	select {

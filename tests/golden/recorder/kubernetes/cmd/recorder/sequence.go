@@ -10,8 +10,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/features"
+	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
@@ -88,12 +91,41 @@ func (cluster *Cluster) place(f framework.Framework, pod *v1.Pod, answer *Answer
 	return placed, true
 }
 
-// onFailure tells of every pod that ScheduleOne does not place, and why.
-func (cluster *Cluster) onFailure(tell func(pod *v1.Pod, why string)) {
-	cluster.sched.FailureHandler = func(_ context.Context, _ framework.Framework, info *framework.QueuedPodInfo, status *fwk.Status, _ *fwk.NominatingInfo, _ time.Time) {
+// onFailure tells of every pod that ScheduleOne does not place, and why, and what becomes of it then.
+func (cluster *Cluster) onFailure(tell func(pod *v1.Pod, why string), then scheduler.FailureHandlerFn) {
+	cluster.sched.FailureHandler = func(ctx context.Context, f framework.Framework, info *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
 		tell(info.Pod, why(status))
-		cluster.sched.SchedulingQueue.Done(info.Pod.UID)
+		then(ctx, f, info, status, nominating, start)
 	}
+}
+
+func (cluster *Cluster) drop(_ context.Context, _ framework.Framework, info *framework.QueuedPodInfo, _ *fwk.Status, _ *fwk.NominatingInfo, _ time.Time) {
+	cluster.sched.SchedulingQueue.Done(info.Pod.UID)
+}
+
+// giveBack is the scheduler's own handler, by which a pod waits in the queue for what may help it. It looks for the pod in
+// the informer, where replicas are only as long as that takes: preemption does not run for them. A pod that no plugin
+// rejects would be tried again without end.
+func (cluster *Cluster) giveBack() scheduler.FailureHandlerFn {
+	own := cluster.sched.FailureHandler
+	return func(ctx context.Context, f framework.Framework, info *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
+		if fit, ok := status.AsError().(*framework.FitError); !ok || fit.Diagnosis.UnschedulablePlugins.Len() == 0 {
+			cluster.drop(ctx, f, info, status, nominating, start)
+			return
+		}
+		pod := info.Pod
+		known := f.SharedInformerFactory().Core().V1().Pods().Informer().GetStore()
+		known.Add(pod)
+		defer known.Delete(pod)
+		own(ctx, f, info, status, nominating, start)
+	}
+}
+
+// ready says whether a pod waits for a cycle; without the gate nothing takes those that back off.
+func (cluster *Cluster) ready() bool {
+	queue := cluster.sched.SchedulingQueue
+	backsOff := utilfeature.DefaultFeatureGate.Enabled(features.SchedulerPopFromBackoffQ) && len(queue.PodsInBackoffQ()) > 0
+	return backsOff || len(queue.PodsInActiveQ()) > 0
 }
 
 // why is the fit error without what preemption adds: replicas are not in the informers, so that it cannot run for them.
@@ -122,7 +154,7 @@ func sequence(c *Case, answer *Answer) {
 	if _, ok := cluster.profile(pod, answer); !ok {
 		return
 	}
-	cluster.onFailure(func(_ *v1.Pod, why string) { answer.Stopped = why })
+	cluster.onFailure(func(_ *v1.Pod, why string) { answer.Stopped = why }, cluster.drop)
 	cluster.sched.RecorderStart(0)
 	for i := range c.Replicas {
 		copied := replica(pod, i)
@@ -140,7 +172,8 @@ func sequence(c *Case, answer *Answer) {
 	}
 }
 
-// queue puts all replicas of all workloads into the scheduling queue at once; the answer is "pod node" for each cycle.
+// queue puts all replicas of all workloads into the scheduling queue at once; the answer is "pod node" for each cycle, and
+// "pod " for one that fails. A placed pod moves those that wait for it, which then have another cycle.
 func queue(c *Case, answer *Answer) {
 	pods := map[types.UID]*v1.Pod{}
 	var inOrder []*v1.Pod
@@ -164,7 +197,7 @@ func queue(c *Case, answer *Answer) {
 		failed = true
 		answer.Sequence = append(answer.Sequence, pod.Name+" ")
 		answer.Stopped = cmp.Or(answer.Stopped, why)
-	})
+	}, cluster.giveBack())
 	for _, pod := range inOrder {
 		pods[pod.UID] = pod
 		cluster.sched.SchedulingQueue.Add(cluster.ctx, pod)
@@ -177,7 +210,7 @@ func queue(c *Case, answer *Answer) {
 		popped, err = next(logger)
 		return popped, err
 	}
-	for range inOrder {
+	for cluster.ready() {
 		failed = false
 		cluster.sched.ScheduleOne(cluster.ctx)
 		if failed {
@@ -189,5 +222,6 @@ func queue(c *Case, answer *Answer) {
 			return
 		}
 		answer.Sequence = append(answer.Sequence, popped.Pod.Name+" "+placed.Spec.NodeName)
+		cluster.sched.SchedulingQueue.AssignedPodAdded(klog.FromContext(cluster.ctx), placed)
 	}
 }
