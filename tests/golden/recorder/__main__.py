@@ -8,24 +8,29 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from kubespread.errors import UsageError
 from kubespread.kube.versions import KubeVersion
-from tests.golden.cases import Data, recorded, release_of
+from tests.golden.cases import Data, Difference, Recorded, recorded, release_of
 from tests.golden.recorder.building import DESCHEDULER, KUBERNETES, UNKNOWN, Checkout, CheckoutError, built, checkout
 from tests.golden.recorder.cases.controllers import CONTROLLERS
 from tests.golden.recorder.cases.descheduling import DESCHEDULING
 from tests.golden.recorder.cases.families import FAMILIES, cases
 from tests.golden.recorder.recording import BUILD, Tally, program_of, record
 from tests.golden.recorder.running import families as running
-from tests.golden.recorder.running.plane import PROGRAMS, PlaneError
+from tests.golden.recorder.running.kubelet import Kubelet
+from tests.golden.recorder.running.plane import PROGRAMS, ControlPlane, PlaneError
+from tests.golden.recorder.running.recording import carried_out
 from tests.golden.recorder.running.recording import record as record_running
+from tests.golden.recorder.running.shrinking import shrunk as shrunk_plan
 from tests.golden.recorder.shrinking import shrunk
 from tests.golden.replay import FAMILIES as REPLAYED
 
@@ -102,8 +107,7 @@ def _record(asked: argparse.Namespace) -> int:
         print(f"{name}, {each.source}: {len(tally.recorded)} cases, {len(names)} differ{left_out}", flush=True)
         for case in names[:SHOWN]:
             print(f"  {next(str(found) for found in tally.found if found.case == case)[:500]}")
-            if name not in running.FAMILIES:
-                print(f"  make shrink CASE={BUILD / name}.jsonl.gz:{case}")
+            print(f"  make shrink CASE={BUILD / name}.jsonl.gz:{case}")
         for line in (*tally.lost, *tally.chance)[:SHOWN]:
             print(f"  {line}")
     hours = (time.monotonic() - begin) / 3600
@@ -152,13 +156,37 @@ def _shrink(asked: argparse.Namespace) -> int:
     found = next((each for each in recorded(path) if each.name == name), None)
     if found is None:
         raise CheckoutError(f"{file}: it has no case {name}")
-    program, release = BUILD.absolute() / program_of(path.name), release_of(path)
-    if not program.is_file():
-        raise CheckoutError(f"{BUILD / program.name} is not built: `make record` does it")
-    small, left = shrunk(program, path.name, found.case, release)
-    print(json.dumps({"name": name, "release": release, "case": small.case, "expect": small.expect}, indent=1))
+    release = release_of(path)
+    programs = BUILD.absolute()
+    needed = PROGRAMS if "scenario" in found.case else [program_of(path.name)]
+    if missing := [program for program in needed if not (programs / program).is_file()]:
+        raise CheckoutError(f"{BUILD / missing[0]} is not built: `make record` does it")
+    small, left = (
+        _shrunk_plan(programs, found.case, release)
+        if "scenario" in found.case
+        else _shrunk_case(programs / needed[0], path.name, found, release)
+    )
+    print(json.dumps(small, indent=1))
     print("\n".join(map(str, left)) or "Nothing differs.")
     return 1 if left else 0
+
+
+def _shrunk_case(program: Path, file: str, found: Recorded, release: str) -> tuple[Data, list[Difference]]:
+    small, left = shrunk(program, file, found.case, release)
+    return {"name": found.name, "release": release, "case": small.case, "expect": small.expect}, left
+
+
+def _shrunk_plan(programs: Path, case: Data, release: str) -> tuple[Data, list[Difference]]:
+    """The plan of a case on a running cluster, which its name draws anew."""
+    family = case["family"]
+    planned = re.fullmatch(rf"{family.rpartition('/')[2]}-(\d+)-(\d{{4}})(-\d+)?", case["name"])
+    if planned is None:
+        raise CheckoutError(f"{case['name']}: no plan is drawn by such a name")
+    plan = running.plan(family, int(planned[1]), int(planned[2]))
+    with ControlPlane(programs) as plane, Kubelet(plane) as kubelet:
+        carry_out = partial(carried_out, plane, kubelet, case["name"], family)
+        small, left = shrunk_plan(carry_out, plan, case, release)
+    return {"name": case["name"], "release": release, "plan": small._asdict()}, left
 
 
 if __name__ == "__main__":

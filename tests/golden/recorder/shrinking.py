@@ -96,7 +96,7 @@ def _shrink(case: Data, holds: Callable[[], bool]) -> None:
             break
     lists = [things for things in case.values() if isinstance(things, list)]
     for things in (*lists, *lists):
-        _halve(things, holds)
+        halve(things, holds)
     for thing in case.values():
         _without(thing, holds, () if "pod" in case else _TIES)
 
@@ -121,7 +121,7 @@ def _restore(holder: Holder, before: Any) -> None:
         holder.extend(before)
 
 
-def _halve(things: list[Any], holds: Callable[[], bool]) -> None:
+def halve(things: Any, holds: Callable[[], bool]) -> None:
     """Without as many of them at once as possible."""
     size = len(things)
     while size:

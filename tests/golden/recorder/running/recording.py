@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import kubespread
-from tests.golden.cases import Data, Recorded
+from tests.golden.cases import Data, Difference, Recorded
 from tests.golden.recorder.building import Checkout
 from tests.golden.recorder.recording import Tally, written
 from tests.golden.recorder.running.cluster import Cluster, UnsettledError
@@ -83,7 +83,7 @@ def record(programs: Path, of: Checkout, family: str, seed: int, count: int) -> 
     with written(family, of, f"seed {seed}") as write, ControlPlane(programs) as plane, Kubelet(plane) as kubelet:
         for number in range(count):
             name = f"{family.rpartition('/')[2]}-{seed}-{number:04d}"
-            cases = partial(_carried_out, plane, kubelet, name, family, plan(family, seed, number))
+            cases = partial(carried_out, plane, kubelet, name, family, plan(family, seed, number))
             try:
                 found = cases()
             except (UnsettledError, RefusedError) as error:
@@ -97,7 +97,7 @@ def record(programs: Path, of: Checkout, family: str, seed: int, count: int) -> 
     return tally
 
 
-def _carried_out(plane: ControlPlane, kubelet: Kubelet, name: str, family: str, plan: Plan) -> list[Data]:
+def carried_out(plane: ControlPlane, kubelet: Kubelet, name: str, family: str, plan: Plan) -> list[Data]:
     return list(played(Cluster(plane, kubelet, name), family, plan))
 
 
@@ -115,6 +115,11 @@ def compare(case: Data, release: str, cases: Callable[[], list[Data]], tally: Ta
         tally.chance.append(f"{found[0]}; done again it ended as ours may")
     else:
         tally.found.extend(found)
+
+
+def unforeseen(case: Data, release: str) -> list[Difference]:
+    """How it ends otherwise than our first deal, unless another deal ends so."""
+    return [] if _foretold(case, release) else list(differences(Recorded(case, case["expect"]), release))
 
 
 def _foretold(case: Data, release: str) -> bool:

@@ -20,10 +20,13 @@ from tests.golden.cases import Data
 from tests.golden.recorder.__main__ import drawn
 from tests.golden.recorder.building import CheckoutError
 from tests.golden.recorder.recording import Tally
+from tests.golden.recorder.running import recording
+from tests.golden.recorder.running.cluster import UnsettledError
 from tests.golden.recorder.running.families import FAMILIES, Plan, plan
 from tests.golden.recorder.running.kubelet import Kubelet
 from tests.golden.recorder.running.plane import PROGRAMS, ControlPlane, PlaneError
 from tests.golden.recorder.running.recording import compare, expected, played, scenario
+from tests.golden.recorder.running.shrinking import shrunk
 from tests.golden.recorder.running.steps import VERBS, do
 
 
@@ -246,6 +249,28 @@ def test_a_case_differs_when_no_deal_of_equals_ends_as_recorded(
     tally = Tally([], [], [], [])
     compare(recorded_scale(zones, pending), "1.36.2", lambda: [recorded_scale(again)], tally)
     assert (len(tally.found), len(tally.chance)) == (found, chance)
+
+
+def test_a_plan_whose_case_differs_is_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stands in for a control plane: once it is scaled where there is a budget, a pod of web waits, unlike ours."""
+    monkeypatch.setattr(recording, "DEALS", 2)
+    budget = {"kind": "PodDisruptionBudget"}
+    made = Plan(
+        [[*NODES], [budget, {"kind": "Job"}]],
+        [[{"cordon": "n1"}], [{"cordon": "n0"}, {"scale": "rs/web=2"}]],
+        [{"lose": "web 1"}],
+    )
+
+    def carried_out(tried: Plan) -> list[Data]:
+        if not any(tried.objects):
+            raise UnsettledError("nothing is there")
+        waits = any({"scale": "rs/web=2"} in steps for steps in tried.scenarios)
+        waits &= any(budget in group for group in tried.objects)
+        return [recorded_scale({"a": 1}, 1) if waits else recorded_scale({"a": 1, "b": 1})]
+
+    small, left = shrunk(carried_out, made, recorded_scale({"a": 1}, 1), "1.36.2")
+    assert small == Plan([[budget]], [[{"scale": "rs/web=2"}]], [], [])
+    assert [(each.what, each.recorded, each.ours) for each in left] == [("web: placed and pending", (1, 1), (2, 0))]
 
 
 class Asked:
