@@ -9,7 +9,7 @@ import datetime
 import random
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from functools import partial
+from functools import cache, partial
 from typing import Self
 
 from msgspec import Struct, field
@@ -133,6 +133,19 @@ BELOW = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet", "Job", 
 """The kinds that make pods and delete them themselves."""
 BETWEEN_STEPS = datetime.timedelta(minutes=10)
 """How much time passes from one thing that is changed to the next: controllers compare the ages of pods."""
+
+
+@cache
+def _operator_of(api_version: str, kind: str) -> Operator | None:
+    return OPERATORS.get((group_of(api_version), kind))
+
+
+@cache
+def _controller_of(api_version: str, kind: str) -> str:
+    """The kind whose controller handles objects of another."""
+    if (operator := _operator_of(api_version, kind)) is not None and operator.remakes:
+        return operator.acts_as or OPERATOR
+    return kind if pod_creator(api_version, kind) is not None else full_kind(api_version, kind)
 
 
 class Store:
@@ -487,14 +500,11 @@ class Store:
         owner = self.owners.get(name)
         if owner is not None and owner.is_foreign:
             return "ReplicaSet"
-        if (operator := self.operator(name)) is not None and operator.remakes:
-            return operator.acts_as or OPERATOR
-        api_version = self.book.api_version_of(name)
-        return name.kind if pod_creator(api_version, name.kind) is not None else full_kind(api_version, name.kind)
+        return _controller_of(self.book.api_version_of(name), name.kind)
 
     def operator(self, name: WorkloadName) -> Operator | None:
         """What is known of the operator that controls the pods of ``name``."""
-        return OPERATORS.get((group_of(self.book.api_version_of(name)), name.kind))
+        return _operator_of(self.book.api_version_of(name), name.kind)
 
     def meant(self, name: WorkloadName) -> WorkloadName:
         """What is called ``name`` as kubectl takes it, where only pods know its kind; else ``name`` itself."""
