@@ -42,7 +42,7 @@ from kubespread.kube.api.decoding import decode, normalized
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import UnknownField, alternatives, near_miss, unknown_fields, workload_type
-from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload, ReplicaSet, StatefulSet
+from kubespread.kube.api.workloads import CronJob, Deployment, Job, LabelSelectingWorkload, ReplicaSet, StatefulSet
 from kubespread.kube.name_rules import dns_label_faults
 from kubespread.kube.owners import WorkloadName, controller_of, controls, is_active, owner_meant, static_notes
 from kubespread.kube.templates import unread_of
@@ -371,6 +371,10 @@ def _admitted(creator: ApiObject, kind: Kind, surroundings: Surroundings, called
     """``called`` is what faults are told of."""
     # Its parts are shared with other objects, and its template is about to be defaulted.
     creator, place = deepcopy(creator), _place(kind, called)
+    template = kind.pod_template(creator)
+    if kind.cls in (Job, CronJob) and template is not None:
+        # No API server stores one without, but clusters are written by hand, too.
+        template.spec.restart_policy = template.spec.restart_policy or "Never"
     plain = msgspec.to_builtins(creator)
     with place.decoding():
         # Amounts were not looked at when it was read.

@@ -22,7 +22,7 @@ def asked_name(kind: str, metadata: Data) -> str:
     """The name in the cluster of the object that was asked about."""
     api_version, spec = {
         "Pod": ("v1", SPEC),
-        "Job": ("batch/v1", {"template": TEMPLATE}),
+        "Job": ("batch/v1", {"template": {**TEMPLATE, "spec": {**SPEC, "restartPolicy": "Never"}}}),
         "Deployment": ("apps/v1", WORKLOAD),
     }[kind]
     candidate = from_object(

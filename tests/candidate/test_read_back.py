@@ -104,7 +104,7 @@ def test_a_manifest_that_names_its_node_is_said_to_need_no_scheduler() -> None:
 def workload(kind: str, api_version: str = "apps/v1", **spec: Any) -> Data:
     template = {
         "metadata": {"creationTimestamp": None, "labels": {"foo": "bar"}},
-        "spec": pod(constraints=[hard(ZONE)])["spec"],
+        "spec": pod(constraints=[hard(ZONE)], restartPolicy="Never" if kind == "Job" else "Always")["spec"],
     }
     selector = {} if kind in ("Job", "CronJob") else {"selector": {"matchLabels": {"foo": "bar"}}}
     return {

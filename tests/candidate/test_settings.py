@@ -34,6 +34,8 @@ def workload(kind: str, *constraints: Data, containers: Sequence[Data] = (CONTAI
     api_version = {"ReplicationController": "v1", "PodTemplate": "v1", "CronJob": "batch/v1", "Job": "batch/v1"}
     made = a_pod(*constraints, containers=containers)
     template: Data = {"metadata": {"labels": made["metadata"]["labels"]}, "spec": made["spec"]}
+    if kind in ("Job", "CronJob"):
+        made["spec"]["restartPolicy"] = "Never"
     object_: Data = {"apiVersion": api_version.get(kind, "apps/v1"), "kind": kind, "metadata": {"name": "web"}}
     match kind:
         case "PodTemplate":

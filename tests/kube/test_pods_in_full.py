@@ -441,22 +441,36 @@ def test_types_of_fields_that_scheduling_does_not_read(case: str) -> None:
     assert str(raised.value) == f"json: cannot unmarshal {said}"
 
 
-def workload(kind: str, **spec: Any) -> Data:
+def workload(kind: str, api_version: str = "apps/v1", **spec: Any) -> Data:
     labels = {"app": "a"}
     template = {"metadata": {"labels": labels, "annotations": {"a b": "c"}}, "spec": pod(hostname="A", **spec)["spec"]}
-    own = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
-    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "w"}, "spec": own}
+    selector = {"selector": {"matchLabels": labels}} if api_version == "apps/v1" else {}
+    own = {**selector, "template": template}
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "w"}, "spec": own}
 
 
 DEBUG = [{"name": "d", "image": "x"}]
+ENDING: Data = {"restartPolicy": "Never", "activeDeadlineSeconds": 5}
 ANNOTATION = f'spec.template.annotations: Invalid value: "a b": {NAME}'
-OF_TEMPLATES = {
-    "a Deployment's template": (workload("Deployment", ephemeralContainers=DEBUG), [
-        ANNOTATION,
-        f'spec.template.spec.hostname: Invalid value: "A": {LABEL}',
+HOSTNAME = f'spec.template.spec.hostname: Invalid value: "A": {LABEL}'
+ONLY_ALWAYS = 'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"'
+DEADLINE = "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in"
+OF_TEMPLATES: dict[str, tuple[Data, list[str]]] = {
+    "containers for debugging": (workload("Deployment", ephemeralContainers=DEBUG), [
+        ANNOTATION, HOSTNAME,
         "spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template",
     ]),
     "a StatefulSet's template, whose spec its pods are refused for": (workload("StatefulSet"), [ANNOTATION]),
+    "pods of a Deployment that end": (workload("Deployment", **ENDING), [
+        ANNOTATION, HOSTNAME, ONLY_ALWAYS, f"{DEADLINE} ReplicaSet is not Supported",
+    ]),
+    "pods of a StatefulSet that end": (workload("StatefulSet", **ENDING), [
+        ANNOTATION, ONLY_ALWAYS, f"{DEADLINE} StatefulSet is not Supported",
+    ]),
+    "pods of a Job that do not end": (workload("Job", "batch/v1"), [
+        ANNOTATION, HOSTNAME, 'spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"',
+    ]),
+    "pods of a Job that end": (workload("Job", "batch/v1", **ENDING), [ANNOTATION, HOSTNAME]),
 }  # fmt: skip
 
 

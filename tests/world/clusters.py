@@ -77,7 +77,7 @@ def daemon_set(name: str, on: tuple[str, ...], *, cpu: str = "1", **spec: Any) -
 
 
 def job(name: str, on: tuple[str, ...], **spec: Any) -> list[Data]:
-    plain = pod()["spec"]
+    plain = pod(restartPolicy="Never")["spec"]
     labels = {"job-name": name}
     made = {**_object("Job", name, {"parallelism": len(on), "completions": len(on), **spec}), "apiVersion": "batch/v1"}
     made["spec"]["template"] = {"metadata": {"labels": labels}, "spec": plain}

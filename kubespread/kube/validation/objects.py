@@ -1,24 +1,42 @@
 """Validation of nodes, and of what holds a pod template; its pods are validated on their own once they are made.
 
 Source: pkg/apis/apps/validation/validation.go, ValidateDeploymentSpec, ValidateReplicaSetSpec, ValidateDaemonSetSpec,
-    ValidateStatefulSetSpec
-Source: pkg/apis/batch/validation/validation.go, ValidateJobSpec
+    ValidateStatefulSetSpec, ValidatePodTemplateSpecForReplicaSet
+Source: pkg/apis/batch/validation/validation.go, ValidateJobSpec, ValidateJobTemplateSpec
+Source: pkg/apis/core/validation/validation.go, ValidatePodTemplateSpecForRC
 Source: pkg/apis/core/validation/validation.go, ValidateNode, validateNodeTaints, ValidateNodeResources
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject, LabelSelector
-from kubespread.kube.api.workloads import LabelSelectingWorkload, StatefulSet
+from kubespread.kube.api.workloads import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    LabelSelectingWorkload,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
 from kubespread.kube.gotext import quote
 from kubespread.kube.name_rules import label_key_faults, label_value_faults, subdomain_faults
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.taint import EFFECTS
-from kubespread.kube.validation.faults import FieldFault, invalid, invalid_each, labels_faults, one_of, required
+from kubespread.kube.validation.faults import (
+    FieldFault,
+    forbidden,
+    invalid,
+    invalid_each,
+    labels_faults,
+    one_of,
+    required,
+)
 from kubespread.kube.validation.pods import template_faults
 from kubespread.kube.versions import KubeVersion
 
@@ -65,7 +83,32 @@ def workload_faults(workload: ApiObject, template: Pod, path: str, version: Kube
         faults += _selector_faults(workload.spec.selector, template, path)
     # Claims of a StatefulSet become volumes of its pods, so that the API server leaves the spec to those.
     whole = not isinstance(workload, StatefulSet)
-    return faults + template_faults(template, path, version, with_spec=whole)
+    faults += template_faults(template, path, version, with_spec=whole)
+    return faults + list(_life_faults(workload, template, f"{path}.spec"))
+
+
+_ENDLESS: Mapping[type[ApiObject], str] = {
+    Deployment: "ReplicaSet",
+    ReplicaSet: "ReplicaSet",
+    DaemonSet: "DaemonSet",
+    StatefulSet: "StatefulSet",
+    ReplicationController: "ReplicationController",
+}
+"""Whose pods do not end, as the API server calls them."""
+
+
+def _life_faults(workload: ApiObject, template: Pod, path: str) -> Iterator[FieldFault]:
+    policy, field = template.spec.restart_policy, f"{path}.restartPolicy"
+    if (kind := _ENDLESS.get(type(workload))) is not None:
+        yield from one_of(field, policy, ("Always",))
+        if template.spec.active_deadline_seconds is not None:
+            yield forbidden(f"{path}.activeDeadlineSeconds", f"activeDeadlineSeconds in {kind} is not Supported")
+    elif isinstance(workload, Job | CronJob):
+        # The default is no choice of the author's.
+        if policy == "Always":
+            yield required(field, 'valid values: "OnFailure", "Never"')
+        else:
+            yield from one_of(field, policy, ("OnFailure", "Never"))
 
 
 def _replicas_faults(workload: ApiObject) -> list[FieldFault]:
