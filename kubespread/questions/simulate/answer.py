@@ -190,7 +190,7 @@ def _placed(question: Simulate, scene: Scene, *, is_scaled: bool) -> tuple[Simul
             report,
             cluster=scene.source,
             gaps=tuple(dict.fromkeys((*resolved.gaps_of(candidate), *pod_group_gaps(resolved), *report.gaps))),
-            not_modelled=(*report.not_modelled, *_random_ties(report, resolved.version)),
+            not_modelled=(*report.not_modelled, *_chance(report, resolved.version)),
             unfinished=_unfinished(report, scene, question.runs),
             by_edits=_by_edits(candidate, scene.snapshot, resolved.snapshot) if scene.snapshot.edits else None,
         )
@@ -229,8 +229,12 @@ def _unfinished(report: SimulateReport, scene: Scene, runs: int) -> Unfinished |
     return scene.unfinished("run", runs, [f"run {number}" for number in missing])
 
 
-def _random_ties(report: SimulateReport, version: KubeVersion) -> Iterator[str]:
-    """Up to 1.34 any of the equal nodes may be taken, so a pod's node cannot be foretold."""
+def _chance(report: SimulateReport, version: KubeVersion) -> Iterator[str]:
+    """Up to 1.34 any of the equal nodes may be taken, so a pod's node cannot be foretold. Pods that preempt wait until
+    their victims are gone, and meanwhile spreading does not count them.
+    """
     has_ties = any(placement.ties > 1 for placement in report.placements)
     if has_ties and report.seed is None and not version.since(35):
         yield f"kube-scheduler {version} takes any of the nodes with equal scores, at random (--seed does, too)"
+    if len(report.preempted) > 1:
+        yield "pods that come at once may preempt more than these, which come one after another: play a scale step"
