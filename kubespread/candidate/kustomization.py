@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.manifest.objects import read_documents
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, MalformedError, read_text_bytes
+from kubespread.manifest.text import MAX_MANIFEST_BYTES, MalformedError, read_file
 
 FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _TOOLS = (("kustomize", "build"), ("kubectl", "kustomize"))
@@ -93,8 +93,8 @@ class Kustomization(Struct, frozen=True):
 def _document(path: Path) -> Any:
     """What the file holds; None for one that is not there, or that kustomize will complain of."""
     try:
-        return read_documents(read_text_bytes(str(path), MAX_MANIFEST_BYTES))
-    except (OSError, MalformedError):
+        return read_documents(read_file(str(path)))
+    except (ManifestError, MalformedError):
         return None
 
 

@@ -43,14 +43,7 @@ from kubespread.kube.quantity import BAD_FORMAT, BAD_SUFFIX
 from kubespread.kube.selector import Selector
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.objects import KubernetesObject, objects_in, read_objects
-from kubespread.manifest.text import (
-    MAX_MANIFEST_BYTES,
-    FieldLines,
-    MalformedError,
-    display_name,
-    mistaken_text,
-    read_text_bytes,
-)
+from kubespread.manifest.text import FieldLines, MalformedError, display_name, mistaken_text, read_file
 from kubespread.wording import some_of
 
 _MAX_FAULTS = 100
@@ -357,14 +350,7 @@ def read_manifest(path: str, template_path: str = "") -> Manifest:
     """The manifest at ``path`` (``-``: standard input); ``template_path`` is where kinds that are not known have their
     pod template. Raises ManifestError.
     """
-    file = display_name(path)
-    try:
-        text = read_text_bytes(path, MAX_MANIFEST_BYTES)
-    except OSError as error:
-        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
-    except MalformedError as error:
-        raise ManifestError(file, [error.fault]) from error
-    return manifest_from_text(file, text, template_path)
+    return manifest_from_text(display_name(path), read_file(path), template_path)
 
 
 def manifest_from_text(file: str, text: bytes, template_path: str = "") -> Manifest:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.manifest.objects import describe, read_documents
-from kubespread.manifest.text import STDIN, FieldLines, MalformedError, read_text_bytes
+from kubespread.manifest.text import STDIN, FieldLines, faults_of, read_file
 
 SNAPSHOT, CONTEXT, OUTPUT = "snapshot", "context", "output"
 
@@ -69,13 +69,9 @@ BOTH = "snapshot and context both name the cluster: leave one out"
 def read_settings(path: Path) -> Settings:
     """What the file ``path`` sets. Paths in it are relative to it. Raises ManifestError with every fault."""
     shown = str(path)
-    try:
-        text = read_text_bytes(str(path), _MAX_BYTES)
+    text = read_file(shown, _MAX_BYTES)
+    with faults_of(shown):
         documents = read_documents(text)
-    except OSError as error:
-        raise ManifestError(shown, [Fault(error.strerror or str(error))]) from error
-    except MalformedError as error:
-        raise ManifestError(shown, [error.fault]) from error
     if not documents:
         return {}
     if len(documents) > 1 or not isinstance(documents[0], Mapping):

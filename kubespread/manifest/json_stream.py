@@ -11,12 +11,24 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from os.path import commonprefix
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from kubespread.manifest.text import ARRAY, ITEMS, MAX_DEPTH, Data, MalformedError, Part, may_be_list
+from kubespread.errors import Fault, ManifestError
+from kubespread.manifest.text import (
+    ARRAY,
+    ITEMS,
+    MAX_DEPTH,
+    Data,
+    MalformedError,
+    Part,
+    display_name,
+    may_be_list,
+    read_file,
+)
 
+T = TypeVar("T")
 _WINDOW = 4 * 2**20
 _MAX_VALUE_BYTES = 64 * 2**20
 _SPACES = b" \t\r\n"
@@ -314,6 +326,18 @@ def _is_too_deep(value: Any) -> bool:
         if not level:
             return False
     return True
+
+
+def read_json(path: str, form: type[T], expected: str) -> T:
+    """What the file at ``path`` holds, which is to be ``expected``. Raises ManifestError."""
+    text = read_file(path)
+    try:
+        return msgspec.json.decode(text, type=form)
+    except RecursionError:
+        reason = _TOO_DEEP
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        reason = str(error)
+    raise ManifestError(display_name(path), [Fault(f"not {expected}: {reason}")])
 
 
 def error_parts(error: Exception) -> tuple[str, int | None]:

@@ -1,4 +1,5 @@
-"""Text from a file, from standard input or from inside a gzip wrapper: UTF-8, chunk by chunk, always bounded.
+"""Text from any file that a user names, from standard input or from inside a gzip wrapper: UTF-8, chunk by chunk,
+always bounded, in time too; and what is said of one that cannot be read.
 
 The parts that both JSON and YAML are read into, and the error for a text that is neither; common texts that are not
 manifests are recognized then. Where in a text a field stands: only looked up when there is something to complain about,
@@ -14,6 +15,7 @@ import os
 import re
 import stat
 import sys
+import threading
 import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping
@@ -21,11 +23,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from queue import Empty, SimpleQueue
+from typing import IO, Any, NamedTuple, TypeVar
 
-from kubespread.errors import Fault
+from kubespread.errors import Fault, ManifestError
 from kubespread.escaping import escaped
 
+T = TypeVar("T")
 _STEP = re.compile(r"\[(?P<index>\d+)\]|\[(?P<key>[^\]]*)\]|(?P<name>[^.\[\]]+)")
 
 
@@ -140,6 +144,10 @@ MAX_MANIFEST_BYTES = 64 * 2**20
 MAX_CLUSTER_BYTES = 8 * 2**30
 GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 2**20
+_ZIPPED = 2**14
+"""Bytes of gzip at a time: a member that ends copies all that follows it, and may be 20 bytes long."""
+PATIENCE = 1.0
+"""Seconds for a named pipe to be opened for writing."""
 
 
 def display_name(path: str) -> str:
@@ -147,25 +155,62 @@ def display_name(path: str) -> str:
     return STDIN_NAME if path == STDIN else escaped(path)
 
 
-def read_text_bytes(path: str, limit: int) -> bytes:
-    """The UTF-8 bytes of ``path`` (``-`` is standard input), unzipped. Raises OSError and MalformedError."""
-    with open_binary(path) as file, unchanged(file):
+@contextmanager
+def faults_of(file: str) -> Iterator[None]:
+    """What is wrong with a text, as faults of its file. Raises ManifestError."""
+    try:
+        yield
+    except OSError as error:
+        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
+
+
+def read_file(path: str, limit: int = MAX_MANIFEST_BYTES) -> bytes:
+    """The UTF-8 bytes of ``path`` (``-`` is standard input), unzipped. Raises ManifestError."""
+    with faults_of(display_name(path)), open_binary(path) as file, unchanged(file):
         return b"".join(text_chunks(file, limit))
 
 
-def text_bytes(raw: bytes, limit: int) -> bytes:
+def text_bytes(raw: bytes) -> bytes:
     """``raw`` without gzip and byte order mark, as UTF-8. Raises MalformedError for what is not text."""
-    return b"".join(text_chunks(io.BytesIO(raw), limit))
+    return b"".join(text_chunks(io.BytesIO(raw), MAX_MANIFEST_BYTES))
+
+
+def within(seconds: float | None, job: Callable[[], T]) -> T:
+    """What ``job`` returns or raises. Raises TimeoutError when that takes longer, and leaves the job to itself."""
+    if seconds is None:
+        return job()
+    done: SimpleQueue[tuple[list[T], BaseException | None]] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            done.put(([job()], None))
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
+            done.put(([], error))
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        result, error = done.get(timeout=max(0.0, seconds))
+    except Empty:
+        raise TimeoutError from None
+    if error is not None:
+        raise error
+    return result[0]
 
 
 def open_binary(path: str) -> AbstractContextManager[IO[bytes]]:
     """The file at ``path``, or standard input, which stays open. Raises OSError and MalformedError."""
     if path != STDIN:
+        file = Path(path)
         try:
-            return Path(path).open("rb")
+            # Opening a named pipe blocks until a program opens it for writing.
+            return within(PATIENCE, lambda: file.open("rb")) if file.is_fifo() else file.open("rb")
         except ValueError as error:
             # No file can be called so: there is a NUL in it.
             raise OSError(errno.EINVAL, str(error)) from error
+        except TimeoutError:
+            raise MalformedError("a named pipe that no program has opened for writing") from None
     if sys.stdin is None:
         raise MalformedError("standard input is closed")
     return nullcontext(sys.stdin.buffer)
@@ -221,7 +266,7 @@ def text_chunks(
 def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Every member of a gzip file in order, skipping zero padding between and after them."""
     member = zlib.decompressobj(wbits=31)
-    for data in chunks:
+    for data in (chunk[start : start + _ZIPPED] for chunk in chunks for start in range(0, len(chunk), _ZIPPED)):
         while data:
             if member.eof:
                 data = data.lstrip(b"\0")
@@ -247,7 +292,8 @@ def _inflated(member: zlib._Decompress, data: bytes) -> Iterator[bytes]:
             raise MalformedError(f"damaged gzip data: {error}") from error
         if plain:
             yield plain
-        data = member.unconsumed_tail
+        # What follows the end of a member stays there too.
+        data = b"" if member.eof else member.unconsumed_tail
 
 
 def _from_utf16(chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -15,15 +15,7 @@ from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.versions import MERGED_UP_TO, NEWEST, KubeVersion, sentences_of
 from kubespread.manifest.objects import read_documents
-from kubespread.manifest.text import (
-    MAX_MANIFEST_BYTES,
-    STDIN,
-    FieldLines,
-    MalformedError,
-    display_name,
-    read_text_bytes,
-    text_bytes,
-)
+from kubespread.manifest.text import STDIN, FieldLines, MalformedError, display_name, faults_of, read_file, text_bytes
 from kubespread.scheduler.profile.profile import Profile, default_profile
 from kubespread.snapshot.snapshot import SERVER_VERSION, Origin
 from kubespread.wording import Decisive
@@ -173,16 +165,12 @@ def _configuration_faults(error: ConfigurationError, lines: FieldLines) -> Itera
 @cache
 def _stdin_text() -> bytes:
     """Standard input, which can be read only once."""
-    return read_text_bytes(STDIN, MAX_MANIFEST_BYTES)
+    return read_file(STDIN)
 
 
 def _config_text(text: str) -> tuple[str, bytes]:
     """A path, unless the text contains what no path does: a line break, or a leading brace."""
-    try:
-        if "\n" in text or text.lstrip().startswith("{"):
-            return _CONFIG_TEXT, text_bytes(os.fsencode(text), MAX_MANIFEST_BYTES)
-        return display_name(text), _stdin_text() if text == STDIN else read_text_bytes(text, MAX_MANIFEST_BYTES)
-    except OSError as error:
-        raise ManifestError(text, [Fault(error.strerror or str(error))]) from error
-    except MalformedError as error:
-        raise ManifestError(text, [error.fault]) from error
+    if "\n" in text or text.lstrip().startswith("{"):
+        with faults_of(_CONFIG_TEXT):
+            return _CONFIG_TEXT, text_bytes(os.fsencode(text))
+    return display_name(text), _stdin_text() if text == STDIN else read_file(text)

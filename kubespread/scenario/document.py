@@ -15,15 +15,7 @@ from kubespread.errors import Fault, KubespreadError, ManifestError
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss
 from kubespread.kube.name_rules import dns_label_faults
 from kubespread.manifest.objects import describe, read_documents
-from kubespread.manifest.text import (
-    MAX_MANIFEST_BYTES,
-    FieldLines,
-    MalformedError,
-    display_name,
-    mistaken_text,
-    read_text_bytes,
-    text_bytes,
-)
+from kubespread.manifest.text import FieldLines, MalformedError, display_name, mistaken_text, read_file, text_bytes
 from kubespread.snapshot.edits.verb import Field, Fields, Holds
 
 T = TypeVar("T")
@@ -169,14 +161,7 @@ def read_document(source: Mapping[str, Any] | str | Path, kind: str, smallest: s
     text = str(source)
     if "\n" in text or text.lstrip().startswith("{"):
         return document_of(text, kind, smallest)
-    file = display_name(text)
-    try:
-        content = read_text_bytes(text, MAX_MANIFEST_BYTES)
-    except OSError as error:
-        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
-    except MalformedError as error:
-        raise ManifestError(file, [error.fault]) from error
-    return _of_kind(_of_text(file, content, kind, text), kind, smallest)
+    return _of_kind(_of_text(display_name(text), read_file(text), kind, text), kind, smallest)
 
 
 def document_of(text: str, kind: str, smallest: str) -> Document:
@@ -187,7 +172,7 @@ def document_of(text: str, kind: str, smallest: str) -> Document:
 
 def _of_text(file: str, content: bytes, kind: str, path: str | None) -> Document:
     try:
-        content = text_bytes(content, MAX_MANIFEST_BYTES)
+        content = text_bytes(content)
         documents = read_documents(content)
     except MalformedError as error:
         raise ManifestError(file, [mistaken_text(content) or error.fault]) from error

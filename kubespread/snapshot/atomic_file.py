@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from kubespread.manifest.text import PATIENCE, within
+
 # Not every system has files without a name, and not every file system of those that do.
 _UNNAMED = getattr(os, "O_TMPFILE", 0)
 _OWNER_ONLY = 0o600
@@ -30,7 +32,11 @@ def replacing(path: Path, mode: int | None = None, *, is_lasting: bool = True) -
         # What is left of links that lead in a circle.
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if target.exists() and not target.is_file():
-        with target.open("wb") as file:
+        try:
+            file = within(PATIENCE, lambda: target.open("wb"))
+        except TimeoutError:
+            raise OSError(errno.ENXIO, "a named pipe that no program has opened for reading") from None
+        with file:
             yield file
         return
     # Named before it is there: an interrupt may come between any two steps.

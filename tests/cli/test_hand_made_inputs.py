@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +56,11 @@ def in_a_circle() -> list[Data]:
     first, second = made[0]["metadata"], made[1]["metadata"]
     first["ownerReferences"] = [{**second["ownerReferences"][0], "kind": "ReplicaSet", "name": second["name"]}]
     return made
+
+
+def _sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(3 * 10**9)
 
 
 CONTAINERS = [{"name": f"c{at}", "image": "x", "resources": {"requests": {"cpu": "1"}}} for at in range(2_000)]
@@ -134,6 +140,25 @@ CASES: dict[str, tuple[str, dict[str, Content], int, str]] = {
             "--write-baseline": ("check pod.json --write-baseline loop", 2),
         }.items()
     },
+    **{
+        f"a pipe that nobody writes to as {option}": (
+            command, {"pipe.json": os.mkfifo}, 3 if "-S pipe.json" in command or "snapshot" in option else 2, "pipe.json: a named pipe that no program has opened for writing",
+        )
+        for option, command in {
+            "POD": "explain pipe.json -S cluster.json", "-f": "explain -f pipe.json -S cluster.json", "-S": "explain pod.json -S pipe.json", "one of many -S": "explain pod.json -S cluster.json -S pipe.json",
+            "--scheduler-config": f"{EXPLAIN} --scheduler-config pipe.json", "SCENARIO": "play pipe.json -S cluster.json", "--to-snapshot": f"compare {EXPLAIN[8:]} --to-snapshot pipe.json",
+            "--baseline": "check pod.json --baseline pipe.json", "--since": "report -A --since pipe.json -S cluster.json", "--add-node": f"{EXPLAIN} --add-node pipe.json", "PROMISES": "verify pipe.json -S cluster.json",
+            "--prices": "removable --prices pipe.json -S cluster.json", "--node-groups": f"simulate {EXPLAIN[8:]} --autoscaler ca --node-groups pipe.json",
+            "--descheduler": "rebalance -A --descheduler pipe.json -S cluster.json", "--kubeconfig": "explain pod.json --kubeconfig pipe.json",
+        }.items()
+    },
+    "an earlier report that is nested deep": (
+        "report -A --since since.json -S cluster.json", {"since.json": '{"a":' * 3_000 + "{}" + "}" * 3_000}, 2, "since.json: not what kubespread report -o json writes: nested deeper than 200 levels",
+    ),
+    **{
+        f"3 GB of nothing as {option}": (command, {"sparse": _sparse}, code, "sparse: not a text file (NUL byte at offset 0): expected YAML or JSON")
+        for option, (command, code) in {"POD": ("explain sparse -S cluster.json", 2), "-S": ("explain pod.json -S sparse", 3), "--since": ("report -A --since sparse -S cluster.json", 2)}.items()
+    },
     "a directory as SCENARIO": ("play d -S cluster.json", {"d": Path.mkdir}, 2, "d: Is a directory"),
     "a link to itself in a directory of clusters": ("explain pod.json -S .", {"loop.json": lambda path: path.symlink_to("loop.json")}, 3, "Too many levels of symbolic links"),
     # Size
@@ -150,7 +175,8 @@ CASES: dict[str, tuple[str, dict[str, Content], int, str]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_hostile_input_is_answered_or_refused(case: str, tmp_path: Path) -> None:
+def test_a_hostile_input_is_answered_or_refused(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubespread.manifest.text.PATIENCE", 0.05)
     command, files, code, said = CASES[case]
     for name, content in {"cluster.json": cluster(), "pod.json": pod(constraints=[hard(ZONE)]), **files}.items():
         if callable(content):

@@ -333,22 +333,9 @@ def test_what_nohup_ignores_stays_ignored() -> None:
     assert result.code == 0
 
 
-def test_a_named_pipe_that_nobody_writes_to_is_said_and_can_be_left(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with subprocess.Popen(
-        [str(PROGRAM), "explain", POD, "-S", pipe],
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=environment(),
-        preexec_fn=heed_interrupts,
-    ) as process:
-        assert process.stderr is not None
-        try:
-            said = process.stderr.readline()
-            process.send_signal(signal.SIGINT)
-            rest = process.communicate(timeout=10)[1]
-        finally:
-            process.kill()
-    assert said == f"reading {pipe}, a named pipe: waiting for what is written to it\n".encode()
-    assert (process.returncode, rest) == (130, b"error: interrupted\n")
+def test_a_named_pipe_that_is_written_to_late_is_waited_for_once_it_is_open(tmp_path: Path) -> None:
+    result = shell(
+        f'explain() {{ kubespread explain "$POD" -S {tmp_path}/pipe -o name -q; }}; mkfifo {tmp_path}/pipe; '
+        f'(sleep 1.5; cat "$CLUSTER") > {tmp_path}/pipe & explain'
+    )
+    assert result.code == 0

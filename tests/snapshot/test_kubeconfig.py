@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.snapshot.live import kubeconfig
 from kubespread.snapshot.live.kubeconfig import Access, choose
 
 Data = dict[str, Any]
@@ -67,7 +66,7 @@ def test_flags_replace_parts_of_the_context(tmp_path: Path) -> None:
 def test_files_that_are_not_there_are_skipped_but_not_the_one_of_the_flag(tmp_path: Path) -> None:
     files = written(tmp_path, first=config("https://one", context="c"))
     assert target(f"{tmp_path / 'missing'}{os.pathsep}{os.pathsep}{files}")[1] == "https://one"
-    with pytest.raises(kubespread.ManifestError, match="missing: kubeconfig: No such file or directory"):
+    with pytest.raises(kubespread.ManifestError, match="missing: No such file or directory"):
         choose(Access(kubeconfig=str(tmp_path / "missing")), {"KUBECONFIG": files})
 
 
@@ -312,10 +311,12 @@ def through(pipe: Path) -> Data:
 
 
 def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kubeconfig, "READ_LIMIT", 0.1)
+    monkeypatch.setattr("kubespread.manifest.text.PATIENCE", 0.1)
     with pytest.raises(kubespread.UsageError) as error:
         target(written(tmp_path, a=through(tmp_path / "pipe")))
-    assert str(error.value) == f"{tmp_path}/pipe: tokenFile of the kubeconfig: not read within 0.1s; is it a pipe?"
+    assert str(error.value) == (
+        f"{tmp_path}/pipe: tokenFile of the kubeconfig: a named pipe that no program has opened for writing"
+    )
 
 
 def test_a_token_that_comes_through_a_pipe(tmp_path: Path) -> None:

@@ -50,14 +50,13 @@ class HelpingCommand(TyperCommand):
         if not self.is_asked(ctx, args):
             return super().parse_args(ctx, args)
         # The program's own help and version do without it.
-        from kubespread.cli.options.pairs import refuse_empty, refuse_pairs, refuse_undecodable, say_what_is_waited_for
+        from kubespread.cli.options.pairs import refuse_empty, refuse_pairs, refuse_undecodable
 
         typed = self.make_parser(ctx).parse_args([*args])[0]
         refuse_empty(ctx, typed)
         refuse_undecodable(ctx, typed)
         rest = super().parse_args(ctx, args)
         refuse_pairs(ctx)
-        say_what_is_waited_for(ctx)
         return rest
 
     def get_params(self, ctx: Any) -> Any:

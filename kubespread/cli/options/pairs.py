@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from kubespread.cli.streams import say, stdout_takes_tables
+from kubespread.cli.streams import stdout_takes_tables
 from kubespread.config.layers import candidates
 from kubespread.errors import UsageError
 from kubespread.questions.question import Apart, Question, misplaced, options_of
@@ -167,8 +167,6 @@ _READ_AS_DIRECTORIES = (*READERS, "kustomize")
 _FILE = "FILE"
 _ENDS_OF_PATHS = (":", "@")
 """What may follow the path of a file in a word: ``node.yaml:3@zone=a``."""
-_PIPES_OF_SHELLS = ("/dev/", "/proc/")
-"""Where ``<(command)`` has its pipes, to which the command writes."""
 
 _Identity = tuple[int, int]
 """Device and inode: a link is the file that it leads to."""
@@ -253,20 +251,3 @@ def _stdin() -> _Identity | None:
     except OSError:
         return None
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
-
-
-def say_what_is_waited_for(context: Any) -> None:
-    """A line for each named pipe that a parsed command reads."""
-    if context.params.get("quiet"):
-        return
-    for name in (*READERS, "kubeconfig"):
-        for path in texts_of(context.params.get(name)):
-            if not path.startswith(_PIPES_OF_SHELLS) and _is_pipe(path):
-                say(f"reading {path}, a named pipe: waiting for what is written to it")
-
-
-def _is_pipe(path: str) -> bool:
-    try:
-        return Path(path).is_fifo()
-    except (OSError, ValueError):
-        return False

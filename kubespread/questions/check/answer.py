@@ -11,9 +11,10 @@ import msgspec
 from msgspec import Struct
 
 from kubespread.candidate.sources import is_reference
-from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
+from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import WorkloadName
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, STDIN, MalformedError, display_name, read_text_bytes
+from kubespread.manifest.json_stream import read_json
+from kubespread.manifest.text import STDIN
 from kubespread.questions.check.lint.engine import Checked, Checking, fingerprinted
 from kubespread.questions.check.lint.registry import RULES, rule_called, selected, unknown_codes
 from kubespread.questions.check.question import Check
@@ -218,15 +219,7 @@ def _known_findings(path: str | None) -> Set[str]:
     """The fingerprints in a baseline; none without one. Raises ManifestError for what is no baseline."""
     if path is None:
         return set()
-    file = display_name(path)
-    try:
-        baseline = msgspec.json.decode(read_text_bytes(path, MAX_MANIFEST_BYTES), type=CheckBaseline)
-    except OSError as error:
-        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
-    except MalformedError as error:
-        raise ManifestError(file, [error.fault]) from error
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise ManifestError(file, [Fault(f"not a baseline of kubespread check: {error}")]) from error
+    baseline = read_json(path, CheckBaseline, "a baseline of kubespread check")
     return {finding.fingerprint for finding in baseline.findings}
 
 

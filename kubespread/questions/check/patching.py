@@ -105,7 +105,8 @@ def _read(name: str, path: str, manifest: Manifest) -> _Patch | str:
         return "outside of the working directory, where no patch reaches"
     text = manifest.text or b""
     try:
-        is_same = manifest.text is not None and Path(path).read_bytes() == text
+        # Opening a named pipe once more may block.
+        is_same = manifest.text is not None and Path(path).is_file() and Path(path).read_bytes() == text
     except OSError:
         is_same = False
     shown = text.decode(errors="replace").replace("\n", "").replace("\t", "")

@@ -21,7 +21,8 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
 from kubespread.kube.providers import POOLS
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, MalformedError, display_name, read_text_bytes
+from kubespread.manifest.json_stream import read_json
+from kubespread.manifest.text import display_name
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.autoscaling.asked import usual_growth
@@ -109,17 +110,10 @@ class Compared(msgspec.Struct, frozen=True):
 def read_earlier(path: str, cluster: ClusterReference | None) -> Compared:
     """The report of ``cluster`` that ``-o json`` wrote to a file, alone or with those of a fleet's other clusters.
 
-    Raises UsageError.
+    Raises ManifestError, and UsageError where that is of others.
     """
-    file = f"--since {display_name(path)}"
-    try:
-        card = msgspec.json.decode(read_text_bytes(path, MAX_MANIFEST_BYTES), type=_Card)
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror or error}") from error
-    except MalformedError as error:
-        raise UsageError(f"{file}: {error.fault.message}") from error
-    except msgspec.DecodeError as error:
-        raise UsageError(f"{file}: not what kubespread report -o json writes: {error}") from error
+    file, expected = display_name(path), "what kubespread report -o json writes"
+    card = read_json(path, _Card, expected)
     if card.kind == "FleetReport":
         asked = None if cluster is None else (cluster.snapshot, cluster.context)
         cards = [card for member in card.clusters for card in member.reports]
@@ -129,7 +123,7 @@ def read_earlier(path: str, cluster: ClusterReference | None) -> Compared:
             raise UsageError(f"{file}: none of its {len(cards)} clusters is this one")
         card = found
     if card.kind != "Scorecard":
-        raise UsageError(f"{file}: not what kubespread report -o json writes: kind {card.kind or 'missing'}")
+        raise UsageError(f"{file}: not {expected}: kind {card.kind or 'missing'}")
     time = None if card.cluster is None else card.cluster.time
     return Compared({line.key: line for line in card.lines}, {area.area: area.score for area in card.areas}, time)
 

@@ -43,7 +43,7 @@ from kubespread.kube.well_known import (
     ZONE,
 )
 from kubespread.manifest.objects import KubernetesObject, read_objects
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, MalformedError, display_name, read_text_bytes
+from kubespread.manifest.text import display_name, faults_of, read_file
 from kubespread.snapshot.edits.nodes import check_label
 from kubespread.snapshot.edits.verb import Edit, Field, FieldValues, Form, Holds, NodeChange, path_in
 from kubespread.snapshot.topology_keys import full_topology_key, label_keys
@@ -65,22 +65,16 @@ def read_template(path: str) -> Node:
 
 def only_object(path: str, api_version: str, kind: str, expected: str) -> KubernetesObject:
     """The object of ``kind`` that the file at ``path`` holds, and nothing else. Raises ManifestError."""
-    file = display_name(path)
-    try:
-        objects = [item for item in read_objects(iter([read_text_bytes(path, MAX_MANIFEST_BYTES)])) if not item.size]
-    except OSError as error:
-        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
-    except MalformedError as error:
-        raise ManifestError(file, [error.fault]) from error
+    file, text = display_name(path), read_file(path)
+    with faults_of(file):
+        objects = [item for item in read_objects(iter([text])) if not item.size]
     kinds = [(item.api_version, item.kind) for item in objects]
     if kinds != [(api_version, kind)]:
         listed = ", ".join(full_kind(*pair) or "an object without kind" for pair in kinds)
         raise ManifestError(file, [Fault(f"expected {expected}, found {listed or 'nothing'}")])
-    try:
+    with faults_of(file):
         # Decoded here, once: numbers that no field holds are found only then.
         _ = objects[0].data
-    except MalformedError as error:
-        raise ManifestError(file, [error.fault]) from error
     return objects[0]
 
 

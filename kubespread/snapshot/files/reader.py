@@ -11,6 +11,7 @@ import io
 import os
 import re
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -49,6 +50,10 @@ MAX_ENTRIES = 1_000_000
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _TAR_MAGIC, _TAR_MAGIC_AT, _TAR_BLOCK = b"ustar", 257, 512
 _DAMAGED: tuple[type[Exception], ...] = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError)
+with suppress(ImportError):  # a Python that was built without it
+    from lzma import LZMAError
+
+    _DAMAGED += (LZMAError,)
 # A zip entry that is encrypted, or compressed in a way that Python does not know.
 _UNREADABLE: tuple[type[Exception], ...] = (RuntimeError, NotImplementedError)
 
@@ -134,7 +139,10 @@ def _in_tar(archive: str, file: IO[bytes]) -> Iterator[Entry]:
 
 def _in_zip(archive: str, file: IO[bytes]) -> Iterator[Entry]:
     budget = _Budget(archive)
-    with zipfile.ZipFile(file) as zipped:
+    # Names need not be the UTF-8, nor offsets the numbers, that they say they are.
+    with archive_errors(archive, ValueError, struct.error, OverflowError):
+        zipped = zipfile.ZipFile(file)
+    with zipped:
         for member in zipped.infolist():
             if member.is_dir() or not member.filename.endswith(SUFFIXES):
                 continue
@@ -334,6 +342,8 @@ LIST_COMMAND = (
 NO_PODS = "no Pod objects: every node counts as empty"
 _LARGE = {False: 2**20, True: 2**16}
 """Bytes from which on a file is worth keeping decoded, plain or zipped: about a hundred nodes with thirty pods each."""
+_HUGE = 2 * 2**30
+"""Bytes up to which it is: the whole file is read to find what is kept, also one that holds nothing."""
 
 
 def load(paths: Sequence[str]) -> Snapshot:
@@ -363,7 +373,7 @@ def _decoded_file(paths: Sequence[str]) -> DecodedFile | None:
         return None
     with suppress(OSError, ValueError):
         state = Path(path).stat()
-        if stat.S_ISREG(state.st_mode) and state.st_size >= _LARGE[path.endswith(".gz")]:
+        if stat.S_ISREG(state.st_mode) and _LARGE[path.endswith(".gz")] <= state.st_size <= _HUGE:
             # For small files the import alone takes longer than to decode them.
             from kubespread.snapshot.files.decoded import DecodedFile
 

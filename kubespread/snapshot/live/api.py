@@ -17,31 +17,10 @@ import msgspec
 from msgspec import Struct
 
 from kubespread.errors import ApiError
+from kubespread.manifest.text import within
 from kubespread.redaction import shown_url, without_secrets
 
 T = TypeVar("T")
-
-
-def within(seconds: float | None, job: Callable[[], T]) -> T:
-    """What ``job`` returns or raises. Raises TimeoutError when that takes longer, and leaves the job to itself."""
-    if seconds is None:
-        return job()
-    done: SimpleQueue[tuple[list[T], BaseException | None]] = SimpleQueue()
-
-    def work() -> None:
-        try:
-            done.put(([job()], None))
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
-            done.put(([], error))
-
-    threading.Thread(target=work, daemon=True).start()
-    try:
-        result, error = done.get(timeout=max(0.0, seconds))
-    except Empty:
-        raise TimeoutError from None
-    if error is not None:
-        raise error
-    return result[0]
 
 
 def in_parallel(jobs: Sequence[Callable[[], T]], workers: int) -> list[T]:

@@ -21,16 +21,13 @@ from msgspec import Struct
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.manifest.objects import describe, read_documents
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, FieldLines, MalformedError, read_text_bytes
+from kubespread.manifest.text import FieldLines, MalformedError, open_binary, read_file
 from kubespread.redaction import shown_url
-from kubespread.snapshot.live.api import within
 
 Data = dict[str, Any]
 
 _TLS_KEYS = ("certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "tls-server-name")
 _MAX_SMALL = 2**20
-READ_LIMIT = 10.0
-"""Seconds for a file that a kubeconfig names."""
 _QUOTED = re.compile(r"'[^']*'")
 _PATHS = {
     "clusters": ("certificate-authority",),
@@ -132,17 +129,10 @@ def _with_token(user: Data) -> Data:
 
 def read_small(file: str, field: str) -> bytes:
     """A file that ``field`` names and that no one makes large. Raises UsageError."""
-
-    def read() -> bytes:
-        with Path(file).open("rb") as opened:
-            return opened.read(_MAX_SMALL + 1)
-
     try:
-        # Reading a pipe without a writer would block forever.
-        content = within(READ_LIMIT, read)
-    except TimeoutError:
-        raise UsageError(f"{file}: {field} of the kubeconfig: not read within {READ_LIMIT:g}s; is it a pipe?") from None
-    except (OSError, ValueError) as error:
+        with open_binary(file) as opened:
+            content = opened.read(_MAX_SMALL + 1)
+    except (OSError, MalformedError) as error:
         raise UsageError(f"{file}: {field} of the kubeconfig: {getattr(error, 'strerror', None) or error}") from error
     if len(content) > _MAX_SMALL:
         raise UsageError(f"{file}: {field} of the kubeconfig: more than {_MAX_SMALL // 2**20} MiB")
@@ -193,11 +183,9 @@ def _merged(files: list[Path]) -> Data | None:
 
 
 def _read(file: Path) -> Data:
+    text = read_file(str(file))
     try:
-        text = read_text_bytes(str(file), MAX_MANIFEST_BYTES)
         documents = read_documents(text)
-    except OSError as error:
-        raise ManifestError(str(file), [Fault(f"kubeconfig: {error.strerror or error}")]) from error
     except MalformedError as error:
         # What the parser quotes could be a credential.
         quoted = _QUOTED.sub("'...'", error.fault.message)

@@ -14,8 +14,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from kubespread.errors import ApiError, NoClusterError, SnapshotError, UsageError
+from kubespread.manifest.text import within
 from kubespread.redaction import masked, remember_secret, shown_url
-from kubespread.snapshot.live.api import FORBIDDEN, NOT_FOUND, UNAUTHORIZED, BrokenConnectionError, Response, within
+from kubespread.snapshot.live.api import FORBIDDEN, NOT_FOUND, UNAUTHORIZED, BrokenConnectionError, Response
 from kubespread.snapshot.live.credential_plugin import TIME_LIMIT, plugin_name, run_plugin
 from kubespread.snapshot.live.kubeconfig import PROXY_SCHEMES, Access, Target, read_small, url_fault
 

@@ -24,7 +24,7 @@ from kubespread.kube.selector import Selector, from_label_selector, parse_select
 from kubespread.kube.time import nanoseconds
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubespread.manifest.objects import read_documents
-from kubespread.manifest.text import MAX_MANIFEST_BYTES, FieldLines, MalformedError, display_name, read_text_bytes
+from kubespread.manifest.text import FieldLines, display_name, faults_of, read_file
 
 # The types of descheduler/v1alpha2, as they are written, with the fields that are read.
 #
@@ -233,13 +233,9 @@ class PolicyError(Exception):
 def read_policy(path: str | Path) -> Policy:
     """The policy in the file at ``path``, ``-`` for standard input. Raises ManifestError."""
     file = display_name(str(path))
-    try:
-        text = read_text_bytes(str(path), MAX_MANIFEST_BYTES)
+    text = read_file(str(path))
+    with faults_of(file):
         documents = read_documents(text)
-    except OSError as error:
-        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
-    except MalformedError as error:
-        raise ManifestError(file, [error.fault]) from error
     if len(documents) != 1 or not isinstance(documents[0], dict):
         raise ManifestError(file, [Fault(f"expected one {KIND}, found {len(documents)} documents")])
     try:
