@@ -145,6 +145,8 @@ class UpdateRules(Struct, frozen=True):
     """
     completes_on_delete: bool = False
     """Since 1.37 status.currentRevision follows a finished update with the strategy OnDelete too."""
+    scales_down_first: bool = False
+    """Since 1.38 a Parallel StatefulSet deletes what is beyond its ordinals before it creates what is missing."""
 
     @classmethod
     def of(cls, version: KubeVersion) -> UpdateRules:
@@ -152,6 +154,7 @@ class UpdateRules(Struct, frozen=True):
             version.has("MaxUnavailableStatefulSet"),
             clears_unavailable_first=version.since(37),
             completes_on_delete=version.since(37),
+            scales_down_first=version.since(38),
         )
 
 
@@ -195,10 +198,13 @@ def reconcile(
     status = _status(members, revisions)
     actions: list[Action] = []
     if stateful_set.metadata.deletion_timestamp is None:
-        actions, waits = _replace_missing(members)
+        first, then = _replace_missing, _scale_down
+        if rules.scales_down_first and not members.monotonic:
+            first, then = then, first
+        actions, waits = first(members)
         if not waits:
-            condemned, waits = _scale_down(members)
-            actions += condemned
+            more, waits = then(members)
+            actions += more
         if not waits and strategy.type == _ROLLING_UPDATE:
             outdated = _outdated(members, strategy.rolling_update or RollingUpdate(), revisions.update, rules)
             actions += outdated

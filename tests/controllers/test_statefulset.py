@@ -200,6 +200,14 @@ def test_with_the_gate_max_unavailable(name: str) -> None:
         assert list(done.actions) == [Delete(pod) for pod in deleted]
 
 
+def test_a_parallel_one_scales_down_before_it_creates_since_1_38() -> None:
+    missing = stateful_set(2, **PARALLEL), members(0, 2)
+    create, delete = Create("st-1", 1, NEW), Delete("st-2")
+    actions = [one_pass(*missing, KubeVersion(minor)).actions for minor in (37, 38)]
+    assert actions == [(create, delete), (delete, create)]
+    assert one_pass(stateful_set(2), members(0, 2), KubeVersion(38)).actions == (create,)
+
+
 @pytest.mark.parametrize("version", [GATED, KubeVersion(37)], ids=["1.36 with the gate", "1.37"])
 def test_with_the_gate_an_ordered_one_goes_on_once_every_pod_is_available(version: KubeVersion) -> None:
     workload = stateful_set(3, **rolling(maxUnavailable=2))

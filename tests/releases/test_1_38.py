@@ -288,6 +288,13 @@ def test_addresses_with_leading_zeros(release: str, gates: str, said: str | None
         kubespread.explain(Snapshot.from_objects(TWO), asked, scheduler)
 
 
+def test_an_empty_runtime_class_name_is_refused_by_validation() -> None:
+    asked = pod()
+    asked["spec"]["runtimeClassName"] = ""
+    with pytest.raises(kubespread.ManifestError, match='runtimeClassName: Invalid value: "": a lowercase RFC 1123'):
+        kubespread.explain(Snapshot.from_objects(TWO), asked, Scheduler(kube_version=AFTER))
+
+
 AHEAD = Scheduler(kube_version=AFTER)
 STEPS = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": ["scale deploy/web=7"]}}
 ANSWERS: dict[str, Callable[[Snapshot], Sequence[str]]] = {

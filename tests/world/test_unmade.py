@@ -124,6 +124,20 @@ def test_what_is_not_made_is_counted_and_said(case: str) -> None:
     assert (on_nodes(living), lacking(living)) == (expected, lacks)
 
 
+@pytest.mark.parametrize(
+    ("release", "expected"),
+    [("1.37", ["db-0", "db-2", "db-3"]), ("1.38", ["db-0", "db-1", "db-2"])],
+    ids=["until 1.37", "since 1.38"],
+)
+def test_a_quota_that_refuses_a_parallel_pod_stops_scaling_down(release: str, expected: list[str]) -> None:
+    gone = "db-1"
+    pods = [each for each in stateful_set("db", ("n0",) * 4, parallel=True) if each["metadata"]["name"] != gone]
+    snapshot = Snapshot.from_objects([*NODES, *full(3, pods)])
+    living = world_of(snapshot, Scheduler(kube_version=release))
+    play(living, "scale sts/db=3")
+    assert sorted(pod for held in on_nodes(living).values() for pod in held) == expected
+
+
 def test_a_job_that_was_refused_its_pod_makes_it_later() -> None:
     workloads = [*deployment("web", ("n0", "n0")), *job("once", ("n0",))]
     living = world([*NODES[:1], *workloads, quota({"pods": "2"}, {"pods": "3"})])

@@ -59,13 +59,17 @@ def reconcile_stateful_set(world: Store, name: WorkloadName) -> bool:
     rollout.stateful_set = replace(stateful_set, status=made.status)
     current = made.status.current_revision or rollout.revisions.current
     rollout.revisions = statefulset.Revisions(current, rollout.revisions.update)
-    has_acted = False
+    has_acted = is_refused = False
     for action in made.actions:
         if isinstance(action, statefulset.Create):
             template = _stateful_pod(world, rollout, name, action)
             if template is None:
                 break
-            has_acted |= world.create(copy_of(template, action.pod, world.timestamp), template)
+            is_created = world.create(copy_of(template, action.pod, world.timestamp), template)
+            has_acted |= is_created
+            is_refused |= not is_created
+        elif is_refused and pods[action.pod].status.phase not in ENDED_PHASES:
+            break  # A pass ends with the errors of its creations, before the next of its parts.
         else:
             has_acted = True
             beyond = statefulset.ordinal_of(pods[action.pod], name.name) not in range(start, start + owner.replicas)
