@@ -14,7 +14,7 @@ from kubespread.questions.registry import QUESTIONS
 __version__ = "0.3.0"
 
 _NAMES = {
-    "errors": "KubespreadError ManifestError SnapshotError UsageError",
+    "errors": "KubespreadError ManifestError SnapshotError UnansweredError UsageError",
     "questions.advise.report": "AdviseReport",
     "questions.audit.report": "AuditReport",
     "questions.capacity.report": "CapacityReport",

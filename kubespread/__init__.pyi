@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, TypeVar, overload
 
 from kubespread.candidate.sources import PodGiven
-from kubespread.errors import KubespreadError as KubespreadError, ManifestError as ManifestError, SnapshotError as SnapshotError, UsageError as UsageError
+from kubespread.errors import KubespreadError as KubespreadError, ManifestError as ManifestError, SnapshotError as SnapshotError, UnansweredError as UnansweredError, UsageError as UsageError
 from kubespread.questions.advise.report import AdviseReport as AdviseReport
 from kubespread.questions.audit.report import AuditReport as AuditReport
 from kubespread.questions.autoscaling.asked import GroupsGiven
@@ -47,7 +47,7 @@ G = TypeVar("G", bound=PodGiven)
 __version__: str
 _HOMES: dict[str, str]
 _FUNCTIONS: dict[str, str]
-__all__ = ["AdviseReport", "AuditReport", "CapacityReport", "CheckReport", "ClusterSide", "CompareReport", "CompareWorkloadsReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "PlayReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UpgradeReport", "UsageError", "VerifyReport", "Workers", "__version__", "advise", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "play", "rebalance", "removable", "report", "rule", "rules", "simulate", "simulate_then", "survive", "topology_map", "upgrade", "verify", "write_baseline"]
+__all__ = ["AdviseReport", "AuditReport", "CapacityReport", "CheckReport", "ClusterSide", "CompareReport", "CompareWorkloadsReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "PlayReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UnansweredError", "UpgradeReport", "UsageError", "VerifyReport", "Workers", "__version__", "advise", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "play", "rebalance", "removable", "report", "rule", "rules", "simulate", "simulate_then", "survive", "topology_map", "upgrade", "verify", "write_baseline"]
 
 def explain(
     snapshot: Snapshot,
@@ -214,7 +214,7 @@ def simulate(
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     - ``on_refused``: Called with each workload that the API server would not take; else the first one raises.
     """
@@ -291,7 +291,7 @@ def simulate(
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     - ``on_refused``: Called with each workload that the API server would not take; else the first one raises.
     """
@@ -319,7 +319,7 @@ def play(
     - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.
     - ``deals``: Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 where controllers pick among equal pods or nodes, else 1).
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
@@ -365,7 +365,7 @@ def plan(
     - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
     - ``force``: Also evict pods without a controller; without it kubectl refuses.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
@@ -402,7 +402,7 @@ def compare(
     - ``recursive``: Also read subdirectories.
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
@@ -437,7 +437,7 @@ def compare(
     - ``recursive``: Also read subdirectories.
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
@@ -476,7 +476,7 @@ def survive(
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
     - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
@@ -531,7 +531,7 @@ def upgrade(
     - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
@@ -563,7 +563,7 @@ def audit(
     - ``key``: Count and lose the domains of this node label, such as a rack or capacity type (default: zones, and hosts where there are not several).
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
@@ -592,7 +592,7 @@ def report(
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``since``: Compare with an earlier report of the same cluster or fleet, saved with -o json: lines are new, worse, better, the same or gone.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
@@ -676,7 +676,7 @@ def removable(
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
@@ -747,7 +747,7 @@ def check(
     - ``recursive``: Also read subdirectories.
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
@@ -776,6 +776,6 @@ def verify(
     - ``namespace``: Namespace of workloads that are named without one, unless the promises set it.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which no further part of the answer is begun; it is then about those that are finished, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     """

@@ -25,6 +25,14 @@ class NoClusterError(UsageError):
     """Nothing says which cluster is meant."""
 
 
+class UnansweredError(KubespreadError):
+    """There is no answer for now, whatever is asked: the time is up, or whoever should work on it cannot."""
+
+
+class EngineError(UnansweredError):
+    """Nobody there does parts of an answer, or not as this process would."""
+
+
 class SnapshotError(KubespreadError):
     """The cluster could not be read: a missing file, a malformed one, no nodes in it."""
 

@@ -12,8 +12,9 @@ from kubespread.questions.registry import QUESTIONS
 
 PACKAGE = Path(__file__).parents[1] / "kubespread"
 
-# room -> rooms it may import; every room may import errors, escaping and wording.
+# room -> rooms it may import; every room may import deadline, errors, escaping and wording.
 ROOMS: dict[str, set[str]] = {
+    "deadline": set(),
     "errors": set(),
     "escaping": set(),
     "wording": set(),
@@ -154,7 +155,7 @@ def allowed(module: str, room: str) -> bool:
     inside = module.removeprefix("kubespread").removeprefix(".")
     return any(
         inside == other or inside.startswith(f"{other}.")
-        for other in {*ROOMS[room], room, "errors", "escaping", "wording"}
+        for other in {*ROOMS[room], room, "deadline", "errors", "escaping", "wording"}
     )
 
 

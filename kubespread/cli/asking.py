@@ -49,8 +49,8 @@ _TIMEOUT = Annotated[
     str | None,
     typer.Option(
         "--timeout", metavar="TIME", show_default=False, rich_help_panel="Workers",
-        help="Begin no further part of the answer after this time (60s, 1m30s), and answer with those that are "
-        "finished: the verdict is no or unknown, and the answer says what is missing.",
+        help="Give up what is not finished after this time (60s, 1m30s), and answer with the parts that are: "
+        "the verdict is no or unknown, and the answer says what is missing.",
     ),
 ]  # fmt: skip
 
@@ -180,12 +180,11 @@ def _answer_of_one(asked: Asked) -> ExitCode:
     *others, (cluster, scheduler) = question.clusters(opened, scheduler)
     answering = Answering(cluster, scheduler, asked.answer, speaking, others, question.never_modelled)
     with waiting(question.doing, quiet=speaking.quiet, verbose=speaking.verbose > 0) as hearing:
-        other = question.instead(
-            Scene(
-                opened, answering.scheduler, question, hearing.on_progress,
-                workers=workers, timeout=timeout, on_part=hearing.on_part,
-            )
+        scene = Scene(
+            opened, answering.scheduler, question, hearing.on_progress,
+            workers=workers, timeout=timeout, on_part=hearing.on_part,
         )  # fmt: skip
+        other = scene.in_the_end(lambda: question.instead(scene))
     if other is not None:
         asked_instead = question_of(other.name)
         writer = _writers(asked_instead)[answering.written.name]

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import NoReturn
 
 from kubespread.cli.streams import ExitCode, complain
-from kubespread.errors import KubespreadError, SnapshotError
+from kubespread.errors import KubespreadError, SnapshotError, UnansweredError
 
 PLUGIN_PREFIX = "kubectl-"
 # A terminal that is closed hangs up; Windows has none that does.
@@ -38,7 +38,7 @@ def main() -> NoReturn:
         code = _run()
     except KubespreadError as error:
         complain(str(error))
-        code = ExitCode.NO_CLUSTER if isinstance(error, SnapshotError) else ExitCode.BAD_INPUT
+        code = ExitCode.NO_CLUSTER if isinstance(error, SnapshotError | UnansweredError) else ExitCode.BAD_INPUT
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
     except BrokenPipeError:

@@ -36,7 +36,7 @@ _TOLD: Mapping[str, _Told] = {
     ),
     "timeout": _Told(
         "float | None", None,
-        "Seconds after which no further part of the answer is begun; it is then about those that are finished, its "
+        "Seconds after which parts of the answer that are not finished are given up; it is then about the others, its "
         "verdict no or unknown, and ``unfinished`` says what is missing.",
     ),
     "on_progress": _Told("OnProgress | None", None, "Called now and then with how far the answer is."),

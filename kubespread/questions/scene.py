@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.errors import KubespreadError, UsageError
+from kubespread.deadline import Deadline
+from kubespread.errors import KubespreadError, UnansweredError, UsageError
 from kubespread.escaping import escaped
 from kubespread.kube.time import SECOND, printed
 from kubespread.kube.versions import KubeVersion
@@ -54,6 +55,8 @@ R = TypeVar("R", bound=ClusterReport)
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _MAX_NAMED = 3
+_TO_CONCLUDE = 0.7
+"""Seconds for what is made of finished parts, after which the answer is given up."""
 _CONTEXT = "context "
 """What a source begins with that is one of a kubeconfig."""
 
@@ -89,7 +92,7 @@ class Scene(Struct, frozen=True, dict=True):
     workers: Workers = ALONE
     """Who does the independent parts of the answer, which does not depend on that."""
     timeout: float | None = None
-    """Seconds after which no further part is begun: the answer is then about those that are finished. None: all are."""
+    """Seconds after which parts are given up: the answer is then about those that are finished. None: all are."""
     on_part: OnPart | None = None
     _since: float = field(default_factory=monotonic)
 
@@ -203,6 +206,16 @@ class Scene(Struct, frozen=True, dict=True):
         """Whether the time is up."""
         return monotonic() >= self._until
 
+    def in_time(self) -> Deadline:
+        """What is done within is given up where it is not finished when the time is up."""
+        return Deadline(self._until)
+
+    def in_the_end(self, work: Callable[[], Result]) -> Result:
+        """What becomes of the whole answer, a moment after its parts. Raises UnansweredError."""
+        with Deadline(self._until + _TO_CONCLUDE):
+            return work()
+        raise UnansweredError(f"not finished within {printed(round((self.timeout or 0.0) * SECOND))}")
+
     def unfinished(self, what: str, parts: int, missing: Sequence[str]) -> Unfinished | None:
         """What is missing of an answer of so many parts; None where nothing is."""
         return unfinished(self.timeout, what, parts, missing)
@@ -242,12 +255,22 @@ class Inquiry:
         """The answer; None where the time was up before it was finished: the worst of a part is not the worst."""
         if not self.begins(name):
             return None
-        answer = self.of(question, doing)
-        if answer.unfinished is None:
+        answer = None
+        with self.scene.in_time():
+            answer = self.of(question, doing)
+        if answer is not None and answer.unfinished is None:
             return answer
         self.missing.append(name)
-        del self._answers[doing]
+        self._answers.pop(doing, None)
         return None
+
+    def part(self, name: str, made: Callable[[], Iterable[Item]]) -> Sequence[Item]:
+        """What is ``made``, one of the things that are to be finished in time; nothing where it is not."""
+        if self.begins(name):
+            with self.scene.in_time():
+                return [*made()]
+            self.missing.append(name)
+        return ()
 
     def begins(self, name: str) -> bool:
         """Whether there is time left for what is called ``name``."""
@@ -293,15 +316,20 @@ def ask(
 
     ``on_progress`` is called now and then with how far it is, ``on_refused`` with what the API server would not take
     while the answer is about the others; without it that raises. ``workers`` do its independent parts, and ``on_part``
-    is called with each; ``timeout`` is how many seconds it may take until no further one is begun. Raises UsageError,
-    SnapshotError and ManifestError.
+    is called with each; ``timeout`` is after how many seconds those are given up that are not finished. Raises
+    UsageError, SnapshotError, ManifestError, and UnansweredError where nothing is finished in time.
     """
-    return question.answered(
-        Scene(
-            snapshot, scheduler or Scheduler(), question, on_progress, on_refused, workers, checked_timeout(timeout),
-            on_part,
-        )
-    )  # fmt: skip
+    scene = Scene(
+        snapshot,
+        scheduler or Scheduler(),
+        question,
+        on_progress,
+        on_refused,
+        workers,
+        checked_timeout(timeout),
+        on_part,
+    )
+    return scene.in_the_end(lambda: question.answered(scene))
 
 
 def checked_timeout(timeout: float | None) -> float | None:

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from msgspec import Struct
 
-from kubespread.errors import KubespreadError, UsageError
+from kubespread.deadline import Deadline
+from kubespread.errors import EngineError, KubespreadError, UsageError
 
 Item = TypeVar("Item", contravariant=True)
 Result = TypeVar("Result", covariant=True)
@@ -36,10 +37,6 @@ that a cluster may take to answer.
 DIED = "a worker died, perhaps for lack of memory: what it was doing is done again"
 _SHARED_FROM = 100_000
 """Bytes from which a snapshot is one file for all workers, instead of a copy with every task."""
-
-
-class EngineError(UsageError):
-    """Nobody there does parts of an answer, or not as this process would."""
 
 
 class Work(Protocol[Item, Result]):
@@ -89,21 +86,21 @@ class Workers:
         until: float = inf,
     ) -> Iterator[Result]:
         """What ``work`` gives for each of ``items``, in their order; of the first few where it is ``until`` by
-        `monotonic` before the others are begun.
+        `monotonic` before the others are finished.
 
         ``make`` makes the same work, in another process, and took this one ``took`` seconds. Raises what it raises, for
         the first item for which it does.
         """
         since = monotonic()
         for number, item in enumerate(items):
-            now = monotonic()
-            if now >= until:
-                return
-            pace = (now - since) / number if number else 0.0
+            pace = (monotonic() - since) / number if number else 0.0
             if (jobs := self._worth(len(items) - number, pace, took)) > 1:
                 yield from self._handed_out(work, make, items[number:], jobs, until)
                 return
-            yield work(item)
+            finished = [*_in_turn(work, [item], until)]
+            if not finished:
+                return
+            yield from finished
 
     def _worth(self, left: int, pace: float, took: float) -> int:
         """How many workers should do what is left, each part of which takes ``pace`` seconds."""
@@ -140,16 +137,29 @@ class Workers:
             left = numbered[done:]
             outcomes = _in_cluster(asked, left, self, until) if self.engine else _in_processes(asked, left, jobs, until)
             try:
-                for result, assumed in outcomes:
+                for finished, assumed in outcomes:
                     work.assumed.update(dict.fromkeys(assumed))
-                    if isinstance(result, KubespreadError):
-                        raise result
+                    if not finished:
+                        return
+                    if isinstance(finished[0], KubespreadError):
+                        raise finished[0]
                     done += 1
-                    yield result
+                    yield from finished
             except BrokenProcessPool:
                 lost += 1
                 self.on_lost(DIED)
-        yield from map(work, _in_time(items[done:], until))
+        yield from _in_turn(work, items[done:], until)
+
+
+def _in_turn(work: Work[Item, Result], items: Iterable[Item], until: float) -> Iterator[Result]:
+    """What becomes of the first few, until one is not finished in time."""
+    for item in _in_time(items, until):
+        finished: tuple[Result, ...] = ()
+        with Deadline(until):
+            finished = (work(item),)
+        if not finished:
+            return
+        yield from finished
 
 
 def _in_time(items: Iterable[T], until: float) -> Iterator[T]:
@@ -160,8 +170,10 @@ def _in_time(items: Iterable[T], until: float) -> Iterator[T]:
 ALONE = Workers()
 
 
-Outcomes = Iterator[tuple[Any, list[str]]]
-"""What came of each item, an error included, and what was assumed for it; in order."""
+_Outcome = tuple[tuple[Any, ...], list[str]]
+"""What came of an item, an error included, or nothing once the time is up; and what was assumed for it."""
+Outcomes = Iterator[_Outcome]
+"""In order."""
 
 
 def _in_processes(asked: Made, items: Sequence[tuple[int, Any]], jobs: int, until: float) -> Outcomes:
@@ -222,7 +234,11 @@ def _begun(asked: Made, made: Any, items: Sequence[tuple[int, Any]], until: floa
 
     # What is handed out is finished: where time is short, no worker has a second item waiting.
     parallel = Parallel(return_as="generator", pre_dispatch="2 * n_jobs" if until == inf else "n_jobs")
-    return parallel(delayed(_outcome)(asked.name, made, asked.versions, *item) for item in _in_time(items, until))
+    return parallel(
+        # Another machine has another clock.
+        delayed(_outcome)(asked.name, made, asked.versions, until - monotonic(), *item)
+        for item in _in_time(items, until)
+    )
 
 
 def _ended(outcomes: Any) -> Outcomes:
@@ -298,13 +314,13 @@ _one_by_one = threading.Lock()
 """A worker of a Dask cluster may have several threads, for one work."""
 
 
-def _outcome(name: str, made: Any, versions: str, number: int, item: Any) -> tuple[Any, list[str]]:
-    """In a worker: what the work gives for ``item``, an error included, and what it assumed for that."""
+def _outcome(name: str, made: Any, versions: str, seconds: float, number: int, item: Any) -> _Outcome:
+    """In a worker, within so many seconds."""
     import pickle
     import platform
 
     global _last
-    with _one_by_one:
+    with _one_by_one, Deadline(monotonic() + seconds):
         if _last is None or _last.name != name or _last.number >= number:
             # It may have joined the cluster since its workers were looked at.
             _check_versions(_versions(), versions, platform.node())
@@ -317,7 +333,8 @@ def _outcome(name: str, made: Any, versions: str, number: int, item: Any) -> tup
             result = work(item)
         except KubespreadError as error:
             result = error
-        return result, list(islice(work.assumed, before, None))
+        return (result,), list(islice(work.assumed, before, None))
+    return (), []
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 from msgspec import Struct, field
 
+from kubespread.deadline import check
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import is_same_pod, priority_of
@@ -137,6 +138,7 @@ class Framework(Struct, frozen=True):
 
         Every evaluation of a pod passes through here, so gaps of the cluster's source that matter to it are noted here.
         """
+        check()
         memo = cluster.kinds.memo_of(pod)
         if memo.get("judged by") is not self:
             memo["judged by"] = self

@@ -22,6 +22,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from kubespread.deadline import check
 from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, Moves
 from kubespread.scheduler.cluster.columns import Codes, Counts, Mask, Positions
 from kubespread.scheduler.cluster.kinds import PodKind
@@ -416,6 +417,7 @@ class Placing:
 
     def feasible(self) -> Mask:
         """The nodes where the next copy fits."""
+        check()
         if self._prepared.rejection is not None:
             return np.zeros(len(self), dtype=np.bool_)
         rejected = self._barred | self.answers.rejects

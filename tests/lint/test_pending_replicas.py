@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -318,13 +318,11 @@ ASKING: dict[str, Data] = {
 def test_the_remedies_do_not_depend_on_who_checks_what(kinds: list[str], dealt: list[int], effort: int) -> None:
     """Two workers share the workloads in any way; the effort that all searches have together is often too little."""
 
-    def in_processes(
-        asked: Made, items: Sequence[tuple[int, int]], _: int, __: float
-    ) -> Iterator[tuple[Any, list[str]]]:
+    def in_processes(asked: Made, items: Sequence[tuple[int, int]], _: int, __: float) -> tasks.Outcomes:
         workers = [pickle.loads(asked.made)() for _ in range(2)]
         for number, item in items:
             worker = workers[dealt[number]]
-            yield worker(item), [*worker.assumed]
+            yield (worker(item),), [*worker.assumed]
 
     cluster = Snapshot.from_objects(NODES)
     workloads = [with_pod(web(name=f"web-{number}"), **ASKING[kind]) for number, kind in enumerate(kinds)]

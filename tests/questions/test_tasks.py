@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Snapshot, UsageError
+from kubespread.errors import EngineError
 from kubespread.questions import tasks
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.tasks import DIED, Made, Workers
@@ -97,9 +98,9 @@ def test_workers_take_over_once_what_is_left_takes_much_longer_than_to_start_the
 ) -> None:
     handed = list[int]()
 
-    def in_processes(_: Made, items: Sequence[tuple[int, int]], __: int, ___: float) -> Iterator[tuple[int, list[str]]]:
+    def in_processes(_: Made, items: Sequence[tuple[int, int]], __: int, ___: float) -> tasks.Outcomes:
         handed.extend(item for _, item in items)
-        yield from ((item * 2, [f"{item} has a double"]) for _, item in items)
+        yield from (((item * 2,), [f"{item} has a double"]) for _, item in items)
 
     clock = iter(range(100))
     monkeypatch.setattr(tasks, "_in_processes", in_processes)
@@ -216,7 +217,7 @@ def test_on_a_dask_cluster_the_answer_is_the_same_and_a_killed_worker_loses_noth
 def test_a_dask_cluster_of_other_versions_is_an_error(dask: str, monkeypatch: pytest.MonkeyPatch) -> None:
     there = kubespread.__version__
     monkeypatch.setattr(kubespread, "__version__", "9.9")
-    with pytest.raises(UsageError, match=f"the worker tcp://.* has kubespread {there}, .* comes from kubespread 9.9"):
+    with pytest.raises(EngineError, match=f"the worker tcp://.* has kubespread {there}, .* comes from kubespread 9.9"):
         doubled(None, 1, 2, engine=dask)
 
 
@@ -224,5 +225,5 @@ def test_a_dask_cluster_of_other_versions_is_an_error(dask: str, monkeypatch: py
 def test_where_no_dask_scheduler_is_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="the extra kubespread[dask] is not installed")
     monkeypatch.setattr(tasks, "_PATIENCE", 1)
-    with pytest.raises(UsageError, match="tcp://127.0.0.1:1: no Dask scheduler that distributed .* gets on with"):
+    with pytest.raises(EngineError, match="tcp://127.0.0.1:1: no Dask scheduler that distributed .* gets on with"):
         doubled(None, 1, 2, engine="tcp://127.0.0.1:1")

@@ -15,7 +15,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread import UsageError
+from kubespread import UsageError, deadline
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions import scene, tasks
 from kubespread.questions.removable.report import NodeRemoval, RemovableReport
@@ -32,11 +32,12 @@ SHOP = FIXTURES / "clusters" / "shop.yaml"
 _TICK = 1000.0
 
 
-def in_time(ask: Callable[..., Any], ticks: int, *args: Any, **how: Any) -> Any:
-    """The answer where each look at the clock takes a tick, and the time is up after so many."""
+def in_time(ask: Callable[..., Any], ticks: int, *args: Any, modules: Any = (tasks, scene), **how: Any) -> Any:
+    """The answer where each look at the clock by one of these takes a tick, and the time is up after so many."""
     start, looks = monotonic(), count()
     with pytest.MonkeyPatch.context() as patch:
-        for module in (tasks, scene):
+        patch.setattr(scene, "_TO_CONCLUDE", 1e18)
+        for module in modules:
             patch.setattr(module, "monotonic", lambda: start + _TICK * next(looks))
         return ask(*args, timeout=_TICK * (ticks + 0.5), **how)
 
@@ -126,8 +127,21 @@ RESTRICTED: dict[type[QuestionReport], Callable[[Any, Any], Any]] = {
 def test_an_answer_in_time_is_the_full_one_without_what_is_missing(
     question: str, objects: list[Data], ticks: int
 ) -> None:
+    check_in_time(question, objects, ticks, (tasks, scene))
+
+
+@pytest.mark.parametrize("question", ASKED)
+@settings(max_examples=4, deadline=None, phases=[Phase.generate])
+@given(objects=clusters(), ticks=st.integers(0, 11).map(lambda power: 2**power))
+def test_an_answer_that_ends_in_the_middle_of_a_part_is_the_full_one_without_it(
+    question: str, objects: list[Data], ticks: int
+) -> None:
+    check_in_time(question, objects, ticks, (tasks, scene, deadline))
+
+
+def check_in_time(question: str, objects: list[Data], ticks: int, modules: Any) -> None:
     snapshot, ask = snapshot_of(objects), ASKED[question]
-    full, part = ask(snapshot), in_time(ask, ticks, snapshot)
+    full, part = ask(snapshot), in_time(ask, ticks, snapshot, modules=modules)
     if part.unfinished is None:
         assert part == full
         return

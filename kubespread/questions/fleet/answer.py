@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from msgspec.structs import replace
 
 from kubespread.candidate.sources import read_once
-from kubespread.errors import KubespreadError, SnapshotError, UsageError
+from kubespread.errors import EngineError, KubespreadError, SnapshotError, UsageError
 from kubespread.questions.fleet.clusters import Member, members
 from kubespread.questions.fleet.report import FleetCluster, FleetReport, worst
 from kubespread.questions.question import ManifestsQuestion, Question
 from kubespread.questions.scene import OnProgress, Scene, ask, checked_timeout, cluster_reference, unfinished
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.tasks import ALONE, EngineError, Workers
+from kubespread.questions.tasks import ALONE, Workers
 from kubespread.reports.parts import outcome
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of

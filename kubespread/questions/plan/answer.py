@@ -93,8 +93,11 @@ def _in_order(question: Plan, scene: Scene) -> _Played:
     for change in looser(before, [pods[pod] for pod in sorted(refused & pods.keys())]):
         changed = replace(scene, given=scene.snapshot.edited(*change.edits))
         try:
-            if not scene.is_over and _tried(question, changed).report.verdict == "yes":
-                return replace(trial, report=replace(trial.report, remedy=change.what))
+            if scene.is_over:
+                break
+            with scene.in_time():
+                if _tried(question, changed).report.verdict == "yes":
+                    return replace(trial, report=replace(trial.report, remedy=change.what))
         except KubespreadError:
             # A budget that a manifest brings is not there yet.
             continue

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from msgspec.structs import replace
 
+from kubespread.deadline import check
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
@@ -87,6 +88,7 @@ def _surplus(start: Attempt, positions: Sequence[int], pods: Sequence[Pod]) -> l
         return above, total, pod.metadata.name
 
     while remaining and not all(goals[position].holds(counts[position]) for position in positions):
+        check()
         pod = max(remaining, key=fullness)
         if not fullness(pod)[0]:
             return []

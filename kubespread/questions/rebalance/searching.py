@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 
+from kubespread.deadline import check
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName, is_active, is_ready, is_terminating
 from kubespread.kube.well_known import MIRROR_POD
@@ -159,6 +160,7 @@ class _Stepwise:
     def _advances_with_one(self, group: Sequence[int], own: Sequence[Candidates], obstacles: Counter[str]) -> bool:
         """Evict the first pod that helps; the faults of those before it are added to ``obstacles``."""
         for alike in _best_first(self._attempt, group, own):
+            check()
             key = _next(self._attempt, alike)
             if key is None:
                 continue

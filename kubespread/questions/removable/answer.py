@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import Self
 
@@ -66,7 +66,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
     world = trials.baseline.world
     workload = whose(world, lambda _: True)
     alone = tuple(scene.tasks(trials, names, known=_known))
-    rows, together, untried = _removals(trials, alone, lambda: scene.is_over)
+    rows, together, untried = _removals(trials, alone, scene)
     report = RemovableReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -155,15 +155,15 @@ class _Group(Struct):
 
 
 def _removals(
-    trials: _Trials, alone: Sequence[NodeRemoval], is_over: Callable[[], bool]
+    trials: _Trials, alone: Sequence[NodeRemoval], scene: Scene
 ) -> tuple[tuple[NodeRemoval, ...], Together, Sequence[str]]:
     """The nodes tried ``alone``, each with its place among those that can go together; these; and those that were not
-    tried with them because it ``is_over``.
+    tried with them in time.
     """
     free_to_go = sorted(
         (row for row in alone if row.alone and not _set_apart(row)), key=lambda row: (row.pods, row.node)
     )
-    group = trials.together([row.node for row in free_to_go], is_over)
+    group = trials.together([row.node for row in free_to_go], scene)
     place = {name: number for number, name in enumerate(group.nodes, 1)}
     rows = [
         replace(row, place=place.get(row.node), held=row.held or group.held.get(row.node) or _set_apart(row))
@@ -281,7 +281,7 @@ class _Trials:
         if pods:
             yield Hold(cause="localStorage", detail="volumes of type emptyDir", pods=pods)
 
-    def together(self, names: Sequence[str], is_over: Callable[[], bool]) -> _Group:
+    def together(self, names: Sequence[str], scene: Scene) -> _Group:
         """Greedily, in the order of ``names``: a group that can go is removed, one that cannot is halved.
 
         Nodes of a group are cordoned at once, so that no pod moves from one to the next.
@@ -289,14 +289,20 @@ class _Trials:
         group = _Group(self.baseline.trial())
         most, start, misses = len(names), 0, 0
         asks, since = Asks(group.trial.world, names, self._flags), 0
-        while start < len(names) and misses < _IN_A_ROW and not is_over():
+        while start < len(names) and misses < _IN_A_ROW and not scene.is_over:
             size = max(1, min(asks.likely(start - since, _SHARE), most))
             batch = names[start : start + size]
             lost = self._domains.lost(group.trial.world, batch)
             held = tuple(Hold(cause="lastOfDomain", detail=domain) for domain in lost)
             if not held and (short := asks.short(start - since, size)):
                 held = (Hold(cause="noRoom", detail=short),)
-            held = held or self._try(group, batch)
+            if not held:
+                tried = None
+                with scene.in_time():
+                    tried = self._try(group, batch)
+                if tried is None:
+                    break
+                held = tried
             if not held:
                 start, most, misses = start + size, 2 * size, 0
                 asks, since = Asks(group.trial.world, names[start:], self._flags), start

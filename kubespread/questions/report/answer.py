@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import msgspec
@@ -307,8 +307,10 @@ class _Asking(Inquiry):
         if pending is not None:
             pods = {NamespacedName.of(pod): pod for pod in scene.now.pods if not pod.spec.node_name}
             yield from lines.of_pending(pending, pods, commands)
-        yield from self._as_it_is()
-        yield from self._grown()
+        yield from self.part("drains", self._as_it_is)
+        scene.world.assume(scene.world.objects.gap(HorizontalPodAutoscaler, "no workload is scaled up"))
+        if grown := list(lines.growing(scene.world, self.whose.those_in(scene.world))):
+            yield from self.part("scaling", partial(self._grown, grown))
         yield from self._lost(rows)
         capacity = self.whole("capacity", Capacity(), "adding up what is free")
         if capacity is not None:
@@ -326,8 +328,6 @@ class _Asking(Inquiry):
 
     def _as_it_is(self) -> Iterator[ReportLine]:
         """What keeps pods from being evicted, and which of them break rules of their own."""
-        if not self.begins("drains"):
-            return
         world = self.scene.world
         counts = whose(world, self.whose.those_in(world))
         # Each of what follows asks it of every pod.
@@ -342,13 +342,9 @@ class _Asking(Inquiry):
         yield from lines.of_kept_nodes(kept, len(self.scene.now.nodes), self.commands)
         yield from lines.of_strays(lines.strays(world, workload), self.commands)
 
-    def _grown(self) -> Iterator[ReportLine]:
+    def _grown(self, grown: Sequence[tuple[WorkloadName, str, int]]) -> Iterator[ReportLine]:
         """Autoscaled workloads at their maximum, all together; alone those that lack pods then, or may take others'."""
         scene = self.scene
-        grown = list(lines.growing(scene.world, self.whose.those_in(scene.world)))
-        scene.world.assume(scene.world.objects.gap(HorizontalPodAutoscaler, "no workload is scaled up"))
-        if not grown or not self.begins("scaling"):
-            return
         baseline, _ = scene.asking(scene.question, "scaling up").settled("anything is scaled up")
         growth = usual_growth(Pending(**self.shared), scene.now, baseline.world)
         together = lines.at_maximum(baseline, grown, growth)

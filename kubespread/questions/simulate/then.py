@@ -60,7 +60,7 @@ def simulate_then(
         settings=tuple(set), preemption=preemption, deals=deals,
     )  # fmt: skip
     scene = Scene(snapshot, scheduler or Scheduler(), question, workers=Workers(jobs), timeout=checked_timeout(timeout))
-    return played(question, scene)
+    return scene.in_the_end(lambda: played(question, scene))
 
 
 def played(question: Simulate, scene: Scene) -> PlayReport:

@@ -17,7 +17,7 @@ import msgspec
 
 from kubespread.candidate.replicas import autoscalers_of
 from kubespread.candidate.sources import Reference
-from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
+from kubespread.errors import Fault, KubespreadError, ManifestError, UnansweredError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, PodDisruptionBudget
 from kubespread.kube.api.core import Pod
@@ -136,12 +136,7 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
     promises = question.promises if suggested is None else terms.read_promises(suggested)
     today = question.today or datetime.datetime.now(datetime.UTC).date()
     verifying.check(promises)
-    rows, missing = list[VerifiedClause](), list[str]()
-    for number, promise in enumerate(promises.promises, 1):
-        if scene.is_over:
-            missing.append(f"{number}: {promise.whose}")
-            continue
-        rows += (_judged(row, promise, today) for row in verifying.promise(number, promise))
+    rows = [_judged(row, promises.promises[row.promise - 1], today) for row in verifying.rows()]
     return VerifyReport(
         kube_version=str(scene.release),
         cluster=source,
@@ -154,7 +149,7 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
         gaps=verifying.said("gaps"),
         not_modelled=verifying.said("not_modelled"),
         notes=tuple(dict.fromkeys((*notes, *verifying.said("notes")))),
-        unfinished=scene.unfinished("promise", len(promises.promises), missing),
+        unfinished=scene.unfinished("promise", len(verifying.asked), verifying.missing),
     )
 
 
@@ -220,10 +215,14 @@ class _Verifying(Inquiry):
         data = probes([name for name in names if desired_replicas(self._world, name)], losable)
         probed = terms.read_promises(data)
         self.check(probed)
-        rows = [row for number, promise in enumerate(probed.promises, 1) for row in self.promise(number, promise)]
-        promises = list(suggestions(data["promises"], rows))
+        promises = list(suggestions(data["promises"], self.rows()))
         if not promises:
-            raise UsageError("nothing holds of it that could be promised")
+            late = self.scene.unfinished("promise", len(self.asked), self.missing)
+            raise (
+                UsageError("nothing holds of it that could be promised")
+                if late is None
+                else UnansweredError(late.sentence)
+            )
         return of_data(promises)
 
     def _domains(self, key: str) -> set[str]:
@@ -255,8 +254,15 @@ class _Verifying(Inquiry):
             raise whose.none_found(self.scene.now)
         return names
 
-    def promise(self, number: int, promise: terms.Promise) -> Iterator[VerifiedClause]:
-        """What becomes of each thing that it promises."""
+    def rows(self) -> list[VerifiedClause]:
+        """What becomes of each thing that is promised, as far as there is time."""
+        return [
+            row
+            for number, promise in enumerate(self._promises, 1)
+            for row in self.part(f"{number}: {promise.whose}", partial(self._clauses, number, promise))
+        ]
+
+    def _clauses(self, number: int, promise: terms.Promise) -> Iterator[VerifiedClause]:
         of = partial(self._clause, number, promise)
         for workload in self._chosen[promise.path]:
             yield from self._survivals(of, promise, workload)

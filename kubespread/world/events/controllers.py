@@ -24,6 +24,7 @@ from kubespread.controllers.operated import another
 from kubespread.controllers.outage import evicted_after
 from kubespread.controllers.replicaset import victims
 from kubespread.controllers.statefulset import reconcile as stateful_set_pass
+from kubespread.deadline import check
 from kubespread.errors import KubespreadError
 from kubespread.kube.api import workloads as api
 from kubespread.kube.api.core import Node, Pod
@@ -317,6 +318,7 @@ def schedule(world: Store, only: Sequence[PodKey] | None = None) -> bool:
 
 def _try(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
     """One scheduling cycle of a pod; whether it changed anything."""
+    check()
     chosen = world.queue.choose(waiting, world.living, world.surroundings.chance.tiebreaker)
     if chosen is None:
         return _preempts(world, waiting, budgets)

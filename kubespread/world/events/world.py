@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from kubespread.controllers.deployment import replicas_of
 from kubespread.controllers.statefulset import ordinal_of
+from kubespread.deadline import check
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName, is_active, is_ready, is_terminating
 from kubespread.world.events.controllers import (
@@ -61,6 +62,7 @@ class World(Store):
         return self._pass(dirty) or self._pass(self.api_server.who_may_retry(kinds, kind_of))
 
     def _pass(self, names: Sequence[WorkloadName]) -> bool:
+        check()
         for name in names:
             self.dirty.pop(name, None)
         # What it makes of no pods, and of refused ones, differs too.

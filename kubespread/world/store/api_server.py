@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.controllers.disruption import Eviction, Scales, budget_status, evict, reads_scale, selector_of
+from kubespread.deadline import check
 from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, admitted_again, gaps_again
 from kubespread.kube.admission.quota import Ledger, is_charged, with_usage
 from kubespread.kube.api.cluster_objects import ClusterObjects, PodDisruptionBudget
@@ -159,6 +160,7 @@ class ApiServer:
 
     def admit(self, pod: Pod, template: Pod, owner: WorkloadName) -> tuple[Pod, Pod] | None:
         """The pod and its template as stored; None if the pod is refused, which is remembered."""
+        check()
         self._assume(gaps_again(self._objects, self._plugins))
         try:
             admitted = self._admitted_again(template)

@@ -1,0 +1,46 @@
+"""Until when something may be worked on. Whatever may go on for long asks each time round: every pod that is made,
+judged or placed, every pass of a controller.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from time import monotonic
+from types import TracebackType
+from typing import Self
+
+
+class OutOfTimeError(Exception):
+    """Raised between two things, never within one. What was being worked out is lost; what it began from is whole."""
+
+
+class Deadline:
+    """What is done within is given up once it is ``until``, as `monotonic` counts; another thread may make that sooner.
+
+    It lies within the deadline of whoever asked for it: where that is over, all are given up.
+    """
+
+    def __init__(self, until: float) -> None:
+        self.until = until
+
+    def __enter__(self) -> Self:
+        self._outer = _current.get()
+        self._token = _current.set(self)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _error: object, _traceback: TracebackType | None) -> bool:
+        _current.reset(self._token)
+        return kind is OutOfTimeError and monotonic() >= self.until
+
+    def is_over(self) -> bool:
+        return monotonic() >= self.until or (self._outer is not None and self._outer.is_over())
+
+
+_current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+
+
+def check() -> None:
+    """Raises OutOfTimeError once the time is up."""
+    deadline = _current.get()
+    if deadline is not None and deadline.is_over():
+        raise OutOfTimeError
