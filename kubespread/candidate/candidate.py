@@ -31,6 +31,7 @@ from kubespread.controllers.operated import another, next_name
 from kubespread.controllers.pod_creation import NewPod, PodCreator, ephemeral_claims, generated_name
 from kubespread.controllers.registry import new_pod, replicas
 from kubespread.controllers.statefulset import creates_one_by_one, from_free_ordinal
+from kubespread.deadline import check
 from kubespread.errors import Fault, KubespreadError, ManifestError, SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
 from kubespread.kube.admission.gated_fields import DROPPED, drop_fields
@@ -430,6 +431,7 @@ def _from_creator(place: Place, row: Kind, creator: ApiObject, plain: Any, surro
 
     Raises ManifestError, also where it has none.
     """
+    check()
     template, path = row.pod_template(creator), row.template_path
     if template is None:
         message = f"{place.item.field(path)}: expected a pod template, found null"

@@ -85,7 +85,7 @@ MOST_LISTED = 52_000
 
 def text_of(answer: types.CallToolResult | MCPError) -> str:
     assert isinstance(answer, types.CallToolResult)
-    (content,) = answer.content
+    content, _ = answer.content
     assert isinstance(content, types.TextContent)
     return content.text
 

@@ -24,6 +24,7 @@ from kubespread.candidate.replicas import is_one_template, is_rolled_out, refuse
 from kubespread.candidate.settings import parse_settings
 from kubespread.candidate.sources import Choosing, Reference, Source, Sources, missing_namespace, read_sources
 from kubespread.controllers.deployment import without_hash
+from kubespread.deadline import check
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Namespace, Pod
@@ -183,15 +184,19 @@ class Playing(Struct, frozen=True):
             (f"step {place + 1} ({step.text})", partial(self._check, step, steps[:place]))
             for place, step in enumerate(steps)
         ]
-        for where, check in (*checks, ("spec.readiness", partial(self._check_workloads, self.scenario.stuck, steps))):
+        for where, is_possible in (
+            *checks,
+            ("spec.readiness", partial(self._check_workloads, self.scenario.stuck, steps)),
+        ):
             try:
-                check()
+                is_possible()
             except UsageError as error:
                 faults.append(f"{where}: {error}")
         if faults:
             raise UsageError(*faults)
 
     def _check(self, step: Step, before: Sequence[Step]) -> None:
+        check()
         action, nodes = step.action, self.world.living.nodes.objects
         brings_nodes = any(earlier.action is not None and earlier.action.brings_nodes for earlier in before)
         if isinstance(action, AddNode) and not brings_nodes:
