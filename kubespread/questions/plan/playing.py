@@ -189,7 +189,7 @@ class Playing(Struct, frozen=True):
             ("spec.readiness", partial(self._check_workloads, self.scenario.stuck, steps)),
         ):
             try:
-                is_possible()
+                asks()
             except UsageError as error:
                 faults.append(f"{where}: {error}")
         if faults:
