@@ -184,10 +184,7 @@ class Playing(Struct, frozen=True):
             (f"step {place + 1} ({step.text})", partial(self._check, step, steps[:place]))
             for place, step in enumerate(steps)
         ]
-        for where, is_possible in (
-            *checks,
-            ("spec.readiness", partial(self._check_workloads, self.scenario.stuck, steps)),
-        ):
+        for where, asks in (*checks, ("spec.readiness", partial(self._check_workloads, self.scenario.stuck, steps))):
             try:
                 asks()
             except UsageError as error:
