@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 TIMEOUT, _LONGEST = 60.0, 3600.0
 """Seconds for a call: usually, and at most."""
-Seconds = Annotated[float, Meta(gt=0, le=_LONGEST, description="Seconds; what is not finished then is left out.")]
+Seconds = Annotated[float, Meta(gt=0, le=_LONGEST, description="Seconds for the answer.")]
 _OF_DRAINS, _OF_DRAINS_TOO = (Meta(description=f"Of drains in edits (default {what}).") for what in ("true", "false"))
 """Short: each tool lists it, and a model reads all of them before it asks. Questions that drain say more."""
 
