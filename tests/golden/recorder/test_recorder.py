@@ -79,6 +79,19 @@ def test_a_case_of_each_family_is_answered(family: str) -> None:
     assert [each for each in found if each.what == "crash" and "KeyError" not in str(each.ours)] == []
 
 
+def test_resources_that_devices_back_are_not_balanced_as_that_crashes_kube_scheduler() -> None:
+    balanced: set[str] = set()
+    for case in cases("backed", 1, 60):
+        backed = {each["spec"].get("extendedResourceName") for each in case["objects"] if each["kind"] == "DeviceClass"}
+        profiles = json.loads(case["config"])["profiles"] if "config" in case else []
+        for arguments in profiles[0]["pluginConfig"] if profiles else ():
+            if arguments["name"] == "NodeResourcesBalancedAllocation":
+                names = {resource["name"] for resource in arguments["args"]["resources"]}
+                assert not names & backed
+                balanced |= names
+    assert {"cpu", "nvidia.com/gpu"} <= balanced
+
+
 def test_lines_are_added_to_the_only_place_where_they_belong() -> None:
     for insertion in (*KUBERNETES.insertions, *DESCHEDULER.insertions):
         assert inserted(f"a\n{insertion.after}b\n", insertion) == f"a\n{insertion.after}{insertion.lines}b\n"

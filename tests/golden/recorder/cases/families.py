@@ -317,8 +317,18 @@ def backed_resources(draw: Draw) -> Data:
     found = _decorated(draw, devices(draw, rich=draw.chance(0.7)), 0.05)
     back_resources(draw, found)
     if draw.chance(0.85):
-        found["config"] = configs.configuration(configs.profile(*configs.scoring(draw)))
+        found["config"] = configs.configuration(configs.profile(*_not_crashing(found, configs.scoring(draw))))
     return found
+
+
+def _not_crashing(case: Data, arguments: list[Data]) -> list[Data]:
+    """Without what crashes kube-scheduler 1.36: NodeResourcesBalancedAllocation over a resource that devices back."""
+    backed = {each["spec"].get("extendedResourceName") for each in case["objects"] if each["kind"] == "DeviceClass"}
+    for each in arguments:
+        if each["name"] == "NodeResourcesBalancedAllocation":
+            resources = each["args"]["resources"]
+            each["args"]["resources"] = [weighed for weighed in resources if weighed["name"] not in backed]
+    return arguments
 
 
 def declared(draw: Draw) -> Data:
