@@ -530,7 +530,6 @@ WAITING = {
 }
 
 
-
 def replayed(folder: str, verdict: str, code: int, said: str, field: tuple[str, str]) -> Case:
     """A scenario on a control plane of 1.36.2: as many pods are ready and wait as there."""
     files = f"running/{folder}/cluster.scenario.json -S running/{folder}/cluster.json"

@@ -39,6 +39,7 @@ CASES: dict[str, tuple[Data, str]] = {
     "a suspended Job": (JOB, f"Job/later {SUSPENDED}"),
     "a suspended CronJob": (CRON_JOB, f"CronJob/nightly {SUSPENDED}"),
     "a pod from a file": (with_metadata(annotations={"kubernetes.io/config.source": "file"}), STATIC),
+    "a mirror pod as it is stored": (with_metadata(annotations={"kubernetes.io/config.mirror": "x"}, uid="u"), STATIC),
     "a pod of a node": (with_metadata(ownerReferences=owned_by("Node", "n0", api_version="v1")), STATIC),
 }
 

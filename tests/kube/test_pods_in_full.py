@@ -404,6 +404,17 @@ def test_metadata(case: str) -> None:
     assert texts(candidate, "metadata.") == faults
 
 
+def test_a_stored_pod_has_what_it_was_given_on_its_node() -> None:
+    candidate = pod(ephemeralContainers=[{"name": "d", "image": "x"}])
+    candidate["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
+    assert texts(candidate, "") == [
+        'metadata.annotations[kubernetes.io/config.mirror]: Invalid value: "x": must set spec.nodeName if mirror pod annotation is set',
+        "spec.ephemeralContainers: Forbidden: cannot be set on create",
+    ]
+    candidate["metadata"]["uid"] = "u"
+    assert texts(candidate, "") == []
+
+
 RUN_AS = {"securityContext": {"runAsUser": 2**31}}
 SIGNAL = {"lifecycle": {"stopSignal": "SIGFOO"}}
 BY_VERSION: dict[str, tuple[Data, KubeVersion, list[str]]] = {

@@ -250,11 +250,13 @@ def _until_unreadable(faults: Iterator[FieldFault]) -> list[FieldFault]:
 
 def _pod_faults(pod: core.Pod, version: KubeVersion) -> Iterator[FieldFault]:
     meta, spec = pod.metadata, pod.spec
+    # A pod that is stored is asked about off its node, and with what it was given there.
+    is_stored = bool(meta.uid)
     yield from _metadata_faults(meta, "metadata")
-    yield from _annotation_faults(meta.annotations, spec, "metadata.annotations")
+    yield from _annotation_faults(meta.annotations, spec, "metadata.annotations", has_node=is_stored)
     yield from _spec_faults(pod, "spec", version, pod_name=meta.name, is_pod=True)
     yield from image_faults(spec, "spec")
-    if isinstance(spec, full.PodSpec) and spec.ephemeral_containers:
+    if isinstance(spec, full.PodSpec) and spec.ephemeral_containers and not is_stored:
         yield forbidden("spec.ephemeralContainers", "cannot be set on create")
     if spec.node_name and spec.scheduling_gates:
         yield forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
@@ -336,9 +338,11 @@ def _finalizer_faults(finalizers: Sequence[str], path: str) -> Iterator[FieldFau
             yield invalid(f"{path}[{position}]", finalizer, detail)
 
 
-def _annotation_faults(annotations: Mapping[str, str], spec: core.PodSpec, path: str) -> Iterator[FieldFault]:
+def _annotation_faults(
+    annotations: Mapping[str, str], spec: core.PodSpec, path: str, *, has_node: bool = False
+) -> Iterator[FieldFault]:
     """Of annotations that mean something to Kubernetes."""
-    if MIRROR_POD in annotations and not spec.node_name:
+    if MIRROR_POD in annotations and not (has_node or spec.node_name):
         detail = "must set spec.nodeName if mirror pod annotation is set"
         yield invalid(f"{path}[{MIRROR_POD}]", annotations[MIRROR_POD], detail)
     cost = annotations.get(POD_DELETION_COST)
