@@ -2,8 +2,8 @@
 and default plugins that it has otherwise.
 
 A docstring names it as ``Source: FILE, NAME, NAME`` with a file of Kubernetes and functions, methods, types, variables
-or constants that it defines, as of 1.36.2; lines that continue it are indented. Of another project its name and release
-stand before the file.
+or constants that it defines, as of 1.36.2, or as a whole file or folder; lines that continue it are indented. Of another
+project its name and release stand before the file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kubespread.scheduler.plugins.registry import default_plugins
 PACKAGE = Path(__file__).parents[2] / "kubespread"
 _LINE = re.compile(r"^Source: .*(?:\n    .*)*", re.MULTILINE)
 _SHAPE = re.compile(
-    r"Source: (?:(?P<project>[\w-]+ v?[\d.]+): )?(?P<file>[\w.-]+(?:/[\w.-]+)+\.go), (?P<names>\w+(?:, \w+)*)"
+    r"Source: (?:(?P<project>[\w-]+ v?[\d.]+): )?(?P<file>[\w.-]+(?:/[\w.-]+)+)(?:, (?P<names>\w+(?:, \w+)*))?"
 )
 _PLUGINS = "pkg/scheduler/apis/config/v1/default_plugins.go"
 _PLUGIN = re.compile(r"\{Name: names\.(\w+)(?:, Weight: ptr\.To\[int32\]\((\d+)\))?\}")
@@ -52,7 +52,9 @@ def sources_of(module: str) -> Iterator[Source]:
             match = _SHAPE.fullmatch(" ".join(line.split()))
             if match is None:
                 raise ValueError(f"{module}: {line}")
-            yield Source(match["file"], tuple(match["names"].split(", ")), match["project"] or "")
+            yield Source(
+                match["file"], tuple(match["names"].split(", ") if match["names"] else ()), match["project"] or ""
+            )
 
 
 def missing(checkout: Path) -> Iterator[str]:
@@ -65,7 +67,7 @@ def missing(checkout: Path) -> Iterator[str]:
             if not file.exists():
                 yield f"{module}: there is no {source.file}"
                 continue
-            code = file.read_text()
+            code = file.read_text() if source.names else ""
             for name in source.names:
                 if not re.search(
                     rf"^(?:(?:func (?:\([^)]*\) )?|type |var |const ){name}\b|\t{name}(?: [\w.]+)? += )",

@@ -1,9 +1,8 @@
-"""IP addresses, networks and URLs.
+"""IP addresses, networks and URLs, as Go's net/netip and net/url parse them.
 
 Source: staging/src/k8s.io/apiserver/pkg/cel/library/ip.go
 Source: staging/src/k8s.io/apiserver/pkg/cel/library/cidr.go
 Source: staging/src/k8s.io/apiserver/pkg/cel/library/urls.go
-Source: Go's net/netip, ParseAddr, ParsePrefix, and net/url, ParseRequestURI
 """
 
 from __future__ import annotations

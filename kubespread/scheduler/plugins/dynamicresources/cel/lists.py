@@ -1,6 +1,6 @@
 """The functions of lists, sets, maps and optional values.
 
-Source: vendor/github.com/google/cel-go/ext/lists.go, Lists of version 3
+Source: vendor/github.com/google/cel-go/ext/lists.go, Lists
 Source: vendor/github.com/google/cel-go/ext/sets.go
 Source: vendor/github.com/google/cel-go/ext/comprehensions.go
 Source: vendor/github.com/google/cel-go/cel/library.go, OptionalTypes

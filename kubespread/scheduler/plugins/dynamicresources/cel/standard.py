@@ -1,7 +1,7 @@
 """The functions of the language itself: operators and conversions.
 
 Source: vendor/github.com/google/cel-go/common/stdlib/standard.go
-Source: vendor/github.com/google/cel-go/common/types, Add, Compare, ConvertToType and their kin
+Source: vendor/github.com/google/cel-go/common/types
 Source: vendor/github.com/google/cel-go/common/types/overflow.go
 """
 

@@ -1,6 +1,6 @@
 """The functions of texts.
 
-Source: vendor/github.com/google/cel-go/ext/strings.go, Strings of version 2
+Source: vendor/github.com/google/cel-go/ext/strings.go, Strings
 Source: vendor/github.com/google/cel-go/ext/formatting.go
 Source: vendor/github.com/google/cel-go/common/types/string.go
 Source: staging/src/k8s.io/apiserver/pkg/cel/library/regex.go

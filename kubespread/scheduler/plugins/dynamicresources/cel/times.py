@@ -1,6 +1,5 @@
-"""Durations and timestamps.
+"""Durations and timestamps, as Go's time parses them.
 
-Source: Go's time, ParseDuration, and Parse with RFC3339
 Source: vendor/github.com/google/cel-go/common/stdlib/standard.go, inTimeZone
 """
 
