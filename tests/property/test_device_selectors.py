@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
-from kubespread.scheduler.plugins.dynamicresources.cel.syntax import CompileError
+from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError
 
 ENVIRONMENT = cel.NewEnv()

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from kubespread.kube.quantity import parse
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled, most_cost
-from kubespread.scheduler.plugins.dynamicresources.cel.syntax import CompileError
-from kubespread.scheduler.plugins.dynamicresources.cel.types import UnsupportedExpressionError
+from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, parse_semver
 from tests.golden.cases import FIXTURES
 

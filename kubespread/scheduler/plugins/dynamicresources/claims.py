@@ -23,8 +23,7 @@ from kubespread.kube.pod_requests import amounts, is_sidecar
 from kubespread.kube.quantity import QuantityText
 from kubespread.scheduler.cluster.columns import requested_by_name
 from kubespread.scheduler.plugin import Code, Status
-from kubespread.scheduler.plugins.dynamicresources.cel.syntax import CompileError
-from kubespread.scheduler.plugins.dynamicresources.cel.types import UnsupportedExpressionError
+from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError
 from kubespread.scheduler.plugins.dynamicresources.devices import ClaimKey, DeviceID, Facts, OfferedDevice, Rules
 from kubespread.scheduler.plugins.dynamicresources.ledger import DeviceLedger

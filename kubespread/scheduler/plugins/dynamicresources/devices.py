@@ -23,7 +23,6 @@ from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, named, nowhere
-from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, Value, parse_semver
 
 
@@ -135,6 +134,9 @@ class OfferedDevice(Struct, eq=False, dict=True):
         """Whether a CEL expression selects it. Raises EvaluationError, CompileError and UnsupportedExpressionError."""
         answer = self._answers.get(expression)
         if answer is None:
+            # Most clusters have no such devices, and the language takes its time to load.
+            from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
+
             try:
                 answer = compiled(expression)(self._facts)
             except EvaluationError as error:

@@ -38,8 +38,7 @@ from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_s
 from kubespread.scheduler.cluster.running import ClaimUsers
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.dynamicresources.allocation import Allocated, SearchTooLongError, allocate
-from kubespread.scheduler.plugins.dynamicresources.cel.syntax import CompileError
-from kubespread.scheduler.plugins.dynamicresources.cel.types import UnsupportedExpressionError
+from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError
 from kubespread.scheduler.plugins.dynamicresources.claims import (
     IN_MEMORY_NAME,

@@ -45,10 +45,7 @@ from kubespread.scheduler.plugin import (
     ZeroScores,
 )
 from kubespread.scheduler.plugins.dynamicresources.allocation import SearchTooLongError, allocate, keeps_away
-from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled, most_cost
-from kubespread.scheduler.plugins.dynamicresources.cel.costs import COST_LIMIT
-from kubespread.scheduler.plugins.dynamicresources.cel.syntax import CompileError
-from kubespread.scheduler.plugins.dynamicresources.cel.types import UnsupportedExpressionError
+from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.claims import (
     ALL,
     AllocationError,
@@ -363,6 +360,9 @@ def _requests(spec: api.ResourceClaimSpec) -> Iterator[api.ExactDeviceRequest]:
 
 def _remarks(selectors: Iterable[api.DeviceSelector]) -> Iterator[str]:
     """Which of them are not evaluated, and which the API server takes for too complex before a device is looked at."""
+    from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled, most_cost
+    from kubespread.scheduler.plugins.dynamicresources.cel.costs import COST_LIMIT
+
     expressions = dict.fromkeys(selector.cel.expression for selector in selectors if selector.cel is not None)
     for expression in expressions:
         try:

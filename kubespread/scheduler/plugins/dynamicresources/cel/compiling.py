@@ -17,8 +17,14 @@ from kubespread.scheduler.plugins.dynamicresources.cel.estimating import Estimat
 from kubespread.scheduler.plugins.dynamicresources.cel.evaluating import Planner, Run
 from kubespread.scheduler.plugins.dynamicresources.cel.lexing import Faults
 from kubespread.scheduler.plugins.dynamicresources.cel.macros import expanded
-from kubespread.scheduler.plugins.dynamicresources.cel.syntax import MAX_DEPTH, CompileError, Node, Parser
-from kubespread.scheduler.plugins.dynamicresources.cel.types import ANY, BOOL, Type, UnsupportedExpressionError
+from kubespread.scheduler.plugins.dynamicresources.cel.syntax import MAX_DEPTH, Node, Parser
+from kubespread.scheduler.plugins.dynamicresources.cel.types import (
+    ANY,
+    BOOL,
+    CompileError,
+    Type,
+    UnsupportedExpressionError,
+)
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, Optional, Value, type_of
 
 Selector = Callable[[Mapping[str, Value]], bool]

@@ -21,7 +21,6 @@ from kubespread.scheduler.plugins.dynamicresources.cel.costs import COST_EXCEEDE
 from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Function, Overload
 from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
     Call,
-    CompileError,
     Fold,
     ListOf,
     Literal,
@@ -31,7 +30,7 @@ from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
     Select,
 )
 from kubespread.scheduler.plugins.dynamicresources.cel.texts import pattern
-from kubespread.scheduler.plugins.dynamicresources.cel.types import DYN, Type
+from kubespread.scheduler.plugins.dynamicresources.cel.types import DYN, CompileError, Type
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     NO_OVERLOAD,
     NONE,

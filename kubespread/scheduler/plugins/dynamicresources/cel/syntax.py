@@ -23,10 +23,6 @@ MAX_DEPTH = 250
 _MAX_RECOVERIES, _MAX_SKIPPED = 30, 256
 
 
-class CompileError(Exception):
-    """The expression is no selector; the text is Kubernetes'."""
-
-
 class _Noted(Struct, eq=False, kw_only=True):
     depth: int = 0
     """How many operators, selections and calls it has one in the other."""

@@ -14,6 +14,10 @@ MAX_WEIGHT = 500
 """How many parts a type may have: ``{a: a}`` doubles that of ``a``."""
 
 
+class CompileError(Exception):
+    """The expression is no selector; the text is Kubernetes'."""
+
+
 class UnsupportedExpressionError(Exception):
     """The expression cannot be evaluated here; the text says why."""
 
