@@ -72,6 +72,10 @@ EVERYDAY = {
         "no", 1, "karpenter adds 1 node: 1 of 2 pods placed; still waiting: ml/trainer",
         ("reason", "spec.limits of NodePool gpu leave 0 of nvidia.com/gpu 6"),
     ),
+    "the limit of a NodePool is named where nobody asks for Karpenter": Case(
+        "pending -A -S everyday/12-karpenter-limit-not-named/cluster.json.gz",
+        "no", 1, "trainer: spec.limits of NodePool gpu leave 1 of nvidia.com/gpu 6, less than the pod requests",
+    ),
     "a domain that Karpenter counts and kube-scheduler does not see is named": Case(
         f"simulate {FULL}/web.json -S {FULL}/snapshot.json --autoscaler karpenter --instance-types "
         f"{FULL}/instance_types.json",

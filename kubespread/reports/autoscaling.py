@@ -88,6 +88,10 @@ class GroupVerdict(Report, frozen=True):
     """As the autoscaler has it."""
     reason: str
     """Why a node of it does not help, or why it gets none."""
+    too_large: bool = False
+    """Whether the reason is that the limits of its NodePool leave less than the pod requests, whatever its nodes are
+    like.
+    """
 
 
 class UnhelpedPods(Report, frozen=True):
@@ -179,6 +183,10 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
         """How many pods still wait."""
         return sum(len(kind.pods) for kind in self.pending)
 
+    def reasons(self, kind: UnhelpedPods) -> Iterator[str]:
+        """Why pods still wait; where nothing tells what new nodes are like, only the limits that keep them off any."""
+        return (verdict.reason for verdict in kind.groups if verdict.too_large or not self.unknown_groups)
+
     @property
     def price(self) -> Decimal | None:
         """Of all new nodes together; None where that of one is not known."""
@@ -205,9 +213,13 @@ def autoscaler_sentence(report: AutoscalingReport) -> str:
     if not report.unknown_groups:
         return f"{report.called} {adds} for {waiting}, {report.left or 'none'} still pending"
     before, whom = (f" {adds} for {waiting}, but", f"the other {report.left:,}") if report.added else (":", waiting)
-    pools = some_of(report.unknown_groups, _MAX_NAMED)
+    return f"{report.called}{before} {whether_taken(report.unknown_groups, whom)}"
+
+
+def whether_taken(pools: Sequence[str], whom: str) -> str:
+    """Of pools without a template."""
     why = "as their instance types are not in the cluster"
-    return f"{report.called}{before} whether new nodes of {pools} would take {whom} is not known, {why}"
+    return f"whether new nodes of {some_of(pools, _MAX_NAMED)} would take {whom} is not known, {why}"
 
 
 def scaled_sentences(moments: Sequence[AutoscalingReport | None]) -> Iterator[str]:
@@ -227,5 +239,6 @@ def scaled_sentences(moments: Sequence[AutoscalingReport | None]) -> Iterator[st
 def why_waiting(report: AutoscalingReport) -> Iterator[str]:
     """``Deployment/web: 2 pods still pending: it may have 3 nodes and has them``."""
     for kind in report.pending[:_MAX_NAMED]:
-        why = some_of(list(dict.fromkeys(verdict.reason for verdict in kind.groups)), _MAX_NAMED)
-        yield f"{kind.workload.called}: {count_of(len(kind.pods), 'pod')} still pending: {why}"
+        waits = "" if report.unknown_groups else f" {count_of(len(kind.pods), 'pod')} still pending:"
+        if why := some_of(list(dict.fromkeys(report.reasons(kind))), _MAX_NAMED):
+            yield f"{kind.workload.called}:{waits} {why}"

@@ -40,7 +40,7 @@ def of_daemons() -> Data:
 
 ASSUMED = "karpenter (assumed from NodePool any, new nodes like node n1) adds 1 node"
 LIMITED = (
-    "ReplicaSet/web: 1 pod still pending: spec.limits of NodePool any leave 0 of cpu 4, too little for another node"
+    "ReplicaSet/web: 1 pod still pending: spec.limits of NodePool any leave 0 of cpu 4, less than the pod requests"
 )
 FULL = [pooled(cpu="4"), node_pool(limits={"cpu": "8"})]
 
@@ -68,6 +68,15 @@ CASES = {
             "pod requests",
         ],
     ),
+    "a limit that keeps a pod off a pool is named, whether or not another would take it": Case(
+        [node_pool(limits={"cpu": "500m"}), node_pool("other"), *waiting(1)],
+        [
+            "karpenter (assumed from NodePools any, other): whether new nodes of other would take 1 pending pod is not "
+            "known, as their instance types are not in the cluster",
+            "ReplicaSet/web: spec.limits of NodePool any leave 500m of cpu 500m, less than the pod requests",
+        ],
+        gaps=1,
+    ),
     "static pools do not grow": Case([pooled(), node_pool(replicas=1), *waiting(4)], []),
     "a pod of a DaemonSet is none that it adds a node for": Case([pooled(cpu="1"), node_pool(), of_daemons()], []),
     "requirements that cannot be read are a gap": Case(
@@ -83,7 +92,7 @@ CASES = {
 
 
 def _said(report: QuestionReport) -> list[str]:
-    return [text for text in report.answer if "karpenter" in text or "still pending" in text]
+    return [text for text in report.answer if "karpenter" in text or "still pending" in text or "spec.limits" in text]
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -112,5 +121,5 @@ def test_report_says_what_karpenter_would_add_at_the_maximum_of_an_autoscaler() 
     (line,) = (line for line in kubespread.report(cluster).lines if line.key == "scaling/default/Deployment/web")
     assert line.what.partition(" cpu.; ")[2] == (
         f"{ASSUMED} for 6 pending pods, 2 still pending; Deployment/web: 2 pods still pending: spec.limits of NodePool "
-        "any leave 0 of cpu 8, too little for another node"
+        "any leave 0 of cpu 8, less than the pod requests"
     )

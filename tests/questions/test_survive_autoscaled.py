@@ -101,7 +101,7 @@ CASES = {
         [
             NEITHER,
             "losing zone a or b: karpenter (assumed from NodePool any) adds no node, 1 pod still pending: spec.limits "
-            f"of NodePool any leave 2 of cpu 6, too little for another node, {INSIDE}",
+            f"of NodePool any leave 2 of cpu 6, less than the pod requests, {INSIDE}",
         ],
         [pooled("n1", "a", cpu="4"), pooled("n2", "b", cpu="4"), node_pool(limits={"cpu": "6"}), *WEB],
     ),
@@ -124,6 +124,10 @@ def test_what_machines_nobody_knows_would_take_is_not_known() -> None:
     report = kubespread.survive(Snapshot.from_objects([*TWO, node_pool(), *WEB]), autoscaler="karpenter")
     assert report.verdict == "unknown"
     assert any("instance types of any" in gap for gap in report.gaps)
+    assert (
+        "losing zone a or b: karpenter adds no node, whether new nodes of any would take 1 pod is not known, as their "
+        "instance types are not in the cluster"
+    ) in report.answer
 
 
 def test_a_pool_of_unknown_machines_adds_none_that_anybody_is_told_of() -> None:

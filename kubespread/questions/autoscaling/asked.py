@@ -97,13 +97,15 @@ def usual_growth(asked: AskedOfAutoscaler, snapshot: Snapshot, world: World) -> 
 
 def grown(growth: Growth | None, world: World, lost: Lost = NOTHING_LOST) -> Grown | None:
     """What is added outside of what is ``lost``. None without an autoscaler, where no pod waits, and where nobody asked
-    for it and it adds nothing, as no pod is its business or nothing tells what new nodes are like: that is a gap.
+    for it and it adds nothing, as no pod is its business or nothing tells what new nodes are like: that is a gap. A
+    limit that keeps a pod off any of them is told.
     """
     if growth is None or not world.waiting:
         return None
     after = world.fork()
     report = replace(growth.autoscale(after, searches=False, lost=lost), assumed_from=growth.assumed_from)
-    is_told = report.added or (report.waiting and not report.unknown_groups)
+    is_limited = any(verdict.too_large for kind in report.pending for verdict in kind.groups)
+    is_told = report.added or is_limited or (report.waiting and not report.unknown_groups)
     return Grown(report, after) if is_told or not report.assumed_from else None
 
 

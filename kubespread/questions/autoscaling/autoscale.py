@@ -406,12 +406,14 @@ def _unhelped(
     limited = karpenter.at_their_limits(groups, world.cluster.nodes.objects)
     hindrance = karpenter.hindrances(world.cluster, groups, daemons)
 
+    def verdict(group: ZoneGroup, pods: Alike) -> GroupVerdict:
+        left = karpenter.too_little_for(pods.pod, group, world.cluster.nodes.objects)
+        return GroupVerdict(group=group.name, reason=left or reason(group, pods), too_large=bool(left))
+
     def reason(group: ZoneGroup, pods: Alike) -> str:
         """Why a group does not help."""
         if group.name in limited:
             return limited[group.name]
-        if group.template is None and (left := karpenter.too_little_for(pods.pod, group, world.cluster.nodes.objects)):
-            return left
         if group.template is None and not _may_take(group, pods):
             return "all its nodes have a taint, a label or a zone that keeps the pod off"
         if why := unfit(world.cluster, daemons, group, [pods]):
@@ -423,7 +425,7 @@ def _unhelped(
             workload=workload_of(world, pods.waiting[0].pod),
             pods=tuple(NamespacedName.of(waiting.pod) for waiting in pods.waiting),
             message=world.message(pods.waiting[0]),
-            groups=(*(GroupVerdict(group=group.name, reason=reason(group, pods)) for group in groups), *barred),
+            groups=(*(verdict(group, pods) for group in groups), *barred),
         )
 
 

@@ -88,15 +88,14 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
         yield from _sentences(self)
 
 
-def _scaled(report: PendingReport, scaled: AutoscalingReport) -> str:
-    """``karpenter adds 2 nodes: 3 of 4 pods placed; still waiting: web-3``."""
-    if scaled.unknown_groups:
-        return autoscaler_sentence(scaled)
+def _scaled(report: PendingReport, scaled: AutoscalingReport) -> Iterator[str]:
+    """``karpenter adds 2 nodes: 3 of 4 pods placed; still waiting: web-3``, and why it waits."""
     adds = f"{scaled.called} adds {count_of(scaled.added, 'node') if scaled.added else 'no node'}"
     waited = {pod for group in report.groups for pod in group.pods}
     placed = f"{len(waited.difference(report.still_pending)):,} of {count_of(report.pending, 'pod')} placed"
     left = f"; still waiting: {some_of(report.still_pending, _MAX_NAMED)}" if report.still_pending else ""
-    return f"{adds}: {placed}{left}"
+    yield autoscaler_sentence(scaled) if scaled.unknown_groups else f"{adds}: {placed}{left}"
+    yield from why_waiting(scaled)
 
 
 def _sentences(report: PendingReport) -> Iterator[str]:
@@ -106,7 +105,7 @@ def _sentences(report: PendingReport) -> Iterator[str]:
         return
     scaled = report.autoscaling
     if scaled is not None and not scaled.assumed_from:
-        yield _scaled(report, scaled)
+        yield from _scaled(report, scaled)
     changes = [group for group in report.groups if group.freed]
     freed = sum(group.freed for group in changes)
     placed = sum(len(group.pods) for group in report.groups if group.cause in ("fits", "preempts"))
@@ -120,8 +119,7 @@ def _sentences(report: PendingReport) -> Iterator[str]:
     else:
         yield f"{headline}; no change was found that frees any"
     if scaled is not None and scaled.assumed_from:
-        yield _scaled(report, scaled)
-        yield from why_waiting(scaled)
+        yield from _scaled(report, scaled)
     for group in (group for group in report.groups if group.victims):
         whose = group.workloads[0].called if len(group.workloads) == 1 else count_of(len(group.workloads), "workload")
         change = "" if group.change is None else f" with {group.change.brief}"

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.reports.autoscaling import AutoscalingReport
+from kubespread.reports.autoscaling import AutoscalingReport, whether_taken
 from kubespread.reports.happened import LandedPods, NodeEviction, UnmadePods, of_unknown
 from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, preempted_pods
@@ -343,10 +343,12 @@ def _grown(losses: Sequence[DomainLoss]) -> str:
     adds = _most([report.added for report in scaled], "node") if any(report.added for report in scaled) else "no node"
     zones = Counter(group.zone for group in whole.groups for _ in range(group.added) if group.zone)
     where = ", ".join(f"{number:,} in {zone}" for zone, number in sorted(zones.items())) if len(losses) == 1 else ""
-    reasons = dict.fromkeys(verdict.reason for report in scaled for kind in report.pending for verdict in kind.groups)
+    reasons = dict.fromkeys(reason for report in scaled for kind in report.pending for reason in report.reasons(kind))
     why = f": {some_of(list(reasons), _MAX_NAMED)}" if any(left) and reasons else ""
-    still = f"{_most(left, 'pod') if any(left) else 'none'} still pending{why}"
-    return f"{_losing(losses)}: {whole.called} adds {adds}{f' ({where})' if where else ''}, {still}"
+    unknown = list(dict.fromkeys(name for report in scaled for name in report.unknown_groups))
+    waiting = _most(left, "pod") if any(left) else "none"
+    still = whether_taken(unknown, waiting) if unknown else f"{waiting} still pending"
+    return f"{_losing(losses)}: {whole.called} adds {adds}{f' ({where})' if where else ''}, {still}{why}"
 
 
 _Rank = tuple[bool, int, int]

@@ -182,7 +182,7 @@ def test_who_still_waits_hears_why() -> None:
     report = grown([*SMALL, *waiting(1, cpu="9")], pools, [MEDIUM, AMD])
     (pods,) = report.pending
     assert {each.group: each.reason for each in pods.groups} == {
-        "limited": "spec.limits of NodePool limited leave 1 of cpu 1, too little for another node",
+        "limited": "spec.limits of NodePool limited leave 1 of cpu 1, less than the pod requests",
         "none": "on an empty node of it, whatever its instance type: Insufficient cpu",
         "small": "on an empty node of it, whatever its instance type: Insufficient cpu",
     }
