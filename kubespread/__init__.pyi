@@ -575,6 +575,9 @@ def report(
     namespace: str | None = None,
     selector: str = "",
     preemption: bool = True,
+    autoscaler: str | None = None,
+    node_groups: GroupsGiven = None,
+    instance_types: InstanceTypesGiven | None = None,
     since: str | Path | None = None,
     jobs: int | None = 1,
     timeout: float | None = None,
@@ -590,6 +593,9 @@ def report(
     - ``namespace``: Ask about the workloads of this namespace.
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``since``: Compare with an earlier report of the same cluster or fleet, saved with -o json: lines are new, worse, better, the same or gone.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.

@@ -94,6 +94,8 @@ class NodeGroup(Struct, frozen=True):
     """That of the expander ``priority``."""
     price: Decimal | None = None
     """Of one node; None where its source does not say."""
+    is_static: bool = False
+    """Whether it has a number of nodes of its own, whatever pods wait."""
 
 
 class NodeGroups(Struct, frozen=True):
@@ -107,12 +109,12 @@ _TOLD_BY = {Autoscaler.CLUSTER_AUTOSCALER: MachineDeployment, Autoscaler.KARPENT
 
 
 def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[NodeGroup, ...]:
-    """Karpenter's NodePools but static ones, or the MachineDeployments that cluster-autoscaler is configured to scale.
+    """Karpenter's NodePools, or the MachineDeployments that cluster-autoscaler is configured to scale.
 
     Raises UsageError where there are none.
     """
     if autoscaler is Autoscaler.KARPENTER:
-        groups = growing_pools(objects)
+        groups = node_pools(objects)
     else:
         machine_groups = map(_machine_deployment_group, objects.of(MachineDeployment))
         groups = tuple(group for group in machine_groups if group is not None)
@@ -123,9 +125,9 @@ def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[
     return groups
 
 
-def growing_pools(objects: ClusterObjects) -> tuple[NodeGroup, ...]:
-    """Karpenter's NodePools but static ones, whose number of nodes does not follow the pods that wait."""
-    return tuple(node_pool_group(pool) for pool in objects.of(NodePool) if pool.spec.replicas is None)
+def node_pools(objects: ClusterObjects) -> tuple[NodeGroup, ...]:
+    """Karpenter's NodePools."""
+    return tuple(map(node_pool_group, objects.of(NodePool)))
 
 
 NODE_POOL_LABEL = "karpenter.sh/nodepool"
@@ -153,6 +155,7 @@ def node_pool_group(pool: NodePool) -> NodeGroup:
         requirements=tuple(_requirement(name, requirement) for requirement in requirements),
         limits=pool.spec.limits,
         weight=pool.spec.weight,
+        is_static=pool.spec.replicas is not None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ class Commands(Struct, frozen=True):
     context: str | None
     whose: str
     """``-A``, or ``-n NAMESPACE`` and ``-l LABELS``."""
+    autoscaling: Sequence[str] = ()
+    """The options of the autoscaler that is asked for, for the questions that have them."""
 
     @classmethod
     def about(cls, question: WorkloadsQuestion[Any], scene: Scene) -> Commands:

@@ -607,10 +607,12 @@ OF_AUTOSCALER = {"node_groups": ("autoscaler",), "instance_types": ("autoscaler"
 """What needs an autoscaler."""
 NO_GROWTH = "autoscalers: no replicas and no nodes are added"
 """What is not modeled of autoscalers; where one adds nodes `with_growth` says what is not then."""
+NO_NODES = "autoscalers: no nodes are added besides"
 
 
 def with_growth(not_modelled: Iterable[str]) -> tuple[str, ...]:
-    return tuple("autoscalers of pods: no replicas are added" if text is NO_GROWTH else text for text in not_modelled)
+    of_pods = "autoscalers of pods: no replicas are added"
+    return tuple(of_pods if text is NO_GROWTH else text for text in not_modelled if text is not NO_NODES)
 
 
 AUTOSCALER_TYPES = {

@@ -227,7 +227,7 @@ def scaled_sentences(moments: Sequence[AutoscalingReport | None]) -> Iterator[st
     pod waited.
     """
     scaled = [report for report in moments if report is not None]
-    if scaled and scaled[-1].assumed_from:
+    if scaled and (scaled[-1].assumed_from or scaled[-1].unknown_groups):
         yield autoscaler_sentence(scaled[-1])
     elif scaled:
         added = sum(report.added for report in scaled)

@@ -105,9 +105,8 @@ def test_without_capacity_it_cannot_grow_from_zero() -> None:
     [
         (Autoscaler.CLUSTER_AUTOSCALER, [machines({})], "no MachineDeployment that may grow"),
         (Autoscaler.KARPENTER, [machines({f"{SIZE}-max-size": "5"})], "no NodePool that may grow"),
-        (Autoscaler.KARPENTER, [pool(replicas=3)], "no NodePool that may grow"),
     ],
-    ids=["machines without a maximum", "the other autoscaler's", "a static pool"],
+    ids=["machines without a maximum", "the other autoscaler's"],
 )
 def test_a_cluster_without_any(kind: Autoscaler, objects: list[Data], message: str) -> None:
     with pytest.raises(UsageError, match=f"--autoscaler {kind} needs --node-groups FILE: .*{message}"):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from shlex import quote
 from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
@@ -11,14 +12,7 @@ from msgspec.structs import replace
 
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.node_groups.file import read_node_groups
-from kubespread.node_groups.groups import (
-    Autoscaler,
-    InstanceType,
-    NodeGroup,
-    NodeGroups,
-    groups_of_cluster,
-    growing_pools,
-)
+from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups, groups_of_cluster, node_pools
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.autoscaling.templates import NOTHING_LOST, Lost
 from kubespread.reports.autoscaling import AutoscalingReport
@@ -87,12 +81,12 @@ def usual_growth(asked: AskedOfAutoscaler, snapshot: Snapshot, world: World) -> 
     if (autoscale_as_asked := growth(asked, snapshot)) is not None:
         return Growth(autoscale_as_asked)
     try:
-        pools = growing_pools(snapshot.objects)
+        pools = node_pools(snapshot.objects)
     except SnapshotError as error:
         world.assume([f"what Karpenter adds is not known: {error}"])
         return None
-    names = tuple(pool.name for pool in pools)
-    return Growth(partial(autoscale, groups=pools, kind=Autoscaler.KARPENTER), names) if pools else None
+    names = tuple(pool.name for pool in pools if not pool.is_static)
+    return Growth(partial(autoscale, groups=pools, kind=Autoscaler.KARPENTER), names) if names else None
 
 
 def grown(growth: Growth | None, world: World, lost: Lost = NOTHING_LOST) -> Grown | None:
@@ -116,6 +110,12 @@ def with_files_read(asked: AskedOfAutoscaler) -> dict[str, Any]:
         "node_groups": read_node_groups(groups) if isinstance(groups, str) else groups,
         "instance_types": None if types is None else read_instance_types(types),
     }
+
+
+def options_of(asked: AskedOfAutoscaler) -> Iterator[str]:
+    """The autoscaler's options as a shell takes them; of groups and types that are in no file there is none."""
+    named = {"autoscaler": asked.autoscaler, "node-groups": asked.node_groups, "instance-types": asked.instance_types}
+    return (f"--{option} {quote(name)}" for option, name in named.items() if isinstance(name, str))
 
 
 def _groups(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> NodeGroups:

@@ -250,7 +250,7 @@ def autoscale(
     pending = pod_groups(world)
     launches = kind is Autoscaler.KARPENTER
     zones = zone_groups(
-        groups,
+        [group for group in groups if not group.is_static],
         world.living.nodes.objects,
         launches=launches,
         types=types if launches else (),
@@ -259,6 +259,8 @@ def autoscale(
         gone=lost.nodes,
     )
     zones, barred = _outside(zones, lost)
+    static = "it is static: its number of nodes does not follow the pods that wait"
+    barred += [GroupVerdict(group=group.name, reason=static) for group in groups if group.is_static]
     searches = searches and bool(pending) and not any(group.has_types for group in zones)
     search = FewestNodes(world.fork(), [group.fork() for group in zones], daemons) if searches else None
     picked = [

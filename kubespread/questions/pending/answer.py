@@ -42,6 +42,7 @@ from kubespread.questions.commands import Commands
 from kubespread.questions.patches import commands_for
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import PendingFor, PendingReport, StuckGroup
+from kubespread.questions.question import with_growth
 from kubespread.questions.remedies.change import Answer, Change
 from kubespread.questions.remedies.edited_worlds import EditedWorlds, PlayedGoal
 from kubespread.questions.remedies.families import FAMILIES, Stuck
@@ -393,7 +394,9 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
         autoscaling=None if scaled is None else scaled.report,
         still_pending=() if scaled is None else tuple(_waiting_in(scaled.world, is_asked)),
         gaps=scene.gaps(world.assumed),
-        not_modelled=Pending.never_modelled[: 1 if scaled is not None or question.autoscaler is not None else None],
+        not_modelled=Pending.never_modelled
+        if scaled is None and question.autoscaler is None
+        else with_growth(Pending.never_modelled),
         notes=(*scene.notes, *under_way),
     )
 

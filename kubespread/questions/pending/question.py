@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
+    NO_NODES,
     OF_AUTOSCALER,
     AutoscalerName,
     Function,
@@ -39,10 +40,7 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
     summary = "Show pods without a node, by cause, and what unblocks them."
     purpose = "Why"
     yes, no = "nothing is pending", "something is"
-    never_modelled = (
-        "each group is freed by itself: what one change leaves for the others is not looked at",
-        "autoscalers: no nodes are added besides",
-    )
+    never_modelled = ("each group is freed by itself: what one change leaves for the others is not looked at", NO_NODES)
     needs = OF_AUTOSCALER
     doing = "pods looked at"
     outputs = {"name": "prints namespace/pod lines"}

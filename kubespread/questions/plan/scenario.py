@@ -26,7 +26,7 @@ from kubespread.manifest.writer import to_yaml
 from kubespread.questions.autoscaling.asked import autoscaler_of
 from kubespread.questions.plan.playing import after_steps
 from kubespread.questions.plan.question import Plan
-from kubespread.questions.report.lines import growing
+from kubespread.questions.report.at_maximum import growing
 from kubespread.questions.scene import Scene
 from kubespread.scenario.document import API_VERSION
 from kubespread.scenario.reading import KIND, Scenario, Step

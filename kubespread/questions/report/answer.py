@@ -25,14 +25,16 @@ from kubespread.manifest.json_stream import read_json
 from kubespread.manifest.text import display_name
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
-from kubespread.questions.autoscaling.asked import usual_growth
+from kubespread.questions.autoscaling.asked import options_of, usual_growth, with_files_read
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
+from kubespread.questions.question import with_growth
 from kubespread.questions.removable.holds import KeptNode, kept_nodes
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import HOLDS
 from kubespread.questions.report import lines
+from kubespread.questions.report.at_maximum import at_maximum, growing, of_growth
 from kubespread.questions.report.question import Report
 from kubespread.questions.report.report import (
     LEVELS,
@@ -254,7 +256,7 @@ def answer(question: Report, scene: Scene) -> Scorecard:
         since=None if earlier is None else earlier.without(listed, is_whole=not asking.missing),
         nodes_lost=len(asking.lost),
         gaps=tuple(dict.fromkeys((*asking.said("gaps"), *scene.gaps(scene.world.assumed)))),
-        not_modelled=Report.never_modelled,
+        not_modelled=Report.never_modelled if question.autoscaler is None else with_growth(Report.never_modelled),
         notes=asking.said("notes"),
         unfinished=scene.unfinished("question", len(asking.asked), asking.missing),
     )
@@ -298,18 +300,22 @@ class _Asking(Inquiry):
             "workloads": question.workloads, "namespace": question.namespace, "selector": question.selector,
             "preemption": question.preemption,
         }  # fmt: skip
-        self.commands = Commands.about(question, scene)
+        self._growing = replace(question, **with_files_read(question))
+        self._autoscaled = {
+            name: getattr(self._growing, name) for name in ("autoscaler", "node_groups", "instance_types")
+        }
+        self.commands = replace(Commands.about(question, scene), autoscaling=tuple(options_of(question)))
 
     def lines(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
         """All but those of the audit, whose ``rows`` say which nodes have the most to lose."""
         scene, commands = self.scene, self.commands
-        pending = self.whole("pending", Pending(**self.shared), "looking at pending pods")
+        pending = self.whole("pending", Pending(**self.shared, **self._autoscaled), "looking at pending pods")
         if pending is not None:
             pods = {NamespacedName.of(pod): pod for pod in scene.now.pods if not pod.spec.node_name}
             yield from lines.of_pending(pending, pods, commands)
         yield from self.part("drains", self._as_it_is)
         scene.world.assume(scene.world.objects.gap(HorizontalPodAutoscaler, "no workload is scaled up"))
-        if grown := list(lines.growing(scene.world, self.whose.those_in(scene.world))):
+        if grown := list(growing(scene.world, self.whose.those_in(scene.world))):
             yield from self.part("scaling", partial(self._grown, grown))
         yield from self._lost(rows)
         capacity = self.whole("capacity", Capacity(), "adding up what is free")
@@ -346,13 +352,13 @@ class _Asking(Inquiry):
         """Autoscaled workloads at their maximum, all together; alone those that lack pods then, or may take others'."""
         scene = self.scene
         baseline, _ = scene.asking(scene.question, "scaling up").settled("anything is scaled up")
-        growth = usual_growth(Pending(**self.shared), scene.now, baseline.world)
-        together = lines.at_maximum(baseline, grown, growth)
+        growth = usual_growth(self._growing, scene.now, baseline.world)
+        together = at_maximum(baseline, grown, growth)
         alone = (
-            lines.at_maximum(baseline, [one], growth)
+            at_maximum(baseline, [one], growth)
             for one in grown if together.preempts or one[0] in together.lacking
         )  # fmt: skip
-        yield from lines.of_growth(together, alone, self.commands)
+        yield from of_growth(together, alone, self.commands)
 
     def _lost(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
         """Zones, pools and nodes, and zones in pairs."""
@@ -370,7 +376,7 @@ class _Asking(Inquiry):
         if keys:
             chosen = {HOSTNAME: tuple(self.lost)}
             pairs = (ZONE,) if 2 < len(_domains(scene, ZONE)) <= MOST_ZONES else ()
-            lost = Survive(**self.shared, keys=tuple(keys), domains=chosen, in_pairs=pairs)
+            lost = Survive(**self.shared, **self._autoscaled, keys=tuple(keys), domains=chosen, in_pairs=pairs)
             survive = self.whole("survive", lost, "losing zones and nodes")
             if survive is not None:
                 yield from lines.of_survive(survive, len(hosts), self.commands)

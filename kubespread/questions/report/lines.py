@@ -7,17 +7,13 @@ evicts them for it; but a pod that is made again may not come back, and what it 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import Literal
 
 import numpy as np
 from msgspec import Struct
 
-from kubespread.candidate.replicas import autoscalers_of
-from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, ScaledObject
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
@@ -25,7 +21,6 @@ from kubespread.kube.quantity import parse, rounded
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.audit.report import CAUSES, AuditedWorkload, AuditFinding, AuditReport, counts_text, sentence
-from kubespread.questions.autoscaling.asked import Growth, grown
 from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.report import PendingReport, StuckGroup
@@ -34,78 +29,17 @@ from kubespread.questions.removable.holds import KeptNode
 from kubespread.questions.removable.report import HOLDS, HoldCause, RemovableReport
 from kubespread.questions.report.report import Area, Badness, ReportLine
 from kubespread.questions.room import PODS
-from kubespread.questions.survive.report import DomainLoss, SurviveReport, badness, domain_name, troubles_of
-from kubespread.reports.autoscaling import scaled_sentences
+from kubespread.questions.survive.report import DomainLoss, SurviveReport, badness, domain_name, grown_text, troubles_of
+from kubespread.reports.autoscaling import AutoscalingReport, whether_taken
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import Counted, State, Status
 from kubespread.scheduler.plugins.inter_pod_affinity import AFFINITY, ANTI_AFFINITY, InterPodAffinity
 from kubespread.scheduler.plugins.node_affinity import CONFLICT, NodeAffinity, NodeAffinityState
 from kubespread.scheduler.plugins.node_properties import TaintToleration
-from kubespread.snapshot.edits.pods import Scale
 from kubespread.wording import count_of, domain_noun, short_key, some_of
-from kubespread.world.events.editing import apply, exists
 from kubespread.world.events.world import World
-from kubespread.world.reporting.difference import Baseline
-from kubespread.world.reporting.happenings import desired_replicas, unmade_pods
 from kubespread.world.reporting.tight_budgets import TightBudget, WorkloadOf
-
-
-class AtMaximum(Struct, frozen=True):
-    """Workloads at the maximum of their autoscalers, and what finds no node then that had one before."""
-
-    scaled: tuple[tuple[WorkloadName, str, int], ...]
-    """Each with its autoscaler, ``HorizontalPodAutoscaler web``, and its maximum."""
-    lacking: dict[WorkloadName, int]
-    """Pods more without a node, or not made, by workload; others may have lost theirs."""
-    unmade: int
-    """How many of them the API server does not let be made."""
-    preempts: bool
-    """Whether pods made room for others, so that those lack pods that others took the room of."""
-    message: str
-    """kube-scheduler's for the first pod that waits, or the API server's for the first that it refuses."""
-    growth: str = ""
-    """What Karpenter would add then, by the cluster's NodePools; empty where there are none."""
-
-
-def growing(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[tuple[WorkloadName, str, int]]:
-    """Workloads with an autoscaler that may ask for more replicas than they are to have, by name."""
-    objects = world.workloads.objects
-    targets = [
-        *(
-            WorkloadName(each.spec.scale_target_ref.kind, each.metadata.namespace, each.spec.scale_target_ref.name)
-            for each in objects.of(HorizontalPodAutoscaler)
-        ),
-        *(
-            WorkloadName(
-                each.spec.scale_target_ref.kind or "Deployment", each.metadata.namespace,
-                each.spec.scale_target_ref.name,
-            )
-            for each in objects.of(ScaledObject)
-        ),
-    ]  # fmt: skip
-    for name in sorted(dict.fromkeys(targets)):
-        if is_asked(name) and exists(world, name):
-            most = max(autoscalers_of(name, objects), key=lambda autoscaler: autoscaler.most)
-            # At 0 it does nothing.
-            if 0 < desired_replicas(world, name) < most.most:
-                yield name, most.text, most.most
-
-
-def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int]], growth: Growth | None) -> AtMaximum:
-    """Scaled up one after another, at least one; then ``growth`` adds nodes."""
-    trial = baseline.trial()
-    for name, _, most in scaled:
-        difference = trial.after(partial(apply, edit=Scale(name.kind, name.name, most, name.namespace), namespace=""))
-    waiting, unmade = difference.waiting, list(unmade_pods(trial.world, difference.unmade))
-    lacking = Counter(difference.pending)
-    lacking.update(difference.not_made)
-    message = trial.world.message(waiting[0]) if waiting else unmade[0].message if unmade else ""
-    return AtMaximum(
-        tuple(scaled), dict(lacking), sum(row.count for row in unmade), bool(difference.preempted), message,
-        "; ".join(scaled_sentences([new.report])) if waiting and (new := grown(growth, trial.world)) else "",
-    )  # fmt: skip
-
 
 Rule = Literal["nodeAffinity", "taint", "podAffinity", "podAntiAffinity"]
 _OF_NODES = "node.kubernetes.io/"
@@ -210,26 +144,42 @@ _LATER = frozenset({"fits", "preempts", "nominated"})
 
 
 def of_pending(report: PendingReport, pods: Mapping[NamespacedName, Pod], commands: Commands) -> Iterator[ReportLine]:
-    """A line for each cause that pods wait for."""
+    """A line for each cause that pods wait for; none is missing that the autoscaler asked for adds a node for."""
+    scaled = report.autoscaling
+    taken = scaled is not None and not scaled.assumed_from
     for group in report.groups:
         whom = some_of([workload.called for workload in group.workloads], _MAX_NAMED)
         number = count_of(len(group.pods), "pod")
+        left = [pod for pod in group.pods if pod in report.still_pending]
         namespaces = {workload.namespace for workload in group.workloads}
         yield ReportLine(
             # Who waits for the same cause changes, and so do the numbers in it.
             key=f"running/pending/{group.cause}/{_NUMBER.sub('#', group.why)}",
             area="running",
             question="pending",
-            level="notice" if group.cause in _LATER else "critical",
-            what=f"{number} of {whom} pending: {group.why}",
+            level="notice" if group.cause in _LATER or (taken and not left) else "critical",
+            what=f"{number} of {whom} pending: {group.why}{'' if scaled is None else _after_growth(scaled, left)}",
             extent=len(group.pods),
             workloads=group.workloads,
             # A pod that waits has done so since it was there.
             since=min((since for pod in group.pods if (since := pods[pod].metadata.creation_timestamp)), default=None),
-            command=commands.of("pending", namespace=namespaces.pop() if len(namespaces) == 1 else None),
+            command=commands.of(
+                "pending", *commands.autoscaling, namespace=namespaces.pop() if len(namespaces) == 1 else None
+            ),
             remedy=_freeing(group),
             commands=() if group.change is None else group.change.commands,
         )
+
+
+def _after_growth(scaled: AutoscalingReport, left: Sequence[NamespacedName]) -> str:
+    """``; karpenter adds 2 nodes, 1 of them still pending: it may have 3 nodes and has them``."""
+    kinds = [kind for kind in scaled.pending if not set(kind.pods).isdisjoint(left)]
+    reasons = some_of(list(dict.fromkeys(reason for kind in kinds for reason in scaled.reasons(kind))), _MAX_NAMED)
+    why, them = f": {reasons}" if reasons else "", f"{f'{len(left):,}' if left else 'none'} of them"
+    if scaled.unknown_groups and kinds:
+        return f"; {scaled.called}: {whether_taken(scaled.unknown_groups, them)}{why}"
+    adds = count_of(scaled.added, "node") if scaled.added else "no node"
+    return f"; {scaled.called} adds {adds}, {them} still pending{why}"
 
 
 def _freeing(group: StuckGroup) -> str | None:
@@ -349,9 +299,9 @@ def of_survive(report: SurviveReport, hosts: int, commands: Commands) -> Iterato
     for key, losses in report.by_key():
         name, standing = short_key(key), [loss for loss in losses if not loss.already_lost]
         alone = [loss for loss in standing if not _is_pair(loss)]
-        bad = sorted((loss for loss in standing if loss.trouble), key=badness)
+        bad = sorted((loss for loss in standing if loss.trouble), key=lambda loss: (not loss.remaining, badness(loss)))
         for worst in [loss for loss in bad if not _is_pair(loss)][:1]:
-            safe = sum(not loss.trouble for loss in alone)
+            safe = sum(not loss.remaining for loss in alone)
             tried = " tried, those with the most to lose," if key == HOSTNAME and len(alone) < hosts else ""
             of = f"{count_of(len(alone), domain_noun(key))}{tried}"
             beside = f" ({f'{safe:,}' if safe else 'none'} of {of} can be lost)"
@@ -375,12 +325,12 @@ def _of_loss(loss: DomainLoss, key: str, beside: str, commands: Commands) -> Rep
         key=key,
         area="losses",
         question="survive",
-        level="notice" if _is_pair(loss) else "warning",
-        what=f"{troubles_of(loss)}{beside}",
+        level="notice" if _is_pair(loss) or not loss.remaining else "warning",
+        what=f"{troubles_of(loss)}{'' if loss.autoscaling is None else f'; {grown_text([loss])}'}{beside}",
         extent=missing_pods(loss),
         workloads=tuple(short.workload for short in loss.short),
         nodes=(domain_name(loss),) if loss.topology_key == HOSTNAME else (),
-        command=commands.of("survive", *options),
+        command=commands.of("survive", *options, *commands.autoscaling),
     )
 
 
@@ -454,52 +404,6 @@ def of_strays(strays: Iterable[Stray], commands: Commands) -> Iterator[ReportLin
                 "explain", quote(f"pod/{first.pod.name}"), "--node", quote(first.node), namespace=first.pod.namespace
             ),
         )
-
-
-def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Commands) -> Iterator[ReportLine]:
-    """A line for each autoscaler that cannot reach its maximum alone, and one for all of them together."""
-    for one in alone:
-        if not one.lacking:
-            continue
-        ((workload, text, most),) = one.scaled
-        yield ReportLine(
-            key=f"scaling/{workload}",
-            area="scaling",
-            question="report",
-            level="warning",
-            what=f"{workload.called}: {text} may ask for {count_of(most, 'replica')}, "
-            f"which leaves {_missing(one)}: {one.message}{_with(one)}",
-            extent=sum(one.lacking.values()),
-            workloads=tuple(one.lacking),
-            command=commands.of("pending", _scaling(workload, most)),
-        )
-    if together.lacking and len(together.scaled) > 1:
-        scaling = (_scaling(name, most) for name, _, most in together.scaled)
-        yield ReportLine(
-            key="scaling/all",
-            area="scaling",
-            question="report",
-            level="warning",
-            what=f"{len(together.scaled):,} autoscaled workloads, all at their maximum, leave "
-            f"{_missing(together)}: {some_of([name.called for name in together.lacking], _MAX_NAMED)}{_with(together)}",
-            extent=sum(together.lacking.values()),
-            workloads=tuple(together.lacking),
-            command=commands.of("pending", *scaling),
-        )
-
-
-def _missing(grown: AtMaximum) -> str:
-    waiting = sum(grown.lacking.values()) - grown.unmade
-    parts = [(waiting, "without a node"), (grown.unmade, "not created")]
-    return " and ".join(f"{count_of(pods, 'pod')} {how}" for pods, how in parts if pods)
-
-
-def _with(grown: AtMaximum) -> str:
-    return f"; {grown.growth}" if grown.growth else ""
-
-
-def _scaling(workload: WorkloadName, most: int) -> str:
-    return f"--scale {quote(f'{workload.namespace}/{short_kind(workload)}/{workload.name}={most}')}"
 
 
 def of_capacity(report: CapacityReport, commands: Commands) -> Iterator[ReportLine]:

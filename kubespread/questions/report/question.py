@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.pending.question import Pending
-from kubespread.questions.question import Function, Option, WorkloadsQuestion
+from kubespread.questions.question import (
+    AUTOSCALER_TYPES,
+    OF_AUTOSCALER,
+    AutoscalerName,
+    Function,
+    InstanceTypesFile,
+    NodeGroupsFile,
+    Option,
+    WorkloadsQuestion,
+)
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.survive.question import Survive
 
@@ -21,14 +30,16 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     answers of pending, audit, survive, capacity and removable; budgets, nodes that cannot be drained, autoscalers at
     their maximum, and running pods that no longer meet their own rules are added. Critical: pods are missing now.
     Warning: pods would be missing after one more failure or scale-up, a hard constraint does not hold, or a drain is
-    refused. Notice: anything else. Scores count what pods do, not what manifests ask for: deleting a constraint never
-    raises one.
+    refused. Notice: anything else. With --autoscaler pods are missing that still are once it has added its nodes;
+    without, what Karpenter would add by the cluster's NodePools is said, and does not count. Scores count what pods do,
+    not what manifests ask for: deleting a constraint never raises one.
 
     \b
     Examples:
       kubespread report -A
       kubespread report -A -S cluster.json.gz -o markdown
       kubespread report -A --html report.html --fail-on warning
+      kubespread report -A --autoscaler karpenter --instance-types types.yaml
       kubespread report -A --since yesterday.json -o json --fail-on worse > today.json
       kubespread fleet --contexts 'prod-*' report -A
     """
@@ -41,6 +52,7 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         *Audit.never_modelled, *Pending.never_modelled, *Survive.never_modelled, *Removable.never_modelled,
         "autoscaled workloads that all find room at their maximum together are not scaled up alone",
     )  # fmt: skip
+    needs = OF_AUTOSCALER
     hands_out = True
     doing = "asking one question after another"
     outputs = {"table": "a list", "name": "prints the workloads with lines, the worst first", "prometheus": ""}
@@ -52,10 +64,13 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
         """,
         "snapshot scheduler",
-        "workloads namespace selector preemption since jobs timeout on_progress",
-        types={"since": "str | Path | None"},
+        "workloads namespace selector preemption autoscaler node_groups instance_types since jobs timeout on_progress",
+        types={"since": "str | Path | None", **AUTOSCALER_TYPES},
     )
 
+    autoscaler: AutoscalerName = None
+    node_groups: NodeGroupsFile = None
+    instance_types: InstanceTypesFile = None
     since: Annotated[
         str | None,
         Option(

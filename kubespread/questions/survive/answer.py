@@ -277,7 +277,7 @@ class _Loss:
         difference = trial.during(partial(remove_failed, names=gone))
         removed, made_room = self._state(difference), tuple(preempted_pods(happened))
         scaled = grown(counting.growth, trial.world, self._barred()) if difference.waiting else None
-        then = difference if scaled is None else _after_growth(difference, scaled.world)
+        then = difference if scaled is None else difference.and_then(scaled.world)
         workloads = tuple(self._rows(failed, removed, difference))
         return DomainLoss(
             topology_key=self._domain.key,
@@ -384,11 +384,6 @@ class _Loss:
                 pending=failed.waiting[workload],
                 pending_after_removal=removed.waiting[workload],
             )
-
-
-def _after_growth(difference: Difference, world: World) -> Difference:
-    """What differs in a fork of the world to which nodes were added."""
-    return replace(difference, world=world, happened=(*difference.happened, world.happenings))
 
 
 def _left(difference: Difference) -> Iterator[Trouble]:

@@ -274,7 +274,11 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
             return None
         loss = min(bad, key=badness)
         does = trouble_of([loss], trouble or loss.remaining[0])
-        return does if loss.autoscaling is None or self.autoscaler is None else f"{does}; {_grown([loss])}"
+        return (
+            does
+            if loss.autoscaling is None or self.autoscaler is None
+            else f"{does}; {_losing([loss])}: {grown_text([loss])}"
+        )
 
 
 def badness(loss: DomainLoss) -> tuple[int, int, int, int, str]:
@@ -295,7 +299,11 @@ def _sentences(report: SurviveReport) -> Iterator[str]:
         then = f"after {', '.join(first.steps)}, " if first.is_done else "as far as it got, "
         if not first.is_done:
             yield first.not_done
-    growth = [f"{then}{_grown(alike)}" for _, losses in report.by_key() for alike in _grown_alike(losses)]
+    growth = [
+        f"{then}{_losing(alike)}: {grown_text(alike)}"
+        for _, losses in report.by_key()
+        for alike in _grown_alike(losses)
+    ]
     if report.autoscaler is not None:
         for _, losses in report.by_key():
             yield f"{then}{_outcome(losses, report)}"
@@ -335,8 +343,8 @@ def _grown_alike(losses: Sequence[DomainLoss]) -> Iterator[Sequence[DomainLoss]]
     return filter(None, (bad, [loss for loss in scaled if not loss.still_pending]))
 
 
-def _grown(losses: Sequence[DomainLoss]) -> str:
-    """``losing zone a or b: karpenter adds up to 2 nodes, 1 pod still pending: it may have 3 nodes and has them``."""
+def grown_text(losses: Sequence[DomainLoss]) -> str:
+    """``karpenter adds up to 2 nodes, 1 pod still pending: it may have 3 nodes and has them``."""
     scaled = [loss.autoscaling for loss in losses if loss.autoscaling is not None]
     whole = msgspec.structs.replace(scaled[0], groups=tuple(group for report in scaled for group in report.groups))
     left = [loss.still_pending or 0 for loss in losses]
@@ -348,7 +356,7 @@ def _grown(losses: Sequence[DomainLoss]) -> str:
     unknown = list(dict.fromkeys(name for report in scaled for name in report.unknown_groups))
     waiting = _most(left, "pod") if any(left) else "none"
     still = whether_taken(unknown, waiting) if unknown else f"{waiting} still pending"
-    return f"{_losing(losses)}: {whole.called} adds {adds}{f' ({where})' if where else ''}, {still}{why}"
+    return f"{whole.called} adds {adds}{f' ({where})' if where else ''}, {still}{why}"
 
 
 _Rank = tuple[bool, int, int]

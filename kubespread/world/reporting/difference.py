@@ -216,6 +216,10 @@ class Difference(Struct, frozen=True, dict=True):
     """What happened since, step by step."""
     counts: Counted = everything
 
+    def and_then(self, world: World) -> Difference:
+        """What differs in a fork of the world in which more has happened, at once."""
+        return replace(self, world=world, happened=(*self.happened, world.happenings))
+
     @cached_property
     def waiting(self) -> Sequence[Waiting]:
         """Pods without a node, for each workload only as many as it has more than before: the last that came."""

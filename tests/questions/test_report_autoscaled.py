@@ -1,0 +1,117 @@
+"""What a report says is missing where an autoscaler adds nodes: asked for it counts, else it is only told."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+import kubespread
+from kubespread import Snapshot
+from kubespread.node_groups.groups import NodeGroup
+from tests.builders import Data
+from tests.questions.autoscaling.clusters import group, machine, waiting
+from tests.questions.test_node_pools import node_pool, pooled
+from tests.questions.test_report import autoscaled
+from tests.world.clusters import deployment
+
+ONE = [machine("n1", "a", pool="pool")]
+TWO = [*ONE, machine("n2", "b", pool="pool")]
+WEB = deployment("web", ("n1", "n2"), cpu="3")
+SIX = "6 pods of ReplicaSet/web pending: 4 of 6 fit; cpu: largest open hole 0 < 1; cluster-autoscaler adds"
+FOUR = "4 pods of ReplicaSet/web pending: 2 of 4 fit; cpu: largest open hole 0 < 1; karpenter"
+LOST = (
+    "losing zone a leaves 1 pod pending, also once the nodes are deleted, and leaves Deployment/web short: 1 of 2 "
+    "ready, also once the nodes are deleted; cluster-autoscaler adds"
+)
+PENDING, ZONES, HPA = "running/pending/filtered/", "losses/zone", "scaling/default/Deployment/web"
+
+
+class Case(NamedTuple):
+    objects: list[Data]
+    groups: list[NodeGroup] | None
+    key: str
+    line: tuple[str, str] | None
+
+
+CASES = {
+    "pods that new nodes take are a notice": Case(
+        [*ONE, *waiting(6)], [group()], PENDING, ("notice", f"{SIX} 1 node, none of them still pending")
+    ),
+    "pods that still wait are missing, with the maximum that is why": Case(
+        [*ONE, *waiting(6)],
+        [group(maximum=1)],
+        PENDING,
+        ("critical", f"{SIX} no node, 2 of them still pending: it may have 1 node and has it"),
+    ),
+    "NodePools are told of": Case(
+        [pooled(), node_pool(), *waiting(4)],
+        None,
+        PENDING,
+        (
+            "critical",
+            f"{FOUR} (assumed from NodePool any, new nodes like node n1) adds 1 node, none of them still pending",
+        ),
+    ),
+    "static NodePools are not grown": Case(
+        [pooled(), node_pool(replicas=1), *waiting(4)],
+        [],
+        PENDING,
+        (
+            "critical",
+            f"{FOUR} adds no node, 2 of them still pending: it is static: its number of nodes does not follow the pods "
+            "that wait",
+        ),
+    ),
+    "a zone that nodes elsewhere make up for is a notice": Case(
+        [*TWO, *WEB],
+        [group("pool", "a", "b")],
+        ZONES,
+        ("notice", f"{LOST} 1 node (1 in b), none still pending (2 of 2 zones can be lost)"),
+    ),
+    "a zone that they do not make up for is a warning": Case(
+        [*TWO, *WEB],
+        [group("pool", "a")],
+        ZONES,
+        (
+            "warning",
+            f"{LOST} no node, 1 pod still pending: its nodes would be in what is lost (1 of 2 zones can be lost)",
+        ),
+    ),
+    "an autoscaler of pods whose pods all find a new node is no line": Case(
+        [*ONE, *deployment("web", ("n1",), cpu="3"), autoscaled("web", 4)], [group()], HPA, None
+    ),
+    "one that has pods left says how many": Case(
+        [*ONE, *deployment("web", ("n1",), cpu="3"), autoscaled("web", 4)],
+        [group(maximum=2)],
+        HPA,
+        (
+            "warning",
+            "Deployment/web: HorizontalPodAutoscaler of-web may ask for 4 replicas, which leaves 2 pods without a node: "
+            "0/2 nodes are available: 2 Insufficient cpu.; cluster-autoscaler adds 1 node; Deployment/web: 2 pods still "
+            "pending: it may have 2 nodes and has them",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_what_is_missing(case: Case) -> None:
+    report = kubespread.report(
+        Snapshot.from_objects(case.objects),
+        autoscaler=None if case.groups is None else "ca" if case.groups else "karpenter",
+        node_groups=case.groups or None,
+    )
+    lines = [(line.level, line.what) for line in report.lines if line.key.startswith(case.key)]
+    assert lines == ([] if case.line is None else [case.line])
+
+
+def test_commands_ask_for_the_autoscaler_too() -> None:
+    cluster = Snapshot.from_objects([pooled(), pooled("n2", "b"), node_pool(), *waiting(9)])
+    lines = kubespread.report(cluster, autoscaler="karpenter").lines
+    asked = {line.command for line in lines if line.question in ("pending", "survive")}
+    assert asked == {
+        "kubespread pending --autoscaler karpenter -n default",
+        "kubespread survive --key zone --autoscaler karpenter -A",
+        "kubespread survive --key hostname --autoscaler karpenter -A",
+    }
