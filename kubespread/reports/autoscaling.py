@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
@@ -193,6 +194,27 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
         prices = [None if kind.price is None else kind.nodes * Decimal(kind.price) for kind in self.types]
         known = [price for price in prices if price is not None]
         return sum(known, Decimal(0)) if known and len(known) == len(prices) else None
+
+    def followed_by(self, later: AutoscalingReport) -> AutoscalingReport:
+        """Both as one, where more pods waited later."""
+        loops = (msgspec.structs.replace(loop, number=loop.number + len(self.loops)) for loop in later.loops)
+        own = {group.group: group for group in self.groups}
+        groups = (
+            msgspec.structs.replace(group, before=before.before, added=before.added + group.added)
+            for group in later.groups
+            for before in [own.get(group.group) or msgspec.structs.replace(group, added=0)]
+        )
+        types = Counter[tuple[str, str | None]]()
+        for kind in (*self.types, *later.types):
+            types[kind.name, kind.price] += kind.nodes
+        return msgspec.structs.replace(
+            later,
+            waiting=self.waiting - self.left + later.waiting,
+            loops=(*self.loops, *loops),
+            groups=tuple(groups),
+            types=tuple(LaunchedType(name=name, nodes=nodes, price=price) for (name, price), nodes in types.items()),
+            notes=tuple(dict.fromkeys((*self.notes, *later.notes))),
+        )
 
     def with_notes(self, notes: Iterable[str]) -> AutoscalingReport:
         """The report with more to be said of it."""

@@ -126,7 +126,9 @@ class RolloutReport(Report, frozen=True):
     pending: int
     """New pods without a node in the end."""
     fewest_ready: int
-    """The fewest pods that were ready at any time."""
+    """The fewest pods that were ready at any time; of a rollout that went on once an autoscaler had added nodes, at the
+    least so many.
+    """
     worst_skew: tuple[RevisionSkew, ...]
     """Per constraint the pass on which the scheduler saw the highest skew."""
     final: tuple[RevisionSkew, ...]

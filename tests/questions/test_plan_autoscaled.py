@@ -6,9 +6,9 @@ import pytest
 
 import kubespread
 from kubespread.node_groups.groups import NodeGroup
-from tests.builders import hosts
-from tests.questions.autoscaling.clusters import group
-from tests.world.clusters import deployment
+from tests.builders import Data, hosts
+from tests.questions.autoscaling.clusters import group, machine
+from tests.world.clusters import budget, deployment, stateful_set
 
 GROWING = kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="1")]).edited(
     "scale deploy/web=20"
@@ -41,3 +41,32 @@ def test_a_scenario_that_is_printed_has_the_autoscaler() -> None:
     groups = "fixtures/node-groups/three-zones.yaml"
     scenario = kubespread.plan(GROWING, autoscaler="ca", node_groups=groups).scenario
     assert f"autoscaler: ca\n  nodeGroups: {groups}\n" in scenario
+
+
+FAT = [*deployment("web", ("n1", "n1"), cpu="2"), *deployment("fat", ("n2",), cpu="3"), budget("web", minAvailable=1)]
+
+
+@pytest.mark.parametrize(
+    ("step", "objects"),
+    [
+        pytest.param("rollout deploy/web", [*deployment("web", ("n1", "n2"), cpu="3")], id="a rollout"),
+        pytest.param(
+            {"rollout": {"workload": "sts/db", "set": ["cpu=3"]}},
+            [*stateful_set("db", ("n1", "n2")), *deployment("fat", ("n1", "n2"), cpu="2")],
+            id="pods one by one",
+        ),
+        pytest.param("drain n1", FAT, id="a drain that a budget held"),
+    ],
+)
+@pytest.mark.parametrize(("most", "verdict"), [(9, "yes"), (2, "no")])
+def test_what_waited_for_nodes_goes_on(step: str | Data, objects: list[Data], most: int, verdict: str) -> None:
+    nodes = [machine("n1", pool="pool"), machine("n2", pool="pool")]
+    scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": [step]}}
+    groups = [group(maximum=most)]
+    report = kubespread.plan(
+        kubespread.Snapshot.from_objects([*nodes, *objects]), scenario=scenario, autoscaler="ca", node_groups=groups
+    )
+    played = report.played.steps[0]
+    is_done = not played.happened.blocked and all(rollout.complete for rollout in played.rollouts)
+    assert (report.verdict, is_done) == (verdict, verdict == "yes")
+    assert all(rollout.fewest_ready >= 1 for rollout in played.rollouts)

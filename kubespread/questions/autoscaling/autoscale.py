@@ -275,7 +275,7 @@ def autoscale(
         else cluster_autoscaler.loops(world, zones, daemons, expanders)
     )
     notes += _type_notes(zones) if launches else _expander_notes(zones, expanders, loops)
-    if loops and loops[-1].left >= loops[-1].pending:
+    if loops and not loops[-1].placed:
         notes.append(f"loop {loops[-1].number} placed none of the pods it was for: nothing further is tried")
     alone = () if search is None else search.per_group()
     stuck = tuple(_unhelped(world, zones, daemons, barred))

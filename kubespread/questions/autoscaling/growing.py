@@ -180,18 +180,19 @@ def grown_by(world: World, decide: Callable[[Sequence[Alike]], Decision | None])
         number += 1
         before, mark = sum(map(len, pending)), len(world.happenings.placed)
         added = scale_up(world, decision.additions)
-        still_pending = sum(map(len, pod_groups(world)))
+        placed = _placed_since(world, mark)
         yield ScalingLoop(
             number=number,
             added=tuple(added),
             pending=before,
             expected=decision.expected,
-            placed=_placed_since(world, mark),
-            left=still_pending,
+            placed=placed,
+            left=sum(map(len, pod_groups(world))),
             why=decision.why,
             tied=decision.tied,
         )
-        if still_pending >= before:
+        # As many may wait again: a rollout that was held up makes its next pods.
+        if not placed:
             return
 
 

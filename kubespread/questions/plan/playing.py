@@ -50,6 +50,7 @@ from kubespread.reports.happened import RolloutReport
 from kubespread.scenario.reading import Scenario, ScenarioGiven, Step, read_scenario
 from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
 from kubespread.snapshot.edits.new_nodes import AddNode
+from kubespread.snapshot.edits.nodes import Drain
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.verb import Edit, OfNodes, Verb, nodes_of_target
 from kubespread.snapshot.snapshot import Snapshot
@@ -59,6 +60,7 @@ from kubespread.world.events.controllers import rollout_of_cluster
 from kubespread.world.events.draining import restore
 from kubespread.world.events.editing import apply as edit
 from kubespread.world.events.editing import exists, not_found
+from kubespread.world.events.rollouts import resumed
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline, Trial
 from kubespread.world.reporting.happenings import happened
@@ -266,8 +268,16 @@ class Playing(Struct, frozen=True):
             except KubespreadError as error:
                 failed.append(str(error))
             world.settle()
-            if self.autoscale is not None and world.waiting:
-                scaled = self.autoscale(world, searches=False)
+            while self.autoscale is not None and world.waiting:
+                new = self.autoscale(world, searches=False)
+                scaled = new if scaled is None else scaled.followed_by(new)
+                changes = [resumed(world, row) if isinstance(row, RolloutReport) else row for row in changes]
+                if not (new.added and world.happenings.blocked and isinstance(step.action, Drain)):
+                    break
+                # kubectl goes on asking for as long as a budget waits for pods, which have room now.
+                world.happenings.blocked.clear()
+                edit(world, step.action, self.namespace)
+                world.settle()
 
         difference = trial.after(happen)
         done = difference.happened[-1]

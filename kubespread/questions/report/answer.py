@@ -29,7 +29,7 @@ from kubespread.questions.autoscaling.asked import options_of, usual_growth, wit
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
-from kubespread.questions.question import with_growth
+from kubespread.questions.question import AUTOSCALER_TYPES, with_growth
 from kubespread.questions.removable.holds import KeptNode, kept_nodes
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import HOLDS
@@ -301,9 +301,7 @@ class _Asking(Inquiry):
             "preemption": question.preemption,
         }  # fmt: skip
         self._growing = replace(question, **with_files_read(question))
-        self._autoscaled = {
-            name: getattr(self._growing, name) for name in ("autoscaler", "node_groups", "instance_types")
-        }
+        self._autoscaled = {name: getattr(self._growing, name) for name in AUTOSCALER_TYPES}
         self.commands = replace(Commands.about(question, scene), autoscaling=tuple(options_of(question)))
 
     def lines(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:

@@ -278,7 +278,8 @@ class _Loss:
         removed, made_room = self._state(difference), tuple(preempted_pods(happened))
         scaled = grown(counting.growth, trial.world, self._barred()) if difference.waiting else None
         then = difference if scaled is None else difference.and_then(scaled.world)
-        workloads = tuple(self._rows(failed, removed, difference))
+        is_asked = counting.growth is not None and not counting.growth.assumed_from
+        workloads = tuple(self._rows(failed, removed, difference, then if is_asked else None))
         return DomainLoss(
             topology_key=self._domain.key,
             domain=self._domain.value,
@@ -306,7 +307,7 @@ class _Loss:
             notes=tuple(happened.notes),
             autoscaling=None if scaled is None else scaled.report,
             still_pending=None if scaled is None else len(then.waiting),
-            trouble_when_grown=None if counting.growth is None or counting.growth.assumed_from else tuple(_left(then)),
+            trouble_when_grown=tuple(_left(then)) if is_asked else None,
         )
 
     def _barred(self) -> Lost:
@@ -370,7 +371,9 @@ class _Loss:
         none, rows = _FEWER if all(map(world.is_known, owners)) else _UNKNOWN, unmade(world, owners)
         return next((f"not created: {row.message}" if row.is_refused else row.message for row in rows), none)
 
-    def _rows(self, failed: _State, removed: _State, difference: Difference) -> Iterator[LostWorkload]:
+    def _rows(
+        self, failed: _State, removed: _State, difference: Difference, when_grown: Difference | None
+    ) -> Iterator[LostWorkload]:
         for workload, after in removed.ready.items():
             before = difference.baseline.ready(workload)
             yield LostWorkload(
@@ -383,6 +386,10 @@ class _Loss:
                 ready_at_first=ready_pods(self._counting.world, workload) - self._ready_here[workload],
                 pending=failed.waiting[workload],
                 pending_after_removal=removed.waiting[workload],
+                ready_when_grown=None if when_grown is None else ready_pods(when_grown.world, workload),
+                lacking_when_grown=None
+                if when_grown is None
+                else when_grown.pending[workload] + when_grown.not_made[workload],
             )
 
 

@@ -77,6 +77,10 @@ class LostWorkload(Report, frozen=True, gc=False):
     """Pods without a node, those beyond as many as before, while the Node objects of the lost domain still exist."""
     pending_after_removal: int = 0
     """The same once these are deleted."""
+    ready_when_grown: int | None = None
+    """Ready pods once the autoscaler that was asked for has added its nodes; null where none was."""
+    lacking_when_grown: int | None = None
+    """Pods without a node or not made then, those beyond as many as before; null likewise."""
 
     @property
     def fewest_ready(self) -> int:

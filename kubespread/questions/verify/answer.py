@@ -28,11 +28,13 @@ from kubespread.manifest.writer import to_yaml
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.audit.standing import groups
+from kubespread.questions.autoscaling.asked import autoscaler_of, options_of, with_files_read
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.plan.playing import after_steps
 from kubespread.questions.plan.question import Play
 from kubespread.questions.plan.report import PlayReport
+from kubespread.questions.question import AUTOSCALER_TYPES
 from kubespread.questions.remedies.budgets import looser
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.simulate.question import Simulate
@@ -128,7 +130,8 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
         raise UsageError("verify needs a file of promises; --suggest prints one of what holds today")
     notes, source = scene.notes, scene.source
     # No other question applies manifests.
-    commands = Commands(scene.snapshot, None if source is None else source.context, "")
+    commands = Commands(scene.snapshot, None if source is None else source.context, "", tuple(options_of(question)))
+    question = msgspec.structs.replace(question, **with_files_read(question))
     if question.filename:
         scene = _with_manifests(question, scene)
     verifying = _Verifying(question, scene, commands)
@@ -187,6 +190,8 @@ class _Verifying(Inquiry):
         super().__init__(scene)
         self._question, self._world = question, scene.world
         self._namespace = _namespace(question, scene)
+        self._autoscaled: Data = {name: getattr(question, name) for name in AUTOSCALER_TYPES}
+        self._scaled = commands.autoscaling
         self._lacking: dict[str, None] = {}
         self._commands = commands
         self._promises: Sequence[terms.Promise] = ()
@@ -306,7 +311,7 @@ class _Verifying(Inquiry):
         if survives is None:
             return
         after = ("--after", quote(survives.after)) if survives.after else ()
-        words = ("survive", quote(_reference(workload)), "--key", quote(survives.topology_key), *after)
+        words = ("survive", quote(_reference(workload)), "--key", quote(survives.topology_key), *after, *self._scaled)
         if ready is not None:
             yield of(
                 "ready", workload, f"{ready}, {survives}", words,
@@ -314,7 +319,11 @@ class _Verifying(Inquiry):
             )  # fmt: skip
         if back is not None or ready is None:
             clause: Clause = "survives" if back is None else "back"
-            promised, when = f"{survives}" if back is None else f"{back}, {survives}", back or "while silent"
+            promised, at_first = (
+                f"{survives}" if back is None else f"{back}, {survives}",
+                terms.BACKS[bool(self._scaled)],
+            )
+            when = back or at_first
             yield of(clause, workload, promised, words, lambda: clauses.back(self._survive(survives), workload, when))
 
     def _others(self, of: _Judging, promise: terms.Promise, workload: WorkloadName) -> Iterator[VerifiedClause]:
@@ -329,14 +338,16 @@ class _Verifying(Inquiry):
             words = ("audit", reference, "--key", quote(key))
             yield of("spread", workload, f"{key} {most}", words, partial(self._spread, workload, key, most))
         if fits is not None:
-            yield of("fits", workload, f"{fits}", ("simulate", reference), lambda: self._fits(workload, fits))
+            yield of(
+                "fits", workload, f"{fits}", ("simulate", reference, *self._scaled), lambda: self._fits(workload, fits)
+            )
         if least is not None:
             yield of(
-                "rollout", workload, f"{least}", ("simulate", reference, "--then rollout"),
+                "rollout", workload, f"{least}", ("simulate", reference, "--then rollout", *self._scaled),
                 lambda: clauses.rollout(self._played(f"rollout {workload.namespace}/{_reference(workload)}"), least),
             )  # fmt: skip
         if promise.drain:
-            yield of("drain", workload, terms.NEVER_BLOCKED, ("plan",), lambda: self._drain(workload))
+            yield of("drain", workload, terms.NEVER_BLOCKED, ("plan", *self._scaled), lambda: self._drain(workload))
 
     def _survive(self, survives: terms.Survives) -> SurviveReport:
         """One answer for all workloads of which it is promised."""
@@ -347,7 +358,7 @@ class _Verifying(Inquiry):
         question = Survive(
             keys=(self._full(survives.topology_key),),
             after=(survives.after,) if survives.after else (), told=tuple(dict.fromkeys(told)),
-            preemption=self._question.preemption,
+            preemption=self._question.preemption, **self._autoscaled,
         )  # fmt: skip
         return self.of(question, "losing domains", survives)
 
@@ -398,12 +409,15 @@ class _Verifying(Inquiry):
         question = Simulate(
             pods=(Reference(of_pods(workload.kind), workload.name, workload.namespace),), replicas=replicas,
             namespace=workload.namespace, preemption=self._question.preemption,
+            **({} if replicas == "max" else self._autoscaled),
         )  # fmt: skip
         reports: Sequence[SimulateReport] = self.of(question, "placing replicas", (workload, replicas))
         return reports[0]
 
     def _played(self, *steps: str) -> PlayReport:
-        scenario = Scenario(tuple(parse_step(step, None) for step in steps), preemption=self._question.preemption)
+        growth = {**self._autoscaled, "autoscaler": autoscaler_of(self._question)}
+        parsed = tuple(parse_step(step, None) for step in steps)
+        scenario = Scenario(parsed, preemption=self._question.preemption, **growth)
         question = Play(scenario=scenario, namespace=self._namespace, preemption=self._question.preemption)
         return self.of(question, f"playing {steps[0]}", ("play", steps))
 

@@ -66,10 +66,18 @@ class _Loss(Struct, frozen=True):
             sum(each.count for each in rows if each.workload == row.workload)
             for rows in (domain.not_made, domain.not_made_after_removal)
         )
-        lacks = max(0, self.needed - row.ready_after_removal, row.pending_after_removal + unmade_after_removal)
+        ready, lacking = self.row.ready_when_grown, self.row.lacking_when_grown
+        if ready is None or lacking is None:
+            ready, lacking = row.ready_after_removal, row.pending_after_removal + unmade_after_removal
+        lacks = max(0, self.needed - ready, lacking)
         if back == "nodes deleted":
             return lacks
         return max(lacks, self.needed - row.ready, row.pending + unmade)
+
+    @property
+    def ready_again(self) -> int:
+        """The ready pods in the end: with the nodes of the autoscaler that was asked for."""
+        return self.row.ready_after_removal if self.row.ready_when_grown is None else self.row.ready_when_grown
 
     @property
     def why(self) -> str:
@@ -98,12 +106,15 @@ def back(report: SurviveReport, workload: WorkloadName, when: Back) -> Found:
     worst = max(losses, key=lambda loss: loss.missing(when))
     missing, step = worst.missing(when), _losing(report, worst.domain)
     late = "while its nodes are silent" if when == "while silent" else "once its nodes are deleted"
+    if when == "nodes deleted" and report.autoscaler is not None:
+        late = f"{late} and {report.autoscaler} has added others"
     if missing:
         safe = sum(not loss.missing(when) for loss in losses)
-        ready = worst.row.ready_after_removal if when == "nodes deleted" else worst.row.fewest_ready
+        ready = worst.ready_again if when == "nodes deleted" else worst.row.fewest_ready
         says = f"{step} leaves {ready:,} of {worst.row.wanted:,} ready {late}{worst.why}; {safe:,} of {of} can be lost"
         grown = "" if worst.domain.autoscaling is None else f"; {autoscaler_sentence(worst.domain.autoscaling)}"
-        return Found(worst.broken, f"{says}{grown}", -missing, step)
+        may_grow = when == "nodes deleted" and worst.domain.may_pass
+        return Found("unknown" if may_grow else worst.broken, f"{says}{grown}", -missing, step)
     found = f"{worst.needed:,} of {count_of(worst.row.wanted, 'pod')} ready again {late}, whichever of {of} is lost"
     return _if_finished(report, Found("held", found, 0, step))
 
@@ -196,11 +207,15 @@ def fits(report: SimulateReport, most: SimulateReport | None, wanted: str) -> Fo
     replicas = report.replicas or 0
     words = ("--replicas", str(replicas))
     if report.lacking:
+        scaled = "" if report.autoscaling is None else f"; {autoscaler_sentence(report.autoscaling)}"
+        if report.verdict == "yes":
+            return Found("held", f"all {count_of(replicas, 'replica')}{wanted} find a node{scaled}", 0, words=words)
         lacking = replicas - report.running
         why = f": {report.stopped}" if report.stopped else ""
         others = f"{lacking:,} {verb_of(lacking, 'do')} not"
-        says = f"{report.running:,} of {count_of(replicas, 'replica')}{wanted} find a node, {others}{why}"
-        return Found("broken", says, -lacking, f"replica {report.running + 1:,}", words)
+        says = f"{report.running:,} of {count_of(replicas, 'replica')}{wanted} find a node, {others}{why}{scaled}"
+        state: Kept = "unknown" if report.verdict == "unknown" else "broken"
+        return Found(state, says, -lacking, f"replica {report.running + 1:,}", words)
     all_find = f"all {count_of(replicas, 'replica')}{wanted} find a node"
     if most is None:
         victims = count_of(len(report.preempted), "pod")
@@ -219,8 +234,9 @@ def rollout(report: PlayReport, promised: Amount) -> Found:
     least = promised.of(told.replicas)
     if not told.complete or told.stuck_deals:
         chance = f" in {told.stuck_deals} of {told.deals} deals of equal pods" if told.may_get_stuck else ""
-        return Found("broken", f"its rollout does not get done{chance}: {told.wedged_on or told.stuck_on}",
-                     None, "its rollout")  # fmt: skip
+        state: Kept = "unknown" if _may_grow(report) else "broken"
+        says = f"its rollout does not get done{chance}: {told.wedged_on or told.stuck_on}"
+        return Found(state, says, None, "its rollout")
     margin = told.fewest_ready - least
     says = f"{told.fewest_ready:,} of {count_of(told.replicas, 'pod')} ready at worst"
     if margin < 0:
@@ -246,7 +262,8 @@ def drain(drains: Iterable[tuple[str, PlayReport]], workload: WorkloadName, pods
         elif workload in report.worse:
             number, says = _left(report, last.happened, workload)
             bad.append((number, node, says))
-            is_known |= not any(row.workload == workload and row.controller_unknown for row in report.short)
+            is_unknown = any(row.workload == workload and row.controller_unknown for row in report.short)
+            is_known |= not (is_unknown or _may_grow(report))
     if bad:
         number, node, says = max(bad, key=lambda item: item[0])
         others = f" ({len(bad):,} of {count_of(len(nodes), 'node')} with its pods)" if len(nodes) > 1 else ""
@@ -257,6 +274,11 @@ def drain(drains: Iterable[tuple[str, PlayReport]], workload: WorkloadName, pods
         return Found("unknown", refused or "none of its pods is on a node")
     says = f"{count_of(len(nodes), 'node')} with its pods can be drained, each by itself"
     return Found("held", says, words=_planned(nodes[0]))
+
+
+def _may_grow(report: PlayReport) -> bool:
+    """Whether new nodes may take what waits, of which nothing tells what they are like."""
+    return any(step.autoscaling is not None and step.autoscaling.unknown_groups for step in report.steps)
 
 
 def _left(report: PlayReport, last: Happened, workload: WorkloadName) -> tuple[int, str]:

@@ -10,7 +10,18 @@ import msgspec
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.plan.question import Play
-from kubespread.questions.question import Apart, Function, Option, PlayedQuestion, Promises
+from kubespread.questions.question import (
+    AUTOSCALER_TYPES,
+    OF_AUTOSCALER,
+    Apart,
+    AutoscalerName,
+    Function,
+    InstanceTypesFile,
+    NodeGroupsFile,
+    Option,
+    PlayedQuestion,
+    Promises,
+)
 from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
@@ -24,8 +35,9 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     Each promise says which workloads it is about, and what holds of them: survives (any zone, any node, any KEY), ready
     and back, spread, fits, rollout and drain; of the cluster, room. The answer says of each by how much it holds, or
     the step that breaks it, as survive, audit, simulate, play or capacity answer. A broken promise with a day in until
-    is accepted until that day is over. With -f manifests are applied first. In GitHub Actions, the default format is
-    annotations.
+    is accepted until that day is over. With -f manifests are applied first. With --autoscaler what survives, comes
+    back, fits, is rolled out and drained may need nodes that it adds; what is ready at the worst moment may not. In
+    GitHub Actions, the default format is annotations.
 
     \b
     Examples:
@@ -33,6 +45,7 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
       kubespread verify --suggest > promises.yaml
       kubespread verify promises.yaml -f k8s/ -S cluster.json.gz
       kubespread verify promises.yaml -S cluster.json.gz -o junit > promises.xml
+      kubespread verify promises.yaml --autoscaler karpenter --instance-types types.yaml
       kubespread fleet --contexts 'prod-*' verify promises.yaml
     """
 
@@ -55,8 +68,10 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
         Raises ManifestError, SnapshotError and UsageError.
         """,
         "snapshot promises scheduler",
-        "suggest filename namespace preemption today jobs timeout on_progress",
+        "suggest filename namespace preemption autoscaler node_groups instance_types today jobs timeout on_progress",
+        types=AUTOSCALER_TYPES,
     )
+    needs = OF_AUTOSCALER
 
     promises: Annotated[
         Any, Promises("File of kind Promises, YAML or JSON; '-' for standard input.", metavar="[PROMISES]")
@@ -82,6 +97,9 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
             "NAME",
         ),
     ] = None
+    autoscaler: AutoscalerName = None
+    node_groups: NodeGroupsFile = None
+    instance_types: InstanceTypesFile = None
     today: datetime.date | None = None
     """The day on which it is decided what is accepted until when; None: today, in UTC."""
 

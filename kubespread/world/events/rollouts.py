@@ -108,7 +108,7 @@ class _Way(ABC):
                 self._note_pass()
             before = after
         world.settle()
-        return self._report(fewest_ready, start)
+        return self.ended(fewest_ready, start)
 
     @property
     def _all(self) -> list[Pod]:
@@ -164,7 +164,7 @@ class _Way(ABC):
             reports.DomainRevisions(value=value, old=old.get(value, 0), new=new.get(value, 0)) for value in values
         )
 
-    def _report(self, fewest_ready: int, start: tuple[reports.NodeRevisions, ...]) -> reports.RolloutReport:
+    def ended(self, fewest_ready: int, start: tuple[reports.NodeRevisions, ...]) -> reports.RolloutReport:
         """How it went, as things stand now."""
         constraints, (surge, unavailable), (old, new) = self._constraints(), self.limits, self._active
         unplaced = {key_of(pod) for pod in new if not pod.spec.node_name}
@@ -259,6 +259,24 @@ def rolled_out(world: World, name: WorkloadName, new: NewTemplate) -> reports.Ro
         # A template that the Deployment had before: its ReplicaSet is there already.
         world.owner(name_of(again)).template = controllers.owned_by(new.pod, again)
     return _OfDeployment(world, name).report()
+
+
+def resumed(world: World, stopped: reports.RolloutReport) -> reports.RolloutReport:
+    """What became of a rollout that pods without a node had stopped, now that its controller has gone on: meanwhile no
+    more of its pods were unavailable than its strategy allows.
+    """
+    name = stopped.workload
+    way: _Way | None = None
+    if name in world.rollouts:
+        way = _OfDeployment(world, name)
+    elif name in world.stateful_sets:
+        rollout = world.stateful_sets[name]
+        template = rollout.templates[rollout.revisions.update]
+        way = _OfStatefulSet(world, name, template, rollout.stateful_set.spec.update_strategy)
+    if way is None or stopped.complete:
+        return stopped
+    now = way.ended(min(stopped.fewest_ready, max(0, stopped.replicas - stopped.max_unavailable)), stopped.start)
+    return replace(now, passes=stopped.passes, worst_skew=stopped.worst_skew)
 
 
 def _with_match_label_keys(new: NewTemplate) -> NewTemplate | None:
