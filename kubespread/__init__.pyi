@@ -730,6 +730,9 @@ def check(
     selector: str = "",
     recursive: bool = False,
     template_path: str = "",
+    autoscaler: str | None = None,
+    node_groups: GroupsGiven = None,
+    instance_types: InstanceTypesGiven | None = None,
     jobs: int | None = 1,
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
@@ -752,6 +755,9 @@ def check(
     - ``selector``: Check the workloads with these labels (app=web,tier!=db).
     - ``recursive``: Also read subdirectories.
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
+    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.

@@ -15,6 +15,7 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.json_stream import read_json
 from kubespread.manifest.text import STDIN
+from kubespread.questions.autoscaling.asked import with_files_read
 from kubespread.questions.check.lint.engine import Checked, Checking, fingerprinted
 from kubespread.questions.check.lint.registry import RULES, rule_called, selected, unknown_codes
 from kubespread.questions.check.question import Check
@@ -56,6 +57,7 @@ class CheckBaseline(Struct, rename="camel", frozen=True, kw_only=True):
 
 def answer(question: Check, scene: Scene) -> CheckReport:
     """What the chosen rules find, without the findings in the baseline."""
+    question = msgspec.structs.replace(question, **with_files_read(question))
     snapshot = scene.given
     rules, bar = selected(question.select, question.ignore), _bar(question.fail_on)
     known = _known_findings(question.baseline)

@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from kubespread.questions.question import Apart, Function, ManifestsQuestion, Namespace, Option, Workload
+from kubespread.questions.question import (
+    AUTOSCALER_TYPES,
+    OF_AUTOSCALER,
+    Apart,
+    AutoscalerName,
+    Function,
+    InstanceTypesFile,
+    ManifestsQuestion,
+    Namespace,
+    NodeGroupsFile,
+    Option,
+    Workload,
+)
 from kubespread.questions.registry import part
 
 if TYPE_CHECKING:
@@ -20,7 +32,9 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     finding with a code, numbers and a remedy.
 
     Manifests are read and checked by themselves. With a cluster (-S, --context or --live) they are also tried on it:
-    all replicas are placed, both as they are and with the remedy applied. The annotation kubespread.dev/ignore: KS101
+    all replicas are placed, both as they are and with the remedy applied. With --autoscaler replicas that find a node
+    once it has added some are an info; without, what Karpenter would add by the cluster's NodePools is said. The
+    annotation kubespread.dev/ignore: KS101
     on a workload silences a rule. In GitHub Actions, the default format is annotations.
 
     \b
@@ -28,6 +42,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
       kubespread check k8s/
       helm template chart | kubespread check -S cluster.json.gz
       kubespread check -S cluster.json.gz -A --fail-on warning
+      kubespread check k8s/ -S cluster.json.gz --autoscaler karpenter --instance-types types.yaml
       kubespread check k8s/ -R --base origin/main
       kubespread check k8s/ -R --diff | git apply
       kubespread check k8s/ -R -o sarif > kubespread.sarif
@@ -44,6 +59,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         Apart("write_baseline", ("fail_on",), "recorded findings are known, and the exit code is 0"),
         Apart("write_baseline", ("base",), "what the base has too is not known for good"),
     )
+    needs = OF_AUTOSCALER
     hands_out = True
     doing = "checking workloads"
     outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github", "gitlab", "diff"), "")}
@@ -59,8 +75,14 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         Raises UsageError, SnapshotError, and ManifestError for a baseline that is none, which `write_baseline` writes.
         """,
         "snapshot manifests=pods scheduler",
-        "select ignore baseline base fail_on namespace selector recursive template_path jobs timeout on_progress",
-        types={"snapshot": "Snapshot | None", "baseline": "str | Path | None", "fail_on": "Severity | str"},
+        "select ignore baseline base fail_on namespace selector recursive template_path autoscaler node_groups "
+        "instance_types jobs timeout on_progress",
+        types={
+            "snapshot": "Snapshot | None",
+            "baseline": "str | Path | None",
+            "fail_on": "Severity | str",
+            **AUTOSCALER_TYPES,
+        },
     )
 
     pods: Annotated[
@@ -82,6 +104,9 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         tuple[str, ...], Option("Check only these rules, by code or prefix (KS101,KS2).", metavar="CODES")
     ] = ()
     ignore: Annotated[tuple[str, ...], Option("Skip these rules.", metavar="CODES")] = ()
+    autoscaler: AutoscalerName = None
+    node_groups: NodeGroupsFile = None
+    instance_types: InstanceTypesFile = None
     fail_on: Annotated[
         Literal["error", "warning", "info"], Option("Say no, and exit with 1, when a finding is at least this severe.")
     ] = "error"

@@ -2,7 +2,8 @@
 
 A HorizontalPodAutoscaler, or a ScaledObject of KEDA, raises the number of replicas up to its maximum under load. Those
 beyond what quotas, constraints and free room allow are not created or stay pending, at the worst moment. The maximum is
-placed on the cluster as it is: an autoscaler of nodes may add some, where the constraint lets them be used.
+placed on the cluster as it is. With `--autoscaler` it is only an info where all find a node once it has added some;
+what Karpenter would add by the cluster's NodePools is said without it too.
 
 Without a cluster it is counted what quotas, and a claim that one pod may use, allow that the manifests bring.
 
@@ -36,16 +37,18 @@ def check(case: Case) -> Iterator[RuleFinding]:
     for autoscaler in () if subject.is_daemon else autoscalers_of(subject.name, case.objects):
         if autoscaler.most <= subject.replicas:
             continue
-        asks, outcome = f"{autoscaler.text} may ask for {count_of(autoscaler.most, 'replica')}", None
+        asks, outcome, created = f"{autoscaler.text} may ask for {count_of(autoscaler.most, 'replica')}", None, 0
         if trial is None:
             count, why = _by_files(case, autoscaler.most)
         elif trial.placed.is_complete and not (most := trial.placed_with(replicas=autoscaler.most)).is_complete:
             count, why, outcome = most.count, _why(most), trial.placed_with(replicas=most.count).text
+            created = 0 if most.refused else most.desired
         else:
             continue
         if why:
             remedy = Remedy(text=f"{autoscaler.most_field}: {count}", outcome=outcome)
-            yield RuleFinding("spec.replicas", f"{asks}: {why}", remedy, proven=trial is not None)
+            finding = RuleFinding("spec.replicas", f"{asks}: {why}", remedy, proven=trial is not None)
+            yield case.with_growth(finding, created) if created else finding
 
 
 def _by_files(case: Case, most: int) -> tuple[int, str]:
