@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Snapshot
 from kubespread.controllers.outage import is_silent
+from kubespread.node_groups.groups import NodeGroup
 from kubespread.questions.survive.report import DomainLoss, FirstFailure
-from tests.builders import Data
+from tests.builders import Data, hosts
 from tests.property.workloads_on_nodes import (
     HOSTNAME,
     ZONE,
@@ -154,3 +155,25 @@ def test_the_verdict_and_the_sentences_say_what_the_rows_say(
         assert (report.worst(trouble) is None) is not any(
             trouble in loss.trouble if trouble else loss.trouble for loss in report.losses
         )
+
+
+@settings(max_examples=6, deadline=None)
+@given(objects=clusters(), most=st.integers(0, 2))
+def test_what_is_left_with_an_autoscaler_is_what_its_nodes_leave_added_by_hand(objects: list[Data], most: int) -> None:
+    (spare,) = hosts("z")
+    spare["metadata"]["name"] = spare["metadata"]["labels"][HOSTNAME] = "spare"
+    spare["spec"]["unschedulable"] = True
+    snapshot = snapshot_of([*objects, spare])
+    groups = [NodeGroup("pool", template="spare", zones=("a", "b", "c"), maximum=most)]
+    before = after(snapshot)
+    for loss in kubespread.survive(snapshot, ("zone",), autoscaler="ca", node_groups=groups).losses:
+        if loss.autoscaling is None or loss.domain == "z":
+            continue
+        nodes = f"zone={loss.domain}"
+        added = [(group.zone, len(group.nodes)) for loop in loss.autoscaling.loops for group in loop.added]
+        assert loss.domain not in dict(added)
+        steps = [f"add-node spare:{number}@zone={zone}" for zone, number in added]
+        grown = after(snapshot, f"fail {nodes}", f"delete-node {nodes}", *steps)
+        assert loss.still_pending == sum(newly_waiting(before, grown).values()), added
+        for row in loss.workloads:
+            assert row.ready_when_grown == ready(grown)[str(row.workload)], row.workload
