@@ -258,12 +258,12 @@ SAMPLES: dict[str, dict[str, str]] = {
     "pending": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--no-preemption": "--no-preemption", **_GROWTH},
     "audit": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--fail-on": "--fail-on risk", "--key": "--key pool", "--why": "--why", "--no-preemption": "--no-preemption", **_WORKERS},
     "verify": {
-        **SHARED, "-n": "-n shop", "-f": "-f more.yaml", "--no-preemption": "--no-preemption", "--suggest": "--suggest",
+        **SHARED, **_GROWTH, "-n": "-n shop", "-f": "-f more.yaml", "--no-preemption": "--no-preemption", "--suggest": "--suggest",
         **_WORKERS,
     },
-    "report": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--since": "--since before.json", "--fail-on": "--fail-on notice", "--no-preemption": "--no-preemption", **_WORKERS},
+    "report": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_GROWTH, "--since": "--since before.json", "--fail-on": "--fail-on notice", "--no-preemption": "--no-preemption", **_WORKERS},
     "check": {
-        "manifest": "more.yaml", **{name: _MANIFEST[name] for name in ("-f", "-k", "-R", "--template-path", "-n")}, **SHARED,
+        "manifest": "more.yaml", **{name: _MANIFEST[name] for name in ("-f", "-k", "-R", "--template-path", "-n")}, **SHARED, **_GROWTH,
         "-l": "-l app=other", "-A": "-A", "--select": "--select KS2", "--ignore": "--ignore KS1,KS3", "--fail-on": "--fail-on info",
         "--baseline": "--baseline known.json", "--base": "--base main", "--diff": "--diff", "--write-baseline": "--write-baseline written.json", "--list-rules": "--list-rules",
         "--explain": "--explain KS101", "--live": "--live", **_WORKERS,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 import kubespread
-from kubespread import Snapshot
+from kubespread import Snapshot, UsageError
 from kubespread.node_groups.groups import NodeGroup
 from tests.builders import Data
 from tests.questions.autoscaling.clusters import group, machine
@@ -95,3 +95,9 @@ def test_machines_nobody_knows_leave_it_open(promise: Data) -> None:
     is_before = promise.get("back") == "while silent" or "ready" in promise
     assert row.state == ("broken" if is_before else "unknown")
     assert "--autoscaler karpenter" in row.command
+
+
+def test_an_autoscaler_without_groups_is_an_error_of_the_question() -> None:
+    promise = of({"workload": "default/deploy/web", "survives": "any zone"})
+    with pytest.raises(UsageError, match="--autoscaler ca needs --node-groups FILE"):
+        kubespread.verify(Snapshot.from_objects(WEB), promise, autoscaler="ca")

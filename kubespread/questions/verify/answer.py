@@ -28,7 +28,7 @@ from kubespread.manifest.writer import to_yaml
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.audit.standing import groups
-from kubespread.questions.autoscaling.asked import autoscaler_of, options_of, with_files_read
+from kubespread.questions.autoscaling.asked import autoscaler_of, growth, options_of, with_files_read
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.plan.playing import after_steps
@@ -134,6 +134,8 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
     question = msgspec.structs.replace(question, **with_files_read(question))
     if question.filename:
         scene = _with_manifests(question, scene)
+    # What no autoscaler can be asked with is wrong with the question, not with a promise.
+    growth(question, scene.now)
     verifying = _Verifying(question, scene, commands)
     suggested = verifying.suggested() if question.promises is None else None
     promises = question.promises if suggested is None else terms.read_promises(suggested)
@@ -415,9 +417,9 @@ class _Verifying(Inquiry):
         return reports[0]
 
     def _played(self, *steps: str) -> PlayReport:
-        growth = {**self._autoscaled, "autoscaler": autoscaler_of(self._question)}
+        growing = {**self._autoscaled, "autoscaler": autoscaler_of(self._question)}
         parsed = tuple(parse_step(step, None) for step in steps)
-        scenario = Scenario(parsed, preemption=self._question.preemption, **growth)
+        scenario = Scenario(parsed, preemption=self._question.preemption, **growing)
         question = Play(scenario=scenario, namespace=self._namespace, preemption=self._question.preemption)
         return self.of(question, f"playing {steps[0]}", ("play", steps))
 
