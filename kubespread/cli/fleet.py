@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -76,6 +77,12 @@ class FleetOptions(ClusterOptions):
                     raise UsageError(f"{REACHING[each.name]} is for running clusters: add --contexts, or leave it out")
         return members_of(self.sources, self.contexts or (), self.access(), os.environ, edits)
 
+    def notes(self, clusters: Sequence[Member]) -> list[str]:
+        """What there is to know of how these were chosen."""
+        from kubespread.questions.fleet.clusters import doubled
+
+        return [*doubled(self.access(), os.environ, clusters)] if self.contexts else []
+
 
 @dataclass(frozen=True, slots=True)
 class _OfFleet:
@@ -110,8 +117,9 @@ def fleet(*, called: typer.Context, clusters: FleetOptions) -> int:
     """Ask many clusters the same question: a row for each, the worst first, with its verdict and how old it is.
 
     Options that name clusters come before the question, its own options after it. A cluster that cannot be reached or
-    read gets a row with the reason; the others still answer. The exit code is 1 if the answer is no for any cluster,
-    else 3 if it is unknown or missing for any, else 0. -o json has each cluster's report, --html a tile for each.
+    read gets a row with the reason; the others still answer, and running ones are waited for side by side. The exit
+    code is 1 if the question alone would end with 1 for any cluster, else 3 if it would not end with 0 or has no answer
+    for any, else 0. -o json has each cluster's report, --html a tile for each.
 
     \b
     Examples:
@@ -138,10 +146,10 @@ def _answers(asked: Asked) -> ExitCode:
     scheduler, never_modelled = typed.scheduling.scheduler(), asked.question.never_modelled
     answering = Answering(None, scheduler, asked.answer, typed.speaking, (), never_modelled)
     clusters = options.members(tuple(source.edits()))
-    with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed.speaking.quiet) as hearing:
+    with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed.speaking.quiet, verbose=True) as hearing:
         report = answers(
-            clusters, asked.question, answering.scheduler, asked.workers, hearing.on_progress, asked.settle,
-            asked.timeout,
+            clusters, asked.question, answering.scheduler, asked.workers, hearing.on_part, asked.settle,
+            asked.timeout, options.notes(clusters),
         )  # fmt: skip
     is_strict = asked.answer.strict
     passes = (
@@ -179,11 +187,10 @@ def snapshot(
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{output}: {error.strerror}") from error
-    make = partial(_Saving.of, anonymize, None)
     workers, is_whole = Workers(jobs, on_lost=(lambda _: None) if speaking.quiet else say), True
     with waiting(f"saving {count_of(len(targets), 'cluster')}", quiet=speaking.quiet) as hearing:
         results = []
-        for result in workers.results(make(), make, targets, 0.0):
+        for result in _saved(targets, partial(_Saving.of, anonymize, None), workers):
             results.append(result)
             if hearing.on_progress is not None:
                 hearing.on_progress(len(results))
@@ -194,6 +201,27 @@ def snapshot(
             complain(wrong)
         is_whole = is_whole and not wrong and not (strict and has_gaps)
     return ExitCode.YES if is_whole else ExitCode.NO_CLUSTER
+
+
+_Saved = tuple[Sequence[str], str, bool]
+"""What there is to say of a cluster, what went wrong, and whether there are gaps."""
+
+
+def _saved(targets: Sequence[tuple[Member, str]], make: Callable[[], _Saving], workers: Workers) -> Iterator[_Saved]:
+    """Of the clusters that are saved already in their order, then of running ones as they come."""
+    from kubespread.questions.fleet.clusters import opened
+
+    results = partial(workers.results, make(), make, took=0.0)
+    yield from results([target for target in targets if not target[0].is_running])
+    paths = {member.name: path for member, path in targets}
+    for come in opened([member for member, _ in targets if member.is_running], inf):
+        yield from (_failed(*each) for each in come if isinstance(each, tuple))
+        yield from results([(each, paths[each.name]) for each in come if not isinstance(each, tuple)])
+
+
+def _failed(member: Member, error: KubespreadError) -> _Saved:
+    told = str(error)
+    return (), told if told.startswith(member.name) else f"{member.name}: {told}", False
 
 
 def _targets(clusters: Sequence[Member], folder: Path) -> list[tuple[Member, str]]:
@@ -231,15 +259,13 @@ class _Saving:
     def of(cls, question: bool, _scene: None) -> Self:
         return cls(question)
 
-    def __call__(self, target: tuple[Member, str]) -> tuple[Sequence[str], str, bool]:
-        """What there is to say, what went wrong, and whether there are gaps."""
+    def __call__(self, target: tuple[Member, str]) -> _Saved:
         member, path = target
         try:
             opened = member.opened()
             lines = saved(opened, member.name, path, anonymize=self._anonymize)
         except KubespreadError as error:
-            told = str(error)
-            return (), told if told.startswith(member.name) else f"{member.name}: {told}", False
+            return _failed(member, error)
         return lines, "\n".join(opened.faults), bool(opened.origin.gaps)
 
 

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 import kubespread
 from kubespread.questions import tasks
-from tests.api.server import FakeApi, serving
+from tests.api.server import Answer, FakeApi, serving
 from tests.builders import hosts, pod, pods_on
 from tests.cli.support import FIXTURES, ROOT, Result, run
 
@@ -206,11 +206,58 @@ def test_a_context_that_cannot_be_reached_is_a_row(folder: Path) -> None:
     assert none == (2, "", "error: no context matches 'dev-*'; the kubeconfig has prod-gone, prod-here\n")
 
 
+def kubeconfig(folder: Path, api: FakeApi, *contexts: tuple[str, str]) -> None:
+    """With a cluster of ``api`` below each path."""
+    authority = base64.b64encode(api.ca).decode()
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [
+            {"name": path, "cluster": {"server": api.url + path, "certificate-authority-data": authority}}
+            for path in dict.fromkeys(path for _, path in contexts)
+        ],
+        "users": [{"name": "u", "user": {}}],
+        "contexts": [{"name": name, "context": {"cluster": path, "user": "u"}} for name, path in contexts],
+    }
+    (folder / "config").write_text(json.dumps(config))
+
+
+HANGING = [(f"hangs-{number}", f"/{number}") for number in range(12)]
+
+
+def test_205_contexts_that_hang_are_waited_for_side_by_side(folder: Path) -> None:
+    api = FakeApi([*hosts("a", "b"), pod("web", "n1")])
+    api.faults.append(lambda request: None if request.path[1].isalpha() else Answer(hang=True))
+    with serving(api):
+        kubeconfig(folder, api, *HANGING, ("here", ""))
+        line = "--contexts '*' --kubeconfig config pending -A -q -o csv"
+        ended = [asked(folder, f"{more} {line} {late}") for more, late in (
+            ("--request-timeout 500ms", ""), ("", "--timeout 2s"),
+        )]  # fmt: skip
+        saved = asked(folder, "--request-timeout 500ms --contexts '*' --kubeconfig config snapshot -o saved -q")
+    assert [result.code for result in ended] == [3, 3]
+    rows = [line.split(",")[0] for line in ended[0].out.splitlines()]
+    assert rows == ["cluster", *sorted(name for name, _ in HANGING), "here"]
+    assert [line.split(",")[0] for line in ended[1].out.splitlines()] == ["cluster", "here"]
+    assert ended[1].err == "not finished within 2s: 1 of 13 clusters done, not hangs-0, hangs-1, hangs-10 and 9 more\n"
+    assert (saved.code, saved.err.count("no answer within 0.5s"), [*(folder / "saved").iterdir()]) == (
+        3, 12, [folder / "saved" / "here.json.gz"],
+    )  # fmt: skip
+
+
+def test_205_contexts_of_equal_names_are_named(folder: Path) -> None:
+    with serving(FakeApi([*hosts("a", "b"), pod("web", "n1")])) as api:
+        kubeconfig(folder, api, ("here", ""), ("there", ""), ("here", "/1"), ("here", "/2"))
+        ended = asked(folder, "--contexts '*' --kubeconfig config pending -A -o csv")
+    assert (ended.code, [line.split(",")[0] for line in ended.out.splitlines()]) == (0, ["cluster", "here", "there"])
+    assert "note: context here: the first of 3 of this name\n" in ended.err
+
+
 def test_an_engine_that_cannot_be_reached_is_no_clusters_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="the extra kubespread[dask] is not installed")
     monkeypatch.setattr(tasks, "_PATIENCE", 0.2)
     ended = asked(folder, "-S '*.*' audit -A -q --engine tcp://127.0.0.1:1")
-    assert (ended.code, ended.out) == (2, "")
+    assert (ended.code, ended.out) == (3, "")
     assert ended.err.startswith("error: tcp://127.0.0.1:1: no Dask scheduler that distributed ")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -15,10 +16,19 @@ from msgspec.structs import replace
 
 from kubespread.candidate.sources import read_once
 from kubespread.errors import EngineError, KubespreadError, SnapshotError, UsageError
-from kubespread.questions.fleet.clusters import Member, members
+from kubespread.questions.fleet.clusters import Member, members, opened
 from kubespread.questions.fleet.report import FleetCluster, FleetReport, worst
 from kubespread.questions.question import ManifestsQuestion, Question
-from kubespread.questions.scene import OnProgress, Scene, ask, checked_timeout, cluster_reference, unfinished
+from kubespread.questions.scene import (
+    OnPart,
+    OnProgress,
+    Part,
+    Scene,
+    ask,
+    checked_timeout,
+    cluster_reference,
+    unfinished,
+)
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE, Workers
 from kubespread.reports.parts import outcome
@@ -45,21 +55,25 @@ def fleet(
     running one is reached, `Access` as for `connect`. One that cannot be reached or read, or that the question cannot
     be asked of, has a row with the reason. ``jobs`` is how many processes do it; the answer is the same for any number.
     With ``engine``, the address of a Dask scheduler, clusters are read here one after another, and the parts of each
-    answer are done there. ``timeout`` is in seconds: no further cluster is begun then, and ``unfinished`` names those
-    that are missing. ``on_progress`` is called now and then with how many have answered.
+    answer are done there. ``timeout`` is in seconds: those that have not answered then are given up, and
+    ``unfinished`` names them. ``on_progress`` is called now and then with how many have answered.
 
     Raises UsageError where there are no clusters or no file matches a pattern, and what `ask` raises where all clusters
     refuse the question in the same words.
     """
     workers = Workers(jobs, engine)
-    return answers(members(clusters), question, scheduler or Scheduler(), workers, on_progress, timeout=timeout)
+    on_part = None if on_progress is None else lambda part: on_progress(part.number)
+    return answers(members(clusters), question, scheduler or Scheduler(), workers, on_part, timeout=timeout)
 
 
 def answers(
     asked: Sequence[Member], question: Question[Any], scheduler: Scheduler, workers: Workers,
-    on_progress: OnProgress | None = None, settle: Settle | None = None, timeout: float | None = None,
+    on_part: OnPart | None = None, settle: Settle | None = None, timeout: float | None = None,
+    notes: Sequence[str] = (),
 ) -> FleetReport:  # fmt: skip
-    """Answers of clusters that are found already; ``settle`` is for another process too. Raises what `fleet` does."""
+    """Answers of clusters that are found already, on which there may be ``notes``; ``settle`` is for another process
+    too. Running ones are read side by side, and asked as they come. Raises what `fleet` does.
+    """
     if not asked:
         raise UsageError("a fleet without clusters: name some")
     if isinstance(question, ManifestsQuestion):
@@ -70,11 +84,16 @@ def answers(
     if workers.engine:
         # Who does parts elsewhere has neither files nor kubeconfigs: a snapshot travels there with its question.
         asking.workers, workers = workers, ALONE
-    done: list[_Row] = []
-    for row in workers.results(asking, make, asked, 0.0, until):
+    done, begun = list[_Row](), monotonic()
+    for row in _rows(asked, partial(workers.results, asking, make, took=0.0, until=until), until):
         done.append(row)
-        if on_progress is not None:
-            on_progress(len(done))
+        if on_part is not None:
+            left = (monotonic() - begun) / len(done) * (len(asked) - len(done))
+            on_part(Part(len(done), len(asked), f"{row.told.name}: {row.told.error or row.told.headline}", left))
+    place = {member.name: number for number, member in enumerate(asked)}
+    done.sort(key=lambda row: place[row.told.name])
+    missing = Counter(member.name for member in asked)
+    missing.subtract(row.told.name for row in done)
     refusals = {row.told.error for row in done if row.is_refused}
     if len(refusals) == 1 and len(done) == len(asked) and all(row.is_refused for row in done):
         # It is the question's fault, and no cluster's.
@@ -84,9 +103,23 @@ def answers(
         clusters=tuple(sorted((row.told for row in done), key=lambda told: told.badness)),
         gaps=_each_once(done, "gaps"),
         not_modelled=_each_once(done, "not_modelled"),
-        notes=_each_once(done, "notes"),
-        unfinished=unfinished(timeout, "cluster", len(asked), [member.name for member in asked[len(done) :]]),
+        notes=(*notes, *_each_once(done, "notes")),
+        unfinished=unfinished(timeout, "cluster", len(asked), [*missing.elements()]),
     )
+
+
+def _rows(
+    asked: Sequence[Member], results: Callable[[Sequence[Member]], Iterator[_Row]], until: float
+) -> Iterator[_Row]:
+    """Of those that are saved in their order, then of those that run as they come."""
+    yield from results([member for member in asked if not member.is_running])
+    for come in opened([member for member in asked if member.is_running], until):
+        yield from (_failed(each[0].name, each[1]) for each in come if isinstance(each, tuple))
+        yield from results([each for each in come if isinstance(each, Member)])
+
+
+def _failed(name: str, error: KubespreadError) -> _Row:
+    return _Row(FleetCluster(name=name, error=str(error)))
 
 
 def _each_once(done: Sequence[_Row], name: str) -> tuple[str, ...]:
@@ -148,7 +181,7 @@ class _Asking:
         try:
             snapshot = member.opened()
         except KubespreadError as error:
-            return _Row(FleetCluster(name=member.name, error=str(error)))
+            return _failed(member.name, error)
         try:
             return self._answered(member.name, snapshot)
         except EngineError:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import threading
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from glob import glob
 from pathlib import Path
+from queue import Empty, Queue, SimpleQueue
+from time import monotonic
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
+from msgspec import structs
 
-from kubespread.errors import UsageError
+from kubespread.deadline import check
+from kubespread.errors import KubespreadError, UsageError
 from kubespread.questions.editing import connect, load
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
@@ -22,6 +27,12 @@ if TYPE_CHECKING:
     from kubespread.snapshot.live.kubeconfig import Access
 
 _MAX_NAMED = 5
+_AT_ONCE = 50
+"""Running clusters that are waited for side by side: one that hangs or fails keeps the others from nothing."""
+_AHEAD = 8
+"""Clusters that are read and not asked yet."""
+_LOOKS = 0.1
+"""Seconds between two looks at the time, while none comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,52 @@ class Member:
         else:
             snapshot = load(self.source) if isinstance(self.source, str) else connect(self.source)
         return snapshot.edited(*self.edits)
+
+    @property
+    def is_running(self) -> bool:
+        return not isinstance(self.source, str | Snapshot)
+
+
+def opened(clusters: Sequence[Member], until: float) -> Iterator[list[Member | tuple[Member, KubespreadError]]]:
+    """Running clusters as they are read, with what was read of them or why there is nothing; each time those that have
+    come. No further ones once it is ``until``, as `monotonic` counts.
+    """
+    waiting, come = SimpleQueue[Member](), Queue[tuple[Member, Snapshot | BaseException]](_AHEAD)
+
+    def read() -> None:
+        while True:
+            try:
+                member = waiting.get_nowait()
+            except Empty:
+                return
+            try:
+                come.put((member, member.opened()))
+            except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
+                come.put((member, error))
+
+    for member in clusters:
+        waiting.put(member)
+    for _ in range(min(_AT_ONCE, len(clusters))):
+        threading.Thread(target=read, daemon=True).start()
+    left = len(clusters)
+    while left and monotonic() < until:
+        check()
+        try:
+            read_now = [come.get(timeout=max(0.0, min(_LOOKS, until - monotonic())))]
+        except Empty:
+            continue
+        while not come.empty():
+            read_now.append(come.get())
+        left -= len(read_now)
+        yield [_read(member, what) for member, what in read_now]
+
+
+def _read(member: Member, what: Snapshot | BaseException) -> Member | tuple[Member, KubespreadError]:
+    if isinstance(what, Snapshot):
+        return replace(member, source=what, edits=())
+    if isinstance(what, KubespreadError):
+        return member, what
+    raise what
 
 
 def members(clusters: Iterable[str | Path | Snapshot | Access]) -> list[Member]:
@@ -89,6 +146,16 @@ def matching(pattern: str) -> list[str]:
     return [pattern] if os.path.lexists(pattern) else sorted(glob(pattern, recursive=True))  # noqa: PTH207 - may be absolute
 
 
+def doubled(access: Access, environment: Mapping[str, str], clusters: Iterable[Member]) -> Iterator[str]:
+    """A sentence for each of the contexts whose name others have too, of which the kubeconfig's first is asked."""
+    from kubespread.snapshot.live.kubeconfig import all_names
+
+    counts = Counter(all_names("contexts", access, environment))
+    for member in clusters:
+        if member.is_running and (count := counts[member.name]) > 1:
+            yield f"context {member.name}: the first of {count} of this name"
+
+
 def contexts(patterns: Iterable[str], access: Access, environment: Mapping[str, str]) -> Iterator[Access]:
     """How each context of the kubeconfig is reached that matches a pattern. Raises UsageError where none does, and
     ManifestError.
@@ -104,4 +171,4 @@ def contexts(patterns: Iterable[str], access: Access, environment: Mapping[str, 
             raise UsageError(f"no context matches {pattern!r}; the kubeconfig has {has}")
         found |= dict.fromkeys(named)
     # Another cluster or user is not theirs.
-    return (replace(access, context=name, cluster=None, user=None) for name in found)
+    return (structs.replace(access, context=name, cluster=None, user=None) for name in found)

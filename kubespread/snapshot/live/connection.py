@@ -359,10 +359,10 @@ def _optional(api: Api, builder: SnapshotBuilder) -> tuple[list[Kind], list[str]
     return resources, [row.kind for row in OPTIONAL if row.cls not in served_types]
 
 
-def _said(api: Api, path: str, form: type[T]) -> T | int:
+def _said(api: Api, path: str, decoder: msgspec.json.Decoder[T]) -> T | int:
     """What the server says at ``path``; the status with which it does not, where that may be."""
     try:
-        return msgspec.json.decode(api.get(path), type=form)
+        return decoder.decode(api.get(path))
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise SnapshotError(
             f"{api.transport.server}{path}: not what a Kubernetes API server answers: {error}"
@@ -381,9 +381,12 @@ class _Group(msgspec.Struct):
     versions: list[_GroupVersion] = []
 
 
+_groups = msgspec.json.Decoder(_Group)
+
+
 def _scheduling_versions(api: Api) -> frozenset[str] | None:
     """The apiVersions that the server serves of the group that pod groups are in; None where it may not be asked."""
-    group = _said(api, SCHEDULING_GROUP, _Group)
+    group = _said(api, SCHEDULING_GROUP, _groups)
     if isinstance(group, int):
         return None if group == FORBIDDEN else frozenset()
     return frozenset(version.group_version for version in group.versions)
@@ -395,9 +398,12 @@ class _Version(msgspec.Struct, rename="camel"):
     minor: str = ""
 
 
+_versions = msgspec.json.Decoder(_Version)
+
+
 def _server_version(api: Api) -> tuple[str, str]:
     """The server's version, or why it is not known. It is the first request: an unreachable server fails here."""
-    version = _said(api, "/version", _Version)
+    version = _said(api, "/version", _versions)
     if isinstance(version, int):
         return "", "not allowed to read /version" if version == FORBIDDEN else "/version is not served"
     numbers = f"v{version.major}.{version.minor.rstrip('+')}"

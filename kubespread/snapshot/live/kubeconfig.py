@@ -109,6 +109,11 @@ def names(kind: str, access: Access, environment: Mapping[str, str]) -> list[str
     return sorted(config[kind]) if config is not None else []
 
 
+def all_names(kind: str, access: Access, environment: Mapping[str, str]) -> list[str]:
+    """With those that other entries of the same name hide. Raises UsageError and ManifestError."""
+    return [entry["name"] for file in _files(access, environment) for entry in _read(file).get(kind) or ()]
+
+
 def namespaces_of_contexts(access: Access, environment: Mapping[str, str]) -> list[str]:
     """The namespaces that its contexts name. Raises UsageError and ManifestError."""
     config = _merged(list(_files(access, environment))) or {"contexts": {}}
