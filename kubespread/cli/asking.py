@@ -49,8 +49,8 @@ _TIMEOUT = Annotated[
     str | None,
     typer.Option(
         "--timeout", metavar="TIME", show_default=False, rich_help_panel="Workers",
-        help="Give up what is not finished after this time (60s, 1m30s), and answer with the parts that are: "
-        "the verdict is no or unknown, and the answer says what is missing.",
+        help="Give up what is not finished after this time (60s, 1m30s): the answer is about the rest, is no or "
+        "unknown, and says what is missing.",
     ),
 ]  # fmt: skip
 
