@@ -22,7 +22,6 @@ from docs.generators import (
     stubs,
     topology_spread,
 )
-from kubespread.cli.setup import Shell, script
 from kubespread.questions.check.formats import document
 from kubespread.questions.schema import FILES
 from kubespread.questions.schema import schema as report_schema
@@ -48,11 +47,6 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "docs/schema/scenario.json": partial(_as_json, scenario_schema.schema),
     "docs/schema/node-groups.json": partial(_as_json, node_groups_schema.schema),
     **{f"docs/schema/{name}": partial(_as_json, partial(report_schema, report)) for name, report in FILES.items()},
-    # Under the names by which packagers install them.
-    "completions/kubespread": partial(script, Shell.BASH),
-    "completions/_kubespread": partial(script, Shell.ZSH),
-    "completions/kubespread.fish": partial(script, Shell.FISH),
-    "completions/kubespread.ps1": partial(script, Shell.POWERSHELL),
 }
 """By the file, its content."""
 

@@ -45,11 +45,15 @@ def main() -> NoReturn:
         code = ExitCode.BROKEN_PIPE
     except OSError as error:
         # Looking for a file may fail like reading it: its name is too long, its directory another user's or gone.
-        if error.filename is None:
-            _report_bug(error, in_full=debug)
-        else:
+        code = ExitCode.BAD_INPUT
+        if error.filename is not None:
             complain(f"{os.fsdecode(error.filename)}: {error.strerror}")
-        code = ExitCode.BUG if error.filename is None else ExitCode.BAD_INPUT
+        elif isinstance(error, FileNotFoundError):
+            # Nothing but looking for it fails without a name.
+            complain("the current directory was deleted: change to another one")
+        else:
+            _report_bug(error, in_full=debug)
+            code = ExitCode.BUG
     except Exception as error:  # noqa: BLE001 - the last resort: a bug ends with one line and its own exit code
         _report_bug(error, in_full=debug)
         code = ExitCode.BUG

@@ -6,14 +6,12 @@ import os
 from contextlib import chdir
 from enum import StrEnum
 from importlib.resources import as_file, files
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kubespread.cli.streams import ExitCode, emit, say
-from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
     pass
@@ -151,10 +149,6 @@ def demo() -> int:
     from kubespread.cli.asking import command_of
     from kubespread.questions.registry import question
 
-    try:
-        Path.cwd()
-    except FileNotFoundError as error:
-        raise UsageError("the current directory was deleted: change to another one") from error
     with as_file(files("kubespread") / "demo") as data, chdir(data):
         say(f"$ cd {quote(str(data))}")
         say(f"$ kubespread explain {_MANIFEST} -S {_CLUSTER}")

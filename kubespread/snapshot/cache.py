@@ -55,8 +55,11 @@ def recalled_bytes(file: Path, limit: int) -> bytes | None:
 
 
 def make_folder(folder: Path) -> None:
-    """The folder of a cache, for the user alone. Raises OSError."""
-    folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+    """The folder of a cache, and those above it that are missing, for the user alone. Raises OSError."""
+    if not folder.is_dir():
+        # Its own ``parents`` would have them as the umask says.
+        make_folder(folder.parent)
+        folder.mkdir(mode=_FOLDER_MODE, exist_ok=True)
 
 
 def remember(file: Path, content: bytes) -> None:

@@ -14,11 +14,16 @@ import pytest
 
 from tests.builders import Data, hard, hosts, pod
 from tests.cli.support import run
-from tests.world.clusters import deployment
+from tests.world.clusters import deployment, stateful_set
 
 ZONE = "topology.kubernetes.io/zone"
 WEB = {"app": "web"}
 EXPLAIN = "explain pod.json -S cluster.json"
+PROMISES = {
+    "apiVersion": "kubespread.dev/v1alpha1",
+    "kind": "Promises",
+    "promises": [{"cluster": True, "room": {"cpu": "0%"}}],
+}
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers: [{name: c, image: x}]\n"
 
 
@@ -55,6 +60,13 @@ def in_a_circle() -> list[Data]:
     made: list[Data] = json.loads(json.dumps(deployment("web", ("n0", None))))
     first, second = made[0]["metadata"], made[1]["metadata"]
     first["ownerReferences"] = [{**second["ownerReferences"][0], "kind": "ReplicaSet", "name": second["name"]}]
+    return made
+
+
+def of_another(name: str) -> list[Data]:
+    """A StatefulSet whose only pod names another as its owner."""
+    made = stateful_set(name, ("n0",))
+    made[-1]["metadata"]["ownerReferences"][0]["name"] = "absent"
     return made
 
 
@@ -159,6 +171,17 @@ CASES: dict[str, tuple[str, dict[str, Content], int, str]] = {
         f"3 GB of nothing as {option}": (command, {"sparse": _sparse}, code, "sparse: not a text file (NUL byte at offset 0): expected YAML or JSON")
         for option, (command, code) in {"POD": ("explain sparse -S cluster.json", 2), "-S": ("explain pod.json -S sparse", 3), "--since": ("report -A --since sparse -S cluster.json", 2)}.items()
     },
+    "a page through a link that leads nowhere": (
+        f"{EXPLAIN} --html page.html", {"page.html": lambda path: path.symlink_to("nowhere/page.html")}, 2, "page.html: No such file or directory",
+    ),
+    # Options
+    "an option twice, with two values": (f"{EXPLAIN} -n a --namespace b", {}, 2, "-n/--namespace is given as 'a' and as 'b': leave one out"),
+    "an option twice, with one value": (f"{EXPLAIN} -o name --output name -q -q", {}, 0, ""),
+    "--name beside -f": ("simulate -f pod.json -f other.json --name other -S cluster.json -v", {"other.json": pod("other")}, 0, "1 of 1 placed"),
+    "a baseline that is read and one that is written": (
+        "check pod.json --baseline b.json --write-baseline b.json", {}, 2, "--write-baseline and --baseline do not go together: all findings are recorded, known ones too",
+    ),
+    "promises to verify, and promises to print": ("verify p.json -o promises -S cluster.json", {"p.json": PROMISES}, 2, "PROMISES and -o promises do not go together: promises are looked for, not verified"),
     "a directory as SCENARIO": ("play d -S cluster.json", {"d": Path.mkdir}, 2, "d: Is a directory"),
     "a link to itself in a directory of clusters": ("explain pod.json -S .", {"loop.json": lambda path: path.symlink_to("loop.json")}, 3, "Too many levels of symbolic links"),
     # Size
@@ -171,6 +194,9 @@ CASES: dict[str, tuple[str, dict[str, Content], int, str]] = {
         f"owners in a circle: {command}": (f"{command} -S cluster.json", {"cluster.json": cluster(*in_a_circle())}, code, "")
         for command, code in {"audit -A": 0, "pending -A": 1, "explain deploy/web": 0, "survive -A": 0, "rebalance -A": 0, "simulate deploy/web --then rollout": 0}.items()
     },
+    "a pod with the name that a StatefulSet gives, of one that is not there": (
+        "audit -A -S cluster.json", {"cluster.json": cluster(*of_another("db"))}, 0, 'pods "db-0" already exists',
+    ),
 }  # fmt: skip
 
 

@@ -252,13 +252,11 @@ def test_an_answer_needs_no_standard_error(words: str) -> None:
     assert shell(f"kubespread {words} 2>&-") == shell(f"kubespread {words}")._replace(err="")
 
 
-def test_the_demo_says_so_where_the_current_directory_is_gone(tmp_path: Path) -> None:
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    asked = f'cd "{gone}" && rmdir "{gone}" && exec "{PROGRAM}" demo'
-    result = subprocess.run(["sh", "-c", asked], capture_output=True, text=True, check=False, env=environment())
+@pytest.mark.parametrize("words", ["demo", 'check "$POD" --diff', 'explain "$POD" -S "$CLUSTER" --html page.html'])
+def test_what_needs_a_current_directory_says_so_where_it_is_gone(words: str, tmp_path: Path) -> None:
+    result = shell(f'cd "{tmp_path}" && rmdir "{tmp_path}" && exec kubespread {words}')
     said = "error: the current directory was deleted: change to another one\n"
-    assert (result.returncode, result.stdout, result.stderr) == (2, "", said)
+    assert (result.code, result.err) == (2, said)
 
 
 def test_an_interrupt_while_the_program_is_imported_is_no_traceback(tmp_path: Path) -> None:

@@ -80,9 +80,14 @@ def test_a_file_is_read_once_while_it_is_the_same(
 
 
 def test_what_is_remembered_is_for_the_user_alone(tmp_path: Path, environment: dict[str, str]) -> None:
-    names_in(str(written(tmp_path / "cluster.json", OBJECTS)), environment)
+    mask = os.umask(0)
+    try:
+        names_in(str(written(tmp_path / "cluster.json", OBJECTS)), environment)
+    finally:
+        os.umask(mask)
     folder = tmp_path / "cache" / "kubespread" / "names"
-    assert [oct(path.stat().st_mode & 0o777) for path in (folder, *folder.iterdir())] == ["0o700", "0o600"]
+    made = (folder.parents[1], folder.parent, folder, *folder.iterdir())
+    assert [oct(path.stat().st_mode & 0o777) for path in made] == ["0o700", "0o700", "0o700", "0o600"]
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["cluster.json"]
 
 

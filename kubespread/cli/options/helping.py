@@ -6,6 +6,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import typer
@@ -50,14 +51,25 @@ class HelpingCommand(TyperCommand):
         if not self.is_asked(ctx, args):
             return super().parse_args(ctx, args)
         # The program's own help and version do without it.
-        from kubespread.cli.options.pairs import refuse_empty, refuse_pairs, refuse_undecodable
+        from kubespread.cli.options.pairs import refuse_empty, refuse_pairs, refuse_repeated, refuse_undecodable
 
         typed = self.make_parser(ctx).parse_args([*args])[0]
+        refuse_repeated(ctx, self._every_value(ctx).parse_args([*args])[0])
         refuse_empty(ctx, typed)
         refuse_undecodable(ctx, typed)
         rest = super().parse_args(ctx, args)
         refuse_pairs(ctx)
         return rest
+
+    def _every_value(self, ctx: Any) -> Any:
+        """A parser that keeps all values of each option: the last one would win in silence."""
+        parser = self.make_parser(ctx)
+        for parameter in ctx.command.params:
+            if parameter.param_type_name == "option" and not parameter.count:
+                repeatable = copy(parameter)
+                repeatable.multiple = True
+                repeatable.add_to_parser(parser, ctx)
+        return parser
 
     def get_params(self, ctx: Any) -> Any:
         params = super().get_params(ctx)

@@ -71,6 +71,15 @@ def refuse_empty(context: Any, values: Mapping[str, Any]) -> None:
             raise UsageError(f"{spelled(parameter)} is empty: give it a value, or leave it out")
 
 
+def refuse_repeated(context: Any, values: Mapping[str, Any]) -> None:
+    """Raise UsageError if an option that takes one value is typed with several, of which all but one would be lost."""
+    for parameter in context.command.params:
+        if parameter.param_type_name == "option" and not parameter.multiple and not parameter.count:
+            first, *others = dict.fromkeys(texts_of(values.get(parameter.name))) or [""]
+            if others:
+                raise UsageError(f"{spelled(parameter)} is given as {first!r} and as {others[0]!r}: leave one out")
+
+
 def refuse_undecodable(context: Any, values: Mapping[str, Any]) -> None:
     """Raise UsageError for a word among the ``values`` with bytes that are not UTF-8: files alone may be called so."""
     for parameter in context.command.params:

@@ -58,6 +58,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     apart = (
         Apart("write_baseline", ("fail_on",), "recorded findings are known, and the exit code is 0"),
         Apart("write_baseline", ("base",), "what the base has too is not known for good"),
+        Apart("write_baseline", ("baseline",), "all findings are recorded, known ones too"),
     )
     needs = OF_AUTOSCALER
     hands_out = True

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from kubespread.errors import UsageError
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.plan.question import Play
@@ -104,6 +105,8 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     """The day on which it is decided what is accepted until when; None: today, in UTC."""
 
     def written_in(self, form: Format) -> Verify:
+        if form.name == "promises" and self.promises is not None:
+            raise UsageError(f"PROMISES and -o promises do not go together: {self.apart[0].why}")
         return msgspec.structs.replace(self, suggest=self.suggest or form.name == "promises")
 
     @property

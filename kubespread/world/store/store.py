@@ -372,6 +372,10 @@ class Store:
         server allows it.
         """
         owner = self.book.owner_of(pod) or WorkloadName("Pod", *key_of(pod))
+        if key_of(pod) in self.book:
+            # It names another owner, which may not be there, so no controller of this name adopts or deletes it.
+            self.api_server.refuse(pod, template, owner, f'pods "{pod.metadata.name}" already exists')
+            return False
         admitted = self.api_server.admit(pod, template, owner)
         if admitted is None:
             return False
