@@ -410,7 +410,7 @@ def test_what_is_no_earlier_report_is_refused(text: str | None, why: str, tmp_pa
         file.write_text(text)
     result = run("report", "-A", "-S", str(FIXTURES / "clusters" / "audit.yaml"), "--since", str(file))
     assert result.code == 2
-    assert result.err.startswith(f"error: --since {file}: {why}")
+    assert result.err.startswith(f"error: {file}: {why}")
     assert len(result.err.splitlines()) == 1
 
 

@@ -68,7 +68,7 @@ _NAMES_SHOWN = 3
 _DIRECTIVE = "$patch"
 _CONSTRAINTS = ".topologySpreadConstraints["
 _MENDABLE = re.compile(
-    "Required value|[Nn]ot found|must specify one|`selector` does not match template `labels`|when |without |"
+    "Required value|(?i:not found)|must specify one|`selector` does not match template `labels`|when |without |"
     r"privileged containers|hostNetwork must|HostProcess containers|empty `spec|must set spec|GracePeriodSeconds \("
 )
 """In the API server's words: what is missing, or does not go with what is missing."""
