@@ -416,9 +416,12 @@ class TouchedWorkload(Report, frozen=True):
     """How many of its pods found a node."""
 
     def dealt(self, others: Sequence[TouchedWorkload]) -> TouchedWorkload:
-        """The workload with the skews of other deals."""
-        skews = zip(self.skew, *(other.skew for other in others), strict=True)
-        return msgspec.structs.replace(self, skew=tuple(own.dealt(same) for own, *same in skews))
+        """The workload with the skews of other deals, in which pods of another revision, with other constraints, may
+        have been touched.
+        """
+        skews = [skew for other in others for skew in other.skew]
+        dealt = (own.dealt([skew for skew in skews if skew.is_of(own)]) for own in self.skew)
+        return msgspec.structs.replace(self, skew=tuple(dealt))
 
     @property
     def is_moved(self) -> bool:

@@ -459,6 +459,11 @@ class SkewChange(Report, frozen=True):
         """Whether pods are further apart now than a hard constraint lets new ones be; a soft one asks for nothing."""
         return self.when_unsatisfiable == DO_NOT_SCHEDULE and self.most_after > self.max_skew
 
+    def is_of(self, other: SkewChange) -> bool:
+        """Whether it is about the same constraint."""
+        own = self.topology_key, self.when_unsatisfiable, self.max_skew
+        return own == (other.topology_key, other.when_unsatisfiable, other.max_skew)
+
     def dealt(self, others: Sequence[SkewChange]) -> SkewChange:
         """The change with what it came to in other deals."""
         return msgspec.structs.replace(self, after_dealt=Dealt.of(side.after for side in (self, *others)))

@@ -9,13 +9,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import kubespread
 from kubespread import Snapshot
 from kubespread.errors import UsageError
+from kubespread.kube.owners import WorkloadName
 from kubespread.questions.plan.report import PlayReport
 from kubespread.questions.simulate.report import SimulateReport
-from kubespread.reports.parts import Dealt
+from kubespread.reports.happened import TouchedWorkload
+from kubespread.reports.parts import Dealt, SkewChange
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import hard, hosts
@@ -118,3 +121,15 @@ def test_a_range_holds_nothing_that_cannot_happen(zones: str, data: st.DataObjec
     said = {skew.after} if skew.after_dealt is None else {skew.after, skew.after_dealt.least, skew.after_dealt.most}
     assert said <= possible
     assert len(said) == 1 or len(possible) > 1
+
+
+def test_a_deal_that_touches_pods_with_other_constraints_says_nothing_of_those_of_the_first() -> None:
+    zone, host = (
+        SkewChange(topology_key=key, when_unsatisfiable="DoNotSchedule", max_skew=1, before=0, after=1)
+        for key in ("zone", "host")
+    )
+    web = TouchedWorkload(
+        workload=WorkloadName("Deployment", "default", "web"), replicas=2, ready=2, pending=0, skew=(zone, host)
+    )
+    other = replace(web, skew=(replace(zone, after=3),))
+    assert [skew.range_after for skew in web.dealt([other]).skew] == ["1–3", "1"]
