@@ -9,13 +9,17 @@ import json
 import os
 import pstats
 import tarfile
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import kubespread
 from kubespread.kube.api.core import Service
@@ -261,6 +265,44 @@ def test_a_damaged_archive_is_one_line(case: str, tmp_path: Path) -> None:
     result = run("snapshot", "-S", path)
     assert (result.code, result.out, result.err.count("\n")) == (3, "", 1)
     assert result.err.startswith(f"error: {path}: damaged archive: ")
+
+
+def _zipped(method: int) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as zipped:
+        for name, text in {"é/nodes.json": typed(NODES), "pods.json": typed(PODS)}.items():
+            zipped.writestr(name, text)
+    return packed.getvalue()
+
+
+def _tarred(mode: str) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode=mode) as tar:  # type: ignore[call-overload]  # any mode
+        for name, text in {f"{'long' * 30}/nodes.json": typed(NODES), "pods.json": typed(PODS)}.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text.encode()))
+    return packed.getvalue()
+
+
+ARCHIVES = {
+    **{f"zip, {method}": _zipped(method) for method in (0, 8, 12, 14)},
+    **{f"tar, {mode}": _tarred(mode) for mode in ("w:", "w:gz", "w:bz2", "w:xz")},
+    "gzip in two members": gzip.compress(typed(NODES).encode()) + gzip.compress(typed(PODS).encode()),
+}
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_an_archive_that_is_damaged_anywhere_is_read_or_refused(data: st.DataObject) -> None:
+    whole = ARCHIVES[data.draw(st.sampled_from(sorted(ARCHIVES)))]
+    at = data.draw(st.one_of(st.integers(0, len(whole)), st.integers(max(0, len(whole) - 300), len(whole))))
+    end = data.draw(st.sampled_from([at, at + 1, at + 4, len(whole)]))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "damaged"
+        file.write_bytes(whole[:at] + data.draw(st.binary(max_size=8)) + whole[end:])
+        with suppress(kubespread.SnapshotError):
+            kubespread.load(file)
 
 
 def test_a_backup_without_nodes_says_so(tmp_path: Path) -> None:

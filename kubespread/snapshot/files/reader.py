@@ -140,14 +140,17 @@ def _in_tar(archive: str, file: IO[bytes]) -> Iterator[Entry]:
 def _in_zip(archive: str, file: IO[bytes]) -> Iterator[Entry]:
     budget = _Budget(archive)
     # Names need not be the UTF-8, nor offsets the numbers, that they say they are.
-    with archive_errors(archive, ValueError, struct.error, OverflowError):
+    undecodable = ValueError, struct.error, OverflowError
+    with archive_errors(archive, *undecodable):
         zipped = zipfile.ZipFile(file)
     with zipped:
         for member in zipped.infolist():
             if member.is_dir() or not member.filename.endswith(SUFFIXES):
                 continue
             budget.spend(member.file_size)
-            with zipped.open(member) as content:
+            with archive_errors(archive, *undecodable):
+                content = zipped.open(member)
+            with content:
                 yield Entry(f"{archive}/{member.filename}", member.filename, content)
 
 
