@@ -161,6 +161,28 @@ def test_a_drain_that_a_budget_blocks() -> None:
     )
 
 
+def test_a_drain_that_leaves_fewer_pods_pending_and_one_that_a_quota_refuses() -> None:
+    """The pod that waits takes the node of the other zone's pod, whose own replacement is over the quota."""
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "web"}}}
+    ]}}  # fmt: skip
+    quota = {
+        "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "full", "namespace": "default"},
+        "spec": {"hard": {"pods": "1"}}, "status": {"hard": {"pods": "1"}, "used": {"pods": "2"}},
+    }  # fmt: skip
+    snapshot = Snapshot.from_objects(
+        [
+            *hosts("a", "a"),
+            *deployment("web", ("n0", None), spec={"affinity": apart}),
+            quota,
+            budget("other", minAvailable=0),
+        ]
+    )
+    over = 'pods "web-5d6-1" is forbidden: exceeded quota: full, requested: pods=1, used: pods=1, limited: pods=1'
+    expected = ("broken", f"draining n0 leaves 1 pod not made: {over}", -1)
+    assert found(snapshot, {"workload": WEB, "drain": "never blocked"}) == [expected]
+
+
 def test_a_suggestion_and_manifests_that_are_applied_first_look_for_no_other_budgets(tmp_path: Path) -> None:
     manifest = tmp_path / "budget.yaml"
     manifest.write_text(yaml.safe_dump(budget("web", minAvailable=3)))

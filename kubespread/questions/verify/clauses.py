@@ -283,7 +283,7 @@ def _may_grow(report: PlayReport) -> bool:
 
 def _left(report: PlayReport, last: Happened, workload: WorkloadName) -> tuple[int, str]:
     """How many pods the workload lacks once a node is deleted, and why."""
-    if more := last.waiting[workload] - report.start.waiting[workload]:
+    if (more := last.waiting[workload] - report.start.waiting[workload]) > 0:
         message = next(row.message for row in last.pending if row.workload == workload)
         return more, f"leaves {count_of(more, 'more pod')} pending{{others}}: {message}"
     unmade = [row for row in (*last.not_created, *last.not_made_yet) if row.workload == workload]
