@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
-from difflib import unified_diff
+from difflib import SequenceMatcher, unified_diff
 from typing import Any
 
 from msgspec import Struct, field
@@ -40,6 +40,9 @@ from kubespread.snapshot.topology_keys import CONSTRAINT_FORM, SHORT_KEYS, const
 from kubespread.wording import verb_of
 
 _CONTEXT_LINES = 2
+_ENVIRONMENT = re.compile(r"""(?P<indent>\s*(?:- )*)["']?env["']?\s*:""")
+_VARIABLES = re.compile(r"""(?:^|[\s{,"'])env["']?\s*:\s*[\[{]*\s*[^\s\[{#]""")
+"""Those that begin on the line of their key."""
 _STEP = re.compile(r"\[(?P<index>\d+)\]|(?P<name>[^.\[\]]+)")
 _TEMPLATE = ("spec", "template")
 
@@ -108,11 +111,59 @@ def path_of(dotted: str) -> tuple[str | int, ...]:
     return tuple(int(step["index"]) if step["index"] is not None else step["name"] for step in _STEP.finditer(dotted))
 
 
-def diff_of(old_file: str, new_file: str, before: str, after: str) -> str:
-    """The lines that differ, as `git apply` and `patch` read them; empty where none do."""
-    old, new = (f"{name}\t" if " " in name else name for name in (old_file, new_file))
-    lines = unified_diff(_lines(before), _lines(after), old, new, n=_CONTEXT_LINES)
+def diff_of(old_file: str, new_file: str, before: str, after: str) -> str | None:
+    """The lines that differ, as `git apply` and `patch` read them; empty where none do.
+
+    Never with the environment of a container, which is nobody's business who reads a patch; None where it cannot do
+    without.
+    """
+    old, new = _lines(before), _lines(after)
+    hidden, said = _environment(old), list[str]()
+    for (_, start, first, new_start, _), *_, (_, last, end, _, new_end) in map(
+        _between_equals, SequenceMatcher(None, old, new).get_grouped_opcodes(_CONTEXT_LINES)
+    ):
+        # Lines before the first change may be missing; without one behind the last, git looks for the file's end.
+        head = max((number + 1 for number in hidden if start <= number < first), default=start)
+        tail = min((number for number in hidden if last <= number < end), default=end)
+        if hidden & {*range(first, last)} or (tail == last < len(old)):
+            return None
+        new_start, new_end = new_start + head - start, new_end + tail - end
+        said.append(f"@@ -{_range(head, tail)} +{_range(new_start, new_end)} @@\n")
+        said += [*unified_diff(old[head:tail], new[new_start:new_end], n=len(old))][3:]
+    names = [f"{sign} {name}{chr(9) if ' ' in name else ''}\n" for sign, name in (("---", old_file), ("+++", new_file))]
+    lines = [*names, *said] if said else []
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+_Opcode = tuple[str, int, int, int, int]
+
+
+def _between_equals(group: list[_Opcode]) -> list[_Opcode]:
+    """A group of changes with lines that are equal, which may be none, before and behind."""
+    (kind, old, _, new, _), (last_kind, _, old_end, _, new_end) = group[0], group[-1]
+    before: list[_Opcode] = [] if kind == "equal" else [("equal", old, old, new, new)]
+    behind: list[_Opcode] = [] if last_kind == "equal" else [("equal", old_end, old_end, new_end, new_end)]
+    return [*before, *group, *behind]
+
+
+def _range(start: int, end: int) -> str:
+    return f"{start + (end > start)},{end - start}"
+
+
+def _environment(lines: Sequence[str]) -> set[int]:
+    """The lines with variables of containers, in any way of writing them that is indented."""
+    found, width = set[int](), None
+    for number, line in enumerate(lines):
+        text = line.lstrip()
+        indent = len(line) - len(text)
+        is_inside = width is not None and (not text or indent > width or (indent == width and text.startswith("- ")))
+        if not is_inside:
+            key = _ENVIRONMENT.match(line)
+            width = None if key is None else len(key["indent"])
+            is_inside = _VARIABLES.search(line) is not None
+        if is_inside:
+            found.add(number)
+    return found
 
 
 def _lines(text: str) -> list[str]:

@@ -98,6 +98,48 @@ def test_all_remedies_of_a_directory_are_one_patch(case: str, tmp_path: Path) ->
     assert (again.code, again.out) == (0, "")
 
 
+SELECTOR = "labelSelector: {matchLabels: {app: wbe}}"
+SKEW = "maxSkew: 1\n        topologyKey: topology.kubernetes.io/zone\n        whenUnsatisfiable: DoNotSchedule"
+FIRST, LAST = (
+    f"      topologySpreadConstraints:\n      - {one}\n        {other}\n"
+    for one, other in ((SELECTOR, SKEW), (SKEW, SELECTOR))
+)
+HEAD = GHOST.partition("      containers:")[0]
+BLOCK = """\
+      containers:
+      - image: x
+        name: web
+        env:
+        - {name: USER, value: hunter2}
+        - name: PASSWORD
+          value: |
+            hunter2
+
+            hunter2
+"""
+BESIDE: dict[str, tuple[str, bool]] = {
+    "variables above": (HEAD + BLOCK + FIRST, True),
+    "variables below": (HEAD + LAST + BLOCK.replace("        env:", "      - env:").replace("      - image: x\n        name: web\n", "") + "        image: x\n        name: web\n", True),
+    "variables of one line below": (HEAD + LAST + "      containers:\n      - env: [{name: A, value: hunter2}]\n        name: web\n        image: x\n", True),
+    "JSON of many lines": (as_json(HEAD + BLOCK + FIRST), True),
+    "JSON of one line": (f"{json.dumps(json.loads(as_json(HEAD + BLOCK + FIRST)))}\n", False),
+    "a container of one line below": (HEAD + LAST + "      containers: [{name: web, image: x, env: [{name: A, value: hunter2}]}]\n", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BESIDE)
+def test_a_patch_shows_no_environment(case: str, tmp_path: Path) -> None:
+    text, is_patched = BESIDE[case]
+    (tmp_path / "a.yaml").write_text(text)
+    patch = run("check", "a.yaml", "--select", "KS101", "--diff", "-q", cwd=tmp_path).out
+    assert "hunter2" not in patch
+    if is_patched:
+        applied(tmp_path, patch)
+        assert codes(tmp_path, "a.yaml", "--select", "KS101") == []
+    else:
+        assert patch.startswith("# a.yaml: not patched: ")
+
+
 def test_what_is_not_changed_keeps_its_text(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(APPLIED["comments, and a list in block style"]["a.yaml"])
     patch = run("check", "a.yaml", "--diff", "-q", cwd=tmp_path).out

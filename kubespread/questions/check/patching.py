@@ -21,6 +21,7 @@ from kubespread.questions.check.report import Finding, Remedy, Severity
 
 _CHANGED = "it changes what a remedy above changes: apply that, and check again"
 _ALONE = "it was searched for without the remedies above: apply these, and check again"
+_ENVIRONMENT = "what is changed stands on a line with the environment of a container, or before one"
 _INFO = "only worth knowing: left as it is"
 
 
@@ -45,8 +46,9 @@ def patch(findings: Iterable[Finding], written: Mapping[tuple[str | None, str], 
         if why:
             head = " ".join(filter(None, (finding.place, finding.severity, finding.code, finding.rule, finding.called)))
             left.append(f"# {escaped(head)}: {escaped(finding.remedy.text)} ({escaped(why)})\n")
-    changed = (diff_of(f"a/{name}", f"b/{name}", file.before, file.after) for name, file in sorted(files.items()))
-    return "".join((*left, *changed))
+    diffs = {name: diff_of(f"a/{name}", f"b/{name}", file.before, file.after) for name, file in sorted(files.items())}
+    left += (f"# {escaped(name)}: not patched: {_ENVIRONMENT}\n" for name, diff in diffs.items() if diff is None)
+    return "".join((*left, *filter(None, diffs.values())))
 
 
 def _not_applied(
