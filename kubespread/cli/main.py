@@ -57,6 +57,7 @@ def main() -> NoReturn:
     except Exception as error:  # noqa: BLE001 - the last resort: a bug ends with one line and its own exit code
         _report_bug(error, in_full=debug)
         code = ExitCode.BUG
+    _heed_no_more()
     if ended:
         code = ended[0]
     if code == ExitCode.INTERRUPTED:
@@ -70,6 +71,9 @@ def _heed_signals(ended: list[ExitCode]) -> None:
     """
 
     def end(number: int, frame: FrameType | None) -> None:
+        if ended:
+            # It is being cleaned up already, which a second interrupt would leave half done, with a traceback.
+            return
         ended.append(ENDING[number])
         interrupt = signal.getsignal(signal.SIGINT)
         if not callable(interrupt):
@@ -79,6 +83,17 @@ def _heed_signals(ended: list[ExitCode]) -> None:
 
     for number in ENDING:
         if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
+
+
+def _heed_no_more() -> None:
+    """End at once: what is left to do on the way out is not worth a traceback."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        os._exit({signal.SIGINT: ExitCode.INTERRUPTED, **ENDING}[number])
+
+    for number in (signal.SIGINT, *ENDING):
+        if callable(signal.getsignal(number)):
             signal.signal(number, end)
 
 

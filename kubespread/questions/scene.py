@@ -95,6 +95,8 @@ class Scene(Struct, frozen=True, dict=True):
     """Seconds after which parts are given up: the answer is then about those that are finished. None: all are."""
     on_part: OnPart | None = None
     _since: float = field(default_factory=monotonic)
+    _abandoned: list[int] = field(default_factory=list)
+    """How many parts were left when whoever worked on them went away; of all questions that the answer is made of."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -189,6 +191,7 @@ class Scene(Struct, frozen=True, dict=True):
         begun = monotonic()
         ready = begun - self._since if took is None else took
         results = self.workers.results(work, make, items, ready, self._until)
+        number = 0
         for number, result in enumerate(results, 1):
             if self.on_progress is not None:
                 self.on_progress(number)
@@ -196,6 +199,8 @@ class Scene(Struct, frozen=True, dict=True):
                 left = (monotonic() - begun) / number * (len(items) - number)
                 self.on_part(Part(number, len(items), known(result), left))
             yield result
+        if number < len(items) and not self.is_over:
+            self._abandoned.append(len(items) - number)
 
     @property
     def _until(self) -> float:
@@ -203,8 +208,8 @@ class Scene(Struct, frozen=True, dict=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is up."""
-        return monotonic() >= self._until
+        """Whether the time is up, or nobody is left to work."""
+        return bool(self._abandoned) or monotonic() >= self._until
 
     def in_time(self) -> Deadline:
         """What is done within is given up where it is not finished when the time is up."""
@@ -218,6 +223,8 @@ class Scene(Struct, frozen=True, dict=True):
 
     def unfinished(self, what: str, parts: int, missing: Sequence[str]) -> Unfinished | None:
         """What is missing of an answer of so many parts; None where nothing is."""
+        if self._abandoned and missing:
+            return Unfinished(timeout="", what=what, finished=parts - len(missing), missing=tuple(map(str, missing)))
         return unfinished(self.timeout, what, parts, missing)
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:

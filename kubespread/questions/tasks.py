@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import threading
 import warnings
@@ -35,6 +36,7 @@ _PATIENCE = 10
 that a cluster may take to answer.
 """
 DIED = "a worker died, perhaps for lack of memory: what it was doing is done again"
+_ADDRESS = re.compile(r"(tcp://|tls://)?[^\s/:]+:\d{1,5}|(tcp://|tls://)?\[[\da-fA-F:.]+\]:\d{1,5}")
 _SHARED_FROM = 100_000
 """Bytes from which a snapshot is one file for all workers, instead of a copy with every task."""
 
@@ -148,6 +150,18 @@ class Workers:
             except BrokenProcessPool:
                 lost += 1
                 self.on_lost(DIED)
+            except (OSError, UnboundLocalError) as error:
+                # Too few file handles. Where loky meets that while it starts a process, it fails anew in its cleanup.
+                fault = error if isinstance(error, OSError) else error.__context__
+                if not isinstance(fault, OSError):
+                    raise
+                lost = _MOST_LOST
+                self.on_lost(f"no workers: {fault.strerror or fault}; the rest is done without any")
+            except EngineError as error:
+                if not done:
+                    raise
+                self.on_lost(str(error))
+                return
         yield from _in_turn(work, items[done:], until)
 
 
@@ -210,8 +224,17 @@ def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers,
     for handler in logging.getLogger("distributed").handlers:
         # What matters of a lost connection, an interrupt among its causes, is said here.
         handler.setLevel(logging.CRITICAL)
+    if not _ADDRESS.fullmatch(workers.engine):
+        raise EngineError(
+            f"{workers.engine}: expected the address of a Dask scheduler, tcp://HOST:PORT or tls://HOST:PORT"
+        )
+
+    class Ours(Client):  # type: ignore[misc]  # distributed has no types
+        def __del__(self) -> None:
+            """One that never began would be waited for once more."""
+
     try:
-        client = Client(workers.engine, timeout=_PATIENCE, set_as_default=False)
+        client = Ours(workers.engine, timeout=_PATIENCE, set_as_default=False)
     except Exception as error:  # noqa: BLE001 - a scheduler of another release fails in a way of its own
         raise EngineError(
             f"{workers.engine}: no Dask scheduler that distributed {release} gets on with: {error}"
@@ -222,9 +245,14 @@ def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers,
             with parallel_config("dask", client=client, scatter=[asked.made]):
                 outcomes = _begun(asked, asked.made, items, until)
             yield from _ended(outcomes)
-        except (KilledWorker, CancelledError) as error:
-            raise BrokenProcessPool from error
-        for _ in started - {*client.nthreads()}:
+            lost = started - {*client.nthreads()}
+        except Exception as error:
+            if client.status != "running":
+                raise EngineError(f"{workers.engine}: the Dask scheduler went away") from None
+            if isinstance(error, KilledWorker | CancelledError):
+                raise BrokenProcessPool from error
+            raise
+        for _ in lost:
             workers.on_lost(DIED)
 
 
@@ -255,7 +283,7 @@ def _checked_workers(client: Any, engine: str) -> set[str]:
     """The addresses of the cluster's workers. Raises EngineError where there are none, or one has other versions."""
     try:
         versions: dict[str, str] = client.run(_versions)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # noqa: BLE001 - what cannot be loaded there comes back in a form of its own
         raise EngineError(f"{engine}: a worker has no kubespread like this one: {error}") from None
     if not versions:
         raise EngineError(f"{engine}: the Dask cluster has no workers")
@@ -286,16 +314,19 @@ def _check_versions(theirs: str, ours: str, worker: str) -> None:
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """What is started here never hears of Ctrl-C, which a terminal sends to all: this process ends it instead."""
+    """What is started here never hears of signals that are sent to all, as Ctrl-C is by a terminal: this process ends
+    it instead.
+    """
     from multiprocessing import resource_tracker
 
     from joblib.externals.loky.backend import resource_tracker as of_loky
 
-    # Where these have to be started first, they unblock interrupts again.
-    resource_tracker.ensure_running()
-    of_loky.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
+        # Where these have to be started first, they unblock the others again, which they ignore.
+        resource_tracker.ensure_running()
+        of_loky.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -171,7 +171,7 @@ class Unfinished(Report, frozen=True):
     """What was not done before the time was up. The rest of the report is about what was, each part in full."""
 
     timeout: str
-    """How long the answer was to take, as Go prints durations: ``1m0s``."""
+    """How long the answer was to take, as Go prints durations: ``1m0s``. Empty where whoever worked on it went away."""
     what: str
     """What the parts are, in the singular: ``domain``, ``node``, ``workload``, ``deal``."""
     finished: int
@@ -183,10 +183,11 @@ class Unfinished(Report, frozen=True):
     def sentence(self) -> str:
         """How far the answer is, and what is missing."""
         total = count_of(self.finished + len(self.missing), self.what)
+        begin = f"not finished within {self.timeout}" if self.timeout else "not finished"
         if not self.finished:
-            return f"not finished within {self.timeout}: none of {total} done"
+            return f"{begin}: none of {total} done"
         missing = some_of(self.missing, _MAX_MISSING)
-        return f"not finished within {self.timeout}: {self.finished:,} of {total} done, not {missing}"
+        return f"{begin}: {self.finished:,} of {total} done, not {missing}"
 
 
 class Provenance(Report, frozen=True):

@@ -102,6 +102,7 @@ def run(
         _forget_earlier_runs(patch)
         # The process lives on: without the collector it would keep what every test leaves behind.
         patch.setattr("kubespread.cli.main._heed_signals", lambda _ended: None)
+        patch.setattr("kubespread.cli.main._heed_no_more", lambda: None)
         patch.setattr("kubespread.cli.main.gc", SimpleNamespace(disable=lambda: None))
         with pytest.raises(SystemExit) as ended:
             main()

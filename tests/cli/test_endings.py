@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import suppress
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
 import kubespread
 from kubespread.errors import UnansweredError
-from tests.cli.support import FIXTURES, run
+from tests.cli.support import FIXTURES, PROGRAM, ROOT, environment, run
 
 HOSTILE = FIXTURES / "cases" / "hostile"
 MILLION = HOSTILE / "11-report-replicas" / "c125.json"
@@ -45,3 +50,47 @@ def test_of_an_answer_that_has_no_finished_part_in_time_that_is_said() -> None:
         kubespread.play(kubespread.load(MILLION), steps, timeout=0.5)
     done = run("play", "-", "--timeout", "500ms", "-S", MILLION, stdin=steps.encode())
     assert (done.code, done.out, done.err) == (3, "", "error: not finished within 500ms\n")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize("whom", ["itself", "its group"])
+def test_206_a_signal_three_times_leaves_no_traceback(number: int, code: int, whom: str) -> None:
+    command = [str(PROGRAM), "report", "-A", "-S", str(FIXTURES / "clusters" / "shop.yaml"), "--jobs", "2", "-v"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True,
+        preexec_fn=lambda: [signal.signal(each, signal.SIG_DFL) for each in (signal.SIGTERM, signal.SIGHUP)],
+    ) as process:  # fmt: skip
+        sleep(1.5)
+        for _ in range(3):
+            with suppress(ProcessLookupError):
+                (os.kill if whom == "itself" else os.killpg)(process.pid, number)
+            sleep(0.01)
+        _, said = process.communicate(timeout=30)
+    assert b"Traceback" not in said
+    # It may have answered before, or have begun to listen after.
+    assert process.returncode in (code, -number, 0, 1, 3)
+
+
+def test_12_a_signal_on_the_way_out_leaves_no_traceback() -> None:
+    script = (
+        "import os, signal\n"
+        "from kubespread.cli import main as cli\n"
+        "cli._leave = lambda code: os.kill(os.getpid(), signal.SIGTERM) or input()\n"
+        "cli.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "--version"], capture_output=True, env=environment(PYTHONPATH=str(ROOT)),
+        preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL), timeout=30, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (143, b"")
+
+
+@pytest.mark.parametrize("handles", [12, 15])
+def test_too_few_file_handles_for_workers_are_enough_for_one_process(handles: int) -> None:
+    command = [str(PROGRAM), "survive", "-A", "--key", "hostname", "--jobs", "2", "-o", "name"]
+    done = subprocess.run(
+        [*command, "-S", str(FIXTURES / "clusters" / "shop.yaml")], capture_output=True, env=environment(),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (handles, handles)), timeout=60, check=False,
+    )  # fmt: skip
+    assert b"Traceback" not in done.stderr
+    assert done.returncode != 70

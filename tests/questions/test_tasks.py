@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import pickle
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any, Self
 
 import pytest
@@ -22,6 +26,7 @@ from kubespread import Snapshot, UsageError
 from kubespread.errors import EngineError
 from kubespread.questions import tasks
 from kubespread.questions.audit.question import Audit
+from kubespread.questions.survive.question import Survive
 from kubespread.questions.tasks import DIED, Made, Workers
 from kubespread.reports.parts import QuestionReport
 from tests.builders import Data, pod
@@ -227,3 +232,73 @@ def test_where_no_dask_scheduler_is_that_is_said(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(tasks, "_PATIENCE", 1)
     with pytest.raises(EngineError, match="tcp://127.0.0.1:1: no Dask scheduler that distributed .* gets on with"):
         doubled(None, 1, 2, engine="tcp://127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    "engine", ["http://127.0.0.1:1", "ucx://127.0.0.1:1", "inproc://1/2/3", " ", "tcp://host", "x:y"]
+)
+def test_14_what_is_no_address_of_a_scheduler_is_told_at_once(engine: str) -> None:
+    pytest.importorskip("distributed", reason="the extra kubespread[dask] is not installed")
+    with pytest.raises(EngineError, match=f"^{engine}: expected the address of a Dask scheduler, tcp://HOST:PORT or"):
+        doubled(None, 1, 2, engine=engine)
+
+
+@pytest.mark.filterwarnings("default")
+def test_14_tls_without_certificates_is_told_at_once() -> None:
+    pytest.importorskip("distributed", reason="the extra kubespread[dask] is not installed")
+    begun = monotonic()
+    with pytest.raises(
+        EngineError, match=r"^tls://127.0.0.1:1: no Dask scheduler that .* check your TLS configuration"
+    ):
+        doubled(None, 1, 2, engine="tls://127.0.0.1:1")
+    assert monotonic() - begun < 15
+
+
+def test_201_what_is_finished_is_kept_where_the_engine_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    def in_cluster(asked: Made, items: Sequence[tuple[int, Any]], _: object, __: float) -> tasks.Outcomes:
+        for _number, item in items[:2]:
+            yield (pickle.loads(asked.made)()(item),), []
+        raise EngineError("tcp://h:1: the Dask scheduler went away")
+
+    monkeypatch.setattr(tasks, "_in_cluster", in_cluster)
+    shop, said = kubespread.load(FIXTURES / "clusters" / "shop.yaml"), list[str]()
+    question = Survive(keys=("hostname",))
+    full, part = (
+        kubespread.ask(shop, question, workers=workers)
+        for workers in (Workers(1), Workers(None, "tcp://h:1", said.append))
+    )
+    assert (said, part.verdict) == (["tcp://h:1: the Dask scheduler went away"], "unknown")
+    assert part.losses == full.losses[:2]
+    assert part.unfinished is not None
+    assert part.unfinished.sentence.startswith("not finished: 2 of 6 domains done, not ")
+
+
+@pytest.mark.filterwarnings("default")
+def test_204_a_worker_without_what_it_needs_is_named(
+    dask: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "only_here.py").write_text("def versions(): return 'here'")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(tasks, "_versions", importlib.import_module("only_here").versions)
+    with pytest.raises(EngineError, match=f"^{dask}: a worker has no kubespread like this one: .*No module named"):
+        doubled(None, 1, 2, engine=dask)
+
+
+@pytest.mark.filterwarnings("default")
+def test_201_a_scheduler_that_is_killed_ends_nothing(dask: str) -> None:
+    """The last test that it is there for."""
+    from distributed import Client
+
+    said: list[str] = []
+    work = Doubling(None, os.getpid())
+    results = Workers(None, dask, said.append).results(work, partial(Doubling.of, None, 0), [*range(2000)], 0.0)
+    first = next(results)
+    with suppress(Exception), Client(dask, timeout=5, set_as_default=False) as client:
+        client.run_on_scheduler(os._exit, 1)
+    try:
+        rest = list(results)
+    except EngineError as error:
+        rest = []
+        said.append(str(error))
+    assert [first, *rest] == [2 * number for number in range(len(rest) + 1)]
+    assert said in ([], [f"{dask}: the Dask scheduler went away"])
