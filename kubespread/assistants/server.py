@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from kubespread.questions.fleet.clusters import Member
 
 
-TIMEOUT, _LONGEST = 60.0, 3600.0
-"""Seconds for a call: usually, and at most."""
-Seconds = Annotated[float, Meta(gt=0, le=_LONGEST, description="Seconds for the answer.")]
+TIMEOUT, _LONGEST = 60.0, 1e9
+"""Seconds for a call: usually, and the most that is counted."""
+Seconds = Annotated[float, Meta(gt=0, description="Seconds.")]
 _OF_DRAINS, _OF_DRAINS_TOO = (Meta(description=f"Of drains in edits (default {what}).") for what in ("true", "false"))
 """Short: each tool lists it, and a model reads all of them before it asks. Questions that drain say more."""
 
@@ -231,6 +231,8 @@ def _edits(question: type[Question[Any]], arguments: Arguments) -> tuple[Edit, .
     fields = msgspec.structs.fields(type(arguments))
     names = {field.name: field.encode_name for field in fields}
     given = {field.name for field in fields if getattr(arguments, field.name) not in (field.default, [])}
+    # Of every call, though commands have it for some questions.
+    given.discard("timeout")
     if not (issubclass(question, DrainingQuestion) or any(isinstance(edit, Drain) for edit in every)):
         for flag in given.intersection(DRAIN_FLAGS.values()):
             raise UsageError(f"{names[flag]} is for drains among edits: name what to drain, or leave it out")

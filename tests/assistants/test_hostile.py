@@ -13,6 +13,7 @@ import pytest
 from kubespread import Scheduler, load
 from kubespread.assistants.server import tools
 from kubespread.errors import KubespreadError
+from kubespread.questions.fleet.clusters import Member
 from kubespread.kube.versions import all_changes
 from tests.cli.support import FIXTURES, PROGRAM, environment
 
@@ -180,6 +181,16 @@ def test_02_a_server_ends_while_it_works(end: str) -> None:
             assert server.process.stdin is not None
             server.process.stdin.close()
         assert server.process.wait(timeout=10) == (143 if end == "SIGTERM" else 0)
+
+
+@pytest.mark.parametrize("tool", ["simulate", "map", "compare", "fleet"])
+def test_02_every_tool_takes_a_timeout(tool: str) -> None:
+    arguments = {"fleet": {"question": "audit"}, "map": {}}.get(
+        tool, {"workload": "deploy/web", "namespace": "default"}
+    )
+    member = Member(SHOP, SHOP)
+    report = tools([member])[tool].call(load(SHOP), Scheduler(), {**arguments, "timeout": 50})
+    assert report["verdict"] in ("yes", "no")
 
 
 MALFORMED: dict[str, tuple[bytes, int | None, int]] = {
