@@ -13,8 +13,8 @@ import pytest
 from kubespread import Scheduler, load
 from kubespread.assistants.server import tools
 from kubespread.errors import KubespreadError
-from kubespread.questions.fleet.clusters import Member
 from kubespread.kube.versions import all_changes
+from kubespread.questions.fleet.clusters import Member
 from tests.cli.support import FIXTURES, PROGRAM, environment
 
 SHOP = str(FIXTURES / "clusters" / "shop.yaml")

@@ -6,11 +6,12 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from glob import glob
 from pathlib import Path
-from queue import Empty, Queue, SimpleQueue
+from queue import Empty, Full, Queue, SimpleQueue
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -62,34 +63,55 @@ def opened(clusters: Sequence[Member], until: float) -> Iterator[list[Member | t
     """Running clusters as they are read, with what was read of them or why there is nothing; each time those that have
     come. No further ones once it is ``until``, as `monotonic` counts.
     """
-    waiting, come = SimpleQueue[Member](), Queue[tuple[Member, Snapshot | BaseException]](_AHEAD)
+    reading, left = _Reading(clusters), len(clusters)
+    try:
+        while left and monotonic() < until:
+            check()
+            come = reading.come_within(max(0.0, min(_LOOKS, until - monotonic())))
+            left -= len(come)
+            if come:
+                yield [_read(member, what) for member, what in come]
+    finally:
+        reading.is_over.set()
 
-    def read() -> None:
-        while True:
-            try:
-                member = waiting.get_nowait()
-            except Empty:
-                return
-            try:
-                come.put((member, member.opened()))
-            except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
-                come.put((member, error))
 
-    for member in clusters:
-        waiting.put(member)
-    for _ in range(min(_AT_ONCE, len(clusters))):
-        threading.Thread(target=read, daemon=True).start()
-    left = len(clusters)
-    while left and monotonic() < until:
-        check()
+class _Reading:
+    """Threads that read clusters, until nobody waits for more."""
+
+    def __init__(self, clusters: Iterable[Member]) -> None:
+        self._waiting = SimpleQueue[Member]()
+        self._come = Queue[tuple[Member, Snapshot | BaseException]](_AHEAD)
+        self.is_over = threading.Event()
+        for member in clusters:
+            self._waiting.put(member)
+        for _ in range(min(_AT_ONCE, self._waiting.qsize())):
+            threading.Thread(target=self._read, daemon=True).start()
+
+    def come_within(self, seconds: float) -> list[tuple[Member, Snapshot | BaseException]]:
+        """Those that have come, after so long at most."""
         try:
-            read_now = [come.get(timeout=max(0.0, min(_LOOKS, until - monotonic())))]
+            come = [self._come.get(timeout=seconds)]
         except Empty:
-            continue
-        while not come.empty():
-            read_now.append(come.get())
-        left -= len(read_now)
-        yield [_read(member, what) for member, what in read_now]
+            return []
+        while not self._come.empty():
+            come.append(self._come.get())
+        return come
+
+    def _read(self) -> None:
+        with suppress(Empty):
+            while not self.is_over.is_set():
+                member = self._waiting.get_nowait()
+                try:
+                    what: Snapshot | BaseException = member.opened()
+                except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
+                    what = error
+                self._hand_over(member, what)
+
+    def _hand_over(self, member: Member, what: Snapshot | BaseException) -> None:
+        while not self.is_over.is_set():
+            with suppress(Full):
+                self._come.put((member, what), timeout=_LOOKS)
+                return
 
 
 def _read(member: Member, what: Snapshot | BaseException) -> Member | tuple[Member, KubespreadError]:
