@@ -117,8 +117,10 @@ def _is_there(world: World, name: WorkloadName) -> bool:
 
 
 def _above(world: World, name: WorkloadName) -> WorkloadName:
-    if name.kind == "Pod":
-        return workload_of(world, world.book[name.namespace, name.name])
+    pod = (name.namespace, name.name)
+    # What pods name as their controller may be a Pod too, and need not be there.
+    if name.kind == "Pod" and pod in world.book:
+        return workload_of(world, world.book[pod])
     return world.workloads.above(name, world.book.of(name))
 
 

@@ -269,6 +269,9 @@ class SnapshotBuilder:
         if item.size is not None:
             self._note_list(item)
         elif (typed := self._reader.read(item)) is not None:
+            if isinstance(typed, Node) and not typed.metadata.name:
+                # Each pod without a node would be on it.
+                raise DecodingError("Required value: name or generateName is required", "metadata.name")
             self.add(typed)
         else:
             kind = full_kind(item.api_version, item.kind)

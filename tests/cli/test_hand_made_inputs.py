@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders import Data, hard, hosts, pod
+from tests.builders import Data, hard, hosts, owned_by, pod
 from tests.cli.support import run
 from tests.world.clusters import deployment, stateful_set
 
@@ -60,6 +60,12 @@ def in_a_circle() -> list[Data]:
     made: list[Data] = json.loads(json.dumps(deployment("web", ("n0", None))))
     first, second = made[0]["metadata"], made[1]["metadata"]
     first["ownerReferences"] = [{**second["ownerReferences"][0], "kind": "ReplicaSet", "name": second["name"]}]
+    return made
+
+
+def of_a_pod() -> Data:
+    made = pod("web", "n0")
+    made["metadata"]["ownerReferences"] = owned_by("Pod", "absent", api_version="v1")
     return made
 
 
@@ -164,9 +170,6 @@ CASES: dict[str, tuple[str, dict[str, Content], int, str]] = {
             "--descheduler": "rebalance -A --descheduler pipe.json -S cluster.json", "--kubeconfig": "explain pod.json --kubeconfig pipe.json",
         }.items()
     },
-    "an earlier report that is nested deep": (
-        "report -A --since since.json -S cluster.json", {"since.json": '{"a":' * 3_000 + "{}" + "}" * 3_000}, 2, "since.json: not what kubespread report -o json writes: nested deeper than 200 levels",
-    ),
     **{
         f"3 GB of nothing as {option}": (command, {"sparse": _sparse}, code, "sparse: not a text file (NUL byte at offset 0): expected YAML or JSON")
         for option, (command, code) in {"POD": ("explain sparse -S cluster.json", 2), "-S": ("explain pod.json -S sparse", 3), "--since": ("report -A --since sparse -S cluster.json", 2)}.items()
@@ -193,6 +196,10 @@ CASES: dict[str, tuple[str, dict[str, Content], int, str]] = {
     **{
         f"owners in a circle: {command}": (f"{command} -S cluster.json", {"cluster.json": cluster(*in_a_circle())}, code, "")
         for command, code in {"audit -A": 0, "pending -A": 1, "explain deploy/web": 0, "survive -A": 0, "rebalance -A": 0, "simulate deploy/web --then rollout": 0}.items()
+    },
+    **{
+        f"a Pod that is not there as the owner: {command}": (f"{command} -S cluster.json", {"cluster.json": cluster(of_a_pod())}, code, said)
+        for command, code, said in (("rebalance -A", 0, "no hard constraint is in force"), ("verify --suggest -o json", 0, ""))
     },
     "a pod with the name that a StatefulSet gives, of one that is not there": (
         "audit -A -S cluster.json", {"cluster.json": cluster(*of_another("db"))}, 0, 'pods "db-0" already exists',
