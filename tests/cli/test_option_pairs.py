@@ -243,6 +243,8 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorder:
     monkeypatch.setenv("KUBESPREAD_NO_CONFIG", "1")
     monkeypatch.setattr(sys, "stdin", None)
     monkeypatch.setattr(pairs, "refuse_pairs", lambda _context: None)
+    # A sample takes the place of what the base has of the same option.
+    monkeypatch.setattr(pairs, "refuse_repeated", lambda _context, _values: None)
     made = Recorder(kubespread.load("cluster.json"))
     made.patch(monkeypatch)
     return made
