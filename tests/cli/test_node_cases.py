@@ -23,7 +23,7 @@ ANSWERS: dict[str, tuple[list[object], int, str, str]] = {
     ),
     "45 of 60 nodes, which are evicted only once they are deleted": (
         ["survive", "-A", "--key", "cloud.google.com/gke-nodepool", "--fail-on", "any", "-S", GKE], 1, "no",
-        "losing gke-nodepool default-pool or highmem leaves up to 38 pods pending once the nodes are deleted; none of 3 "
+        "losing gke-nodepool default-pool or highmem leaves up to 40 pods pending once the nodes are deleted; none of 3 "
         "gke-nodepools can be lost",
     ),
     "a StatefulSet pinned to the zone": (

@@ -126,7 +126,7 @@ def test_losing_a_host_is_not_compared_with_losing_a_zone() -> None:
 def test_what_was_not_finished_is_not_counted_as_none() -> None:
     full = kubespread.plan(small("scale deploy/web=3"))
     told = set[str]()
-    for ticks in range(1, 40):
+    for ticks in range(1, 70):
         part = in_time(kubespread.plan, ticks, small("scale deploy/web=3"))
         for side, whole in ((part.before, full.before), (part.after, full.after)):
             assert (side.ready, side.replicas) in ((None, None), (whole.ready, whole.replicas))

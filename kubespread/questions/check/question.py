@@ -42,7 +42,6 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
       kubespread check k8s/
       helm template chart | kubespread check -S cluster.json.gz
       kubespread check -S cluster.json.gz -A --fail-on warning
-      kubespread check k8s/ -S cluster.json.gz --autoscaler karpenter --instance-types types.yaml
       kubespread check k8s/ -R --base origin/main
       kubespread check k8s/ -R --diff | git apply
       kubespread check k8s/ -R -o sarif > kubespread.sarif
@@ -89,8 +88,8 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     pods: Annotated[
         tuple[Any, ...],
         Workload(
-            "Manifests or directories of manifests, '-' for standard input, or KIND/NAME in the cluster. Default: "
-            "standard input when piped, else the cluster's own workloads.",
+            "Manifests, directories of them, '-', or KIND/NAME in the cluster. Default: standard input when piped, "
+            "else the cluster's workloads.",
             metavar="[MANIFEST]...", is_piped=True,
         ),
     ] = ()  # fmt: skip
@@ -128,7 +127,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         ),
     ] = False  # fmt: skip
     write_baseline: Annotated[
-        str | None, Option("Record the findings in FILE as known; exit with 0.", metavar="FILE", is_for_scripts=True)
+        str | None, Option("Record the findings as known; exit with 0.", metavar="FILE", is_for_scripts=True)
     ] = None
     list_rules: Annotated[bool, Option("List the rules and exit.", is_for_scripts=True, prints="rules")] = False
     explain: Annotated[

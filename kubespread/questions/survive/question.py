@@ -39,7 +39,6 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
       kubespread survive -n shop -l tier=web --fail-on pending
       kubespread survive -A --key zone --key hostname -S cluster.json.gz
       kubespread survive -A --after fail=zone=a
-      kubespread survive -A --pairs --fail-on any
       kubespread survive -A --autoscaler karpenter --instance-types types.yaml --fail-on any
       kubespread survive -A --add-node node-7:3@zone=c --scale shop/deploy/web=12
     """
