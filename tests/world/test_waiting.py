@@ -147,6 +147,19 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
             "on which of several equal nodes pods are preempted is arbitrary",
         ],
     ),
+    "nominated to a silent node it waits for those that terminate there, for good": (
+        [
+            node("n0", cpu="2", zone="a"), node("n1", cpu="1", zone="b"),
+            *deployment("high", (), replicas=0, cpu="2", spec={"priority": 10, "tolerations": [{"operator": "Exists"}]}),
+            *deployment("low", ("n0",), cpu="2", spec={"priority": 1}),
+        ],
+        ["fail n0", "scale deploy/high=1"],
+        [
+            "- low-a n0 lost",
+            "? low-5d6-1 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s).",
+            "? high-5d6-1 0/2 nodes are available: 2 Insufficient cpu.",
+        ],
+    ),
     "a pod that tolerates NoExecute for a moment comes back for good": (
         [
             node("n0", cpu="2"),

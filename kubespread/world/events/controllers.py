@@ -334,6 +334,10 @@ def _preempts(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
     candidate = world.queue.victims(waiting, world.living, budgets, world.surroundings.chance.turns)
     if candidate is None:
         return not world.leaving and world.end_nomination(waiting)
+    victims = list(filter(is_active, candidate.victims))
+    if not victims and waiting.pod.status.nominated_node_name == candidate.node:
+        # Others made them terminate, and their kubelet does not answer.
+        return False
     happenings = world.happenings
     happenings.by_chance |= bool(candidate.tied or candidate.others)
     if candidate.tied:
@@ -343,7 +347,7 @@ def _preempts(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
         happenings.note(tie)
     if candidate.others:
         happenings.note("on which of several equal nodes pods are preempted is arbitrary")
-    for victim in filter(is_active, candidate.victims):
+    for victim in victims:
         protecting = world.budgets.protecting(victim, world.time)
         broken = [budget.metadata.name for budget in protecting if budget.status.disruptions_allowed <= 0]
         world.preempt(victim)
