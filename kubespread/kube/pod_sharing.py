@@ -13,7 +13,7 @@ from copy import copy
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, field
 
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
 from kubespread.kube.api.core import Pod, PodSpec, PodStatus, PodTemplateSpec
@@ -35,7 +35,6 @@ _SHORT_STATUS = 256
 """Bytes up to which a status may well be that of another pod: longer ones have addresses and times of their own."""
 _GAPS = re.compile(rb'(?P<name>"nodeName"\s*:\s*")[^"\\]*(?=")|(?P<token>kube-api-access-)[a-z0-9]*(?=")')
 _MAX_REMEMBERED = 4096
-_READ_TEXTS = re.compile(b"|".join(re.escape(name.encode()) for name in READ_OF_PODS))
 _READ_CONDITIONS = (RESIZE_PENDING, DISRUPTION_TARGET, READY)
 SPEC_COLLECTIONS = (
     "containers", "init_containers", "volumes", "overhead", "node_selector", "affinity", "tolerations",
@@ -45,7 +44,7 @@ META_COLLECTIONS = ("labels", "annotations", "owner_references")
 
 
 class _Metadata(KubeObject):
-    """ObjectMeta with its collections undecoded."""
+    """ObjectMeta with the collections undecoded that pods of one template have in common."""
 
     name: str = ""
     generate_name: str = ""
@@ -56,17 +55,25 @@ class _Metadata(KubeObject):
     deletion_timestamp: str | None = None
     deletion_grace_period_seconds: Int64 | None = None
     labels: Raw = Raw(b"{}")
-    annotations: Raw = Raw(b"{}")
+    annotations: StringMap = field(default_factory=dict)
     owner_references: Raw = Raw(b"[]")
 
 
 class _Known(NamedTuple):
     """A spec's text, cut where the specs of one template differ, and what it was decoded to."""
 
-    pieces: list[bytes]
-    is_name: list[bool]
-    """Of each gap between pieces whether the node's name stands there; else it is the end of a volume's."""
+    start: bytes
+    gaps: list[tuple[bool, bytes]]
+    """Of each whether the node's name stands there, else it is the end of a volume's; and the text up to the next."""
     template: PodSpec
+
+
+class _Alike(msgspec.Struct):
+    """What pods of one template have in common, but for those of a StatefulSet, which have labels of their own."""
+
+    labels: dict[str, str]
+    owner_references: list[OwnerReference]
+    spec: _Known | None = None
 
 
 class _Placement(KubeObject):
@@ -89,9 +96,10 @@ class PodSharing:
         self._encode = msgspec.msgpack.Encoder().encode
         self._texts: dict[tuple[Any, bytes], Any] = {}
         self._specs: dict[bytes, PodSpec] = {}
-        self._known: dict[int, _Known] = {}
+        self._alike: dict[tuple[bytes, bytes], _Alike] = {}
         self._parts: dict[tuple[str, bytes], Any] = {}
         self._names: dict[str, str] = {}
+        self._nodes: dict[bytes, str] = {}
         self._no_annotations: dict[str, str] = self._part("annotations", {})
 
     def from_json(self, metadata: Raw, spec: Raw, status: Raw) -> Pod:
@@ -100,7 +108,12 @@ class PodSharing:
         Raises msgspec.DecodeError for a null or a wrong type, and DecodingError for what cannot be parsed.
         """
         meta = _METADATA.decode(metadata)
-        labels = self._from_text("labels", _LABELS, meta.labels)
+        key = bytes(meta.labels), bytes(meta.owner_references)
+        alike = self._alike.get(key)
+        if alike is None:
+            labels = self._from_text("labels", _LABELS, meta.labels)
+            owners = self._from_text("owner_references", _OWNERS, meta.owner_references)
+            alike = _remember(self._alike, key, _Alike(labels, owners))
         made = ObjectMeta(
             name=meta.name,
             generate_name=self._name(meta.generate_name),
@@ -110,9 +123,9 @@ class PodSharing:
             creation_timestamp=meta.creation_timestamp,
             deletion_timestamp=meta.deletion_timestamp,
             deletion_grace_period_seconds=meta.deletion_grace_period_seconds,
-            annotations=self._annotations(bytes(meta.annotations)),
-            labels=labels,
-            owner_references=self._from_text("owner_references", _OWNERS, meta.owner_references),
+            annotations=self._annotations(meta.annotations),
+            labels=alike.labels,
+            owner_references=alike.owner_references,
         )
         _check_times(made)
         text = bytes(status) or b"{}"
@@ -120,8 +133,7 @@ class PodSharing:
             kept = self._from_text("status", _STATUS, text)
         else:
             kept = self._part("status", _STATUS.decode(text))
-        # Pods of one template have the same labels, but for those of a StatefulSet.
-        return Pod(metadata=made, spec=self._spec_from_text(bytes(spec) or b"{}", id(labels)), status=kept)
+        return Pod(metadata=made, spec=self._spec_from_text(bytes(spec) or b"{}", alike), status=kept)
 
     def share(self, pod: Pod) -> None:
         """Default ``pod``, drop what scheduling does not read, and replace its parts by equal ones seen before.
@@ -132,10 +144,10 @@ class PodSharing:
         check(pod.spec, "spec")
         default_pod(pod)
         meta = pod.metadata
-        meta.annotations = _read_annotations(meta.annotations)
+        meta.annotations = self._annotations(meta.annotations)
         meta.namespace = self._name(meta.namespace)
-        for name in META_COLLECTIONS:
-            setattr(meta, name, self._part(name, getattr(meta, name)))
+        meta.labels = self._part("labels", meta.labels)
+        meta.owner_references = self._part("owner_references", meta.owner_references)
         pod.spec = self._spec(pod.spec)
         pod.status = self._part("status", pod.status)
 
@@ -146,13 +158,13 @@ class PodSharing:
         template.spec.forget_unread_volumes()
         template.spec = self._part("template", template.spec)
 
-    def _spec_from_text(self, text: bytes, likely: int) -> PodSpec:
-        """``likely`` is the same for pods that are likely of the same template."""
-        known = self._known.get(likely)
-        name = None if known is None else _node_name(text, known)
+    def _spec_from_text(self, text: bytes, alike: _Alike) -> PodSpec:
+        """``alike`` remembers the last spec of pods that are likely of the same template."""
+        known = alike.spec
+        name = None if known is None else self._node_name(text, known)
         if known is not None and name is not None:
             spec = copy(known.template)
-            spec.node_name = self._name(name)
+            spec.node_name = name
             return spec
         node_name = _PLACEMENT.decode(text).node_name
         key = _without_node_name(text) if node_name else text
@@ -170,10 +182,32 @@ class PodSharing:
             if is_kept:
                 _remember(self._specs, key, template)
         if is_kept and (cut := _cut(text, template, node_name)) is not None:
-            _remember(self._known, likely, cut)
+            alike.spec = cut
         spec = copy(template)
         spec.node_name = self._name(node_name)
         return spec
+
+    def _node_name(self, text: bytes, known: _Known) -> str | None:
+        """The node's name, empty without one; None where ``text`` differs from what is known not only in the gaps."""
+        if not text.startswith(known.start):
+            return None
+        at, name = len(known.start), b""
+        for is_name, piece in known.gaps:
+            # Each gap ends with the string that it is in.
+            end = text.find(b'"', at)
+            if end < 0 or not text.startswith(piece, end):
+                return None
+            if is_name:
+                name = text[at:end]
+            elif text[at:end].strip(_SUFFIX):
+                return None
+            at = end + len(piece)
+        if at != len(text):
+            return None
+        node = self._nodes.get(name)
+        if node is None and not name.strip(_NAME):
+            node = self._nodes[name] = self._name(name.decode())
+        return node
 
     def _spec(self, spec: PodSpec) -> PodSpec:
         """A spec that shares everything but its node's name. ``spec`` is defaulted."""
@@ -194,10 +228,11 @@ class PodSharing:
         except OverflowError:
             return True
 
-    def _annotations(self, text: bytes) -> dict[str, str]:
-        """Few pods have an annotation that is read, and some annotations hold whole manifests."""
-        is_read = _READ_TEXTS.search(text) is not None
-        return self._part("annotations", _read_annotations(_LABELS.decode(text))) if is_read else self._no_annotations
+    def _annotations(self, annotations: dict[str, str]) -> dict[str, str]:
+        """Those that are read, which few pods have."""
+        if READ_OF_PODS.isdisjoint(annotations):
+            return self._no_annotations
+        return self._part("annotations", {name: value for name, value in annotations.items() if name in READ_OF_PODS})
 
     def _from_text(self, name: str, decoder: msgspec.json.Decoder[Any], raw: Raw | bytes) -> Any:
         key = name, bytes(raw)
@@ -252,24 +287,8 @@ def _cut(text: bytes, template: PodSpec, node_name: str) -> _Known | None:
             end = gap.end()
     if node_name and (text.count(_NODE_NAME) != 1 or not any(is_name)):
         return None
-    return _Known([*pieces, text[end:]], is_name, template)
-
-
-def _node_name(text: bytes, known: _Known) -> str | None:
-    """The node's name, empty without one, where ``text`` differs from what is known in the gaps alone; else None."""
-    first, *others = known.pieces
-    if not text.startswith(first):
-        return None
-    at, name = len(first), b""
-    for piece, is_name in zip(others, known.is_name, strict=True):
-        # Each gap ends with the string that it is in.
-        end = text.find(b'"', at)
-        if end < 0 or not text.startswith(piece, end) or text[at:end].strip(_NAME if is_name else _SUFFIX):
-            return None
-        if is_name:
-            name = text[at:end]
-        at = end + len(piece)
-    return name.decode() if at == len(text) else None
+    start, *others = *pieces, text[end:]
+    return _Known(start, list(zip(is_name, others, strict=True)), template)
 
 
 def _without_suffixes(spec: bytes) -> bytes:
@@ -277,10 +296,6 @@ def _without_suffixes(spec: bytes) -> bytes:
     return _TOKEN_VOLUME.join(
         part.lstrip(_SUFFIX) if place else part for place, part in enumerate(spec.split(_TOKEN_VOLUME))
     )
-
-
-def _read_annotations(annotations: dict[str, str]) -> dict[str, str]:
-    return {name: value for name, value in annotations.items() if name in READ_OF_PODS}
 
 
 def _keep_what_is_read(status: PodStatus) -> None:

@@ -52,15 +52,17 @@ READ_OF_MACHINES = (
 )
 """Those that cluster-autoscaler reads of MachineDeployments."""
 
-READ_OF_PODS = (
-    POD_DELETION_COST,
-    MIRROR_POD,
-    CONFIG_SOURCE,
-    DESCHEDULER_EVICT,
-    DESCHEDULER_PREFER_NO_EVICTION,
-    SAFE_TO_EVICT,
-    DO_NOT_DISRUPT,
-    JOB_COMPLETION_INDEX,
+READ_OF_PODS = frozenset(
+    {
+        POD_DELETION_COST,
+        MIRROR_POD,
+        CONFIG_SOURCE,
+        DESCHEDULER_EVICT,
+        DESCHEDULER_PREFER_NO_EVICTION,
+        SAFE_TO_EVICT,
+        DO_NOT_DISRUPT,
+        JOB_COMPLETION_INDEX,
+    }
 )
 """Those that controllers, drains, autoscalers of nodes and the descheduler read of pods."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from os.path import commonprefix
 from typing import Any, TypeVar
@@ -38,8 +38,8 @@ _BETWEEN = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")
 _OPENING = 40
 """Bytes in which the elements of a list may be alike, and what is inside is not: blanks, apiVersion and kind."""
 _MAX_WRONG_GUESSES = 3
-_FEW_BREAKS = 3
-"""Line breaks in an object that is not indented, and one more."""
+_SHORT_LINE = 64
+"""Bytes."""
 _ERROR = re.compile(r"(?:JSON is malformed: )?(?P<reason>.*?)(?: \(byte (?P<offset>\d+)\))?", re.DOTALL)
 _FOLLOWED = "JSON is malformed: trailing characters (byte "
 _CUT = "Input data was truncated"
@@ -95,22 +95,32 @@ class JsonStream:
         """The texts of the array at the cursor, and the line each begins on."""
         self.take(b"[")
         end = self.peek() == b"]" and bool(self.take(b"]"))
-        guesses, opening = _MAX_WRONG_GUESSES, b""
+        guesses, last = _MAX_WRONG_GUESSES, b""
         while not end:
             self.peek()
             line = self.line
             text = self.value()
             yield text, line
-            opening = commonprefix([opening or text[:_OPENING], text]) or b""
+            # Of the last two alone: a list may go on with objects of another kind.
+            opening = commonprefix([last or text, text[:_OPENING]])
+            last = text
             if guesses and opening:
                 following = self._alike(opening)
-                guesses -= following is None
-                for text in following or ():
-                    self._at = _BETWEEN.match(self._text, self._at).end()  # type: ignore[union-attr]  # it always matches
-                    line = self.line
-                    self._at += len(text)
-                    yield text, line
+                if following:
+                    yield from self._with_lines(following)
+                    last = following[-1]
+                guesses = guesses - 1 if following is None else _MAX_WRONG_GUESSES if following else guesses
             end = self.take(b",", b"]") == b"]"
+
+    def _with_lines(self, texts: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
+        """The elements after the cursor, and the line each begins on; moves behind the last."""
+        window, (counted, line), at = self._text, self._counted, self._at
+        for text in texts:
+            start = _BETWEEN.match(window, at).end()  # type: ignore[union-attr]  # it always matches
+            line += _line_breaks(window, counted, start)
+            counted, at = start, start + len(text)
+            yield text, line
+        self._counted, self._at = (counted, line), at
 
     def _alike(self, opening: bytes) -> list[bytes] | None:
         """The elements after the cursor, which is behind one, that end in the window; None for a wrong guess.
@@ -204,12 +214,13 @@ class JsonStream:
 
 
 def _line_breaks(text: bytes, start: int, end: int) -> int:
-    """As ``count``, which takes a nanosecond for each byte: the next one is found in a fraction of that."""
-    for number in range(_FEW_BREAKS):
-        start = text.find(b"\n", start, end) + 1
-        if not start:
-            return number
-    return _FEW_BREAKS + text.count(b"\n", start, end)
+    """As ``count``, which takes a nanosecond for each byte: where lines are long, the next one is found in less."""
+    number = 0
+    while (found := text.find(b"\n", start, end)) >= 0:
+        if found - start < _SHORT_LINE:
+            return number + text.count(b"\n", start, end)
+        number, start = number + 1, found + 1
+    return number
 
 
 def _refuse_constant(name: str) -> Any:

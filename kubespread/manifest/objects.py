@@ -133,8 +133,10 @@ class KubernetesObject:
 
     def belongs_to(self, owner: Mapping[str, Any]) -> None:
         """Take over what a typed list (``PodList``) says of its items, where the object does not say it itself."""
+        if self.kind and self.api_version:
+            return
         kind, api_version = owner.get("kind"), owner.get("apiVersion")
-        if (self.kind and self.api_version) or not isinstance(kind, str) or kind == "List":
+        if not isinstance(kind, str) or kind == "List":
             return
         self.kind = self.kind or kind.removesuffix("List")
         self.api_version = self.api_version or (api_version if isinstance(api_version, str) else "")
@@ -271,11 +273,15 @@ class _Reader:
                 continue
             size += 1
             if "kind" in part.owner:
-                yield from self._item_objects(part)
-            elif _is_object(part.value) and (item := self._object(part)).kind:
+                item = self._item(part)
+            elif not _is_object(part.value) or not (item := self._object(part)).kind:
+                waiting.append(part)
+                continue
+            # As `_opened`, which is a generator more for each of very many items.
+            if is_list(item.kind):
                 yield from _opened(item)
             else:
-                waiting.append(part)
+                yield item
 
     def _document_objects(self, part: Part, waiting: Sequence[Part], size: int) -> Iterator[KubernetesObject]:
         """A document whose first ``size`` items have already been yielded, except those that wait for it."""
@@ -289,14 +295,14 @@ class _Reader:
             yield from _opened(document)
             return
         for item in waiting:
-            yield from self._item_objects(item)
+            yield from _opened(self._item(item))
         document.size = size
         yield document
 
-    def _item_objects(self, part: Part) -> Iterator[KubernetesObject]:
+    def _item(self, part: Part) -> KubernetesObject:
         item = self._object(part)
         item.belongs_to(part.owner or {})
-        return _opened(item)
+        return item
 
     def _object(self, part: Part) -> KubernetesObject:
         path = f"{self._path}.{part.path}" if self._path and part.path else self._path or part.path

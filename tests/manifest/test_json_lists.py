@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,11 +58,24 @@ def test_many_at_a_time_are_the_same_as_one_by_one(text: bytes, size: int, openi
             assert read(text, size) == one_by_one
 
 
-def test_the_items_of_a_window_are_read_at_once() -> None:
-    items = [{"kind": "Pod", "owners": [{"kind": "ReplicaSet"}, {"kind": "Pod"}]}] * 50
+OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet"}
+POD = {"apiVersion": "v1", "kind": "Pod", "owners": [OWNER, OWNER]}
+DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment"}
+READ_ALONE = {
+    # Nothing follows the last that says where it ends.
+    "of one kind: the first and the last": ([POD] * 50, 2),
+    "of another kind before them: the second too, which shows how those of this kind begin": (
+        [DEPLOYMENT] * 50 + [POD] * 50,
+        5,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", READ_ALONE)
+def test_the_items_of_a_window_are_read_at_once(case: str) -> None:
+    items, alone = READ_ALONE[case]
     with patch.object(
         json_stream.JsonStream, "value", autospec=True, side_effect=json_stream.JsonStream.value
     ) as value:
-        assert len(read(json.dumps(items, indent=4).encode(), 10**6)) == 50
-    # The first, and the last, which nothing follows that says where it ends.
-    assert value.call_count == 2
+        assert len(read(json.dumps(items).encode(), 10**6)) == len(items)
+    assert value.call_count == alone

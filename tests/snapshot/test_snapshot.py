@@ -320,6 +320,19 @@ def test_one_bad_object_leaves_the_others_be(form: str, tmp_path: Path) -> None:
     assert (result.code, result.err) == (3, f"error: {fault}\n")
 
 
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_an_annotation_that_is_no_text_is_a_fault_in_any_format(form: str, tmp_path: Path) -> None:
+    bad = pod("bad")
+    bad["metadata"]["annotations"] = {"example.com/port": 8080}
+    file = tmp_path / f"cluster.{form}"
+    file.write_text(json.dumps(bad) if form == "json" else to_yaml([bad]))
+    with pytest.raises(kubespread.SnapshotError) as refused:
+        kubespread.load(file)
+    assert str(refused.value).partition("metadata.")[2] == (
+        "annotations[example.com/port]: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.annotations of type string"
+    )
+
+
 def test_a_number_that_is_too_large_spoils_its_object_only(tmp_path: Path) -> None:
     file = tmp_path / "cluster.json"
     huge = '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": {"priority": %s}}' % ("9" * 5000)
