@@ -61,7 +61,7 @@ def test_many_at_a_time_are_the_same_as_one_by_one(text: bytes, size: int, openi
 OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet"}
 POD = {"apiVersion": "v1", "kind": "Pod", "owners": [OWNER, OWNER]}
 DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment"}
-READ_ALONE = {
+READ_ALONE: dict[str, tuple[list[Any], int]] = {
     # Nothing follows the last that says where it ends.
     "of one kind: the first and the last": ([POD] * 50, 2),
     "of another kind before them: the second too, which shows how those of this kind begin": (
