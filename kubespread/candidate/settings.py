@@ -34,7 +34,6 @@ from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.kinds import Kind
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.taint import TaintError, parse_taint
-from kubespread.manifest.editing import with_field
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.snapshot.topology_keys import CONSTRAINT_FORM, SHORT_KEYS, constraint_of
 from kubespread.wording import verb_of
@@ -97,6 +96,9 @@ def text_diff(file: str, text: bytes, item: KubernetesObject, changed: Sequence[
 
 def with_operations(text: str, item: KubernetesObject, changed: Sequence[Operation]) -> str | None:
     """The text in which an object stands, with its fields changed; None where `with_field` gives up."""
+    # JSON is read without a parser of YAML, and most texts are not edited.
+    from kubespread.manifest.editing import with_field
+
     for operation in changed:
         path = (*path_of(item.path), *_written(item, operation.path))
         edited = with_field(text, item.document, path, operation.value, removes=operation.removes)

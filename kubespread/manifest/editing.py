@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import yaml
+
 from kubespread.manifest.writer import to_yaml
 
 Path = Sequence[str | int]
@@ -17,9 +19,6 @@ def with_field(text: str, document: int, path: Path, value: Any, *, removes: boo
     The result is read again and compared: None where it would say anything else, as with anchors, keys that are there
     twice, or text that YAML cannot read.
     """
-    # JSON without faults is read without it.
-    import yaml
-
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     # Replacing each tab by one blank keeps the places.
     spaced = text.replace("\t", " ")

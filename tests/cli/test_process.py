@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from kubespread import __version__
+from kubespread.manifest.objects import read_documents
 from tests.builders import hosts
 from tests.cli.support import (
     CLUSTER,
@@ -58,7 +59,7 @@ NOT_IMPORTED = {
         ["--version"],
         ["kubespread.cli.asking", "kubespread.views.formats", "msgspec", "numpy", "yaml", "rich"],
     ),
-    "a command imports no other, no controllers where nothing is edited, and no cache for a small cluster": (
+    "a command imports no other, no controllers where nothing is edited, no cache for a small cluster, no YAML for JSON": (
         ["explain", POD, "-S", CLUSTER, "-o", "name"],
         [
             "kubespread.questions.simulate.answer",
@@ -66,15 +67,23 @@ NOT_IMPORTED = {
             "kubernetes",
             "rich.console",
             "kubespread.snapshot.files.decoded",
+            "yaml",
         ],
     ),
 }
 
 
+def as_json(file: Path, directory: Path) -> str:
+    written = directory / f"{file.stem}.json"
+    written.write_text("\n".join(map(json.dumps, read_documents(file.read_bytes()))))
+    return str(written)
+
+
 @pytest.mark.parametrize("case", NOT_IMPORTED)
-def test_what_a_start_does_without(case: str) -> None:
+def test_what_a_start_does_without(case: str, tmp_path: Path) -> None:
     words, spared = NOT_IMPORTED[case]
-    command = [sys.executable, "-X", "importtime", str(PROGRAM), *words]
+    read = [as_json(Path(word), tmp_path) if word in (POD, CLUSTER) else word for word in words]
+    command = [sys.executable, "-X", "importtime", str(PROGRAM), *read]
     done = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=60, check=True)
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert ("typer" in imported, imported & {*spared}) == (True, set())
