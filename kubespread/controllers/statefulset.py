@@ -240,7 +240,7 @@ class _Member(Struct, frozen=True):
 
 class _Members(Struct, frozen=True):
     replicas: Sequence[_Member]
-    """One per ordinal, ascending."""
+    """One per ordinal, ascending; one by one, none after the first that is beyond all pods there are."""
     condemned: Sequence[_Member]
     """Those beyond the ordinals, descending."""
     monotonic: bool
@@ -265,11 +265,14 @@ class _Members(Struct, frozen=True):
             revision = pod.metadata.labels.get(REVISION_LABEL, "")
             return _Member(ordinal, pod.metadata.name, revision, pod, ready, available)
 
+        monotonic = spec.pod_management_policy != "Parallel"
+        # One by one, nothing is done about any pod after the first that is missing.
+        reached = max((ordinal - start + 1 for ordinal in by_ordinal if ordinal in ordinals), default=0) + 1
         beyond = sorted((ordinal for ordinal in by_ordinal if ordinal not in ordinals), reverse=True)
         return cls(
-            [member(ordinal) for ordinal in ordinals],
+            [member(ordinal) for ordinal in (ordinals[:reached] if monotonic else ordinals)],
             [member(ordinal) for ordinal in beyond],
-            monotonic=spec.pod_management_policy != "Parallel",
+            monotonic=monotonic,
         )
 
 

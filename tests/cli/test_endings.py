@@ -23,11 +23,10 @@ MILLION = HOSTILE / "11-report-replicas" / "c125.json"
 _SLACK = 4.0
 """Seconds that a busy machine may add."""
 LATE: dict[str, tuple[Callable[..., Any], str]] = {
-    "11: an autoscaler that may ask for a million replicas": (kubespread.report, "11-report-replicas/c125.json"),
     "207: promises of 250 workloads": (
         lambda cluster, timeout: kubespread.verify(cluster, suggest=True, timeout=timeout),
         "207-verify-suggest-timeout/n250.json.gz",
-    ),
+    )
 }
 
 

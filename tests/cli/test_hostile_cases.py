@@ -100,6 +100,11 @@ BY_FOLDER = {
     "07-zip-name-not-utf8": Case("map -S in.zip", 3, "in.zip: damaged archive: 'utf-8' codec"),
     "10-gzip-hang": Case("audit -A -S in.json", 0, "5 workloads: 5 at risk"),
     "05-rebalance-score-overflow": Case("rebalance -A -S c.json -o plain", 0, "no such constraint is in force"),
+    "11-report-replicas": Case(
+        "report -A --jobs 1 -S c125.json -o plain",
+        1,
+        "may ask for 1,000,000 replicas, which leaves 999,340 pods without a node: 0/6 nodes are available",
+    ),
     "13-rebalance-owner-cycle": Case(
         "rebalance -A -S c.json -o csv", 3, "c.json:1: Node: metadata.name: Required value"
     ),

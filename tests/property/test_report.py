@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from itertools import combinations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread import Scorecard, Snapshot
+from kubespread import Scheduler, Scorecard, Snapshot
 from kubespread.controllers.outage import is_silent
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Node, Pod, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.workloads import Deployment
+from kubespread.questions.report.at_maximum import at_maximum, growing
 from kubespread.questions.report.report import ReportLine
+from kubespread.questions.worlds import world_of
+from kubespread.world.events.editing import scale
+from kubespread.world.reporting.difference import Baseline
 from tests.builders import Data, pod
 from tests.property.test_removable import goes
 from tests.property.workloads_on_nodes import (
@@ -98,11 +103,46 @@ def test_what_holds_pods_and_what_they_ask_for_is_as_by_hand(objects: list[Data]
     assert (0 if line is None else line.extent) == (percent if percent >= 10 else 0)
 
 
+@settings(max_examples=60, deadline=None)
+@given(objects=clusters(), data=st.data())
+def test_a_maximum_beyond_all_room_leaves_as_much_as_if_each_pod_were_made(
+    objects: list[Data], data: st.DataObject
+) -> None:
+    for one in objects:
+        if one["kind"] == "Node":
+            one["status"]["allocatable"]["pods"] = str(data.draw(st.integers(1, 6)))
+    names = [one["metadata"]["name"] for one in objects if one["kind"] in ("Deployment", "StatefulSet")]
+    kinds = {one["metadata"]["name"]: one["kind"] for one in objects if one["kind"] in ("Deployment", "StatefulSet")}
+    most = {name: data.draw(st.integers(1, 90)) for name in names}
+    quota = data.draw(st.sampled_from([None, None, {"pods": "50"}, {"requests.cpu": "70"}, {"pods": "120"}]))
+    quotas = [_quota(quota)] if quota else []
+    scalers = [_autoscaler(name, number, kinds[name]) for name, number in most.items()]
+    baseline = Baseline.settled(world_of(snapshot_of([*objects, *quotas, *scalers]), Scheduler()))
+    scaled = list(growing(baseline.world, lambda _: True))
+    if not scaled:
+        return
+    found = at_maximum(baseline, scaled, None)
+    trial = baseline.trial()
+    for name, _, number in scaled:
+        then = trial.after(partial(scale, name=name, replicas=number))
+    lacking = then.pending + then.not_made
+    assert (found.lacking, found.unmade, found.preempts, found.untold) == (
+        dict(lacking), then.not_made.total(), bool(then.preempted), 0
+    )  # fmt: skip
+    if then.waiting:
+        assert found.message == then.world.message(then.waiting[0])
+
+
+def _quota(hard: Data) -> Data:
+    metadata = {"name": "q", "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": hard}}
+
+
 KEEPING = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}
 
 
-def _autoscaler(name: str, most: int) -> Data:
-    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
+def _autoscaler(name: str, most: int, kind: str = "Deployment") -> Data:
+    target = {"apiVersion": "apps/v1", "kind": kind, "name": name}
     return {
         "apiVersion": "autoscaling/v2",
         "kind": "HorizontalPodAutoscaler",

@@ -92,6 +92,27 @@ CASES = {
             "pending: it may have 2 nodes and has them",
         ),
     ),
+    "one of a million asks for those that may have room, and what has none for them has none for the others": Case(
+        [*ONE, *deployment("web", ("n1",), cpu="10m"), autoscaled("web", 1_000_000)],
+        [group(maximum=2)],
+        HPA,
+        (
+            "warning",
+            "Deployment/web: HorizontalPodAutoscaler of-web may ask for 1,000,000 replicas, which leaves 999,780 pods "
+            "without a node: 0/2 nodes are available: 2 Too many pods.; asked about 1,002 pods, cluster-autoscaler adds "
+            "1 node; Deployment/web: 892 pods still pending: it may have 2 nodes and has them",
+        ),
+    ),
+    "where it has room for all of them, the others are not looked at": Case(
+        [*ONE, *deployment("web", ("n1",), cpu="10m"), autoscaled("web", 1_000_000)],
+        [group()],
+        HPA,
+        (
+            "notice",
+            "Deployment/web: HorizontalPodAutoscaler of-web may ask for 1,000,000 replicas, which leaves 998,888 pods not "
+            "looked at; asked about 1,002 pods, cluster-autoscaler adds 10 nodes",
+        ),
+    ),
 }
 
 

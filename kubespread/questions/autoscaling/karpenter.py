@@ -256,7 +256,8 @@ def _spread(
     counts.update({column.values[code]: 0 for code in set(column.codes[eligible].tolist()) if code != ABSENT})
     arrived = cluster.arrivals(counted_kinds(cluster, constraint, pod.metadata.namespace))
     codes = column.codes[arrived.node[eligible[arrived.node]]]
-    counts.update(column.values[code] for code in codes.tolist() if code != ABSENT)
+    matching = np.bincount(codes[codes != ABSENT], minlength=len(column.values)).tolist()
+    counts.update(dict(zip(column.values, matching, strict=True)) if any(matching) else {})
     return Spread(constraint, counts, _minimum(pod, constraint, counts))
 
 

@@ -353,8 +353,8 @@ class _Asking(Inquiry):
         growth = usual_growth(self._growing, scene.now, baseline.world)
         together = at_maximum(baseline, grown, growth)
         alone = (
-            at_maximum(baseline, [one], growth)
-            for one in grown if together.preempts or one[0] in together.lacking
+            together if len(grown) == 1 else at_maximum(baseline, [one], growth)
+            for one in grown if together.preempts or together.untold or one[0] in together.lacking
         )  # fmt: skip
         yield from of_growth(together, alone, self.commands)
 

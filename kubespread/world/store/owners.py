@@ -91,6 +91,8 @@ class Owner(Struct):
     """Pods it lost and makes again each as it was: those of a StatefulSet and of a Job are not alike."""
     number: int = 0
     """What its last new pod was numbered."""
+    withheld: int = 0
+    """Pods that are counted and not made, since no node could take them (`Surroundings.most_waiting`)."""
     failures: int = 0
     """How many pods a Job lost here."""
     has_ended: bool = False

@@ -119,6 +119,10 @@ class Surroundings(Struct, frozen=True):
     preempts: bool = True
     stuck: frozenset[WorkloadName] = frozenset()
     """Workloads, and ReplicaSets of Deployments, whose new pods never become ready."""
+    most_waiting: int | None = None
+    """Of how many pods of a ReplicaSet that wait for a node one always goes on to, so that those beyond are withheld:
+    they are like it. None where all are made.
+    """
     chance: Chance = Chance()
     admission: AdmissionPlugins = AdmissionPlugins(enabled=False)
     """What the API server's admission does to the pods that controllers create."""
@@ -226,6 +230,11 @@ class Store:
     def objects(self) -> ClusterObjects:
         """All objects other than nodes and pods, including claims bound meanwhile and what quotas count as used."""
         return self.api_server.quotas_in(self.cluster.storage.in_objects(self.workloads.objects))
+
+    def withheld(self, name: WorkloadName) -> int:
+        """How many pods of a controller are counted and not made."""
+        owner = self.owners.get(name)
+        return 0 if owner is None else owner.withheld
 
     def resize(self, name: WorkloadName, replicas: int) -> None:
         """Change how many pods a ReplicaSet, ReplicationController or StatefulSet should have."""
