@@ -181,23 +181,25 @@ class Playing(Struct, frozen=True):
         Raises UsageError with a line for every step that names something missing, and ManifestError for the first
         manifest that the API server would refuse.
         """
-        steps, faults = self.scenario.steps, list[str]()
-        checks = [
-            (f"step {place + 1} ({step.text})", partial(self._check, step, steps[:place]))
-            for place, step in enumerate(steps)
-        ]
-        for where, asks in (*checks, ("spec.readiness", partial(self._check_workloads, self.scenario.stuck, steps))):
+        faults, brings_nodes, applies = list[str](), False, False
+        for place, step in enumerate(self.scenario.steps):
             try:
-                asks()
+                self._check(step, brings_nodes=brings_nodes, applies=applies)
             except UsageError as error:
-                faults.append(f"{where}: {error}")
+                faults.append(f"step {place + 1} ({step.text}): {error}")
+            brings_nodes |= step.action is not None and step.action.brings_nodes
+            applies |= isinstance(step.action, Apply)
+        try:
+            self._check_workloads(self.scenario.stuck, applies=applies)
+        except UsageError as error:
+            faults.append(f"spec.readiness: {error}")
         if faults:
             raise UsageError(*faults)
 
-    def _check(self, step: Step, before: Sequence[Step]) -> None:
+    def _check(self, step: Step, *, brings_nodes: bool, applies: bool) -> None:
+        """A step before which others bring nodes, or apply manifests, or not."""
         check()
         action, nodes = step.action, self.world.living.nodes.objects
-        brings_nodes = any(earlier.action is not None and earlier.action.brings_nodes for earlier in before)
         if isinstance(action, AddNode) and not brings_nodes:
             action.change(nodes)
         elif isinstance(action, OfNodes) and not brings_nodes:
@@ -207,14 +209,14 @@ class Playing(Struct, frozen=True):
             named.append(action.workload)
         elif isinstance(action, Scale):
             named.append(Named(action.kind, action.name, action.namespace))
-        self._check_workloads(named, before)
+        self._check_workloads(named, applies=applies)
         if isinstance(action, Apply):
             self._applied(action)
         elif isinstance(action, Rollout) and exists(self.world, action.workload.within(self.namespace)):
             self._rolled_out(action)
 
-    def _check_workloads(self, workloads: Sequence[Named], before: Sequence[Step]) -> None:
-        if any(isinstance(earlier.action, Apply) for earlier in before):
+    def _check_workloads(self, workloads: Sequence[Named], *, applies: bool) -> None:
+        if applies:
             return
         for name in self._meant(workloads):
             if not exists(self.world, name):

@@ -225,8 +225,13 @@ class KindTable:
         self._numbers: dict[Hashable, int] = {}
         self._kinds: list[PodKind] = []
         self._parts: dict[tuple[str, Hashable], Any] = {}
-        self._in_namespace: dict[str, list[int]] = {}
-        self._labelled: dict[tuple[str, str, str], list[int]] = {}
+        self._in_namespace: dict[str | None, list[int]] = {}
+        self._labelled: dict[tuple[str | None, str, str], list[int]] = {}
+        """With all of them under the namespace None, as above."""
+        self._speaking: dict[tuple[str, str] | None, list[int]] = {}
+        """The kinds with terms by a label that those they speak of have, under None where any may do."""
+        self._heard = 0
+        """How many of the kinds with terms are in there."""
         self._memos: dict[int, tuple[Pod, dict[Hashable, Any]]] = {}
         self.with_terms: list[int] = []
         """The kinds whose pods have affinity terms."""
@@ -263,9 +268,10 @@ class KindTable:
 
     def _enter(self, kind: PodKind) -> None:
         """Into the lists that spare selectors most of the kinds."""
-        self._in_namespace.setdefault(kind.namespace, []).append(kind.number)
-        for key, value in kind.labels.items():
-            self._labelled.setdefault((kind.namespace, key, value), []).append(kind.number)
+        for namespace in (kind.namespace, None):
+            self._in_namespace.setdefault(namespace, []).append(kind.number)
+            for key, value in kind.labels.items():
+                self._labelled.setdefault((namespace, key, value), []).append(kind.number)
         if kind.has_terms:
             self.with_terms.append(kind.number)
         self.lowest_priority = min(self.lowest_priority, kind.priority)
@@ -278,8 +284,17 @@ class KindTable:
         """The kinds whose pods use a claim."""
         return self._using.get(claim, ())
 
-    def selectable(self, namespace: str, selector: Selector) -> Sequence[int]:
-        """The kinds of a namespace that ``selector`` may match, in order: no other kind can."""
+    def speaking_of(self, labels: Labels) -> set[int]:
+        """The kinds with a term whose selector may match ``labels``: that of no other kind does."""
+        for number in self.with_terms[self._heard :]:
+            for term in (self[number].terms or PodTerms()).all:
+                for label in _label_of(term.selector):
+                    self._speaking.setdefault(label, []).append(number)
+        self._heard = len(self.with_terms)
+        return set().union(*(self._speaking.get(label, ()) for label in (None, *labels.items())))
+
+    def selectable(self, namespace: str | None, selector: Selector) -> Sequence[int]:
+        """The kinds of a namespace, or of all, that ``selector`` may match, in order: no other kind can."""
         if selector.nothing:
             return ()
         for requirement in selector.requirements:
@@ -299,6 +314,14 @@ class KindTable:
             self._parts[key] = make()
         shared: T = self._parts[key]
         return shared
+
+
+def _label_of(selector: Selector) -> Iterable[tuple[str, str] | None]:
+    """Labels of which all that it matches have one; None where there is no such choice, nothing where it has none."""
+    if selector.nothing:
+        return ()
+    few = next((requirement for requirement in selector.requirements if requirement.operator == "In"), None)
+    return (None,) if few is None else [(few.key, value) for value in few.values]
 
 
 def _identity(pod: Pod) -> Hashable:

@@ -7,7 +7,7 @@ Source: pkg/scheduler/framework/plugins/interpodaffinity/scoring.go, PreScore, p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import chain
@@ -151,12 +151,14 @@ class InterPodAffinityState(Counted):
         self._meeting = meeting
         self._args = args
         self._effects: dict[int, tuple[Effect, ...]] = {}
-        kinds = cluster.kinds
-        # Only the terms of other pods concern a candidate without any.
-        among = None if terms.all else lambda: kinds.with_terms
-        self._matters = KindJudgment(kinds, self._matters_at_all, among)
+        self._matters = KindJudgment(cluster.kinds, self._matters_at_all, self._among)
         self._counts = [CountsByKey(cluster.nodes) for _ in range(_FIRST_AWAY + len(terms.required_anti))]
         self.move(cluster.arrivals(self._matters))
+
+    def _among(self) -> Sequence[int]:
+        """The kinds that the candidate may speak of, or that may speak of it."""
+        spoken_of = (self._kinds.selectable(None, term.selector) for term in self._terms.all)
+        return sorted(self._kinds.speaking_of(self._meeting.labels).union(*spoken_of))
 
     def _matters_at_all(self, kind: PodKind) -> bool:
         self._effects[kind.number] = effects = tuple(self._effects_of(kind))
@@ -367,11 +369,14 @@ class Meeting:
     """One candidate among the namespaces of a cluster."""
 
     def __init__(self, objects: ClusterObjects, pod: Pod) -> None:
-        self._pod = pod
-        self._namespace_labels: Mapping[str, Labels] = {
-            namespace.metadata.name: namespace.metadata.labels for namespace in objects.of(Namespace)
-        }
-        self._reached: dict[int, set[str]] = {}
+        self._pod, self._objects = pod, objects
+        own = objects.named(Namespace, pod.metadata.namespace)
+        self._namespace_labels: Labels = {} if own is None else own.metadata.labels
+
+    @property
+    def labels(self) -> Labels:
+        """The candidate's."""
+        return self._pod.metadata.labels
 
     def matches(self, term: Term, namespace: str, labels: Labels) -> bool:
         """Whether a term of the candidate matches a pod.
@@ -379,17 +384,11 @@ class Meeting:
         Namespaces are looked up beforehand, and the scheduler then applies the namespace selector once more, to an
         empty label set: a selector made only of NotIn and DoesNotExist reaches every namespace.
         """
-        if not term.namespace_selector.matches({}) and namespace not in self._namespaces(term):
-            return False
+        if not term.namespace_selector.matches({}) and namespace not in term.namespaces:
+            named = self._objects.named(Namespace, namespace)
+            if named is None or not term.namespace_selector.matches(named.metadata.labels):
+                return False
         return term.selector.matches(labels)
-
-    def _namespaces(self, term: Term) -> set[str]:
-        if id(term) not in self._reached:
-            selected = {
-                name for name, labels in self._namespace_labels.items() if term.namespace_selector.matches(labels)
-            }
-            self._reached[id(term)] = selected.union(term.namespaces)
-        return self._reached[id(term)]
 
     def meets_itself(self, terms: Iterable[Term]) -> bool:
         """Whether the candidate is among the pods its own ``terms`` speak of."""
@@ -399,4 +398,4 @@ class Meeting:
     def is_meant_by(self, term: Term) -> bool:
         """Whether an existing pod's term speaks of the candidate."""
         meta = self._pod.metadata
-        return term.matches(meta.namespace, self._namespace_labels.get(meta.namespace, {}), meta.labels)
+        return term.matches(meta.namespace, self._namespace_labels, meta.labels)
