@@ -28,7 +28,7 @@ SEED ?= 0
 fuzz: .venv/dev
 	$(BIN)/python -m tests.fuzz --runs $(RUNS) --seed $(SEED)
 
-# Every property on examples of new seeds; `make test` takes a third as many, and the same ones every time.
+# Every property on examples of new seeds; `make test` takes a tenth as many, and the same ones every time.
 ROUNDS ?= 5
 properties: .venv/dev
 	for round in $$(seq $(ROUNDS)); do $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile fresh || exit; done

@@ -40,18 +40,12 @@ class Recorded(NamedTuple):
         return str(self.case["name"])
 
 
-def lines(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Data]:
-    """What stands in a file, gzipped or not, from one line to another: where it comes from, if it says so, and its
-    cases.
+def lines(path: Path, part: int = 0, parts: int = 1) -> Iterator[Data]:
+    """What stands in a file, gzipped or not: where it comes from, if it says so, and its cases; of several parts each
+    has one line in turn.
     """
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        yield from map(msgspec.json.decode, islice(file, start, stop))
-
-
-def count_of_lines(path: Path) -> int:
-    """Without reading what they say."""
-    with gzip.open(path) as file:
-        return sum(1 for _ in file)
+        yield from map(msgspec.json.decode, islice(file, part, None, parts))
 
 
 def release_of(path: Path) -> str:
@@ -65,9 +59,9 @@ def release_of(path: Path) -> str:
     return folder.removeprefix("v") if _RELEASE.fullmatch(folder) else "1.36.2"
 
 
-def recorded(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Recorded]:
-    """The cases of one file, or of some of its lines."""
-    for found in lines(path, start, stop):
+def recorded(path: Path, part: int = 0, parts: int = 1) -> Iterator[Recorded]:
+    """The cases of one file, or of one of several parts of it."""
+    for found in lines(path, part, parts):
         if "recorded" not in found:
             # What a running cluster did stands in the case itself.
             yield Recorded(found.get("case", found), found.get("expect", {}))
