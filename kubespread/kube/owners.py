@@ -46,8 +46,10 @@ def is_active(pod: Pod) -> bool:
 
 def ready_condition(pod: Pod) -> PodCondition | None:
     """The Ready condition if it is true, else None."""
-    condition = next((candidate for candidate in pod.status.conditions if candidate.type == READY), None)
-    return condition if condition is not None and condition.status == "True" else None
+    for condition in pod.status.conditions:
+        if condition.type == READY:
+            return condition if condition.status == "True" else None
+    return None
 
 
 def is_ready(pod: Pod) -> bool:

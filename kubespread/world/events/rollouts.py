@@ -35,6 +35,8 @@ from kubespread.world.store.waiting import Waiting, constraints_on, per_domain
 _NEVER_READY = "new pods never become ready"
 _MAX_PASSES = 10_000
 _ON_DELETE = "OnDelete"
+_Revisions = tuple[list[Pod], list[Pod]]
+"""Pods of the old revisions and of the new one."""
 
 
 class _Way(ABC):
@@ -71,13 +73,12 @@ class _Way(ABC):
 
     @property
     @abstractmethod
-    def pods(self) -> tuple[list[Pod], list[Pod]]:
-        """Of the old revisions and of the new one, terminating ones too."""
+    def pods(self) -> _Revisions:
+        """Terminating ones too."""
 
-    @property
     @abstractmethod
-    def desired(self) -> reports.RevisionPods:
-        """How many pods of each revision are desired."""
+    def desired(self, active: _Revisions) -> reports.RevisionPods:
+        """How many pods of each revision are desired, of which those are there."""
 
     @property
     def kept(self) -> int:
@@ -92,8 +93,8 @@ class _Way(ABC):
     def report(self) -> reports.RolloutReport:
         """Run until the controller has nothing left to do, or waits for something that never comes."""
         world = self.world
-        fewest_ready, start = _ready(self._all), self._changed_nodes()
-        wrote, before = True, self._state
+        fewest_ready, start = _ready(self._all), self._changed_nodes(self._active)
+        wrote, before = True, self._state(self._active)
         for _ in range(_MAX_PASSES):
             if not wrote:
                 break
@@ -103,9 +104,10 @@ class _Way(ABC):
             fewest_ready = min(fewest_ready, _ready(self._all))
             while controllers.schedule(world) or world.reconcile(BELOW - {self.name.kind}):
                 pass
-            after = self._state
+            active = self._active
+            after = self._state(active)
             if after != before:
-                self._note_pass()
+                self._note_pass(active)
             before = after
         world.settle()
         return self.ended(fewest_ready, start)
@@ -116,37 +118,36 @@ class _Way(ABC):
         return [*old, *new]
 
     @property
-    def _active(self) -> tuple[list[Pod], list[Pod]]:
+    def _active(self) -> _Revisions:
         old, new = self.pods
         return list(filter(is_active, old)), list(filter(is_active, new))
 
-    @property
-    def _state(self) -> tuple[reports.RevisionPods, reports.RevisionPods]:
-        old, new = self._active
-        return self.desired, reports.RevisionPods(old=len(old), new=len(new))
+    def _state(self, active: _Revisions) -> tuple[reports.RevisionPods, reports.RevisionPods]:
+        old, new = active
+        return self.desired(active), reports.RevisionPods(old=len(old), new=len(new))
 
-    def _note_pass(self) -> None:
-        old, new = self._active
+    def _note_pass(self, active: _Revisions) -> None:
+        old, new = active
         rows = []
         for place, constraint in enumerate(self._constraints()):
-            skew, domains = skew_now(constraint), self._domains(constraint)
+            skew, domains = skew_now(constraint), self._domains(constraint, active)
             rows.append(reports.KeyRevisions(topology_key=constraint.topology_key, domains=domains, skew=skew))
             if place not in self._worst or skew > self._worst[place].skew:
                 self._worst[place] = _revision_skew(constraint, skew, domains)
         self._passes.append(
             reports.RolloutPass(
                 number=len(self._passes) + 1,
-                wanted=self.desired,
+                wanted=self.desired(active),
                 running=reports.RevisionPods(old=_running(old), new=_running(new)),
                 ready=reports.RevisionPods(old=_ready(old), new=_ready(new)),
                 constraints=tuple(rows),
-                nodes=self._changed_nodes(),
+                nodes=self._changed_nodes(active),
             )
         )
 
-    def _changed_nodes(self) -> tuple[reports.NodeRevisions, ...]:
+    def _changed_nodes(self, active: _Revisions) -> tuple[reports.NodeRevisions, ...]:
         """What the nodes hold on which that changed since the last call."""
-        old, new = (Counter(pod.spec.node_name for pod in pods if pod.spec.node_name) for pods in self._active)
+        old, new = (Counter(pod.spec.node_name for pod in pods if pod.spec.node_name) for pods in active)
         now = {name: reports.NodeRevisions(name=name, old=old[name], new=new[name]) for name in sorted({*old, *new})}
         emptied = (reports.NodeRevisions(name=name, old=0, new=0) for name in self._on_nodes.keys() - now.keys())
         changed = [on_node for on_node in now.values() if self._on_nodes.get(on_node.name) != on_node]
@@ -156,9 +157,9 @@ class _Way(ABC):
     def _constraints(self) -> list[ConstraintReport]:
         return constraints_on(self.world.cluster, self.template, self.world.surroundings.scheduler_of)
 
-    def _domains(self, constraint: ConstraintReport) -> tuple[reports.DomainRevisions, ...]:
+    def _domains(self, constraint: ConstraintReport, active: _Revisions) -> tuple[reports.DomainRevisions, ...]:
         key = constraint.topology_key
-        old, new = (per_domain(self.world.cluster, key, pods) for pods in self._active)
+        old, new = (per_domain(self.world.cluster, key, pods) for pods in active)
         values = [domain.value for domain in constraint.domains]
         return tuple(
             reports.DomainRevisions(value=value, old=old.get(value, 0), new=new.get(value, 0)) for value in values
@@ -176,7 +177,7 @@ class _Way(ABC):
         ]
         is_revised = len(old) == self.kept and len(new) == self.replicas - self.kept
         complete = is_revised and _ready([*old, *new]) == self.replicas
-        final = ((constraint, self._domains(constraint)) for constraint in constraints)
+        final = ((constraint, self._domains(constraint, (old, new))) for constraint in constraints)
         return reports.RolloutReport(
             workload=self.name,
             strategy=self.strategy,
@@ -324,15 +325,14 @@ class _OfDeployment(_Way):
         return controllers.owned_by(pod, new[0]) if new else pod
 
     @property
-    def pods(self) -> tuple[list[Pod], list[Pod]]:
+    def pods(self) -> _Revisions:
         old, new = (
             [pod for replica_set in replica_sets for pod in self.world.book.of(name_of(replica_set))]
             for replica_sets in self._replica_sets
         )
         return old, new
 
-    @property
-    def desired(self) -> reports.RevisionPods:
+    def desired(self, active: _Revisions) -> reports.RevisionPods:
         old, new = self._replica_sets
         return reports.RevisionPods(old=sum(map(replicas_of, old)), new=sum(map(replicas_of, new)))
 
@@ -361,7 +361,7 @@ class _ByRevision(_Way):
         return self._template
 
     @property
-    def pods(self) -> tuple[list[Pod], list[Pod]]:
+    def pods(self) -> _Revisions:
         old, new = list[Pod](), list[Pod]()
         for pod in self.world.book.of(self.name):
             (new if self._is_new(pod) else old).append(pod)
@@ -370,9 +370,8 @@ class _ByRevision(_Way):
     def _is_new(self, pod: Pod) -> bool:
         return pod.metadata.labels.get(REVISION_LABEL, "") == self._revision
 
-    @property
-    def desired(self) -> reports.RevisionPods:
-        old, new = self._active
+    def desired(self, active: _Revisions) -> reports.RevisionPods:
+        old, new = active
         return reports.RevisionPods(old=len(old), new=len(new))
 
     @property
