@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, NamedTuple
@@ -19,6 +20,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from kubespread import redaction
+from kubespread.cli import commands
 from kubespread.cli.main import main
 from kubespread.questions import scheduler as deciding
 
@@ -48,6 +50,9 @@ _MEDDLING_VARIABLES = (
     "KUBERNETES_SERVICE_HOST",
     *PROXY_VARIABLES,
 )
+
+_made_once = cache(commands._made)
+"""A command is the same in every run: to make one takes as long as a small answer."""
 
 
 class Result(NamedTuple):
@@ -100,6 +105,7 @@ def run(
         if cwd is not None:
             patch.chdir(cwd)
         _forget_earlier_runs(patch)
+        patch.setattr(commands, "_made", _made_once)
         # The process lives on: without the collector it would keep what every test leaves behind.
         patch.setattr("kubespread.cli.main._heed_signals", lambda _ended: None)
         patch.setattr("kubespread.cli.main._heed_no_more", lambda: None)

@@ -58,6 +58,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 """By the file that is damaged, in whose place ``{}`` stands, the commands that are run; those about a kustomization and
 a configuration find it by themselves.
 """
+COSTLY = ("advise base/gpu.yaml", "verify", "report", "plan", "play")
+"""How commands begin that take seconds, as those do which ask what if many times: they run less often."""
 
 
 def write_all(directory: Path) -> dict[str, Any]:

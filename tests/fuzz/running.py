@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
+from unittest import mock
 
 import msgspec
 
@@ -21,7 +22,7 @@ import kubespread
 from kubespread.assistants.server import tools
 from kubespread.errors import KubespreadError
 from tests.cli.support import run
-from tests.fuzz.inputs import COMMANDS, TOOL_ARGUMENTS, VALUES, WORDS, environment, write_all
+from tests.fuzz.inputs import COMMANDS, COSTLY, TOOL_ARGUMENTS, VALUES, WORDS, environment, write_all
 from tests.fuzz.mutations import HOSTILE, damaged, dangling, written
 from tests.steps import TooManyStepsError, bounded_steps
 
@@ -29,10 +30,25 @@ MOST_STEPS = 30_000_000
 """Calls of functions in one run: some ten seconds."""
 _SUSPICIOUS = 10.0
 """Seconds of CPU after which steps are counted."""
+_SELDOM = 0.1
 T = TypeVar("T")
 _CODES = {0, 1, 2, 3}
 _WITHOUT_DEBUG = ("config", "completion")
 _RICH = "rich.json"
+
+
+def _weighed() -> tuple[list[tuple[str, str]], list[float]]:
+    """What may be damaged and asked, and how often: half of it is about clusters, which hold most."""
+    weights = {}
+    for name, commands in COMMANDS.items():
+        often = len(COMMANDS) if name == _RICH else 1
+        for command in commands:
+            asked = command.replace("{}", name)
+            weights[name, asked] = often / len(commands) * (_SELDOM if asked.startswith(COSTLY) else 1)
+    return [*weights], [*weights.values()]
+
+
+_WEIGHED = _weighed()
 
 
 @dataclass(frozen=True)
@@ -73,11 +89,9 @@ class Fuzzing:
         return self._with_word(seed, rng) if kind < 0.93 else self._with_arguments(seed, rng)
 
     def _with_file(self, seed: int, rng: random.Random) -> Failure | None:
-        # Half of them about clusters, which hold most.
-        name = _RICH if rng.random() < 0.5 else rng.choice(sorted(COMMANDS))
+        [(name, command)] = rng.choices(*_WEIGHED)
         target = self.directory / name
         before = target.read_bytes()
-        command = rng.choice(COMMANDS[name]).replace("{}", name)
         content = self._damaged(name, rng)
         try:
             target.write_bytes(content)
@@ -148,7 +162,9 @@ class Fuzzing:
         folder = self.directory / "project" if what.startswith("project") else self.directory
         debug = [] if words[0] in _WITHOUT_DEBUG else ["--debug"]
         try:
-            result = _bounded(lambda: run(*words, *debug, cwd=folder, env=environment(self.directory)))
+            # On one core nothing is handed to other processes, whose steps nobody counts.
+            with mock.patch("os.cpu_count", return_value=1):
+                result = _bounded(lambda: run(*words, *debug, cwd=folder, env=environment(self.directory)))
         except TooManyStepsError as error:
             return Failure(seed, f"{shlex.join(words)} with {what} damaged", str(error))
         self.ended[f"exit code {result.code}"] += 1
