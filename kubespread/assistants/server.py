@@ -421,12 +421,16 @@ async def _in_turn(
 
 async def _requests(incoming: Any, outgoing: Any, requests: Any) -> None:
     """Pass them on; what is none is answered at once."""
+    from mcp import types
     from mcp.shared.message import SessionMessage
 
     async with requests:
         async for item in incoming:
             if isinstance(item, Exception):
                 await outgoing.send(SessionMessage(_no_request(item)))
+            elif isinstance(item.message, types.JSONRPCNotification) and not item.message.method.startswith(_NOTICES):
+                # A request whose id is no text or whole number is read as if it had none.
+                await outgoing.send(SessionMessage(_refused(None, types.INVALID_REQUEST, _NO_ID)))
             else:
                 await requests.send(item)
 
@@ -444,13 +448,18 @@ def _no_request(error: Any) -> types.JSONRPCError:
         except (ValueError, RecursionError):
             line = None
     number = line.get("id") if isinstance(line, dict) else None
-    return types.JSONRPCError(
-        jsonrpc="2.0",
-        id=number if isinstance(number, int | str) and not isinstance(number, bool) else None,
-        error=types.ErrorData(
-            code=types.PARSE_ERROR if line is None else types.INVALID_REQUEST, message=f"no request: {faults[0]['msg']}"
-        ),
+    return _refused(
+        number if isinstance(number, int | str) and not isinstance(number, bool) else None,
+        types.PARSE_ERROR if line is None else types.INVALID_REQUEST,
+        faults[0]["msg"],
     )
+
+
+def _refused(number: int | str | None, code: int, message: str) -> types.JSONRPCError:
+    from mcp import types
+
+    error = types.ErrorData(code=code, message=f"no request: {message}")
+    return types.JSONRPCError(jsonrpc="2.0", id=number, error=error)
 
 
 def _listed(tool: Tool) -> types.Tool:
@@ -466,6 +475,8 @@ def _listed(tool: Tool) -> types.Tool:
 
 
 _MOST_DIGITS = 20
+_NOTICES, _NO_ID = "notifications/", "id: expected a text or a whole number"
+"""How all methods are called that need no answer, and what the others lack that have no id."""
 _ENVELOPE = ("kind", "kubeVersion", "verdict", "answer", "unmet", "gaps", "notModelled", "notes")
 
 

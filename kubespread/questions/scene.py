@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from math import inf
@@ -13,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.deadline import Deadline
-from kubespread.errors import KubespreadError, UnansweredError, UsageError
+from kubespread.errors import EngineError, KubespreadError, UnansweredError, UsageError
 from kubespread.escaping import escaped
 from kubespread.kube.time import SECOND, printed
 from kubespread.kube.versions import KubeVersion
@@ -95,8 +96,8 @@ class Scene(Struct, frozen=True, dict=True):
     """Seconds after which parts are given up: the answer is then about those that are finished. None: all are."""
     on_part: OnPart | None = None
     _since: float = field(default_factory=monotonic)
-    _abandoned: list[int] = field(default_factory=list)
-    """How many parts were left when whoever worked on them went away; of all questions that the answer is made of."""
+    _worked: Counter[Literal["finished", "gone"]] = field(default_factory=Counter)
+    """How many parts are finished of all questions that the answer is made of, and whether whoever did them is gone."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -191,16 +192,27 @@ class Scene(Struct, frozen=True, dict=True):
         begun = monotonic()
         ready = begun - self._since if took is None else took
         results = self.workers.results(work, make, items, ready, self._until)
-        number = 0
-        for number, result in enumerate(results, 1):
+        for number, result in enumerate(self._kept(results), 1):
             if self.on_progress is not None:
                 self.on_progress(number)
             if self.on_part is not None:
                 left = (monotonic() - begun) / number * (len(items) - number)
                 self.on_part(Part(number, len(items), known(result), left))
             yield result
-        if number < len(items) and not self.is_over:
-            self._abandoned.append(len(items) - number)
+
+    def _kept(self, results: Iterator[Result]) -> Iterator[Result]:
+        """Those that there are before whoever works on them goes away. Raises EngineError where nobody ever did."""
+        if self.is_abandoned:
+            return
+        try:
+            for result in results:
+                self._worked["finished"] += 1
+                yield result
+        except EngineError as error:
+            if not self._worked["finished"]:
+                raise
+            self._worked["gone"] += 1
+            self.workers.on_lost(str(error))
 
     @property
     def _until(self) -> float:
@@ -209,7 +221,12 @@ class Scene(Struct, frozen=True, dict=True):
     @property
     def is_over(self) -> bool:
         """Whether the time is up, or nobody is left to work."""
-        return bool(self._abandoned) or monotonic() >= self._until
+        return self.is_abandoned or monotonic() >= self._until
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether whoever worked on the parts went away."""
+        return self._worked["gone"] > 0
 
     def in_time(self) -> Deadline:
         """What is done within is given up where it is not finished when the time is up."""
@@ -223,9 +240,7 @@ class Scene(Struct, frozen=True, dict=True):
 
     def unfinished(self, what: str, parts: int, missing: Sequence[str]) -> Unfinished | None:
         """What is missing of an answer of so many parts; None where nothing is."""
-        if self._abandoned and missing:
-            return Unfinished(timeout="", what=what, finished=parts - len(missing), missing=tuple(map(str, missing)))
-        return unfinished(self.timeout, what, parts, missing)
+        return unfinished(self.timeout, what, parts, missing, is_abandoned=self.is_abandoned)
 
     def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
         """What the source lacks, and what was ``assumed``, without duplicates."""
@@ -275,7 +290,9 @@ class Inquiry:
         """What is ``made``, one of the things that are to be finished in time; nothing where it is not."""
         if self.begins(name):
             with self.scene.in_time():
-                return [*made()]
+                items = [*made()]
+                if not self.scene.is_abandoned:
+                    return items
             self.missing.append(name)
         return ()
 
@@ -294,11 +311,13 @@ class Inquiry:
         return tuple(dict.fromkeys(text for own in texts for text in own))
 
 
-def unfinished(timeout: float | None, what: str, parts: int, missing: Sequence[object]) -> Unfinished | None:
-    """What is missing of so many parts after ``timeout`` seconds; None where nothing is."""
-    if timeout is None or not missing:
+def unfinished(
+    timeout: float | None, what: str, parts: int, missing: Sequence[object], *, is_abandoned: bool = False
+) -> Unfinished | None:
+    """What is missing of so many parts after ``timeout`` seconds, or once they are abandoned; None where nothing is."""
+    if not missing or (timeout is None and not is_abandoned):
         return None
-    text = printed(round(timeout * SECOND))
+    text = "" if timeout is None or is_abandoned else printed(round(timeout * SECOND))
     return Unfinished(timeout=text, what=what, finished=parts - len(missing), missing=tuple(map(str, missing)))
 
 

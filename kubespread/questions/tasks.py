@@ -157,11 +157,6 @@ class Workers:
                     raise
                 lost = _MOST_LOST
                 self.on_lost(f"no workers: {fault.strerror or fault}; the rest is done without any")
-            except EngineError as error:
-                if not done:
-                    raise
-                self.on_lost(str(error))
-                return
         yield from _in_turn(work, items[done:], until)
 
 

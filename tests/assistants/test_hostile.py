@@ -25,7 +25,7 @@ HELLO = {
 NO_MESSAGES = (b"", b"not json", b"{not json", b"[1, 2]", b"null", b"\xff\xfe{}", b'{"id": 9, "method": "ping"}')
 
 
-def message(number: int, **content: Any) -> bytes:
+def message(number: Any, **content: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, **content}).encode()
 
 
@@ -198,6 +198,11 @@ MALFORMED: dict[str, tuple[bytes, int | None, int]] = {
     "half a character": (call(8, "explain", workload="\ud800"), 8, -32600),
     "arguments in a list": (message(9, method="tools/call", params=[1]), 9, -32600),
     "no method": (message(10), 10, -32600),
+    "an id of null": (message(None, method="ping"), None, -32600),
+    "an id of true": (message(True, method="ping"), None, -32600),
+    "an id with a fraction": (message(1.5, method="tools/list"), None, -32600),
+    "an id in a list": (message([12], method="tools/call", params={"name": "map"}), None, -32600),
+    "a request without an id": (b'{"jsonrpc": "2.0", "method": "tools/list"}', None, -32600),
     "no object": (b"[1]", None, -32600),
     "an id of 5,000 digits": (b'{"jsonrpc": "2.0", "method": "ping", "id": ' + b"9" * 5000 + b"}", None, -32600),
     "no JSON": (b"nothing", None, -32700),
@@ -208,6 +213,8 @@ MALFORMED: dict[str, tuple[bytes, int | None, int]] = {
 def test_whatever_is_no_request_is_answered() -> None:
     with Talking() as server:
         answers = {}
+        # Nobody waits for an answer to it.
+        server.send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
         for case, (line, _, _) in MALFORMED.items():
             server.send(line)
             answer = server.answer()

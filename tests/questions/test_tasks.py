@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 from time import monotonic
 from typing import Any, Self
@@ -255,23 +256,72 @@ def test_14_tls_without_certificates_is_told_at_once() -> None:
     assert monotonic() - begun < 15
 
 
-def test_201_what_is_finished_is_kept_where_the_engine_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+WENT_AWAY = "tcp://h:1: the Dask scheduler went away"
+
+
+def _going_away(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """A Dask cluster that does so many parts, of whatever question, and is then gone."""
+    done = count()
+
     def in_cluster(asked: Made, items: Sequence[tuple[int, Any]], _: object, __: float) -> tasks.Outcomes:
-        for _number, item in items[:2]:
-            yield (pickle.loads(asked.made)()(item),), []
-        raise EngineError("tcp://h:1: the Dask scheduler went away")
+        work = pickle.loads(asked.made)()
+        for _number, item in items:
+            if next(done) >= after:
+                raise EngineError(WENT_AWAY)
+            yield (work(item),), [*work.assumed]
+        if next(done) >= after:
+            raise EngineError(WENT_AWAY)
 
     monkeypatch.setattr(tasks, "_in_cluster", in_cluster)
+
+
+def test_201_what_is_finished_is_kept_where_the_engine_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    _going_away(monkeypatch, 2)
     shop, said = kubespread.load(FIXTURES / "clusters" / "shop.yaml"), list[str]()
     question = Survive(keys=("hostname",))
     full, part = (
         kubespread.ask(shop, question, workers=workers)
         for workers in (Workers(1), Workers(None, "tcp://h:1", said.append))
     )
-    assert (said, part.verdict) == (["tcp://h:1: the Dask scheduler went away"], "unknown")
+    assert (said, part.verdict) == ([WENT_AWAY], "unknown")
     assert part.losses == full.losses[:2]
     assert part.unfinished is not None
     assert part.unfinished.sentence.startswith("not finished: 2 of 6 domains done, not ")
+
+
+CLUSTERS = FIXTURES / "clusters"
+ASKING_SEVERAL: dict[str, tuple[tuple[str | Path, ...], str, int, int]] = {
+    "report": (("report", "-A", "-S", CLUSTERS / "shop.yaml"), "lines", 6, 3),
+    "verify, which knows of a broken promise": (
+        ("verify", FIXTURES / "promises" / "shop.yaml", "-S", CLUSTERS / "shop.yaml"), "clauses", 6, 1
+    ),
+    "a fleet, of which one says no": (
+        ("fleet", "-S", CLUSTERS / "audit.yaml", "-S", CLUSTERS / "stuck.yaml", "audit", "-A"), "clusters", 5, 1
+    ),
+}  # fmt: skip
+"""What is asked, the rows of its answer, after how many parts the engine is gone, and the exit code then."""
+
+
+@pytest.mark.parametrize("case", ASKING_SEVERAL)
+def test_201_what_is_finished_is_kept_where_the_engine_goes_away_between_two_questions(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every row is as if it had stayed."""
+    asked, rows, after, code = ASKING_SEVERAL[case]
+    whole = json.loads(run(*asked, "-o", "json", "--jobs", "1").out)
+    _going_away(monkeypatch, after)
+    result = run(*asked, "-o", "json", "--engine", "tcp://h:1")
+    told = json.loads(result.out)
+    assert (result.code, result.err.splitlines().count(WENT_AWAY)) == (code, 1)
+    assert (told["unfinished"]["timeout"], told["unfinished"]["finished"] > 0) == ("", True)
+    assert 0 < len(told[rows]) < len(whole[rows])
+    assert [row for row in told[rows] if row not in whole[rows]] == []
+
+
+@pytest.mark.parametrize("case", ASKING_SEVERAL)
+def test_201_an_engine_that_was_never_there_is_one_line(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _going_away(monkeypatch, 0)
+    assert run(*ASKING_SEVERAL[case][0], "--engine", "tcp://h:1") == (3, "", f"error: {WENT_AWAY}\n")
 
 
 @pytest.mark.filterwarnings("default")

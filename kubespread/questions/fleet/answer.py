@@ -84,12 +84,18 @@ def answers(
     if workers.engine:
         # Who does parts elsewhere has neither files nor kubeconfigs: a snapshot travels there with its question.
         asking.workers, workers = workers, ALONE
-    done, begun = list[_Row](), monotonic()
-    for row in _rows(asked, partial(workers.results, asking, make, took=0.0, until=until), until):
-        done.append(row)
-        if on_part is not None:
-            left = (monotonic() - begun) / len(done) * (len(asked) - len(done))
-            on_part(Part(len(done), len(asked), f"{row.told.name}: {row.told.error or row.told.headline}", left))
+    done, begun, is_abandoned = list[_Row](), monotonic(), False
+    try:
+        for row in _rows(asked, partial(workers.results, asking, make, took=0.0, until=until), until):
+            done.append(row)
+            if on_part is not None:
+                left = (monotonic() - begun) / len(done) * (len(asked) - len(done))
+                on_part(Part(len(done), len(asked), f"{row.told.name}: {row.told.error or row.told.headline}", left))
+    except EngineError as error:
+        if not done:
+            raise
+        is_abandoned = True
+        asking.workers.on_lost(str(error))
     place = {member.name: number for number, member in enumerate(asked)}
     done.sort(key=lambda row: place[row.told.name])
     missing = Counter(member.name for member in asked)
@@ -104,7 +110,7 @@ def answers(
         gaps=_each_once(done, "gaps"),
         not_modelled=_each_once(done, "not_modelled"),
         notes=(*notes, *_each_once(done, "notes")),
-        unfinished=unfinished(timeout, "cluster", len(asked), [*missing.elements()]),
+        unfinished=unfinished(timeout, "cluster", len(asked), [*missing.elements()], is_abandoned=is_abandoned),
     )
 
 

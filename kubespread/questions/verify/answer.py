@@ -17,7 +17,7 @@ import msgspec
 
 from kubespread.candidate.replicas import autoscalers_of
 from kubespread.candidate.sources import Reference
-from kubespread.errors import Fault, KubespreadError, ManifestError, UnansweredError, UsageError
+from kubespread.errors import EngineError, Fault, KubespreadError, ManifestError, UnansweredError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, PodDisruptionBudget
 from kubespread.kube.api.core import Pod
@@ -290,6 +290,9 @@ class _Verifying(Inquiry):
         """One thing that is promised, as ``find`` finds it; ``words`` are those of the command that shows it."""
         try:
             found = find()
+        except EngineError:
+            # No promise is at fault, and none would fare better.
+            raise
         except KubespreadError as error:
             found = Found("unknown", str(error).replace("\n", "; "))
         namespace = None if workload is None else workload.namespace
