@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import kubespread
-from tests.builders import Data, hosts, owned_by, owner, replica
+from tests.builders import Data, hosts, owned_by, owner, pod, replica
+from tests.property.workloads_on_nodes import scenario
 
 
 def of(kind: str, name: str, api_version: str = "v1", **fields: Any) -> Data:
@@ -116,3 +117,38 @@ def test_what_refuses_the_next_pod_is_the_error(case: str) -> None:
         kubespread.explain(cluster(objects, spec), "deploy/web")
     assert str(refused.value).startswith("Deployment/web: ")
     assert refusal in str(refused.value)
+
+
+OLDER = "a Deployment of no replicas, whose ReplicaSets all have another template"
+GONE = "a Deployment that is not in the snapshot"
+WANTED: dict[str, dict[str, int]] = {OLDER: {}, GONE: {"default/Deployment/web": 3}}
+"""How many pods each Deployment is to have whose ReplicaSet wants three that a quota refuses."""
+
+
+@pytest.mark.parametrize("case", WANTED)
+def test_a_replica_set_without_pods_is_its_deployments_in_every_question(case: str) -> None:
+    """As its controller does, the Deployment leaves no ReplicaSet any replicas; what nobody scales wants them still."""
+    labels = {"app": "web", "pod-template-hash": "1"}
+    below = {
+        "replicas": 3,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": CPU},
+    }
+    of_web = of("ReplicaSet", "web-1", "apps/v1", spec=below)
+    of_web["metadata"]["ownerReferences"] = owned_by("Deployment", "web")
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {**CPU, "priority": 0}}
+    own = {"replicas": 0, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    deployments = [of("Deployment", "web", "apps/v1", spec=own)] if case == OLDER else []
+    snapshot = kubespread.Snapshot.from_objects(
+        [*hosts("a", "b"), *deployments, of_web, pod("bare", "n0"), quota(pods="1")]
+    )
+    settled = kubespread.after_steps(snapshot, scenario("label n0 looked-at=yes"))
+    audited = {
+        str(row.workload): row.replicas for row in kubespread.audit(settled).workloads if row.workload.kind != "Pod"
+    }
+    survived = {
+        str(row.workload): row.wanted
+        for loss in kubespread.survive(snapshot, ["hostname"]).losses for row in loss.workloads
+        if row.workload.kind != "Pod"
+    }  # fmt: skip
+    assert (audited, survived) == (WANTED[case], WANTED[case])

@@ -82,7 +82,8 @@ def _without_pods(world: World, is_asked: Callable[[WorkloadName], bool]) -> Ite
         for name in (*workloads.replica_sets, *workloads.replication_controllers)
         if workloads.above(name) == name and workloads.replicas(name)
     )
-    yield from filter(is_asked, (*workloads.deployments, *workloads.stateful_sets, *by_themselves))
+    of_controllers = (*workloads.deployments, *workloads.stateful_sets, *workloads.orphaned)
+    yield from filter(is_asked, (*of_controllers, *by_themselves))
 
 
 class Revisions(Struct, frozen=True):

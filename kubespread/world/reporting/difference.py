@@ -79,7 +79,7 @@ def _rollouts(world: World) -> Iterator[tuple[WorkloadName, Rollout]]:
     """The Deployments with pods of an older template, or whose ReplicaSets do not have the desired number of replicas.
 
     Only Deployments that are known completely count: one of their ReplicaSets has their own template. A paused one may
-    have none, and its controller only brings the ReplicaSets to its number.
+    have none, and its controller only brings the ReplicaSets to its number; one of no replicas too, whatever it has.
     """
     below: dict[WorkloadName, list[ReplicaSet]] = {}
     for name, replica_set in world.workloads.replica_sets.items():
@@ -91,6 +91,8 @@ def _rollouts(world: World) -> Iterator[tuple[WorkloadName, Rollout]]:
         if new is None:
             if deployment.spec.paused and own:
                 yield name, Rollout(deployment, own)
+            elif not replicas_of(deployment) and any(map(replicas_of, own)):
+                yield name, rollout_of_cluster(world, name)
         elif any(map(replicas_of, others)) or replicas_of(new) != replicas_of(deployment):
             yield name, rollout_of_cluster(world, name)
 

@@ -32,7 +32,8 @@ def desired_replicas(world: World, workload: WorkloadName) -> int:
     deployment = world.workloads.deployments.get(workload)
     if deployment is not None and deployment.spec.replicas is not None:
         return deployment.spec.replicas
-    below, replica_sets = world.owners_below(workload), world.workloads.replica_sets
+    replica_sets = world.workloads.replica_sets
+    below = dict.fromkeys((*world.workloads.orphaned.get(workload, ()), *world.owners_below(workload)))
     noted = (replica_sets[owner].metadata.annotations.get(DESIRED_REPLICAS) for owner in below if owner in replica_sets)
     stated = [number for text in noted if text is not None and (number := parse_int64(text)) is not None]
     return max(stated) if len(below) > 1 and stated else sum(world.owner(owner).replicas for owner in below)

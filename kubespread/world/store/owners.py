@@ -149,6 +149,15 @@ class Workloads:
     daemon_sets = _by_name(DaemonSet)
     jobs = _by_name(Job)
 
+    @cached_property
+    def orphaned(self) -> Mapping[WorkloadName, Sequence[WorkloadName]]:
+        """The ReplicaSets that want pods, by what they belong to, where that is not in the cluster's objects."""
+        below: dict[WorkloadName, list[WorkloadName]] = {}
+        for name in self.replica_sets:
+            if self.replicas(name) and (above := self.above(name)) != name and above not in self.deployments:
+                below.setdefault(above, []).append(name)
+        return below
+
     def _resizable(self, name: WorkloadName) -> ReplicaSet | ReplicationController | StatefulSet | None:
         return self.replica_sets.get(name) or self.replication_controllers.get(name) or self.stateful_sets.get(name)
 
