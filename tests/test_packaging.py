@@ -9,6 +9,7 @@ import tomllib
 
 import yaml
 
+from kubespread.cli.setup import Shell, script
 from tests.cli.support import ROOT
 
 INSTALL = ROOT / "docs" / "install.md"
@@ -40,6 +41,18 @@ def test_what_is_needed_without_the_kubernetes_client_is_all_else() -> None:
     (line,) = re.findall(r"^pip install --no-deps kubespread && pip install (.*)$", INSTALL.read_text(), re.MULTILINE)
     needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     assert shlex.split(line) == [requirement for requirement in needed if not requirement.startswith("kubernetes")]
+
+
+def test_the_wheel_has_each_completion_script_once_and_prints_it() -> None:
+    """Where shells look depends on how it is installed, and in an environment of its own none does: `kubespread
+    completion` prints the script wherever that is. `make dist` looks for what is twice in the wheel that is built.
+    """
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    packaged = [file for folder in wheel["packages"] for file in (ROOT / folder).rglob("*") if file.is_file()]
+    texts = [
+        file.read_text() for file in (*packaged, *map(ROOT.joinpath, wheel["shared-data"])) if file.suffix != ".pyc"
+    ]
+    assert {shell: texts.count(script(shell)) for shell in Shell} == dict.fromkeys(Shell, 1)
 
 
 def test_the_slow_targets_are_scripts_that_can_be_run() -> None:
