@@ -19,7 +19,7 @@ settings.register_profile("fresh", settings.get_profile("same"), derandomize=Fal
 settings.load_profile("same")
 
 
-_SHARE, _FEWEST = 10, 3
+SHARE, _FEWEST = 10, 3
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     seen = {id(test): test for item in items if (test := _property_of(item)) is not None}
     for test in seen.values():
         every = test._hypothesis_internal_use_settings
-        fewer = min(every.max_examples, max(_FEWEST, every.max_examples // _SHARE))
+        fewer = min(every.max_examples, max(_FEWEST, every.max_examples // SHARE))
         test._hypothesis_internal_use_settings = settings(every, max_examples=fewer)
 
 
