@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import time
+import tracemalloc
 from itertools import pairwise
 from typing import Any
 
@@ -12,10 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubespread.kube.api import devices as api
 from kubespread.kube.quantity import parse
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled, most_cost
 from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, parse_semver
+from kubespread.scheduler.plugins.dynamicresources.devices import DeviceID, OfferedDevice
 from tests.golden.cases import FIXTURES
 
 Data = dict[str, Any]
@@ -146,3 +149,17 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except (CompileError, UnsupportedExpressionError, EvaluationError) as error:
         found = str(error)
     assert isinstance(found, bool) or found
+
+
+def test_what_a_failed_selector_made_is_not_kept() -> None:
+    """Strings of millions of characters, of each device."""
+    bound = "".join(f"cel.bind(a{each + 1}, a{each} + a{each}, " for each in range(40))
+    expression = f'cel.bind(a0, "x", {bound}a40 != ""' + ")" * 41
+    device = OfferedDevice(DeviceID("gpu.example.com", "pool", "gpu-0"), api.Device(name="gpu-0"), api.ResourceSlice())
+    tracemalloc.start()
+    for _ in range(2):
+        with pytest.raises(EvaluationError, match="actual cost limit exceeded"):
+            device.is_selected_by(expression)
+    kept, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < most / 4

@@ -128,7 +128,8 @@ class OfferedDevice(Struct, eq=False, dict=True):
     """Whether selectors learn that it allows several allocations; scores, and an allocator that knows no shares, do not
     tell them.
     """
-    _answers: dict[str, bool | EvaluationError] = field(default_factory=dict)
+    _answers: dict[str, bool | str] = field(default_factory=dict)
+    """By expression; of one that failed the text alone, since an error keeps every value on its way."""
 
     def is_selected_by(self, expression: str) -> bool:
         """Whether a CEL expression selects it. Raises EvaluationError, CompileError and UnsupportedExpressionError."""
@@ -140,10 +141,10 @@ class OfferedDevice(Struct, eq=False, dict=True):
             try:
                 answer = compiled(expression)(self._facts)
             except EvaluationError as error:
-                answer = error
+                answer = str(error)
             self._answers[expression] = answer
-        if isinstance(answer, EvaluationError):
-            raise answer
+        if isinstance(answer, str):
+            raise EvaluationError(answer)
         return answer
 
     def taints(self, rules: Rules) -> Sequence[api.DeviceTaint]:
