@@ -1,6 +1,6 @@
 """``python -m bench [ROW...]``: measured values beside their targets; without a row, all but the longest.
 
-``growth`` is the longest, and takes the sizes of its clusters, ``growth:100,1000``.
+``growth`` is the longest, and takes the sizes of its clusters, ``growth:100,1000``; ``many`` is its second part alone.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from bench.growing import SIZES, growing
 from bench.handing_out import handing_out
 from bench.live import live
 from bench.loading import loading
+from bench.many import growing_things
 from bench.pending import pending
 from bench.placing import placing
 from bench.preempting import preempting
@@ -47,19 +48,21 @@ ROWS = {
 }
 
 
-GROWTH = "growth"
+GROWTH, MANY = "growth", "many"
 
 
 def main(names: list[str]) -> None:
-    unknown = [name for name in names if name not in ROWS and name.partition(":")[0] != GROWTH]
+    unknown = [name for name in names if name not in ROWS and name != MANY and name.partition(":")[0] != GROWTH]
     if unknown:
-        sys.exit(f"unknown: {', '.join(unknown)}; rows: {', '.join((*ROWS, GROWTH))}")
+        sys.exit(f"unknown: {', '.join(unknown)}; rows: {', '.join((*ROWS, GROWTH, MANY))}")
     for name in names or ROWS:
         if name in ROWS:
             ROWS[name]()
-        else:
+        elif name != MANY:
             sizes = name.partition(":")[2]
             growing([int(size) for size in sizes.split(",")] if sizes else SIZES)
+        if name not in ROWS:
+            growing_things()
 
 
 if __name__ == "__main__":
