@@ -299,4 +299,4 @@ _ROWS = {
     "terms of a device selector": _Row(_selected(_terms), (10, 100, 300)),
     "doublings in a device selector": _Row(_selected(_nested), (5, 10, 40)),
 }
-"""Whole processes, whose constant is about a second; the last number of each is more than anyone has."""
+"""What is asked, by what there may be many of."""
