@@ -237,7 +237,10 @@ def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers,
     with client:
         started = _checked_workers(client, workers.engine)
         try:
-            with parallel_config("dask", client=client, scatter=[asked.made]):
+            with parallel_config("dask", client=client, scatter=[asked.made]) as configured:
+                # For a single thread joblib would do everything here.
+                cores = configured["backend"].effective_n_jobs
+                configured["backend"].effective_n_jobs = lambda jobs: max(2, cores(jobs))
                 outcomes = _begun(asked, asked.made, items, until)
             yield from _ended(outcomes)
             lost = started - {*client.nthreads()}

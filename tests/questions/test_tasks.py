@@ -220,6 +220,21 @@ def test_on_a_dask_cluster_the_answer_is_the_same_and_a_killed_worker_loses_noth
     assert (results, assumed, said) == (*doubled(1, *items)[:2], [DIED])
 
 
+class Whereabouts(Doubling):
+    """Says which process does a part."""
+
+    def __call__(self, _item: int | str) -> Any:
+        return os.getpid()
+
+
+@pytest.mark.filterwarnings("default")
+def test_201_a_dask_cluster_of_one_thread_does_the_parts_itself(dask: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("distributed.Client.ncores", lambda _client: {"the only worker": 1})
+    work = Whereabouts(None, 0)
+    results = Workers(None, dask).results(work, partial(Whereabouts.of, None, 0), [*range(3)], 0.0)
+    assert os.getpid() not in {*results}
+
+
 @pytest.mark.filterwarnings("default")
 def test_a_dask_cluster_of_other_versions_is_an_error(dask: str, monkeypatch: pytest.MonkeyPatch) -> None:
     there = kubespread.__version__
