@@ -80,33 +80,6 @@ def explain(
     - ``why_here``: Tell why the node of a running pod won, by the scores of today's cluster without the pod.
     """
 
-def advise(
-    snapshot: Snapshot,
-    pod: PodGiven | Sequence[PodGiven],
-    replicas: int | None = None,
-    scheduler: Scheduler | None = None,
-    *,
-    name: str | None = None,
-    namespace: str | None = None,
-    recursive: bool = False,
-    template_path: str = "",
-    set: Sequence[str] = (),
-    preemption: bool = True,
-) -> AdviseReport:
-    """The smallest changes after which ``pod`` fits some node of ``snapshot``, or all ``replicas`` of it find one.
-
-    Each is found by making it and asking the engine again. Combinations are looked for only where no single change
-    suffices. Raises ManifestError, SnapshotError and UsageError.
-
-    - ``replicas``: Ask about N replicas in total, including those already running (default: the workload's own; of a DaemonSet one more pod).
-    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
-    - ``namespace``: Namespace to use when the manifest sets none.
-    - ``recursive``: Also read subdirectories.
-    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
-    - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
-    """
-
 def pending(
     snapshot: Snapshot,
     scheduler: Scheduler | None = None,
@@ -296,146 +269,83 @@ def simulate(
     - ``on_refused``: Called with each workload that the API server would not take; else the first one raises.
     """
 
-def play(
-    snapshot: Snapshot,
-    scenario: ScenarioGiven,
-    scheduler: Scheduler | None = None,
-    *,
-    namespace: str | None = None,
-    deals: int | None = None,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> PlayReport:
-    """What becomes of the cluster when the steps of ``scenario`` happen one after another.
-
-    A scenario is a path, the text of a file, plain data or a `Scenario`. What names nothing of the cluster is found
-    before anything is played; what goes wrong on the way is said of its step. Where controllers delete some of
-    several equal pods it is chance which; fewer than 8 deals are played where very many pods move.
-
-    Raises ManifestError, SnapshotError and UsageError.
-
-    - ``scenario``: File of kind Scenario, YAML or JSON; '-' for standard input.
-    - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.
-    - ``deals``: Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 where controllers pick among equal pods or nodes, else 1).
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
-    """
-
-def plan(
-    snapshot: Snapshot,
+def check(
+    snapshot: Snapshot | None,
     manifests: PodGiven | Sequence[PodGiven] = (),
     scheduler: Scheduler | None = None,
     *,
-    scenario: ScenarioGiven | None = None,
-    create_namespaces: bool = False,
-    replace_pool: str | Sequence[str] = (),
-    hpa_max: bool = False,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    baseline: str | Path | None = None,
+    base: str | None = None,
+    fail_on: Severity | str = "error",
+    namespace: str | None = None,
+    selector: str = "",
+    recursive: bool = False,
+    template_path: str = "",
     autoscaler: str | None = None,
     node_groups: GroupsGiven = None,
     instance_types: InstanceTypesGiven | None = None,
-    prices: PricesGiven | None = None,
-    namespace: str | None = None,
-    preemption: bool = True,
-    ignore_daemonsets: bool = True,
-    delete_emptydir_data: bool = True,
-    force: bool = False,
     jobs: int | None = 1,
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
-) -> PlanReport:
-    """What becomes of the cluster when everything that is planned is done: the edits of ``snapshot``, the manifests
-    to apply, paths, text or plain data as `explain` takes them, and the steps of a scenario as `play` takes it.
+) -> CheckReport:
+    """What is wrong with the workloads of ``manifests``, and of directories of them, each fault with its remedy.
 
-    Raises ManifestError, SnapshotError and UsageError.
+    With a ``snapshot`` they are tried on its cluster, and without manifests its own workloads are checked, in all
+    namespaces if none is said; without one only rules that need no cluster are asked. A file that cannot be read,
+    or an object that the API server would refuse, is a finding and does not keep the others from being checked.
+    Nothing to check is an error, never a yes.
 
-    - ``manifests``: Manifest, or directory of manifests, to apply: what is new is created, what runs is changed.
-    - ``scenario``: File of kind Scenario whose steps are played after the edits.
-    - ``create_namespaces``: Create the namespaces of the manifests that are missing; what is in them is refused without.
-    - ``replace_pool``: Replace the nodes of a pool, by its name or as KEY=VALUE, by as many or COUNT nodes of another size (8x16: 8 CPUs, 16 GiB), or by copies of a node or of a Node manifest.
-    - ``hpa_max``: Scale every workload with an autoscaler to its maximum, all together.
+    Raises UsageError, SnapshotError, and ManifestError for a baseline that is none, which `write_baseline` writes.
+
+    - ``select``: Check only these rules, by code or prefix (KS101,KS2).
+    - ``ignore``: Skip these rules.
+    - ``baseline``: Leave out the findings recorded in FILE.
+    - ``base``: Leave out what is also found in this git revision, where HEAD left it.
+    - ``fail_on``: Say no, and exit with 1, when a finding is at least this severe.
+    - ``namespace``: Namespace of manifests that set none, or of the cluster's workloads.
+    - ``selector``: Check the workloads with these labels (app=web,tier!=db).
+    - ``recursive``: Also read subdirectories.
+    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
     - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
-    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
-    - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
-    - ``ignore_daemonsets``: Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.
-    - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
-    - ``force``: Also evict pods without a controller; without it kubectl refuses.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
-@overload
-def compare(
-    before: Side,
-    after: Side,
+def report(
+    snapshot: Snapshot,
+    scheduler: Scheduler | None = None,
     *,
-    replicas: int | None = None,
-    from_scratch: bool = False,
-    preemption: bool = True,
-    name: str | None = None,
-    namespace: str | None = None,
-    recursive: bool = False,
-    template_path: str = "",
-    jobs: int | None = 1,
-) -> CompareReport:
-    """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their
-    spread.
-
-    Each `Side` is explained and, where both releases' scores are modeled, its replicas are placed. What both sides
-    are given alike is read once. Of each `ClusterSide` the next pods of all workloads are explained, those of one
-    ``namespace`` or of all; ``timeout`` is for these. With ``jobs=2`` a process answers each `Side`, which pays
-    where both are edited: None starts none. The other keywords are for both sides.
-
-    Raises ManifestError, SnapshotError and UsageError.
-
-    - ``replicas``: Desired replicas (default: the workload's own).
-    - ``from_scratch``: Also re-place the replicas already running.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
-    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
-    - ``namespace``: Namespace of manifests that set none, or of the cluster's workloads.
-    - ``selector``: Ask about the cluster's workloads with these labels (app=web,tier!=db).
-    - ``recursive``: Also read subdirectories.
-    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
-    """
-
-@overload
-def compare(
-    before: ClusterSide,
-    after: ClusterSide,
-    *,
-    preemption: bool = True,
+    workloads: str | Sequence[str] = (),
     namespace: str | None = None,
     selector: str = "",
+    preemption: bool = True,
+    autoscaler: str | None = None,
+    node_groups: GroupsGiven = None,
+    instance_types: InstanceTypesGiven | None = None,
+    since: str | Path | None = None,
     jobs: int | None = 1,
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
-) -> CompareWorkloadsReport:
-    """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their
-    spread.
+) -> Scorecard:
+    """What is wrong with ``snapshot``, or would be after one more failure, the worst first, with a score for each
+    area.
 
-    Each `Side` is explained and, where both releases' scores are modeled, its replicas are placed. What both sides
-    are given alike is read once. Of each `ClusterSide` the next pods of all workloads are explained, those of one
-    ``namespace`` or of all; ``timeout`` is for these. With ``jobs=2`` a process answers each `Side`, which pays
-    where both are edited: None starts none. The other keywords are for both sides.
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
+    without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
 
-    Raises ManifestError, SnapshotError and UsageError.
-
-    - ``replicas``: Desired replicas (default: the workload's own).
-    - ``from_scratch``: Also re-place the replicas already running.
+    - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.
+    - ``namespace``: Ask about the workloads of this namespace.
+    - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
-    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
-    - ``namespace``: Namespace of manifests that set none, or of the cluster's workloads.
-    - ``selector``: Ask about the cluster's workloads with these labels (app=web,tier!=db).
-    - ``recursive``: Also read subdirectories.
-    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
+    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
+    - ``since``: Compare with an earlier report of the same cluster or fleet, saved with -o json: lines are new, worse, better, the same or gone.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
@@ -535,6 +445,63 @@ def upgrade(
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
+def removable(
+    snapshot: Snapshot,
+    nodes: str | Sequence[str] = (),
+    scheduler: Scheduler | None = None,
+    *,
+    ignore_daemonsets: bool = True,
+    delete_emptydir_data: bool = True,
+    force: bool = False,
+    preemption: bool = True,
+    prices: PricesGiven | None = None,
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> RemovableReport:
+    """Which ``nodes`` of ``snapshot`` can be drained and deleted so that every pod finds another node.
+
+    Raises UsageError, SnapshotError and ManifestError.
+
+    - ``nodes``: Nodes to ask about: a name, or labels (pool=a). Default: all.
+    - ``ignore_daemonsets``: Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.
+    - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
+    - ``force``: Also evict pods without a controller; without it kubectl refuses.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+def capacity(
+    snapshot: Snapshot,
+    request: str | None = None,
+    scheduler: Scheduler | None = None,
+    *,
+    pod: PodGiven | None = None,
+    name: str | None = None,
+    namespace: str | None = None,
+    tolerate: Sequence[str] = (),
+    node_selector: Sequence[str] = (),
+    by: str | None = None,
+    prices: PricesGiven | None = None,
+) -> CapacityReport:
+    """What the nodes of ``snapshot`` have left, in all and for each domain, and how many pods of one size fit.
+
+    Such a pod has no labels or constraints. In the place of ``request`` copies of ``pod`` are counted, a manifest
+    or KIND/NAME as for `simulate`. Without either no size of a pod is guessed, and only what no pod at all can use
+    is stranded. Raises UsageError, SnapshotError and ManifestError.
+
+    - ``request``: Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).
+    - ``name``: Workload to use when the manifest has several.
+    - ``namespace``: Namespace of the pods (default: the current one).
+    - ``tolerate``: A taint that the pods tolerate.
+    - ``node_selector``: A label that the pods ask of their nodes.
+    - ``by``: Topology key of the domains to total (default: zone, if nodes have one); or whose pods request how much, by 'namespace' or a label of pods or of their namespaces.
+    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
+    """
+
 def audit(
     snapshot: Snapshot,
     workloads: str | Sequence[str] = (),
@@ -567,120 +534,173 @@ def audit(
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
-def report(
+def advise(
     snapshot: Snapshot,
+    pod: PodGiven | Sequence[PodGiven],
+    replicas: int | None = None,
     scheduler: Scheduler | None = None,
     *,
-    workloads: str | Sequence[str] = (),
-    namespace: str | None = None,
-    selector: str = "",
-    preemption: bool = True,
-    autoscaler: str | None = None,
-    node_groups: GroupsGiven = None,
-    instance_types: InstanceTypesGiven | None = None,
-    since: str | Path | None = None,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> Scorecard:
-    """What is wrong with ``snapshot``, or would be after one more failure, the worst first, with a score for each
-    area.
-
-    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
-    without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
-
-    - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.
-    - ``namespace``: Ask about the workloads of this namespace.
-    - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
-    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
-    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
-    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
-    - ``since``: Compare with an earlier report of the same cluster or fleet, saved with -o json: lines are new, worse, better, the same or gone.
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
-    """
-
-def topology_map(
-    snapshot: Snapshot,
-    pod: PodGiven | Sequence[PodGiven] | None = None,
-    scheduler: Scheduler | None = None,
-    *,
-    keys: Sequence[str] = (),
-    selector: str = "",
     name: str | None = None,
     namespace: str | None = None,
     recursive: bool = False,
     template_path: str = "",
     set: Sequence[str] = (),
-) -> TopologyMap:
-    """The nodes of ``snapshot`` by topology domain, how full they are, and where the pods of a workload run.
+    preemption: bool = True,
+) -> AdviseReport:
+    """The smallest changes after which ``pod`` fits some node of ``snapshot``, or all ``replicas`` of it find one.
 
-    ``pod`` is the workload, as `explain` takes it: what its first constraint counts is marked, or its own pods
-    where it has none. Raises ManifestError, SnapshotError and UsageError.
+    Each is found by making it and asking the engine again. Combinations are looked for only where no single change
+    suffices. Raises ManifestError, SnapshotError and UsageError.
 
-    - ``keys``: Group nodes by this topology key, widest first (default: region, zone, rack and the keys of the constraints).
-    - ``selector``: Without a workload, mark the pods with these labels (app=web,tier!=db).
+    - ``replicas``: Ask about N replicas in total, including those already running (default: the workload's own; of a DaemonSet one more pod).
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
     - ``namespace``: Namespace to use when the manifest sets none.
     - ``recursive``: Also read subdirectories.
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     """
 
-def capacity(
+def plan(
     snapshot: Snapshot,
-    request: str | None = None,
+    manifests: PodGiven | Sequence[PodGiven] = (),
     scheduler: Scheduler | None = None,
     *,
-    pod: PodGiven | None = None,
-    name: str | None = None,
-    namespace: str | None = None,
-    tolerate: Sequence[str] = (),
-    node_selector: Sequence[str] = (),
-    by: str | None = None,
+    scenario: ScenarioGiven | None = None,
+    create_namespaces: bool = False,
+    replace_pool: str | Sequence[str] = (),
+    hpa_max: bool = False,
+    autoscaler: str | None = None,
+    node_groups: GroupsGiven = None,
+    instance_types: InstanceTypesGiven | None = None,
     prices: PricesGiven | None = None,
-) -> CapacityReport:
-    """What the nodes of ``snapshot`` have left, in all and for each domain, and how many pods of one size fit.
-
-    Such a pod has no labels or constraints. In the place of ``request`` copies of ``pod`` are counted, a manifest
-    or KIND/NAME as for `simulate`. Without either no size of a pod is guessed, and only what no pod at all can use
-    is stranded. Raises UsageError, SnapshotError and ManifestError.
-
-    - ``request``: Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).
-    - ``name``: Workload to use when the manifest has several.
-    - ``namespace``: Namespace of the pods (default: the current one).
-    - ``tolerate``: A taint that the pods tolerate.
-    - ``node_selector``: A label that the pods ask of their nodes.
-    - ``by``: Topology key of the domains to total (default: zone, if nodes have one); or whose pods request how much, by 'namespace' or a label of pods or of their namespaces.
-    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
-    """
-
-def removable(
-    snapshot: Snapshot,
-    nodes: str | Sequence[str] = (),
-    scheduler: Scheduler | None = None,
-    *,
+    namespace: str | None = None,
+    preemption: bool = True,
     ignore_daemonsets: bool = True,
     delete_emptydir_data: bool = True,
     force: bool = False,
-    preemption: bool = True,
-    prices: PricesGiven | None = None,
     jobs: int | None = 1,
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
-) -> RemovableReport:
-    """Which ``nodes`` of ``snapshot`` can be drained and deleted so that every pod finds another node.
+) -> PlanReport:
+    """What becomes of the cluster when everything that is planned is done: the edits of ``snapshot``, the manifests
+    to apply, paths, text or plain data as `explain` takes them, and the steps of a scenario as `play` takes it.
 
-    Raises UsageError, SnapshotError and ManifestError.
+    Raises ManifestError, SnapshotError and UsageError.
 
-    - ``nodes``: Nodes to ask about: a name, or labels (pool=a). Default: all.
+    - ``manifests``: Manifest, or directory of manifests, to apply: what is new is created, what runs is changed.
+    - ``scenario``: File of kind Scenario whose steps are played after the edits.
+    - ``create_namespaces``: Create the namespaces of the manifests that are missing; what is in them is refused without.
+    - ``replace_pool``: Replace the nodes of a pool, by its name or as KEY=VALUE, by as many or COUNT nodes of another size (8x16: 8 CPUs, 16 GiB), or by copies of a node or of a Node manifest.
+    - ``hpa_max``: Scale every workload with an autoscaler to its maximum, all together.
+    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
+    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
+    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
+    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
+    - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``ignore_daemonsets``: Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.
     - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
     - ``force``: Also evict pods without a controller; without it kubectl refuses.
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+def play(
+    snapshot: Snapshot,
+    scenario: ScenarioGiven,
+    scheduler: Scheduler | None = None,
+    *,
+    namespace: str | None = None,
+    deals: int | None = None,
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> PlayReport:
+    """What becomes of the cluster when the steps of ``scenario`` happen one after another.
+
+    A scenario is a path, the text of a file, plain data or a `Scenario`. What names nothing of the cluster is found
+    before anything is played; what goes wrong on the way is said of its step. Where controllers delete some of
+    several equal pods it is chance which; fewer than 8 deals are played where very many pods move.
+
+    Raises ManifestError, SnapshotError and UsageError.
+
+    - ``scenario``: File of kind Scenario, YAML or JSON; '-' for standard input.
+    - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.
+    - ``deals``: Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 where controllers pick among equal pods or nodes, else 1).
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+@overload
+def compare(
+    before: Side,
+    after: Side,
+    *,
+    replicas: int | None = None,
+    from_scratch: bool = False,
+    preemption: bool = True,
+    name: str | None = None,
+    namespace: str | None = None,
+    recursive: bool = False,
+    template_path: str = "",
+    jobs: int | None = 1,
+) -> CompareReport:
+    """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their
+    spread.
+
+    Each `Side` is explained and, where both releases' scores are modeled, its replicas are placed. What both sides
+    are given alike is read once. Of each `ClusterSide` the next pods of all workloads are explained, those of one
+    ``namespace`` or of all; ``timeout`` is for these. With ``jobs=2`` a process answers each `Side`, which pays
+    where both are edited: None starts none. The other keywords are for both sides.
+
+    Raises ManifestError, SnapshotError and UsageError.
+
+    - ``replicas``: Desired replicas (default: the workload's own).
+    - ``from_scratch``: Also re-place the replicas already running.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
-    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
+    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
+    - ``namespace``: Namespace of manifests that set none, or of the cluster's workloads.
+    - ``selector``: Ask about the cluster's workloads with these labels (app=web,tier!=db).
+    - ``recursive``: Also read subdirectories.
+    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
+    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
+    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
+    - ``on_progress``: Called now and then with how far the answer is.
+    """
+
+@overload
+def compare(
+    before: ClusterSide,
+    after: ClusterSide,
+    *,
+    preemption: bool = True,
+    namespace: str | None = None,
+    selector: str = "",
+    jobs: int | None = 1,
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> CompareWorkloadsReport:
+    """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their
+    spread.
+
+    Each `Side` is explained and, where both releases' scores are modeled, its replicas are placed. What both sides
+    are given alike is read once. Of each `ClusterSide` the next pods of all workloads are explained, those of one
+    ``namespace`` or of all; ``timeout`` is for these. With ``jobs=2`` a process answers each `Side`, which pays
+    where both are edited: None starts none. The other keywords are for both sides.
+
+    Raises ManifestError, SnapshotError and UsageError.
+
+    - ``replicas``: Desired replicas (default: the workload's own).
+    - ``from_scratch``: Also re-place the replicas already running.
+    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
+    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
+    - ``namespace``: Namespace of manifests that set none, or of the cluster's workloads.
+    - ``selector``: Ask about the cluster's workloads with these labels (app=web,tier!=db).
+    - ``recursive``: Also read subdirectories.
+    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
@@ -716,51 +736,31 @@ def rebalance(
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
-def check(
-    snapshot: Snapshot | None,
-    manifests: PodGiven | Sequence[PodGiven] = (),
+def topology_map(
+    snapshot: Snapshot,
+    pod: PodGiven | Sequence[PodGiven] | None = None,
     scheduler: Scheduler | None = None,
     *,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    baseline: str | Path | None = None,
-    base: str | None = None,
-    fail_on: Severity | str = "error",
-    namespace: str | None = None,
+    keys: Sequence[str] = (),
     selector: str = "",
+    name: str | None = None,
+    namespace: str | None = None,
     recursive: bool = False,
     template_path: str = "",
-    autoscaler: str | None = None,
-    node_groups: GroupsGiven = None,
-    instance_types: InstanceTypesGiven | None = None,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> CheckReport:
-    """What is wrong with the workloads of ``manifests``, and of directories of them, each fault with its remedy.
+    set: Sequence[str] = (),
+) -> TopologyMap:
+    """The nodes of ``snapshot`` by topology domain, how full they are, and where the pods of a workload run.
 
-    With a ``snapshot`` they are tried on its cluster, and without manifests its own workloads are checked, in all
-    namespaces if none is said; without one only rules that need no cluster are asked. A file that cannot be read,
-    or an object that the API server would refuse, is a finding and does not keep the others from being checked.
-    Nothing to check is an error, never a yes.
+    ``pod`` is the workload, as `explain` takes it: what its first constraint counts is marked, or its own pods
+    where it has none. Raises ManifestError, SnapshotError and UsageError.
 
-    Raises UsageError, SnapshotError, and ManifestError for a baseline that is none, which `write_baseline` writes.
-
-    - ``select``: Check only these rules, by code or prefix (KS101,KS2).
-    - ``ignore``: Skip these rules.
-    - ``baseline``: Leave out the findings recorded in FILE.
-    - ``base``: Leave out what is also found in this git revision, where HEAD left it.
-    - ``fail_on``: Say no, and exit with 1, when a finding is at least this severe.
-    - ``namespace``: Namespace of manifests that set none, or of the cluster's workloads.
-    - ``selector``: Check the workloads with these labels (app=web,tier!=db).
+    - ``keys``: Group nodes by this topology key, widest first (default: region, zone, rack and the keys of the constraints).
+    - ``selector``: Without a workload, mark the pods with these labels (app=web,tier!=db).
+    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
+    - ``namespace``: Namespace to use when the manifest sets none.
     - ``recursive``: Also read subdirectories.
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
-    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
-    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
-    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
+    - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
     """
 
 def verify(

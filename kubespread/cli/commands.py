@@ -17,7 +17,7 @@ import typer
 from kubespread import __version__
 from kubespread.cli.options.helping import HelpingCommand, HelpingGroup
 from kubespread.cli.streams import EPILOG, ExitCode, emit, epilog, say
-from kubespread.questions.registry import QUESTIONS
+from kubespread.questions.registry import EVERYDAY, QUESTIONS
 
 
 def _version(is_asked: bool) -> None:
@@ -71,8 +71,8 @@ class _Command:
     has_ordered_options: bool = True
     group: str = ""
     """The class of the commands that it has; empty for one without."""
-    purpose: str = "Set up"
-    """The part of the program's help where it is listed."""
+    sets_up: bool = True
+    """Whether it is no question, but prepares for them."""
 
 
 # In the order in which people need them; None: everything is taken from the question of that name.
@@ -80,10 +80,11 @@ _COMMANDS: dict[str, _Command | None] = {
     **dict.fromkeys(QUESTIONS),
     "fleet": _Command(
         "Ask many clusters any of these questions.", "every cluster says yes", "one says no", home="fleet",
-        group="FleetGroup", purpose="Cluster",
+        group="FleetGroup", sets_up=False,
     ),
     "snapshot": _Command(
-        "Save what scheduling needs from a cluster as one file.", "the file is written", home="snapshot"
+        "Save what scheduling needs from a cluster as one file.", "the file is written", home="snapshot",
+        sets_up=False,
     ),
     "mcp": _Command(
         "Serve the questions to assistants (MCP).", "the client disconnected", home="snapshot",
@@ -126,15 +127,17 @@ class CommandGroup(HelpingGroup):
         return [*self.commands]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """By what people want of them."""
-        width = max(map(len, self.commands))
-        by_purpose: dict[str, list[tuple[str, str]]] = {}
-        for name, command in self.commands.items():
-            row = name.ljust(width), command.get_short_help_str(formatter.width)
-            by_purpose.setdefault(_purpose(name), []).append(row)
-        for purpose, rows in by_purpose.items():
-            with formatter.section(purpose):
-                formatter.write_dl(rows)
+        """The everyday questions a line each, then what else there is."""
+        summaries = {name: command.get_short_help_str(formatter.width) for name, command in self.commands.items()}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summaries[name]) for name in EVERYDAY])
+        sets_up = [name for name, command in _COMMANDS.items() if command is not None and command.sets_up]
+        more = [name for name in summaries if name not in EVERYDAY and name not in sets_up]
+        with formatter.section("More"):
+            texts = ((name, summaries[name].removesuffix(".")) for name in more)
+            formatter.write_text(", ".join(f"{name} ({text[0].lower()}{text[1:]})" for name, text in texts))
+        with formatter.section("Set up"):
+            formatter.write_text(", ".join(sets_up))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         word = args[0]
@@ -171,13 +174,6 @@ def kubespread(
         for line in context.get_help().split("\n"):
             say(line)
         raise typer.Exit(ExitCode.BAD_INPUT)
-
-
-def _purpose(name: str) -> str:
-    from kubespread.questions.registry import question
-
-    command = _COMMANDS.get(name)
-    return question(name).purpose if command is None else command.purpose
 
 
 def _instead_of(word: str) -> str | None:

@@ -425,8 +425,6 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """The command, the tool and the function."""
     summary: ClassVar[str]
     """One line for the program's help."""
-    purpose: ClassVar[str] = "What if"
-    """The part of the program's help where it is listed: what people want of it."""
     yes: ClassVar[str]
     """What exit code 0 means."""
     no: ClassVar[str | None] = None

@@ -5,26 +5,29 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-QUESTIONS = {
+EVERYDAY = {
     "explain": "Explain",
-    "advise": "Advise",
     "pending": "Pending",
     "simulate": "Simulate",
-    "play": "Play",
-    "plan": "Plan",
-    "compare": "Compare",
+    "check": "Check",
+    "report": "Report",
     "survive": "Survive",
     "upgrade": "Upgrade",
-    "audit": "Audit",
-    "report": "Report",
-    "map": "Map",
-    "capacity": "Capacity",
     "removable": "Removable",
+    "capacity": "Capacity",
+    "audit": "Audit",
+}
+"""The ten that the program's help lists; in the order in which people ask."""
+QUESTIONS = EVERYDAY | {
+    "advise": "Advise",
+    "plan": "Plan",
+    "play": "Play",
+    "compare": "Compare",
     "rebalance": "Rebalance",
-    "check": "Check",
+    "map": "Map",
     "verify": "Verify",
 }
-"""The class of each question by its command, which also names its folder or file; in the order in which people ask."""
+"""The class of each question by its command, which also names its folder or file."""
 _FOLDERS = {"play": "plan"}
 """Where a question stands that is a form of another: in the other's folder."""
 

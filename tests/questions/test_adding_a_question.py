@@ -83,7 +83,7 @@ def test_its_help_says_what_its_file_says() -> None:
     assert "--most N" in own
     assert "How many pods a node may hold." in own
     assert "1 some node is" in own
-    assert "Find crowded nodes." in all_commands
+    assert "crowded (find crowded nodes)" in " ".join(all_commands.split())
 
 
 def test_it_is_completed(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -31,7 +31,6 @@ class Advise(PodQuestion["AdviseReport"], frozen=True, kw_only=True):
 
     name = "advise"
     summary = "Find the smallest changes that make a pod fit."
-    purpose = "Why"
     yes, no = "it fits, or a change is found that makes it fit", "no change is found"
     never_modelled = (
         "changes of requests other than cpu and memory, of host ports, volumes, and labels that say what a machine is, "

@@ -36,7 +36,6 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
 
     name = "audit"
     summary = "Show how every workload is spread, and why unevenly."
-    purpose = "Cluster"
     yes, no = "nothing is at the level of --fail-on", "something is"
     never_modelled = ("time: pods are judged where they are, not by how they came there",)
     hands_out = True

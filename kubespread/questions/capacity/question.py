@@ -35,7 +35,6 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
 
     name = "capacity"
     summary = "Show what nodes have free, and how many pods fit."
-    purpose = "Cluster"
     yes, no = "some pod fits, or none is asked about", "none fits"
     never_modelled = (
         "quotas and limit ranges of pods that no manifest describes: counts are what nodes hold, not what a namespace "

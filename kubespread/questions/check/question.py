@@ -49,7 +49,6 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
 
     name = "check"
     summary = "Find topology spread problems before applying manifests."
-    purpose = "CI"
     yes, no = "no finding at the level of --fail-on", "some finding is"
     never_modelled = (
         "other workloads that are checked at the same time: each is tried by itself, with all its replicas placed anew",

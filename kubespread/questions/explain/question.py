@@ -38,7 +38,6 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
 
     name = "explain"
     summary = "Show which nodes a pod fits and why the others fail."
-    purpose = "Why"
     yes, no = "some node fits", "none does"
     apart = (Apart("nodes", ("by", "all_nodes"), "it alone says which nodes are shown"),)
     outputs = {"wide": "", "name": "prints the nodes that fit, best first"}

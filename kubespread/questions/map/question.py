@@ -35,7 +35,6 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
 
     name = "map"
     summary = "Draw the topology of a cluster, its load or its skew."
-    purpose = "Cluster"
     yes = "the map is drawn"
     needs = {
         "named": _WORKLOAD,

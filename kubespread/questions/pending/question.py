@@ -38,7 +38,6 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
 
     name = "pending"
     summary = "Show pods without a node, by cause, and what unblocks them."
-    purpose = "Why"
     yes, no = "nothing is pending", "something is"
     never_modelled = ("each group is freed by itself: what one change leaves for the others is not looked at", NO_NODES)
     needs = OF_AUTOSCALER

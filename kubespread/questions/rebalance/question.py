@@ -30,7 +30,6 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
 
     name = "rebalance"
     summary = "Find the fewest evictions after which constraints hold."
-    purpose = "Cluster"
     yes, no = "all constraints hold or can", "no plan found"
     never_modelled = (
         "replacements that come up while others are evicted: each step waits for the one before",

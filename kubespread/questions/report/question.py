@@ -46,7 +46,6 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
 
     name = "report"
     summary = "Show all that is wrong with a cluster, the worst first."
-    purpose = "Cluster"
     yes, no = "nothing is at the level of --fail-on", "something is"
     never_modelled = (
         *Audit.never_modelled, *Pending.never_modelled, *Survive.never_modelled, *Removable.never_modelled,

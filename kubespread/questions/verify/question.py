@@ -52,7 +52,6 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
 
     name = "verify"
     summary = "Verify promises: what survives, fits, is ready and spread."
-    purpose = "CI"
     never_modelled = tuple(
         dict.fromkeys(text for asked in (Audit, Survive, Play, Capacity) for text in asked.never_modelled)
     )
