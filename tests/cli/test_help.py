@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 from typer.main import get_command
 
 from kubespread.cli.commands import app
+from kubespread.cli.options import helping
 from kubespread.questions.registry import EVERYDAY, QUESTIONS
 from kubespread.snapshot.edits.registry import EDITS
 from tests.cli.support import run
@@ -15,17 +17,30 @@ from tests.cli.support import run
 COMMANDS = [*get_command(app).commands]  # type: ignore[attr-defined]  # a group of commands
 
 
+NEEDED = {
+    **{("play", purpose): "scenario.yaml" for purpose in helping.EXAMPLES},
+    ("simulate", "Workers"): "--runs 3",
+    ("compare", "Workers"): "-A",
+}
+"""What examples of options are without effect, or wrong, without."""
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_has_at_most_sixty_lines_and_names_every_option(command: str) -> None:
+def test_help_has_at_most_sixty_lines_and_an_example_of_each_purpose(command: str) -> None:
     short, full = (run(command, flag, env={"COLUMNS": "80"}).out for flag in ("--help", "--help-all"))
     assert short.count("\n") <= 60
     if "--help-all" not in short:
         assert command not in QUESTIONS
         return
-    # The name that stands first, as people type it.
-    options = {match[1] for match in re.finditer(r"^  (--?[a-z][a-z-]*)(?=[ ,\n])", full, re.MULTILINE | re.IGNORECASE)}
-    unwrapped = re.sub(r"-\n +", "-", short)
-    assert {option for option in options if not re.search(rf"{option}(?![\w-])", unwrapped)} == set()
+    headings = {line for line in full.splitlines() if re.fullmatch(r"[A-Z].*:", line)}
+    purposes = short.partition("By purpose")[2].partition(":\n")[2].partition("\n\n")[0].splitlines()
+    examples = dict(re.split(r"  +", line.strip(), maxsplit=1) for line in purposes)
+    own = {"Arguments:", "Options:", "Examples:", "Commands:"}
+    assert {heading for heading in headings - own if not heading.startswith(tuple(examples))} == set()
+    for purpose in {*examples} - {"Not modeled"}:
+        made = get_command(app).commands[command]  # type: ignore[attr-defined]  # a group of commands
+        words = f"{examples[purpose]} {NEEDED.get((command, purpose), '')}"
+        assert made.make_context(command, shlex.split(words)).params
 
 
 def test_ten_commands_are_listed_and_all_others_are_named() -> None:

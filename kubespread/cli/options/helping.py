@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
-import textwrap
 from collections.abc import Iterator, Sequence
 from copy import copy
+from itertools import islice
 from typing import Any
 
 import typer
@@ -17,8 +17,25 @@ from kubespread.cli.streams import emit
 HELP_ALL = "--help-all"
 EDITS = "Edits of the cluster (repeatable, applied in the order given)"
 _EXPLAINED = ("Arguments", "Options")
-"""The headings of what belongs to a command alone; help only names the others, unless it is ``--help-all``."""
-_LEAST_WIDTH = 10
+"""The headings of what belongs to a command alone; the others have examples, unless help is ``--help-all``."""
+EXAMPLES = {
+    "Manifests": ("-k overlays/prod", "--set cpu=3"),
+    "Requirements": ("--require-placed all", "--max-skew zone=1", "--fail-on nothing"),
+    "What differs AFTER": ("--to-kube-version 1.36",),
+    "Autoscaling": ("--autoscaler ca", "--node-groups groups.yaml"),
+    "Gangs": ("--gang 8", "--same zone"),
+    "Chance": ("--seed 1", "--deals 100"),
+    "Edits": ("--drain node-1", "--scale deploy/web=9"),
+    "Drain": ("--force", "--no-delete-emptydir-data"),
+    "Scheduler": ("--kube-version 1.36", "--scheduler-config scheduler.yaml"),
+    "Cluster": ("-S cluster.json.gz",),
+    "Output": ("-o json", "--html page.html", "-v"),
+    "Workers": ("--jobs 4", "--timeout 2m"),
+}
+"""Of which options help shows how they are written, by how their heading begins, in the order of purposes: what is
+placed, what is asked of it, what is changed, how it is scheduled and read, how it is answered. The first two that a
+command has go together.
+"""
 _IN_FULL = "kubespread.help_all"
 _SHORT_OPTION_WITH_VALUE = re.compile("-[A-Za-z]=.")
 
@@ -96,15 +113,19 @@ class HelpingCommand(TyperCommand):
             if records and (heading in _EXPLAINED or ctx.meta.get(_IN_FULL)):
                 with formatter.section(heading):
                     formatter.write_dl(records)
-        named = [(heading.split()[0].rstrip(","), _names(parameters)) for heading, parameters in panels.items()]
-        named = [row for row in named if row[0] not in _EXPLAINED]
-        if named and not ctx.meta.get(_IN_FULL):
-            if self.never_modelled:
-                named.append(("Not modeled", "what no answer takes into account"))
-            with formatter.section(f"Explained by {HELP_ALL}"):
-                room = formatter.width - formatter.current_indent - max(len(heading) for heading, _ in named) - 4
-                # Names are typed as they stand here: none is broken at a dash.
-                formatter.write_dl([(heading, f"\b\n{_filled(names, room)}") for heading, names in named])
+        if ctx.meta.get(_IN_FULL):
+            return
+        rows = [
+            (purpose, "  ".join(_of_these(examples, panels[heading])))
+            for purpose, examples in EXAMPLES.items()
+            for heading in panels
+            if heading.startswith(purpose)
+        ]
+        if rows and self.never_modelled:
+            rows.append(("Not modeled", "what no answer takes into account"))
+        if rows:
+            with formatter.section(f"By purpose, for example (explained by {HELP_ALL})"):
+                formatter.write_dl(rows)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         if self.never_modelled and ctx.meta.get(_IN_FULL):
@@ -134,13 +155,10 @@ def _heading(parameter: Any) -> str:
     return parameter.rich_help_panel or ("Arguments" if parameter.param_type_name == "argument" else "Options")
 
 
-def _names(parameters: Sequence[Any]) -> str:
-    """Options by the names that people type, in a line."""
-    return ", ".join(parameter.opts[0] for parameter in parameters if not parameter.hidden)
-
-
-def _filled(names: str, width: int) -> str:
-    return "\n".join(textwrap.wrap(names, max(width, _LEAST_WIDTH), break_on_hyphens=False, break_long_words=False))
+def _of_these(examples: Sequence[str], parameters: Sequence[Any]) -> Iterator[str]:
+    """Two examples at most of options that are among ``parameters``."""
+    names = {name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts)}
+    return islice((example for example in examples if example.split()[0] in names), 2)
 
 
 def _help_all() -> TyperOption:
