@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -49,6 +50,8 @@ NO_COMMANDS = {
 COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
 RECIPE = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+) \| jq (?P<filter>.+)$", re.MULTILINE)
 JQ = shutil.which("jq")
+SCREEN: dict[str, Any] = {"terminal": 80, "rows": 24, "env": {"NO_COLOR": "1"}}
+"""The first page shows what people see, the others what is the same anywhere."""
 
 
 @pytest.mark.parametrize("name", GENERATED)
@@ -68,7 +71,7 @@ def test_the_commands_shown_run_and_print_what_is_shown(name: str) -> None:
     assert shown or name in NO_COMMANDS
     for arguments, end in shown:
         block = text[end + 1 :].split("```")[0].split("\n$ ")[0].rstrip("\n")
-        result = run(*arguments, cwd=ROOT)
+        result = run(*arguments, cwd=ROOT, **(SCREEN if name == "README.md" else {}))
         assert result.code in (0, 1), arguments
         if block:
             assert result.out.rstrip("\n") == block, arguments

@@ -9,7 +9,7 @@ import datetime
 import os
 import shlex
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from kubespread import __version__
-from kubespread.cli.streams import ExitCode, emit, look_of_stdout, say, stdout_takes_tables
+from kubespread.cli.streams import ExitCode, emit, look_of_stdout, say, stderr_is_terminal, stdout_takes_tables
 from kubespread.errors import UsageError
 from kubespread.escaping import escaped
 from kubespread.redaction import without_secrets
 from kubespread.reports.parts import Judgment, Provenance, outcome
+from kubespread.views import lines
 from kubespread.views.formats import Format, chosen_format
 from kubespread.wording import Decisive, count_of
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from kubespread.views.look import Look
 
 _MOST_NOTES = 3
+_MOST_ON_SCREEN = 2
+_LEAST_OF_ANSWER = 6
+"""Rows of a terminal, however much is said beside it."""
 _KINDS = ("not modeled", "gap", "note", "admission")
 """In the order of how much they may change of an answer."""
 
@@ -60,7 +64,7 @@ class Choosing:
         """
         ranks = dict[str, int]()
         ranked = list[tuple[int, int, int]]()
-        kept = {place for place, (_, note) in enumerate(notes) if self._always_counts(note)}
+        kept = {place for place, (_, note) in enumerate(notes) if self.always_counts(note)}
         by_weight = sorted(enumerate(notes), key=lambda item: item[1][1].text in self.of_clusters)
         for place, (_, note) in by_weight:
             if place not in kept:
@@ -69,21 +73,21 @@ class Choosing:
         kept |= {place for _, _, place in sorted(ranked)[: max(_MOST_NOTES - len(kept), 1)]}
         return [note for place, note in enumerate(notes) if place in kept]
 
-    def _always_counts(self, note: _Note) -> bool:
+    def always_counts(self, note: _Note) -> bool:
         return (
             note.kind == "not modeled" or isinstance(note.text, Decisive) or (self.has_all_gaps and note.kind == "gap")
         )
 
 
-def note_source(cluster: Snapshot, report: Any) -> None:
+def source_of(cluster: Snapshot, report: Any) -> Iterator[str]:
     """Where the cluster comes from and which scheduler answers, for -v."""
-    note_cluster(cluster)
+    yield from read_of(cluster)
     # Questions about all workloads at once have no single profile.
     profile = getattr(report, "scheduler_name", None)
-    say(f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{report.kube_version}")
+    yield f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{report.kube_version}"
 
 
-def note_cluster(cluster: Snapshot) -> None:
+def read_of(cluster: Snapshot) -> Iterator[str]:
     """Where the cluster comes from, and what was read of it."""
     skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
     origin = cluster.origin
@@ -94,13 +98,15 @@ def note_cluster(cluster: Snapshot) -> None:
         "resourceVersion": origin.resource_version,
     }
     if any(versions.values()):
-        say(", ".join(f"{name} {value}" for name, value in versions.items() if value))
-    say(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; ignored (not read by scheduling): {skipped}")
+        yield ", ".join(f"{name} {value}" for name, value in versions.items() if value)
+    yield f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; ignored (not read by scheduling): {skipped}"
 
 
-def note_beside_each(answers: Sequence[tuple[str, Any]], written: Format, choosing: Choosing | None) -> None:
-    """What belongs to answers but is not in their format, each line with its subject; common notes are printed once.
-    ``choosing`` leaves some of them out; None: none.
+def beside_each(
+    answers: Sequence[tuple[str, Any]], written: Format, choosing: Choosing | None, width: int | None
+) -> Iterator[str]:
+    """What belongs to answers but is not in their format, each line with its subject; common notes are told once.
+    ``choosing`` leaves some of them out, and most where rows of this ``width`` are few; None: none.
     """
     known = () if choosing is None else choosing.known
     notes = [
@@ -111,19 +117,37 @@ def note_beside_each(answers: Sequence[tuple[str, Any]], written: Format, choosi
     all_notes = [("", note) for note in common]
     for (whose, _), own in zip(answers, notes, strict=True):
         all_notes += [(whose, note) for note in own if note not in common]
-    shown = all_notes if choosing is None else choosing(all_notes)
-    for whose, note in shown:
-        say(f"{whose}{note.kind}: {note.text}")
-    if len(shown) < len(all_notes):
-        say(f"{count_of(len(all_notes) - len(shown), 'more note')} (-v shows all)")
+    if choosing is not None and width is not None:
+        yield from _on_screen(all_notes, choosing, width)
+    else:
+        shown = all_notes if choosing is None else choosing(all_notes)
+        yield from (f"{whose}{note.kind}: {note.text}" for whose, note in shown)
+        if len(shown) < len(all_notes):
+            yield f"{count_of(len(all_notes) - len(shown), 'more note')} (-v shows all)"
     if not written.has_conclusion and not stdout_takes_tables():
         for whose, report in answers:
             for doubt in getattr(report, "doubts", ()):
-                say(f"{whose}in doubt: {doubt}")
+                yield f"{whose}in doubt: {doubt}"
             # The sides of a comparison have notes but no answers.
             answer: Sequence[str] = getattr(report, "answer", ())
             for sentence in (*answer[1:], *answer[:1]):
-                say(f"{whose}{sentence}")
+                yield f"{whose}{sentence}"
+
+
+def _on_screen(notes: Sequence[tuple[str, _Note]], choosing: Choosing, width: int) -> Iterator[str]:
+    """Few of those that change what an answer means, in a line each, and how many others there are."""
+    loud = sorted(
+        (item for item in notes if item[1].kind == "gap" or choosing.always_counts(item[1])),
+        key=lambda item: not choosing.always_counts(item[1]),
+    )
+    shown = loud[:_MOST_ON_SCREEN]
+    for whose, note in shown:
+        yield lines.cut_end(escaped(f"{whose}{note.kind}: {note.text}"), width)
+    gaps = sum(note.kind == "gap" for _, note in loud[_MOST_ON_SCREEN:])
+    others = {"gap": gaps, "note": len(notes) - len(shown) - gaps}
+    rest = [count_of(number, f"more {noun}" if shown else noun) for noun, number in others.items() if number]
+    if rest:
+        yield f"{', '.join(rest)}: -v"
 
 
 def _notes(report: Any) -> list[_Note]:
@@ -187,7 +211,8 @@ class Answering:
     def look(self, *, in_full: bool = False) -> Look:
         """How the answer is laid out, in full where -v or ``in_full`` asks for that."""
         look = look_of_stdout(color=self.options.color, headers=not self.options.no_headers)
-        return replace(look, in_full=in_full or self.speaking.verbose > 0)
+        in_full = in_full or self.options.full or self.speaking.verbose > 0
+        return replace(look, in_full=in_full, rows=None if in_full else look.rows)
 
     def give(
         self, answer: Any, parts: Sequence[tuple[str, Any]], *, writer: Writer, is_yes: bool | None = None,
@@ -214,27 +239,41 @@ class Answering:
         answer = _with_provenance(answer)
         if self.options.html is not None:
             write_page(self.options.html, answer, self.cluster, self.scheduler)
-        write = writer.load()
-        emit(write(answer, look or self.look()))
+        look, write = look or self.look(), writer.load()
+        width = look.width if look.rows is not None and self.written.name == "table" else None
+        said = [*self._said(parts, beside or parts, code, width)]
+        if width is not None and look.rows is not None and stderr_is_terminal():
+            taken = sum(lines.rows_of(escaped(line), width) for line in said)
+            look = replace(look, rows=max(look.rows - taken, _LEAST_OF_ANSWER))
+        emit(write(answer, look))
+        for line in said:
+            say(line)
+
+    def _said(
+        self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode, width: int | None
+    ) -> Iterator[str]:
+        """What is said beside the answer, with few notes where rows of this ``width`` are few."""
         if not self.speaking.quiet:
-            self._note(parts, beside or parts, code)
+            yield from self._notes(parts, beside, code, width)
         for whose, report in parts:
             is_said = self.written.has_conclusion or not (self.speaking.quiet or stdout_takes_tables())
             if report.unfinished is not None and not is_said:
-                say(f"{whose}{report.unfinished.sentence}")
+                yield f"{whose}{report.unfinished.sentence}"
             for requirement in report.unmet:
-                say(f"requirement not met: {whose}{requirement}")
+                yield f"requirement not met: {whose}{requirement}"
 
     @property
     def _clusters(self) -> Sequence[tuple[Snapshot, Scheduler]]:
         return self.others if self.cluster is None else (*self.others, (self.cluster, self.scheduler))
 
-    def _note(self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode) -> None:
+    def _notes(
+        self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode, width: int | None
+    ) -> Iterator[str]:
         """The notes that matter to the answer, and what its format lacks of it."""
         choosing = None
         if self.speaking.verbose:
             for (snapshot, _), (_, part) in zip(self._clusters, beside, strict=False):
-                note_source(snapshot, part)
+                yield from source_of(snapshot, part)
         else:
             origins = [(scheduler, snapshot.origin) for snapshot, scheduler in self._clusters]
             choosing = Choosing(
@@ -242,9 +281,9 @@ class Answering:
                 of_clusters={text for scheduler, origin in origins for text in scheduler.notes(origin)},
                 has_all_gaps=code is ExitCode.NO_CLUSTER,
             )
-        note_beside_each(beside, self.written, choosing)
+        yield from beside_each(beside, self.written, choosing, width)
         if len(beside) > len(parts) and not self.written.has_conclusion and not stdout_takes_tables():
-            say(parts[0][1].answer[0])
+            yield parts[0][1].answer[0]
 
 
 def _with_provenance(answer: Any) -> Any:

@@ -27,6 +27,7 @@ from kubespread.cli.options.groups import (
 from kubespread.cli.streams import ExitCode, complain, emit, say
 from kubespread.cli.watch import watchable
 from kubespread.errors import KubespreadError
+from kubespread.questions.commands import Commands
 from kubespread.questions.question import Question, options_of
 from kubespread.questions.registry import question as question_of
 from kubespread.questions.scene import Scene
@@ -212,9 +213,13 @@ def _answered(
         )
     question.keep(answer)
     reports = question.reports(answer)
+    look = question.shown(answering.look())
+    if look.width is not None and opened is not None and answering.cluster is not None:
+        commands = Commands.about(answering.cluster, question.whose(opened))
+        look = structs.replace(look, next_command=question.next_command(answer, commands))
     code = answering.give(
         answer, reports, writer=_writers(type(question))[answering.written.name], is_yes=question.passes(answer),
-        look=question.shown(answering.look()), beside=question.parts(answer),
+        look=look, beside=question.parts(answer),
     )  # fmt: skip
     if question.requires and not quiet and not any(report.unmet or report.unfinished for _, report in reports):
         say("every requirement is met")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubespread.cli.answering import note_cluster
+from kubespread.cli.answering import read_of
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.groups import (
@@ -180,7 +180,8 @@ def snapshot(
         check_folder(map_file)
     opened = open_cluster(source, quiet=speaking.quiet)
     if speaking.verbose and not speaking.quiet:
-        note_cluster(opened)
+        for line in read_of(opened):
+            say(line)
     lines = (
         _with_types_printed(opened) if types
         else saved(opened, ", ".join(source.sources), output, anonymize=anonymize, map_file=map_file)

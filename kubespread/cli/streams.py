@@ -98,6 +98,8 @@ _UNICODE_TO_ASCII = str.maketrans(
 
 _NARROWEST = 20
 """Columns that a table needs."""
+_FEWEST, _BESIDE = 8, 2
+"""Rows that an answer takes at least, and that it leaves to the command line before and after it."""
 _GROWTH = 8
 """How many columns a line may gain where one character becomes two or three."""
 
@@ -139,6 +141,7 @@ def look_of_stdout(*, color: str, headers: bool) -> Look:
     is_terminal = stdout_is_terminal()
     return Look(
         width=max(_NARROWEST, _columns()) if is_terminal else None,
+        rows=max(_FEWEST, shutil.get_terminal_size().lines - _BESIDE) if is_terminal else None,
         color=wants_color(color, os.environ, is_terminal=is_terminal),
         headers=headers,
     )

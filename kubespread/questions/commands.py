@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.owners import WorkloadName
+from kubespread.questions.scene import cluster_reference
 from kubespread.snapshot.snapshot import Snapshot
-
-if TYPE_CHECKING:
-    from kubespread.questions.question import WorkloadsQuestion
-    from kubespread.questions.scene import Scene
 
 
 class Commands(Struct, frozen=True):
@@ -26,17 +24,19 @@ class Commands(Struct, frozen=True):
     """The options of the autoscaler that is asked for, for the questions that have them."""
 
     @classmethod
-    def about(cls, question: WorkloadsQuestion[Any], scene: Scene) -> Commands:
-        """Those about the workloads and the cluster of ``question``."""
-        within = question.asked_in(scene.snapshot).within
-        whose = [*question.workloads, "-A" if within is None else f"-n {quote(within)}"]
-        whose += [f"-l {quote(question.selector)}"] if question.selector else []
-        return cls(scene.snapshot, None if scene.source is None else scene.source.context, " ".join(whose))
+    def about(cls, cluster: Snapshot, whose: str) -> Commands:
+        return cls(cluster, cluster_reference(cluster).context, whose)
 
     def of(self, question: str, *words: str, namespace: str | None = None) -> str:
         """The command that asks ``question`` of the same cluster, of these workloads or of a namespace's."""
         whose = self.whose if namespace is None else f"-n {quote(namespace)}"
         return " ".join(["kubespread", question, *words, *([whose] if whose else []), *self._source()])
+
+    def of_workload(self, question: str, workload: WorkloadName, *words: str) -> str:
+        """The command about one workload of the cluster."""
+        row = POD_CREATORS.get(workload.kind)
+        kind = workload.kind.lower() if row is None else row.short
+        return self.of(question, quote(f"{kind}/{workload.name}"), *words, namespace=workload.namespace)
 
     def of_nodes(self, question: str, *words: str) -> str:
         """The command of a question that is not about workloads."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, reduce
 from operator import or_
 from pathlib import Path
+from shlex import quote
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
     from kubespread.kube.api.kinds import Kind
     from kubespread.kube.taint import DrainFlags
+    from kubespread.questions.commands import Commands
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.workloads_asked import WorkloadsAsked
@@ -545,6 +547,14 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """How a terminal shows the answer."""
         return look
 
+    def whose(self, _cluster: Snapshot) -> str:
+        """The options of other questions that are about the same workloads of the cluster."""
+        return ""
+
+    def next_command(self, _report: A, _commands: Commands) -> str:
+        """What to type after this answer; empty where its rows say so, or nothing is to be done."""
+        return ""
+
     def parts(self, report: A) -> Sequence[tuple[str, Any]]:
         """The parts with notes of their own, each with the prefix of these."""
         return self.reports(report)
@@ -683,6 +693,11 @@ class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
     def names_in(self) -> str | None:
         return self.namespace
 
+    def again(self, commands: Commands, question: str, *words: str) -> str:
+        """The command that asks another ``question`` of the same pods; empty where they are not told by name."""
+        named = [quote(pod) for pod in self.pods if isinstance(pod, str) and pod != "-"]
+        return commands.of(question, *named, *words, namespace=self.namespace) if len(named) == 1 else ""
+
 
 class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
     """A question about one workload."""
@@ -754,6 +769,11 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
         selector or name.
         """
         return workloads_in(snapshot, self.namespace, self.selector, self.workloads, more)
+
+    def whose(self, cluster: Snapshot) -> str:
+        within = self.asked_in(cluster).within
+        chosen = [f"-l {quote(self.selector)}"] if self.selector else []
+        return " ".join([*self.workloads, "-A" if within is None else f"-n {quote(within)}", *chosen])
 
     @property
     def names_in(self) -> str | None:

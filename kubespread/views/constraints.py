@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from kubespread.reports.judged_nodes import NodeConstraint, ScoreDetail
 from kubespread.reports.parts import ConstraintReport, Domain, DomainChange, SkewChange, letter
-from kubespread.views.look import Cell, Line, Tone
-from kubespread.views.terminal import Laid, tabulated, wrapped
+from kubespread.views.lines import line_width, width_of
+from kubespread.views.look import Cell, Line, Sentence, Tone
+from kubespread.views.terminal import Laid, tabulated
 from kubespread.views.view import Bar, Bars
 from kubespread.wording import EMPTY, count_of, short_key
 
@@ -50,24 +51,25 @@ def score_steps(detail: ScoreDetail) -> str:
     return f"{detail.raw}>{detail.normalized}*{detail.weight}={detail.weighted}"
 
 
-_MAX_DOMAINS = 6
+_MAX_DOMAINS, _INDENT = 6, 4
 
 
 def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None, *, domains: bool) -> Iterator[Line]:
     """One line a constraint, as columns with every domain where there is room and ``domains`` are not in the rows."""
     if domains:
         lines = list(tabulated(_columns(constraints), headers=False))
-        if width is None or all(len(list(wrapped(line, width))) == 1 for line in map(_stripped, lines)):
+        if width is None or all(line_width(line) <= width for line in map(_stripped, lines)):
             yield from lines
             return
     for position, constraint in enumerate(constraints):
-        parts = [
-            f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew} {'hard' if constraint.is_hard else 'soft'}",
-            constraint.selector,
-            _counts(constraint),
-            *policies(constraint),
-        ]
-        yield from wrapped([Cell(f"  {letter(position)} ", Tone.STRONG), Cell(" · ".join(parts))], width, indent=4)
+        hardness = "hard" if constraint.is_hard else "soft"
+        begin = f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew} {hardness} · {constraint.selector}"
+        named, counted = (
+            " · ".join(filter(None, [begin, *counts, *policies(constraint)]))
+            for counts in ([_domains(constraint), constraint.minimum_text], [_counts(constraint)])
+        )
+        has_room = domains and len(constraint.domains) <= _MAX_DOMAINS and width_of(named) <= (width or 0) - _INDENT
+        yield Sentence([Cell(f"  {letter(position)} ", Tone.STRONG), Cell(named if has_room else counted)], _INDENT)
 
 
 def _stripped(line: Line) -> Line:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 
 from msgspec import Struct
 
@@ -41,12 +41,16 @@ class Look(Struct, frozen=True, kw_only=True):
     """``width`` is the terminal's in columns; without it nothing is folded. Each format heeds what applies to it."""
 
     width: int | None = None
+    rows: int | None = None
+    """How many lines a terminal shows of an answer, the most important ones; without it all of them."""
+    next_command: str = ""
+    """What to type after this, at the end of an answer on a terminal."""
     color: bool = False
     headers: bool = True
     wide: bool = False
     all_nodes: bool = False
     in_full: bool = False
-    """Show several answers in full instead of one line each."""
+    """All there is to say: every row, and several answers in full instead of one line each."""
     in_sentences: bool = False
     """Each row as a paragraph, where an answer has that form."""
     by: RowOf | None = None
@@ -67,3 +71,43 @@ class Cell:
 
 
 Line = Sequence[Cell]
+
+
+class Weight(Enum):
+    """How much a line counts where a screen has no room for all."""
+
+    VERDICT = auto()
+    SUBJECT = auto()
+    """What is asked of which cluster."""
+    REASON = auto()
+    DETAIL = auto()
+
+
+class Sentence(list[Cell]):
+    """A line that is folded between words where it is too wide: only who knows the whole screen can tell whether it has
+    room for that.
+    """
+
+    def __init__(self, cells: Sequence[Cell], hanging: int = 0, weight: Weight = Weight.DETAIL) -> None:
+        super().__init__(cells)
+        self.hanging = hanging
+        """How far what is folded is indented."""
+        self.weight = weight
+
+
+class Rows(Struct, frozen=True):
+    """A table as a terminal has it, the rows that matter most first."""
+
+    header: Sequence[Line]
+    rows: Sequence[Sequence[Line]]
+    """Each of one line or several."""
+    noun: str = "row"
+    """What a row is."""
+    below: Sequence[Line] = ()
+    """What its headers mean, and what is left out of all its cells."""
+    hidden: int = 0
+    """Further rows."""
+
+
+Part = Rows | Line
+"""Of a screen."""

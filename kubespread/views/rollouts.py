@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kubespread.reports.happened import KeyRevisions, RolloutPass, RolloutReport
 from kubespread.reports.parts import ConstraintReport
-from kubespread.views.look import Cell, Line, Look, Tone
-from kubespread.views.terminal import GAP, HANGING, INDENT, Laid, cut_middle, room_beside, tabulated, wrapped
+from kubespread.views.lines import cut_middle
+from kubespread.views.look import Cell, Look, Rows, Sentence, Tone
+from kubespread.views.terminal import GAP, HANGING, INDENT, Laid, room_beside, tabulated
 from kubespread.views.view import Frame
 from kubespread.wording import count_of, short_key
 
@@ -17,24 +18,20 @@ _MAX_PASSES = 12
 _LEAST_DOMAIN = 5
 
 
-def passes(heading: str, rollout: RolloutReport, look: Look) -> Iterator[Line]:
+def passes(heading: str, rollout: RolloutReport, look: Look) -> Rows:
     """Below ``heading``; of very many passes the first and the last, unless all are wanted."""
     limits = f"maxSurge {rollout.max_surge}, maxUnavailable {rollout.max_unavailable}"
-    if look.headers:
-        about = f"  {rollout.strategy}, {count_of(rollout.replicas, 'replica')}, {limits}; per domain old+new"
-        yield from wrapped([Cell(heading, Tone.STRONG), Cell(about, Tone.FAINT)], look.width, HANGING)
+    about = f"  {rollout.strategy}, {count_of(rollout.replicas, 'replica')}, {limits}; per domain old+new"
     shown = list(rollout.passes)
     left_out = 0 if look.in_full else max(0, len(shown) - _MAX_PASSES)
     if left_out:
         half = _MAX_PASSES // 2
         shown = [*shown[:half], *shown[-half:]]
     head, *rows = tabulated(_columns(rollout, shown, look), headers=True)
-    if look.headers:
-        yield head
-    for place, row in enumerate(rows):
-        if left_out and place == _MAX_PASSES // 2:
-            yield [Cell(INDENT), Cell(f"… {left_out} passes more, with -v", Tone.FAINT)]
-        yield row
+    if left_out:
+        rows.insert(_MAX_PASSES // 2, [Cell(INDENT), Cell(f"… {left_out} passes more (--full)", Tone.FAINT)])
+    headed = Sentence([Cell(heading, Tone.STRONG), Cell(about, Tone.FAINT)], HANGING)
+    return Rows([headed, head] if look.headers else [], [[row] for row in rows], "line")
 
 
 def _columns(rollout: RolloutReport, shown: Sequence[RolloutPass], look: Look) -> list[Laid]:

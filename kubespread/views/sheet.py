@@ -215,10 +215,15 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
     def on_screen(self, look: Look) -> tuple[Sequence[R], Sequence[R]]:
         """The rows that a terminal shows, and those that it leaves out."""
         if look.in_full or self.most is None or len(self.rows) <= self.most:
-            return self.rows, ()
-        shown = self.rows[: self.most] if self.few is None else self.few(self.rows)
-        kept = {id(row) for row in shown}
-        return shown, [row for row in self.rows if id(row) not in kept]
+            shown, hidden = self.rows, []
+        else:
+            shown = self.rows[: self.most] if self.few is None else self.few(self.rows)
+            kept = {id(row) for row in shown}
+            hidden = [row for row in self.rows if id(row) not in kept]
+        if look.rows is None:
+            return shown, hidden
+        every = [*shown, *hidden]
+        return every[: look.rows], every[look.rows :]
 
     def table(self) -> Table:
         """As pages and comments have it."""

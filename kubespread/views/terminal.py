@@ -15,11 +15,13 @@ from math import log
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rich.cells import cell_len
+from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.reports.parts import ClusterReference
-from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.first_screen import first_screen, whole
+from kubespread.views.lines import CUT, cut_end, cut_middle, line_width, width_of, written
+from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone, Weight
 from kubespread.views.sheet import Column, Fit, R, Readers, Sheet
 from kubespread.views.view import View, sheets_in, source, view_of
 from kubespread.wording import count_of, some_of
@@ -32,18 +34,13 @@ HANGING = 4
 """How far what is folded is indented."""
 GAP = 2
 """How far columns are apart, unless a table says otherwise."""
-CUT = "…"
 _GUTTER = "      "
 _USUAL_WIDTH = 120
-_WIDEST = 2
-"""Columns of the widest character."""
-_WORDS, _PARTS = re.compile(r"\s+|\S+"), re.compile(r"[^-./]+|[-./]")
+_PARTS = re.compile(r"[^-./]+|[-./]")
 _SEPARATORS = "-./"
 _DIGITS = 6
 _LEAST_SAVED = 6
 _LEAST_NAMES = 2
-_STYLES = {Tone.GOOD: "32", Tone.WARN: "33", Tone.BAD: "31", Tone.FAINT: "2", Tone.STRONG: "1"}
-"""As terminals number them: green, yellow, red, dim and bold."""
 
 
 def _cell(text: str | Cell) -> Cell:
@@ -73,11 +70,10 @@ def room_beside(columns: Iterable[Laid], look: Look) -> int:
     return aim(look) - len(INDENT) - sum(column.width + GAP for column in columns)
 
 
-def line_width(line: Line) -> int:
-    return sum(width_of(part.text) for part in line)
-
-
-def flowed(phrases: Iterable[str | Line], look: Look, *, gutter: str = _GUTTER, indent: str = INDENT) -> Iterator[Line]:
+def flowed(
+    phrases: Iterable[str | Line], look: Look, *, gutter: str = _GUTTER, indent: str = INDENT,
+    weight: Weight = Weight.DETAIL,
+) -> Iterator[Line]:  # fmt: skip
     """Lines of whole phrases, each indented, without empty ones. A phrase that is wider than the terminal is folded
     between words.
     """
@@ -89,21 +85,23 @@ def flowed(phrases: Iterable[str | Line], look: Look, *, gutter: str = _GUTTER, 
             line += [Cell(gutter), *phrase]
             continue
         if line:
-            yield from wrapped(line, look.width, HANGING)
+            yield Sentence(line, HANGING, weight)
         line = [Cell(indent), *phrase]
     if line:
-        yield from wrapped(line, look.width, HANGING)
+        yield Sentence(line, HANGING, weight)
 
 
-def folded(look: Look, *parts: str | Cell, indent: str = INDENT, hanging: int = HANGING) -> Iterator[Line]:
+def folded(
+    *parts: str | Cell, indent: str = INDENT, hanging: int = HANGING, weight: Weight = Weight.DETAIL
+) -> Sentence:
     """One sentence, in as many lines as its words need."""
-    return wrapped([Cell(indent), *map(_cell, parts)], look.width, hanging)
+    return Sentence([Cell(indent), *map(_cell, parts)], hanging, weight)
 
 
-def because(named: Iterable[tuple[str, str]], look: Look, most: int = 3) -> Iterator[Line]:
+def because(named: Iterable[tuple[str, str]], most: int = 3) -> Iterator[Line]:
     """``a, b and 3 more: reason``: names with what is said of each, those of which the same is said together."""
     for reason, names in together(named).items():
-        yield from folded(look, f"{some_of(names, most)}: {reason}")
+        yield folded(f"{some_of(names, most)}: {reason}", weight=Weight.REASON)
 
 
 def together(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
@@ -117,37 +115,7 @@ def together(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
 def left_out(number: int, noun: str, note: str = "") -> Iterator[Line]:
     """How many rows are not shown, with a ``note`` on them; nothing where all are shown."""
     if number:
-        yield [Cell(f"{INDENT}{count_of(number, f'more {noun}')}{note} (-v shows all)", Tone.FAINT)]
-
-
-def width_of(text: str) -> int:
-    """In columns of a terminal: wide characters take two, combining ones none."""
-    return len(text) if text.isascii() else cell_len(text)
-
-
-def cut_end(text: str, width: int) -> str:
-    """The beginning of ``text``, in at most ``width`` columns."""
-    return text if width_of(text) <= width else _start(text, width - 1) + CUT
-
-
-def cut_middle(text: str, width: int, beginning: int | None = None) -> str:
-    """Beginning and end, and more of the end, which is what tells the names of nodes and pods apart; or as much of the
-    ``beginning`` as is said.
-    """
-    if width_of(text) <= width:
-        return text
-    start = _start(text, (width - 1) // 3 if beginning is None else beginning)
-    end = _start(text[::-1], width - 1 - width_of(start))[::-1]
-    while end and not width_of(end[0]):
-        end = end[1:]
-    return f"{start}{CUT}{end}"
-
-
-def _start(text: str, width: int) -> str:
-    kept = text[:width]
-    while width_of(kept) > width:
-        kept = kept[:-1]
-    return kept
+        yield [Cell(f"{INDENT}{count_of(number, f'more {noun}')}{note} (--full)", Tone.FAINT)]
 
 
 def tabulated(columns: Sequence[Laid], gap: int = GAP, *, headers: bool) -> Iterator[Line]:
@@ -166,47 +134,6 @@ def _row(columns: Sequence[Laid], cells: Sequence[Cell], gap: int) -> Line:
         line.append(cell)
         blanks = gap if column.is_number else gap + room
     return line
-
-
-def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
-    """``line`` in as many lines as its words need, those after the first indented; any width takes one character."""
-    if width is None or line_width(line) <= width:
-        yield line
-        return
-    width = max(width, indent + _WIDEST)
-    current, used = list[Cell](), 0
-    for part in line:
-        for word in _WORDS.findall(part.text):
-            size = width_of(word)
-            if used + size > width and used > indent:
-                yield current
-                current, used = [Cell(" " * indent)], indent
-                if word.isspace():
-                    continue
-            while used + size > width:
-                fitting = _start(word, width - used)
-                yield [*current, Cell(fitting, part.tone)]
-                word = word[len(fitting) :]
-                current, used, size = [Cell(" " * indent)], indent, width_of(word)
-            if current and current[-1].tone == part.tone:
-                word = current.pop().text + word
-            current.append(Cell(word, part.tone))
-            used += size
-    yield current
-
-
-def written(lines: Iterable[Line], *, color: bool) -> str:
-    """``lines`` as text for a terminal, without blanks at their ends."""
-    return "".join(f"{_written(line, color=color)}\n" for line in lines)
-
-
-def _written(line: Line, *, color: bool) -> str:
-    if not color:
-        return "".join([part.text for part in line]).rstrip()
-    last = next((place for place in range(len(line) - 1, -1, -1) if line[place].text.strip()), -1)
-    return "".join(
-        [f"\x1b[{_STYLES[part.tone]}m{part.text}\x1b[0m" if part.tone else part.text for part in line[: last + 1]]
-    ).rstrip()
 
 
 def shared_suffix(names: Sequence[str]) -> str:
@@ -335,49 +262,61 @@ _LONG_NAME = 20
 
 
 def table(answer: Answer, look: Look) -> str:
-    """The whole answer in the colors of ``look``."""
+    """The answer in the colors of ``look``: all of it, or what a terminal of so many rows shows first."""
     view = view_of(answer)
     if look.in_sentences and view.sentences is not None:
         return view.sentences()
-    lines = screen(view, look) if view.picture is None else chain(doubts(view, look), view.picture(look))
-    return written(lines, color=look.color)
+    parts = screen(view, look) if view.picture is None else chain(doubts(view), view.picture(look))
+    # Folded it could not be copied.
+    following = [[Cell(f"next: {look.next_command}", Tone.FAINT)]] if look.next_command and look.headers else []
+    lines = whole(parts, look) if look.rows is None else first_screen(parts, following, look)
+    return written(chain(lines, following), color=look.color)
 
 
-def screen(view: View, look: Look) -> Iterator[Line]:
-    """Headline, answer, sheets and what the answer rests on."""
+def screen(view: View, look: Look) -> Iterator[Part]:
+    """The answer, what it is about, sheets and what the answer rests on."""
+    yield from doubts(view)
+    yield folded(Cell(view.answer[0], view.answer_tone), indent="", weight=Weight.VERDICT)
     if view.heading is not None:
         yield from view.heading(look)
     else:
-        yield from headline([Cell(view.title, Tone.STRONG)], view.provenance, look)
-    yield from doubts(view, look)
-    yield from folded(look, Cell(view.answer[0], view.answer_tone), indent="")
+        yield from headline([Cell(view.title, Tone.FAINT)], view.provenance, look)
     if view.remarks == "above":
-        yield from remarks(view.answer, look)
+        yield from remarks(view.answer)
     for part in sheets_in(view) if view.parts is None else view.parts(look):
         if not isinstance(part, Sheet):
             yield part
         elif Readers.TERMINAL in part.readers:
-            yield from of_sheet(part, look)
+            yield of_sheet(part, look)
     if view.remarks == "below":
-        yield from remarks(view.answer, look)
+        yield from remarks(view.answer)
 
 
-def doubts(view: View, look: Look) -> Iterator[Line]:
+def doubts(view: View) -> Iterator[Line]:
     """What is not known, before what is made of the rest."""
-    for doubt in view.doubts:
-        yield from folded(look, Cell(doubt, Tone.BAD), indent="")
+    for place, doubt in enumerate(view.doubts):
+        yield folded(Cell(doubt, Tone.BAD), indent="", weight=Weight.REASON if place else Weight.SUBJECT)
 
 
-def remarks(answer: Sequence[str], look: Look) -> Iterator[Line]:
+def remarks(answer: Sequence[str]) -> Iterator[Line]:
     """What the first sentence of an answer rests on."""
     for sentence in answer[1:]:
-        yield from folded(look, sentence, indent="")
+        yield folded(sentence, indent="", weight=Weight.REASON)
 
 
 def headline(question: Line, provenance: str, look: Look) -> Iterator[Line]:
     """The question, and where the answer comes from; nothing without headers."""
     if look.headers:
-        yield from flowed([question, [Cell(provenance, Tone.FAINT)]], look, indent="")
+        phrases = [question, [Cell(provenance, Tone.FAINT)]]
+        yield from subject(phrases, look)
+
+
+def subject(phrases: Sequence[Line], look: Look) -> Iterator[Line]:
+    """What an answer is about, on one line where rows are few."""
+    if look.rows is not None:
+        first, *others = [phrase for phrase in phrases if line_width(phrase)]
+        phrases = [[*first, *(cell for phrase in others for cell in (Cell(_GUTTER), *phrase))]]
+    yield from flowed(phrases, look, indent="", weight=Weight.SUBJECT)
 
 
 class AboutPod(Protocol):
@@ -395,25 +334,26 @@ def about_pod(question: Line, report: AboutPod, look: Look) -> Iterator[Line]:
     """The question and what answers it, on one line, or on two if that is too wide; nothing without headers."""
     origin = Cell(source(report.cluster, report.kube_version, f"profile {report.scheduler_name}"))
     whole = [*question, Cell(" · "), origin]
-    fits = look.width is None or line_width(whole) <= look.width
+    fits = look.width is None or look.rows is not None or line_width(whole) <= look.width
     for line in ([whole] if fits else [question, [origin]]) if look.headers else ():
-        yield from wrapped(line, look.width, HANGING)
+        yield Sentence(line, HANGING, Weight.SUBJECT)
 
 
-def of_sheet(sheet: Sheet[R], look: Look) -> Iterator[Line]:
+def of_sheet(sheet: Sheet[R], look: Look) -> Rows:
     """Its rows, what their headers mean, and how many are left out."""
     shown, hidden = sheet.on_screen(look)
     if sheet.drawn is not None:
-        for row in shown:
-            yield from sheet.drawn(row, look)
-    elif shown:
-        yield from tabled(sheet.columns, shown, look)
-    if sheet.key and shown and look.headers:
-        yield from folded(look, Cell(sheet.key, Tone.FAINT))
-    yield from left_out(len(hidden), sheet.noun, sheet.note(hidden) if hidden else "")
+        rows = Rows([], [list(sheet.drawn(row, look)) for row in shown])
+    else:
+        rows = tabled(sheet.columns, shown, look) if shown else Rows([], [])
+    key = [folded(Cell(sheet.key, Tone.FAINT))] if sheet.key and shown and look.headers else []
+    if look.rows is not None:
+        return replace(rows, noun=sheet.noun, below=[*rows.below, *key], hidden=len(hidden))
+    below = [*rows.below, *key, *left_out(len(hidden), sheet.noun, sheet.note(hidden) if hidden else "")]
+    return replace(rows, noun=sheet.noun, below=below)
 
 
-def tabled(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Iterator[Line]:
+def tabled(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Rows:
     """``rows`` below their headers, as wide as the terminal allows: columns that may be shortened are, in order, and a
     line says what was left out of all names.
     """
@@ -426,13 +366,19 @@ def tabled(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> Itera
     told = list[str]()
     for column in pliable:
         if id(column) in laid:
-            whole, room = laid[id(column)], max(_room(column, laid, look), column.least)
-            laid[id(column)] = _narrowed(column, whole, room)
+            full, room = laid[id(column)], max(_room(column, laid, look), column.least)
+            laid[id(column)] = _narrowed(column, full, room)
             if column.fit is Fit.NAMES:
-                said = said_once(*([cell.text for cell in each.cells] for each in (whole, laid[id(column)])))
-                told.append(said if whole.header in _NODES else said.removeprefix("node "))
-    yield from tabulated(list(laid.values()), headers=look.headers)
-    yield from flowed(([Cell(text, Tone.FAINT)] for text in told), look)
+                said = said_once(*([cell.text for cell in each.cells] for each in (full, laid[id(column)])))
+                told.append(said if full.header in _NODES else said.removeprefix("node "))
+    made = laid_out(list(laid.values()), look)
+    return replace(made, below=list(flowed(([Cell(text, Tone.FAINT)] for text in told), look)))
+
+
+def laid_out(columns: Sequence[Laid], look: Look, noun: str = "row", gap: int = GAP) -> Rows:
+    """The columns side by side as a table whose rows may be left out, each with its noun."""
+    lines = tabulated(columns, gap, headers=look.headers)
+    return Rows([next(lines)] if look.headers else [], [[line] for line in lines], noun)
 
 
 def room_beside_columns(columns: Iterable[Column[R]], rows: Sequence[R], look: Look) -> int:

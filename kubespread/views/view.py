@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import ClusterReference, OfWorkloads, Report, scheduler_phrase
-from kubespread.views.look import Line, Look, Tone
+from kubespread.views.look import Line, Look, Part, Tone
 from kubespread.views.sheet import R, Readers, Row, Sheet, Table
 from kubespread.wording import age, count_of, some_of
 
@@ -158,11 +158,11 @@ class View(Struct, frozen=True):
     heading: Callable[[Look], Iterable[Line]] | None = None
     """What stands above the answer on a terminal, where that is not the title."""
     answer_tone: Tone = Tone.STRONG
-    parts: Callable[[Look], Iterable[Sheet[Any] | Line]] | None = None
+    parts: Callable[[Look], Iterable[Sheet[Any] | Part]] | None = None
     """What stands below the answer on a terminal, where that is not its sheets, in its order."""
     remarks: Literal["above", "among", "below"] = "below"
     """Where a terminal has what the answer rests on: right below the answer, among the parts, or at the end."""
-    picture: Callable[[Look], Iterable[Line]] | None = None
+    picture: Callable[[Look], Iterable[Part]] | None = None
     """The whole answer on a terminal, where that is drawn by hand."""
     sentences: Callable[[], str] | None = None
     """The answer as paragraphs, where only some of its rows are requested."""

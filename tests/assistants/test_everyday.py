@@ -158,8 +158,8 @@ CONVERSATION = (
     ),
     Question(
         "What happens when the spot nodes go away?", "aws12", [("survive", {"keys": [CAPACITY]})],
-        "losing capacityType ON_DEMAND or SPOT leaves up to 9 workloads short, at worst shop/Deployment/web without "
-        "ON_DEMAND: 0 of 9 ready, also once the nodes are deleted; none of 2 capacityTypes can be lost",
+        "none of 2 capacityTypes can be lost: losing capacityType ON_DEMAND or SPOT leaves up to 9 workloads short, at "
+        "worst shop/Deployment/web without ON_DEMAND: 0 of 9 ready, also once the nodes are deleted",
         lambda report: next(
             (loss["lost"], {row["workload"] for row in loss["workloads"]})
             for loss in report["losses"] if loss["domain"] == "SPOT"

@@ -216,6 +216,7 @@ _SCHEDULER: dict[str, str] = {
 }  # fmt: skip
 _ANSWER: dict[str, str] = {
     "-o": "-o json", "--html": "--html page.html", "--no-headers": "--no-headers", "--color": "--color never",
+    "--full": "--full",
     "--strict": "--strict", "-q": "-q", "-v": "-v", "--debug": "--debug", "--no-config": "--no-config",
 }  # fmt: skip
 SHARED = {**_CLUSTER, **_EDITS, **_SCHEDULER, **_ANSWER}

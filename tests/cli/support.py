@@ -44,6 +44,7 @@ _MEDDLING_VARIABLES = (
     "PY_COLORS",
     "GITHUB_ACTIONS",
     "COLUMNS",
+    "LINES",
     "PYTHONUNBUFFERED",
     "KUBESPREAD_SNAPSHOT",
     "KUBECONFIG",
@@ -85,13 +86,14 @@ def run(
     cwd: Path | None = None,
     env: dict[str, str] | None = None,
     terminal: int | None = None,
+    rows: int = 1000,
 ) -> Result:
     """``kubespread ARGUMENTS`` inside this process, which spares the start of one; else the same as `run_process`.
 
     What happens at the end of a process does not happen here. ``terminal`` is the width of the terminal that shows
-    standard output; without it that goes into a pipe.
+    standard output, and ``rows`` its height; without it that goes into a pipe.
     """
-    width = {} if terminal is None else {"COLUMNS": str(terminal)}
+    width = {} if terminal is None else {"COLUMNS": str(terminal), "LINES": str(rows)}
     with (
         pytest.MonkeyPatch.context() as patch,
         Path(os.devnull).open() if stdin is None else _piped(stdin) as standard_input,

@@ -34,7 +34,7 @@ NOTHING = {
     "report": ([], "0 critical, 2 warnings, 1 notice of 1 workload on 2 nodes"),
     "check": (["--select", "KS001"], "nothing found in 1 workload"),
     "survive": (
-        [], "losing zone a or b leaves 1 pod pending until the nodes are deleted; none of 2 zones can be lost",
+        [], "none of 2 zones can be lost: losing zone a or b leaves 1 pod pending until the nodes are deleted",
     ),
     "removable": (["n0"], "1 of 1 node can go alone: n0"),
     "advise": ([POD], "2 of 2 nodes fit: no change is needed"),
@@ -90,7 +90,7 @@ NOTES: dict[str, tuple[list[str], int, list[str]]] = {
 @pytest.mark.parametrize("case", NOTES)
 def test_notes_are_few_and_stand_below_the_answer(case: str) -> None:
     options, code, notes = NOTES[case]
-    result = run("survive", "-A", "-S", FEW_KINDS, *options, terminal=80)
+    result = run("survive", "-A", "-S", FEW_KINDS, *options, "-o", "table")
     said = [
         line
         for line in result.err.splitlines()
@@ -110,10 +110,17 @@ def test_what_no_answer_of_a_question_models_is_in_its_help(question: type[Quest
 
 def test_gaps_that_make_an_answer_unknown_are_all_said() -> None:
     brief, strict = (
-        run("survive", "-A", "-S", FEW_KINDS, *more, terminal=80).err.splitlines() for more in ([], ["--strict"])
+        run("survive", "-A", "-S", FEW_KINDS, *more, "-o", "table").err.splitlines() for more in ([], ["--strict"])
     )
     assert [line.partition(":")[0] for line in brief] == ["note", "gap", "gap", "1 more note (-v shows all)"]
     assert [line.partition(":")[0] for line in strict] == ["note", "gap", "gap", "gap"]
+
+
+def test_a_terminal_of_few_rows_has_two_gaps_and_the_number_of_the_others() -> None:
+    shown = run("survive", "-A", "-S", FEW_KINDS, terminal=80, rows=24)
+    assert (len(shown.out.splitlines()) <= 22, shown.err.splitlines()) == (
+        True, [*(f"{gap[:79]}…" for gap in (GAPS[2], GAPS[0])), "1 more gap, 1 more note: -v"],
+    )  # fmt: skip
 
 
 PROPOSED = {
@@ -125,7 +132,7 @@ PROPOSED = {
 def test_what_no_release_does_is_said_however_many_notes_there_are() -> None:
     edits = ("--ignore-daemonsets", "--delete-emptydir-data", "--drain", "ip-10-0-14-72.eu-west-1.compute.internal")
     asked = ("survive", "-A", "-S", FEW_KINDS, "--proposed", ",".join(PROPOSED), *edits)
-    said = run(*asked, "--strict", terminal=80).err
+    said = run(*asked, "--strict", "-o", "table").err
     assert all(text in said for text in (*PROPOSED.values(), *GAPS))
     assert "more note" in said
 
@@ -140,7 +147,7 @@ def test_what_an_edit_leads_to_is_said_however_many_notes_there_are() -> None:
         "ip-10-0-4-149.eu-west-1.compute.internal",
     )
     again = ("--cordon", "ip-10-0-4-149.eu-west-1.compute.internal")
-    said = run("pending", "-A", "-S", AWS, *edits, *again, terminal=80).err
+    said = run("pending", "-A", "-S", AWS, *edits, *again, "-o", "table").err
     assert all(text in said for text in (
         "27 pods of shop/Deployment/web not created", "18 pods of shop/Deployment/api not created", "changes nothing", "more notes",
     ))  # fmt: skip

@@ -28,8 +28,8 @@ node1   zoneA   no     2+1-1=2>1   1+1-0=2>1   <none>   A: skew 2 exceeds maxSke
 node2   zoneA   no     2+1-1=2>1   1+1-0=2>1   <none>   A: skew 2 exceeds maxSkew 1; B: skew 2 exceeds maxSkew 1
 """
 TABLE = """\
-Pod default/mypod against 4 nodes · profile default-scheduler
 1 of 4 nodes fits: node4
+Pod default/mypod against 4 nodes · profile default-scheduler
   A  zone ≤ 1  DoNotSchedule  foo=bar  zoneA 2 · zoneB 1                      min 1
   B  node ≤ 1  DoNotSchedule  foo=bar  node1 1 · node2 1 · node3 1 · node4 0  min 0
   NODE    ZONE    FITS   A zone          B node          SCORE   WHY NOT
@@ -216,7 +216,11 @@ def test_a_wide_cluster_has_a_row_a_domain(tmp_path: Path) -> None:
         "  ZONE   NODES   FIT   PODS   A zone",
         "  b         20    20   0      0+1−0 = 1",
         "  a         20     0   █ 1    1+1−0 = 2 > 1",
+        "  NODE   ZONE   FITS   A zone          SCORE   WHY NOT",
+        *(f"  n0{place}    b      yes    0+1−0 = 1         398" for place in (1, 3, 5)),
+        *(f"  n0{place}    a      no     1+1−0 = 2 > 1           A: skew 2 exceeds maxSkew 1" for place in (0, 2)),
         "  --by node shows nodes one by one",
+        f"next: kubespread simulate {tmp_path / 'pod.json'} -S {tmp_path / 'cluster.json'}",
     ]
 
 
@@ -329,6 +333,8 @@ def test_the_node_selector_of_a_namespace_is_applied_on_request(tmp_path: Path) 
 def test_the_minimum_of_a_soft_constraint_is_that_of_the_nodes_that_fit() -> None:
     file = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
     cordons = ("--cordon", "zone=eu-west-1b", "--cordon", "zone=eu-west-1c")
-    screen = run("explain", "deploy/cart", "-n", "shop", "-S", file, *cordons, "-q", "-o", "table").out
+    screen = run(
+        "explain", "deploy/cart", "-n", "shop", "-S", file, *cordons, "-q", "-o", "table", "--by", "domain"
+    ).out
     assert "3 domains with 0–2, min 2 where it fits" in screen
     assert "12 domains with 0–1, min 0 " in screen

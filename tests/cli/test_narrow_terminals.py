@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
+from kubespread.views.lines import wrapped
 from kubespread.views.look import Cell
-from kubespread.views.terminal import wrapped
 from tests.cli.support import CLUSTER, FIXTURES, POD, run
 from tests.steps import bounded_steps
 

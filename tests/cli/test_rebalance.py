@@ -64,7 +64,7 @@ def test_in_a_pipe_the_answer_is_said_beside_the_columns() -> None:
 
 def test_where_no_hard_constraint_is_in_force_that_is_said() -> None:
     result = run("rebalance", "-S", CLUSTER, "-o", "table")
-    assert (result.code, result.out.splitlines()[-1]) == (0, "nothing to do: no such constraint is in force")
+    assert (result.code, result.out.splitlines()[0]) == (0, "nothing to do: no such constraint is in force")
 
 
 def test_the_pods_to_evict_make_a_scenario(tmp_path: Path) -> None:

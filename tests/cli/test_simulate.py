@@ -551,12 +551,12 @@ def test_many_domains_that_are_all_alike_are_one_phrase(tmp_path: Path) -> None:
 
 
 OVERVIEW = """\
+2 workloads: 3 placed, 1 pending
 2 workloads in default
   WORKLOAD  WANT  RUN  PLACED  PENDING  SKEW  SURVIVE  WHY
   low          2    0       1        1              0  all 3 nodes have no room for another pod
   high         2    0       2        0              1
-2 workloads: 3 placed, 1 pending
-SURVIVE: replicas left when the fullest zone is lost      -v or --name NAME: where the replicas of each land
+SURVIVE: replicas left when the fullest zone is lost      --full or --name NAME: where the replicas of each land
 """
 
 

@@ -120,7 +120,7 @@ def test_every_domain_has_the_figures_of_the_report_beside_it(reports: Sequence[
 def test_every_figure_of_an_overview_is_the_reports(reports: Sequence[SimulateReport], width: int) -> None:
     if len(reports) == 1:
         return
-    _, header, *lines = terminal.table(reports, Look(width=width)).splitlines()
+    verdict, _, header, *lines = terminal.table(reports, Look(width=width)).splitlines()
     columns = re.split(r" {2,}", header.strip())
     for report, line in zip(reports, lines, strict=False):
         cells = dict(zip(columns, re.split(r" {2,}", line.strip()), strict=False))
@@ -135,7 +135,7 @@ def test_every_figure_of_an_overview_is_the_reports(reports: Sequence[SimulateRe
                 change.after for change in report.skew
             ]
     placed, pending = sum(report.placed for report in reports), sum(report.pending for report in reports)
-    assert f"{len(reports)} workloads: {placed} placed, {pending} pending" in lines
+    assert verdict == f"{len(reports)} workloads: {placed} placed, {pending} pending"
 
 
 def derived(report: SimulateReport) -> set[int]:

@@ -178,21 +178,21 @@ ANSWERS: dict[str, tuple[list[Data], tuple[str, ...], tuple[tuple[str, ...], ...
     "judgment/16/z: a StatefulSet whose pods wait only once the Node objects are deleted": (
         [*THREE, *DB], (), (("pending", "short"), (), ()),
         (
-            "losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted; 2 of 3 zones can be lost",
+            "2 of 3 zones can be lost: losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted",
             "losing zone a leaves 1 pod pending once the nodes are deleted",
         ),
     ),
     "what ends with the Node objects": (
         [*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spread())], (), (("pending", "short"),) * 3,
         (
-            "losing zone a, b or c leaves 1 pod pending until the nodes are deleted; none of 3 zones can be lost",
+            "none of 3 zones can be lost: losing zone a, b or c leaves 1 pod pending until the nodes are deleted",
             "losing zone a, b or c leaves Deployment/web short: 2 of 3 ready until the nodes are deleted",
         ),
     ),
     "what each zone does is said of that zone alone": (
         [*THREE, *SMALL, *DB, pod("bare", "n1")], (), (("pending", "short"), ("lost",), ()),
         (
-            "losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted; 1 of 3 zones can be lost",
+            "1 of 3 zones can be lost: losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted",
             "losing zone a leaves 1 pod pending once the nodes are deleted",
             "losing zone b takes 1 pod for good: default/bare",
         ),
@@ -200,8 +200,8 @@ ANSWERS: dict[str, tuple[list[Data], tuple[str, ...], tuple[tuple[str, ...], ...
     "the worst key is the answer": (
         [*THREE, *SMALL, pod("bare", "n1")], ("hostname", "zone"), ((), ("lost",), ()) * 2,
         (
-            "losing node n1 takes 1 pod for good: default/bare; 2 of 3 nodes can be lost",
-            "losing zone b takes 1 pod for good: default/bare; 2 of 3 zones can be lost",
+            "2 of 3 nodes can be lost: losing node n1 takes 1 pod for good: default/bare",
+            "2 of 3 zones can be lost: losing zone b takes 1 pod for good: default/bare",
         ),
     ),
 }  # fmt: skip
@@ -234,7 +234,7 @@ def test_a_zone_that_is_lost_already_is_not_counted_as_one_that_can_be_lost() ->
     report = kubespread.survive(now)
     assert [(loss.domain, loss.already_lost) for loss in report.losses] == [("a", True), ("b", False), ("c", False)]
     assert report.answer == (
-        "deleting the nodes of zone a leaves 1 pod pending; 2 of 2 zones can be lost",
+        "2 of 2 zones can be lost: deleting the nodes of zone a leaves 1 pod pending",
         "zone a is lost already",
     )
     everything = kubespread.survive(Snapshot.from_objects([*hosts("a"), *deployment("web", ("n0",))]).edited("fail n0"))
@@ -277,7 +277,7 @@ AFTER: dict[str, tuple[tuple[str, ...], dict[str, Any], list[tuple[str, int, int
     "a zone first: what it leaves behind counts with each of the others": (
         ("fail=zone=a",), {}, [("b", 2, 0), ("c", 2, 0)],
         (
-            "after fail zone=a, losing zone b or c leaves 2 pods pending until the nodes are deleted; none of 2 zones can be lost",
+            "after fail zone=a, none of 2 zones can be lost: losing zone b or c leaves 2 pods pending until the nodes are deleted",
             "after fail zone=a, losing zone b or c leaves Deployment/web short: 1 of 3 ready until the nodes are deleted",
             "fail zone=a alone leaves 1 pod pending until the nodes are deleted, and leaves 1 workload short",
         ),
@@ -292,7 +292,7 @@ AFTER: dict[str, tuple[tuple[str, ...], dict[str, Any], list[tuple[str, int, int
     "two at the same time": (
         (), {"pairs": True}, [("a+b", 2, 0), ("a+c", 2, 0), ("b+c", 2, 0)],
         (
-            "losing zone a+b, a+c or b+c leaves 2 pods pending until the nodes are deleted; none of 3 pairs of zones can be lost",
+            "none of 3 pairs of zones can be lost: losing zone a+b, a+c or b+c leaves 2 pods pending until the nodes are deleted",
             "losing zone a+b, a+c or b+c leaves Deployment/web short: 1 of 3 ready until the nodes are deleted",
         ),
     ),

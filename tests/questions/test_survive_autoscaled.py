@@ -16,7 +16,7 @@ from tests.world.clusters import deployment
 
 WEB = deployment("web", ("n1", "n2"), cpu="3")
 TWO = [machine("n1", "a", pool="pool"), machine("n2", "b", pool="pool")]
-NEITHER = "losing zone a or b leaves 1 pod pending, also once the nodes are deleted; none of 2 zones can be lost"
+NEITHER = "none of 2 zones can be lost: losing zone a or b leaves 1 pod pending, also once the nodes are deleted"
 SAFE = "once the nodes are deleted and cluster-autoscaler has added others, any one of 2 zones can be lost"
 ADDS, INSIDE = "cluster-autoscaler adds", "its nodes would be in what is lost"
 ASSUMED = "karpenter (assumed from NodePool any, new nodes like node n1)"
@@ -61,8 +61,8 @@ CASES = {
         [
             "once the nodes are deleted and cluster-autoscaler has added others, any one of 2 nodes can be lost",
             f"losing node n1 or n2: {ADDS} 1 node, none still pending",
-            "without cluster-autoscaler, losing node n1 or n2 leaves 1 pod pending, also once the nodes are deleted; "
-            "none of 2 nodes can be lost",
+            "without cluster-autoscaler, none of 2 nodes can be lost: losing node n1 or n2 leaves 1 pod pending, also "
+            "once the nodes are deleted",
         ],
         keys=("hostname",),
     ),
@@ -70,7 +70,7 @@ CASES = {
         None,
         "no",
         [
-            "losing node n1 leaves 1 pod pending once the nodes are deleted; none of 1 node can be lost",
+            "none of 1 node can be lost: losing node n1 leaves 1 pod pending once the nodes are deleted",
             f"losing node n1: {ASSUMED} adds 1 node (1 in a), none still pending",
         ],
         [pooled("n1", "a", cpu="4"), node_pool(), *deployment("web", ("n1",), cpu="3")],
@@ -81,7 +81,7 @@ CASES = {
         "no",
         [
             "once the nodes are deleted and cluster-autoscaler has added others, none of 2 zones can be lost",
-            "without cluster-autoscaler, losing zone a or b takes 1 pod for good; none of 2 zones can be lost",
+            "without cluster-autoscaler, none of 2 zones can be lost: losing zone a or b takes 1 pod for good",
         ],
         [*TWO, pod("one", "n1"), pod("two", "n2")],
     ),

@@ -16,6 +16,7 @@ from kubespread.questions.removable.question import Removable
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.cli.support import FIXTURES
+from tests.views.first_screens import SIZES, lacking, shown
 from tests.views.kept import Screen, check, keep
 
 WIDTHS = (80, 100, 140)
@@ -92,19 +93,40 @@ ONCE: dict[str, Callable[[Snapshot], Any]] = {
 
 
 @cache
+def reports() -> dict[str, Any]:
+    asked = {f"{name}-{question}": ask(snapshot(name), name) for name in POOLS for question, ask in QUESTIONS.items()}
+    return asked | {f"aws12-{question}": ask(snapshot("aws12")) for question, ask in ONCE.items()}
+
+
 def screens() -> list[Screen]:
-    reports = {f"{name}-{question}": ask(snapshot(name), name) for name in POOLS for question, ask in QUESTIONS.items()}
-    reports |= {f"aws12-{question}": ask(snapshot("aws12")) for question, ask in ONCE.items()}
+    """The whole answers."""
     return [
         Screen(f"everyday-{name}-{width}", width, terminal.table(report, Look(width=width)))
-        for name, report in reports.items()
+        for name, report in reports().items()
         for width in WIDTHS
     ]
 
 
+def first_screens() -> list[Screen]:
+    """What a terminal of 24 rows shows of them first."""
+    columns, rows = SIZES[0]
+    return [Screen(f"first-{name}", columns, shown(report, columns, rows)) for name, report in reports().items()]
+
+
+UNCUT = ("kubectl ", "kubespread ", "  --")
+
+
 def test_the_screens_are_those_that_were_looked_at() -> None:
-    check(screens(), uncut=["kubectl ", "kubespread ", "  --"])
+    check(screens(), uncut=UNCUT)
+
+
+def test_the_first_screens_are_those_that_were_looked_at() -> None:
+    check(first_screens(), uncut=UNCUT)
+
+
+def test_the_first_screen_has_the_verdict_the_worst_row_and_a_command() -> None:
+    assert [fault for name, report in reports().items() for fault in lacking(name.partition("-")[2], report)] == []
 
 
 if __name__ == "__main__":
-    keep(screens())
+    keep([*screens(), *first_screens()])

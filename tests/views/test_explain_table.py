@@ -16,8 +16,8 @@ import kubespread
 from kubespread.questions.explain.tables import domain_rows, rows_of, shown_and_left_out
 from kubespread.views import terminal
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT
+from kubespread.views.lines import cut_end, cut_middle, width_of
 from kubespread.views.look import Look, RowOf
-from kubespread.views.terminal import cut_end, cut_middle, width_of
 from tests.cli.support import ROOT
 from tests.views.clusters import report
 
@@ -50,7 +50,7 @@ def test_the_screens_are_those_that_were_looked_at(nodes: int, names: str, const
 
 
 def test_the_screen_in_the_guide_is_one_of_them() -> None:
-    shown, *_ = screen_of(12, "aws", 2, 80).read_text().split("\n\n")
+    shown, *_ = screen_of(50, "aws", 2, 100).read_text().split("\n\n")
     assert shown in (ROOT / "docs" / "guide.md").read_text()
 
 
@@ -76,7 +76,7 @@ def test_at_every_width_verdict_arithmetic_and_reasons_are_there(seed: int) -> N
 
 
 def assert_nodes_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
-    shown, _ = shown_and_left_out(asked, all_nodes=False)
+    shown, _ = shown_and_left_out(asked, most=25)
     lines = [f"{line} " for line in text.splitlines()]
     start = next(place for place, line in enumerate(lines) if line.startswith("  NODE") and "FITS" in line)
     for row, line in zip(rows_of(asked, shown).rows, lines[start + 1 :], strict=False):

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubespread.views.terminal import fitted, told_apart, width_of
+from kubespread.views.lines import width_of
+from kubespread.views.terminal import fitted, told_apart
 
 AWS = ["ip-10-0-4-149.eu-west-1.compute.internal", "ip-10-0-14-72.eu-west-1.compute.internal"]
 GKE = [

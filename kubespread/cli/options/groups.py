@@ -69,6 +69,9 @@ class AnswerOptions:
     ] = None
     no_headers: Annotated[bool, typer.Option("--no-headers", help="Omit headers from tables, columns and csv.")] = False
     color: Annotated[Color, typer.Option("--color", case_sensitive=False, help="Color the table.")] = Color.AUTO
+    full: Annotated[
+        bool, typer.Option("--full", help="Show the whole answer, even if the terminal has fewer rows than that.")
+    ] = False
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")] = False
 
 

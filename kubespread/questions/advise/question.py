@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 from kubespread.questions.question import Function, Option, PodQuestion, Preemption
 
 if TYPE_CHECKING:
     from kubespread.questions.advise.report import AdviseReport
+    from kubespread.questions.commands import Commands
 
     pass
 
@@ -18,7 +20,7 @@ class Advise(PodQuestion["AdviseReport"], frozen=True, kw_only=True):
     Changes to constraints, cordons, node labels, taints, tolerations, requests, node selectors and affinity are tried,
     as are evictions and added nodes: each change alone, at the smallest size that suffices, then two and three together
     if none suffices alone. A change that leaves another pod without a node closes no gap, and is listed apart. Each
-    comes with the option that reproduces it and as a patch; -v shows all patches. Cluster edits are applied first.
+    comes with the option that reproduces it and as a patch; --full shows all patches. Cluster edits are applied first.
 
     \b
     Examples:
@@ -60,3 +62,9 @@ class Advise(PodQuestion["AdviseReport"], frozen=True, kw_only=True):
     @property
     def makes_room(self) -> bool:
         return self.preemption
+
+    def next_command(self, report: AdviseReport, commands: Commands) -> str:
+        first = next(iter(report.advice.enough if report.advice is not None else ()), None)
+        options = (option.partition(" ") for option in (() if first is None else first.options))
+        words = [f"{name}{blank}{quote(value)}" for name, blank, value in options]
+        return self.again(commands, "simulate", *words) if words else ""

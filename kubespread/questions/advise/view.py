@@ -108,13 +108,13 @@ def _parts(report: AdviseReport, enough: Sequence[Suggestion], look: Look) -> It
         yield from constraint_lines(report.constraints, look.width, domains=True)
     for sentence in (report.message, report.conclusion) if report.advice is not None else ():
         if sentence:
-            yield from folded(look, sentence)
+            yield folded(sentence)
     fits = "NODES" if report.replicas is None else "PLACED"
     columns = [replace(column, short=fits) if column.header == "FITS" else column for column in _COLUMNS]
     yield Sheet(title="", columns=columns, rows=enough)
     for suggestion in enough if look.in_full else enough[:1]:
         yield from _in_full(suggestion, look)
-    yield from remarks(report.answer, look)
+    yield from remarks(report.answer)
 
 
 def _title(report: AdviseReport, look: Look) -> Iterator[Line]:
@@ -129,20 +129,20 @@ def _title(report: AdviseReport, look: Look) -> Iterator[Line]:
 
 def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Line]:
     """Its remarks and its patch; of a diff only what changes and where. Commands, to be copied, stay in one line."""
-    inside = partial(folded, look, indent=" " * _INSIDE, hanging=_INSIDE + 2)
-    yield from folded(look, Cell(f"{suggestion.change}:", Tone.STRONG))
+    inside = partial(folded, indent=" " * _INSIDE, hanging=_INSIDE + 2)
+    yield folded(Cell(f"{suggestion.change}:", Tone.STRONG))
     for text in _remarks(suggestion):
-        yield from inside(text)
+        yield inside(text)
     yield from ([Cell(" " * _INSIDE + command)] for command in suggestion.commands)
     for line in (suggestion.diff or "").splitlines():
         tone = Tone.GOOD if line.startswith("+") else Tone.BAD if line.startswith("-") else Tone.FAINT
         yield [Cell(" " * _INSIDE), Cell(line, tone)]
     for other in suggestion.alternatives if look.in_full else ():
-        yield from inside(Cell(f"or {other}", Tone.FAINT))
+        yield inside(Cell(f"or {other}", Tone.FAINT))
     if suggestion.commands or suggestion.diff:
         return
     for operation in suggestion.patch or ():
         value = "" if operation.op == "remove" else f": {json.dumps(operation.value)}"
-        yield from inside(f"{operation.op} {operation.path}{value}")
+        yield inside(f"{operation.op} {operation.path}{value}")
     if not suggestion.patch:
-        yield from inside(" ".join(suggestion.options))
+        yield inside(" ".join(suggestion.options))

@@ -10,6 +10,7 @@ from kubespread.questions.question import Argument, Function, Option, WorkloadsQ
 
 if TYPE_CHECKING:
     from kubespread.questions.audit.report import AuditReport
+    from kubespread.questions.commands import Commands
     from kubespread.views.look import Look
 
 
@@ -93,3 +94,7 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
 
     def shown(self, look: Look) -> Look:
         return replace(look, in_full=look.in_full or self.why)
+
+    def next_command(self, report: AuditReport, commands: Commands) -> str:
+        worst = next((row.workload for row in report.workloads if row.level != "ok"), None)
+        return "" if worst is None else commands.of_workload("audit", worst, "--why")

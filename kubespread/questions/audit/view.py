@@ -303,10 +303,10 @@ def _parts(report: AuditReport, look: Look) -> Iterator[Sheet[Any] | Line]:
         note=_with_findings, key=_key(report),
     )  # fmt: skip
     if look.in_full:
-        yield from _in_full(report.workloads, look)
+        yield from _in_full(report.workloads)
         return
     most = _SENTENCES_OF_MANY if is_summed else len(report.answer)
-    yield from remarks(report.answer[:most], look)
+    yield from remarks(report.answer[:most])
     yield from left_out(len(report.answer) - most, "finding")
 
 
@@ -321,12 +321,12 @@ def _flawed(rows: Sequence[AuditedWorkload]) -> Sequence[AuditedWorkload]:
     return flawed if len(flawed) <= _MAX_ROWS else flawed[:_ROWS_OF_MANY]
 
 
-def _in_full(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Line]:
+def _in_full(rows: Sequence[AuditedWorkload]) -> Iterator[Line]:
     """What is found of each row, with what was tried, and which rollouts are under way."""
     for row in rows:
         if under_way := row.under_way:
-            yield from folded(look, f"{row.called}: {under_way}")
+            yield folded(f"{row.called}: {under_way}")
         for finding in row.findings:
-            yield from folded(look, f"{row.called}: {sentence(row, finding)}")
+            yield folded(f"{row.called}: {sentence(row, finding)}")
             for trial in _trials(row, finding):
-                yield from folded(look, Cell(trial, Tone.FAINT), indent=INDENT * 2, hanging=HANGING + 2)
+                yield folded(Cell(trial, Tone.FAINT), indent=INDENT * 2, hanging=HANGING + 2)

@@ -5,40 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kubespread.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, added_cost, autoscaler_sentence
-from kubespread.views.look import Cell, Line, Look, Tone
-from kubespread.views.terminal import (
-    INDENT,
-    Laid,
-    aim,
-    because,
-    cut_middle,
-    flowed,
-    folded,
-    room_beside,
-    tabulated,
-    together,
-    width_of,
-)
+from kubespread.views.lines import cut_middle, width_of
+from kubespread.views.look import Cell, Line, Look, Part, Tone
+from kubespread.views.terminal import INDENT, Laid, aim, because, flowed, folded, laid_out, room_beside, together
 
 _MAX_LOOPS = 12
 _FIGURES_WIDTH = 30
 """The width of the other columns."""
 
 
-def scaling(report: AutoscalingReport, look: Look) -> Iterator[Line]:
+def scaling(report: AutoscalingReport, look: Look) -> Iterator[Part]:
     """Lines that ``look.width`` bounds."""
     yield from flowed([[Cell(autoscaler_sentence(report), Tone.BAD if report.left else Tone.GOOD)]], look, indent="")
     if report.loops:
         yield from _loops(report.loops, look)
-        yield from folded(look, f"nodes: {_groups(report)}")
+        yield folded(f"nodes: {_groups(report)}")
         if report.types:
-            yield from folded(look, f"instance types: {_types(report)}")
+            yield folded(f"instance types: {_types(report)}")
     for sentence in (*added_cost(report), *_enough(report)):
-        yield from folded(look, sentence)
-    yield from _unhelped(report, look)
+        yield folded(sentence)
+    yield from _unhelped(report)
 
 
-def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
+def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Part]:
     """All loops if few, else the first and the last."""
     half = _MAX_LOOPS // 2
     is_long = len(loops) > _MAX_LOOPS and not look.in_full
@@ -54,14 +43,14 @@ def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
     has_room = room_beside((*columns, why), look) >= 0
     if has_room and any(loop.why for loop in shown):
         columns.append(why)
-    yield from tabulated(columns, headers=look.headers)
+    yield laid_out(columns, look, "loop")
     if is_long:
         yield [Cell(f"{INDENT}and {len(loops) - _MAX_LOOPS} loops between these")]
     if not has_room:
         numbered = ((str(loop.number), loop.why) for loop in loops if loop.why is not None)
         for reason, numbers in together(numbered).items():
             which_loops = f"loop {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} of {len(loops)} loops"
-            yield from folded(look, f"why no more in {which_loops}: {reason}")
+            yield folded(f"why no more in {which_loops}: {reason}")
 
 
 def _added(added: Sequence[GroupNodes], room: int) -> str:
@@ -119,9 +108,9 @@ def _enough(report: AutoscalingReport) -> Iterator[str]:
         yield f"of one group alone: {_by_pool(report, alone)}"
 
 
-def _unhelped(report: AutoscalingReport, look: Look) -> Iterator[Line]:
+def _unhelped(report: AutoscalingReport) -> Iterator[Line]:
     """Why pods still wait, and why one more node of a group does not help."""
     for kind in report.pending:
         count, name = len(kind.pods), f"{kind.workload.kind}/{kind.workload.name}"
-        yield from folded(look, f"{count:,} of {name} pending: {kind.message}")
-        yield from because(((verdict.group, verdict.reason) for verdict in kind.groups), look, len(kind.groups))
+        yield folded(f"{count:,} of {name} pending: {kind.message}")
+        yield from because(((verdict.group, verdict.reason) for verdict in kind.groups), len(kind.groups))

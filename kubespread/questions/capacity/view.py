@@ -19,9 +19,10 @@ from kubespread.questions.capacity.report import (
     Stranded,
     request_text,
 )
+from kubespread.views.lines import width_of
 from kubespread.views.look import Line, Look, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
-from kubespread.views.terminal import GAP, aim, folded, room_beside_columns, width_of
+from kubespread.views.terminal import GAP, aim, folded, room_beside_columns
 from kubespread.views.view import NodeFacts, Tile, View, about, some
 from kubespread.wording import EMPTY, count_of, short_key
 
@@ -231,7 +232,7 @@ def _parts(report: CapacityReport, look: Look) -> Iterator[Sheet[Any] | Line]:
         # Where pod slots are left over, the shortage is told already.
         if resource.stranded and resource.resource != "pods":
             causes = ", ".join(_stranded_text(part, report.request) for part in resource.stranded)
-            yield from folded(look, f"{resource.resource} stranded: {causes}")
+            yield folded(f"{resource.resource} stranded: {causes}")
     domain = replace(_domain(report), fit=Fit.NAMES, least=_LEAST_NAME)
     amounts = [amount for name in _shown(report) for amount in _amounts(name, used=Readers.ALL, free=Readers.ALL)]
     yield Sheet(

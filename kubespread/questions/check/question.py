@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
+from kubespread.kube.owners import WorkloadName
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
     OF_AUTOSCALER,
@@ -24,6 +26,7 @@ from kubespread.questions.registry import part
 if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
     from kubespread.questions.check.report import CheckReport
+    from kubespread.questions.commands import Commands
     from kubespread.views.formats import Format
 
 
@@ -167,3 +170,10 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         return Choosing(
             None, self.namespace, self.selector, recursive=self.recursive, template_path=self.template_path
         )  # fmt: skip
+
+    def next_command(self, report: CheckReport, commands: Commands) -> str:
+        for finding in report.findings:
+            if finding.file is None and isinstance(finding.workload, WorkloadName):
+                words = [f"--set {quote(setting)}" for setting in finding.remedy.settings]
+                return commands.of_workload("simulate" if words else "audit", finding.workload, *words or ["--why"])
+        return ""

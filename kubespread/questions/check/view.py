@@ -8,7 +8,7 @@ from functools import partial
 
 from kubespread.questions.check.report import CheckReport, Finding, Severity
 from kubespread.questions.commands import option_of
-from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.look import Cell, Line, Look, Part, Rows, Tone
 from kubespread.views.sheet import Column, Readers, Sheet
 from kubespread.views.terminal import HANGING, folded, headline
 from kubespread.views.view import ListedLine, Listing, Tile, View, about
@@ -76,21 +76,19 @@ def _remark(finding: Finding) -> tuple[Tone, str]:
     return _TONES[finding.severity], f"{finding.severity} {finding.code} {finding.called}: {finding.in_full}"
 
 
-def _parts(report: CheckReport, look: Look) -> Iterator[Line]:
-    """By file or workload; in full every finding."""
+def _parts(report: CheckReport, look: Look) -> Iterator[Part]:
+    """By file or workload, those with the worst findings first; in full every finding."""
     shown = list(report.findings if look.in_full else _first_of_each(report.findings))
-    for where in dict.fromkeys(map(_where, shown)):
-        yield [Cell(where, Tone.STRONG)]
-        for finding in shown:
-            if _where(finding) == where:
-                yield from _finding(finding, look)
+    for where in dict.fromkeys(map(_where, sorted(shown, key=lambda finding: finding.severity.rank))):
+        found = [[*_finding(finding, look)] for finding in shown if _where(finding) == where]
+        yield Rows([[Cell(where, Tone.STRONG)]], found, "finding")
     hidden = Counter(f"{finding.code} {finding.rule}" for finding in report.findings)
     hidden.subtract(f"{finding.code} {finding.rule}" for finding in shown)
     yield from (
-        [Cell(f"{rule}: {number} more (-v shows all)", Tone.FAINT)] for rule, number in sorted(hidden.items()) if number
+        [Cell(f"{rule}: {number} more (--full)", Tone.FAINT)] for rule, number in sorted(hidden.items()) if number
     )
     for sentence in report.answer[1:]:
-        yield from folded(look, Cell(sentence, Tone.FAINT), indent="")
+        yield folded(Cell(sentence, Tone.FAINT), indent="")
 
 
 def _title(report: CheckReport) -> str:
@@ -106,17 +104,17 @@ def _finding(finding: Finding, look: Look) -> Iterator[Line]:
     name, remedy = "" if finding.file is None else finding.called, finding.remedy
     severity = Cell(finding.severity, _LEVELS[finding.severity])
     place = f"{finding.position}  " if finding.position else ""
-    yield from folded(look, place, severity, "  ".join(["", finding.code, finding.rule, name]).rstrip())
-    inside = partial(folded, look, indent=" " * HANGING)
-    yield from inside(finding.message)
-    yield from inside(f"→ {remedy.text}", hanging=HANGING + 2)
+    yield folded(place, severity, "  ".join(["", finding.code, finding.rule, name]).rstrip())
+    inside = partial(folded, indent=" " * HANGING)
+    yield inside(finding.message)
+    yield inside(f"→ {remedy.text}", hanging=HANGING + 2)
     options = [*(f"--set {setting}" for setting in remedy.settings), *map(option_of, remedy.edits)]
     deeper = " " * (HANGING + 2)
     for option in options:
-        yield from folded(look, Cell(option, Tone.FAINT), indent=deeper, hanging=HANGING + 2)
+        yield folded(Cell(option, Tone.FAINT), indent=deeper, hanging=HANGING + 2)
     yield from ([Cell(deeper + command, Tone.FAINT)] for command in (remedy.commands if look.in_full else ()))
     if remedy.outcome is not None:
-        yield from folded(look, Cell(remedy.outcome, Tone.FAINT), indent=deeper, hanging=HANGING + 2)
+        yield folded(Cell(remedy.outcome, Tone.FAINT), indent=deeper, hanging=HANGING + 2)
 
 
 def _first_of_each(findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from kubespread.questions.question import Apart, Function, Namespace, Option, Ov
 from kubespread.questions.registry import part
 
 if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
     from kubespread.questions.compare.report import CompareReport
     from kubespread.questions.compare.workloads.report import CompareWorkloadsReport
     from kubespread.questions.scene import Scene
@@ -144,3 +145,7 @@ class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True
 
     def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
         return [(side.snapshot, side.scheduler) for side in self.pods]
+
+    def next_command(self, report: CompareReport | CompareWorkloadsReport, commands: Commands) -> str:
+        rows = getattr(report, "workloads", ())
+        return commands.of_workload("explain", rows[0].workload) if rows else ""

@@ -23,21 +23,10 @@ from kubespread.questions.compare.workloads.report import ClusterSideReport, Com
 from kubespread.reports.judged_nodes import SPREAD_PLUGIN, NodeConstraint, without_taint_of_cordon
 from kubespread.reports.parts import release_phrase, scheduler_phrase
 from kubespread.reports.reason_words import short_names
-from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.lines import CUT, width_of
+from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone, Weight
 from kubespread.views.sheet import Column, Readers, Row, Sheet, count
-from kubespread.views.terminal import (
-    CUT,
-    HANGING,
-    Laid,
-    aim,
-    flowed,
-    folded,
-    shared,
-    tabulated,
-    told_apart,
-    width_of,
-    wrapped,
-)
+from kubespread.views.terminal import HANGING, Laid, aim, flowed, folded, shared, subject, tabulated, told_apart
 from kubespread.views.view import Bar, Bars, NodeFacts, Tile, View, beside, cluster_phrase, cluster_words
 from kubespread.wording import EMPTY, count_of, short_key, verb_of
 
@@ -82,7 +71,7 @@ def placements(report: CompareReport, names: NodeNames, look: Look) -> Iterator[
         yield from flowed((_constraint(constraint) for constraint in report.constraints), look)
         return
     placed = Cell(f"  {_placed(before, after)}", Tone.BAD if after.pending else Tone.PLAIN)
-    yield from wrapped([Cell("REPLICAS", Tone.STRONG), placed], look.width, HANGING)
+    yield Sentence([Cell("REPLICAS", Tone.STRONG), placed], HANGING, Weight.REASON)
     yield from flowed((_constraint(constraint) for constraint in report.constraints), look)
     nodes = sorted(report.replicas_on_nodes, key=lambda node: (-abs(node.after - node.before), node.name))
     shown = nodes if look.in_full else nodes[:_MAX_NODES]
@@ -466,24 +455,24 @@ def _total(side: NodeSide | None) -> str:
     return "none" if side is None or side.total is None else str(side.total)
 
 
-def _parts(report: CompareReport, look: Look) -> Iterator[Line]:
+def _parts(report: CompareReport, look: Look) -> Iterator[Part]:
     names = NodeNames.of(report, look)
     yield from _nodes_lines(report, names, look)
     yield from placements(report, names, look)
-    yield from _messages(report, look)
+    yield from _messages(report)
 
 
-def _nodes_lines(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
+def _nodes_lines(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Part]:
     before, after = report.before, report.after
-    yield from wrapped([Cell("NODES", Tone.STRONG), Cell(f"  {_fitting(before, after)}")], look.width, HANGING)
+    yield Sentence([Cell("NODES", Tone.STRONG), Cell(f"  {_fitting(before, after)}")], HANGING, Weight.REASON)
     rows = _rows_of(report.nodes, in_full=look.in_full)
     columns = [
         Laid("", [Cell(row.change.value, _STYLES.get(row.change, Tone.PLAIN)) for row in rows.rows]),
         Laid("", _names(rows.rows, names, aim(look) // _NAMES_PER_WIDTH)),
         Laid("", [row.text for row in rows.rows]),
     ]
-    for line in tabulated(columns, headers=False) if rows.rows else ():
-        yield from wrapped(line, look.width, HANGING)
+    lines = tabulated(columns, headers=False) if rows.rows else ()
+    yield Rows([], [[Sentence(line, HANGING)] for line in lines], "node")
     phrases = [[Cell(sentence, Tone.FAINT)] for sentence in _left_out(rows.left_out)]
     if report.unchanged_nodes:
         phrases.append(
@@ -495,10 +484,10 @@ def _nodes_lines(report: CompareReport, names: NodeNames, look: Look) -> Iterato
             ]
         )
     if rows.left_out or any(len(row.nodes) > 1 for row in rows.rows):
-        phrases.append([Cell("-v: node by node", Tone.FAINT)])
+        phrases.append([Cell("--full: node by node", Tone.FAINT)])
     yield from flowed(phrases, look, gutter=" · ")
     if before.first != after.first and before.first and after.first:
-        yield from folded(look, f"first choice {_first(before, names)}{ARROW}{_first(after, names)}")
+        yield folded(f"first choice {_first(before, names)}{ARROW}{_first(after, names)}")
 
 
 def _fitting(before: SideReport, after: SideReport) -> str:
@@ -523,7 +512,7 @@ def _names(rows: Sequence[_Row], names: NodeNames, width: int) -> Iterator[str]:
 
 
 def _left_out(rows: Sequence[_Row]) -> Iterator[str]:
-    """How many nodes have no row, by what differs; -v shows all."""
+    """How many nodes have no row, by what differs; --full shows all."""
     for change in NodeChange:
         nodes = [node for row in rows if row.change is change for node in row.nodes]
         if not nodes:
@@ -537,7 +526,7 @@ def _first(side: SideReport, names: NodeNames) -> str:
     return names.short(side.first[0]) if len(side.first) == 1 else f"any of {len(side.first):,}"
 
 
-def _messages(report: CompareReport, look: Look) -> Iterator[Line]:
+def _messages(report: CompareReport) -> Iterator[Line]:
     """What kube-scheduler says of the pod now and of the first replica that stays pending, where the sides differ."""
     before, after = report.before, report.after
     if (before.message, before.stopped) == (after.message, after.stopped):
@@ -546,7 +535,7 @@ def _messages(report: CompareReport, look: Look) -> Iterator[Line]:
     for when, side in (("before", before), ("after", after)):
         texts = list(dict.fromkeys(filter(None, (side.message, side.conclusion, side.stopped)))) or [_FITS]
         for message in texts:
-            yield from folded(look, f"{when}: {message}")
+            yield folded(f"{when}: {message}", weight=Weight.REASON)
 
 
 class _Row(Struct, frozen=True):
@@ -605,9 +594,9 @@ def heading(headline: Line, report: CompareReport | CompareWorkloadsReport, note
     untold = "" if scheduler_phrase(after.kube_version, after.cluster) else " ".join(_provenance(after)[1])
     shared = [text for old, new in pairs if old == new and (text := " ".join(filter(None, old))) != untold]
     phrases = [" · ".join(note for note in (*shared, report.manner) if note not in ("", _DEFAULT_PROFILE)), note]
-    yield from flowed([headline, *([Cell(phrase, Tone.FAINT)] for phrase in phrases if phrase)], look, indent="")
+    yield from subject([headline, *([Cell(phrase, Tone.FAINT)] for phrase in phrases)], look)
     for setting in question_differences(before, after):
-        yield from folded(look, setting)
+        yield folded(setting)
 
 
 def sources(report: CompareReport | CompareWorkloadsReport) -> str:

@@ -11,6 +11,7 @@ from kubespread.questions.question import Apart, Function, Option, PodQuestion
 from kubespread.views.look import Look, RowOf
 
 if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
     from kubespread.questions.explain.report import ExplainReport
     from kubespread.views.formats import Format
 
@@ -91,3 +92,6 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     def shown(self, look: Look) -> Look:
         by = None if self.by is None else RowOf(self.by)
         return with_look(look, all_nodes=self.all_nodes, by=by, in_sentences=bool(self.nodes))
+
+    def next_command(self, report: ExplainReport, commands: Commands) -> str:
+        return self.again(commands, "simulate" if report.schedulable else "advise")

@@ -25,12 +25,13 @@ from kubespread.reports.judged_nodes import (
 from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.reports.reason_words import short_names, words_of
 from kubespread.views.constraints import PRETTY, SKEW, TIGHT, Spelling, formula, score_steps
-from kubespread.views.look import Cell, Line, Look, Tone
-from kubespread.views.terminal import Laid, cut_end, cut_middle, tabulated, told_apart, width_of
+from kubespread.views.lines import cut_end, cut_middle, width_of
+from kubespread.views.look import Cell, Look, Part, Rows, Tone
+from kubespread.views.terminal import Laid, laid_out, told_apart
 from kubespread.wording import EMPTY, short_key
 
-_MAX_NODES = 25
-_MAX_FITTING = 15
+MAX_NODES = 25
+"""More have rows by domain."""
 
 
 class Arithmetic(Struct, frozen=True):
@@ -44,7 +45,7 @@ class Arithmetic(Struct, frozen=True):
 
 
 class NodeRow(Struct, frozen=True):
-    """One node. ``domains``, ``arithmetic`` and ``scores`` go with the columns of the same names in `Rows`."""
+    """One node. ``domains``, ``arithmetic`` and ``scores`` go with the columns of the same names in `NodeRows`."""
 
     node: NodeReport
     domains: tuple[str | None, ...]
@@ -60,7 +61,7 @@ class NodeRow(Struct, frozen=True):
     """Every reason in a word."""
 
 
-class Rows(Struct, frozen=True):
+class NodeRows(Struct, frozen=True):
     """The columns that depend on the report, and one row per node."""
 
     domains: tuple[str, ...]
@@ -71,11 +72,11 @@ class Rows(Struct, frozen=True):
     rows: tuple[NodeRow, ...]
 
 
-def rows_of(report: ExplainReport, nodes: Sequence[NodeReport]) -> Rows:
+def rows_of(report: ExplainReport, nodes: Sequence[NodeReport]) -> NodeRows:
     """The rows of ``nodes``, some of the report's; the columns are those of the whole report."""
     shown = _domain_columns(report)
     plugins = tuple(dict.fromkeys(plugin for node in report.nodes for plugin in node.scores))
-    return Rows(
+    return NodeRows(
         domains=tuple(report.constraints[position].topology_key for position in shown),
         arithmetic=report.constraints,
         scores=plugins,
@@ -107,13 +108,13 @@ def _domain_columns(report: ExplainReport) -> list[int]:
     return list(shown.values())
 
 
-def shown_and_left_out(report: ExplainReport, *, all_nodes: bool) -> tuple[Sequence[NodeReport], Sequence[NodeReport]]:
+def shown_and_left_out(report: ExplainReport, *, most: int) -> tuple[Sequence[NodeReport], Sequence[NodeReport]]:
     """The nodes that get a row, with many the best fits and the nearest misses, and those that are summed up."""
-    if all_nodes or len(report.nodes) <= _MAX_NODES:
+    if len(report.nodes) <= most:
         return report.nodes, ()
-    fitting = [node for node in report.nodes if node.feasible][:_MAX_FITTING]
+    fitting = [node for node in report.nodes if node.feasible][: most * 3 // 5]
     failing = sorted((node for node in report.nodes if not node.feasible), key=_distance)
-    chosen = {node.name for node in (*fitting, *failing[: _MAX_NODES - len(fitting)])}
+    chosen = {node.name for node in (*fitting, *failing[: most - len(fitting)])}
     return (
         [node for node in report.nodes if node.name in chosen],
         [node for node in report.nodes if node.name not in chosen],
@@ -275,7 +276,7 @@ _FORMS_OF_NODES = (
 )
 
 
-def node_table(rows: Rows, suffix: str, look: Look) -> Iterator[Line]:
+def node_table(rows: NodeRows, suffix: str, look: Look) -> Rows:
     """The rows in the fullest form that fits; ``suffix`` is what all names end in and the title says.
 
     Nothing is shortened where the columns of the score plugins are requested.
@@ -288,13 +289,13 @@ def node_table(rows: Rows, suffix: str, look: Look) -> Iterator[Line]:
     if all(row.node.feasible for row in rows.rows):
         # Reasons are left out.
         columns.pop()
-    yield from tabulated(columns, gap, headers=look.headers)
+    return laid_out(columns, look, "node", gap)
 
 
 class _Columns:
     """The columns of some rows, each made once for all forms that share it."""
 
-    def __init__(self, rows: Rows, suffix: str) -> None:
+    def __init__(self, rows: NodeRows, suffix: str) -> None:
         self._rows = rows
         self._names = cache(partial(_names, rows, suffix))
         self._domains = cache(partial(_domains, rows))
@@ -318,19 +319,19 @@ class _Columns:
         ]
 
 
-def _names(rows: Rows, suffix: str, width: int | None) -> Laid:
+def _names(rows: NodeRows, suffix: str, width: int | None) -> Laid:
     safe = [escaped(row.node.name.removesuffix(suffix)) for row in rows.rows]
     return Laid("NODE", list(map(Cell, safe if width is None else told_apart(safe, width))))
 
 
-def _domains(rows: Rows, width: int | None) -> list[Laid]:
+def _domains(rows: NodeRows, width: int | None) -> list[Laid]:
     return [
         Laid(escaped(short_key(key).upper()), [domain_cell(row.domains[place], width) for row in rows.rows])
         for place, key in enumerate(rows.domains)
     ]
 
 
-def _arithmetic_of_nodes(rows: Rows, spelling: Spelling) -> list[Laid]:
+def _arithmetic_of_nodes(rows: NodeRows, spelling: Spelling) -> list[Laid]:
     return [
         Laid(
             constraint_header(place, constraint.topology_key, spelling),
@@ -343,14 +344,14 @@ def _arithmetic_of_nodes(rows: Rows, spelling: Spelling) -> list[Laid]:
     ]
 
 
-def _plugin_scores(rows: Rows) -> list[Laid]:
+def _plugin_scores(rows: NodeRows) -> list[Laid]:
     return [
         Laid(plugin, [score_steps(detail) if detail else "" for detail in details], is_number=True)
         for plugin, details in zip(rows.scores, zip(*(row.scores for row in rows.rows), strict=True), strict=True)
     ]
 
 
-def _reasons(rows: Rows, full: bool) -> Laid:
+def _reasons(rows: NodeRows, full: bool) -> Laid:
     texts = (row.with_numbers if full else SEPARATOR.join(row.short_reasons) for row in rows.rows)
     return Laid("WHY NOT", texts)
 
@@ -358,7 +359,7 @@ def _reasons(rows: Rows, full: bool) -> Laid:
 _FITS, _FAILS = Cell("yes", Tone.GOOD), Cell("no", Tone.BAD)
 
 
-def _within(rows: Rows, reasons: Laid, width: int) -> Laid:
+def _within(rows: NodeRows, reasons: Laid, width: int) -> Laid:
     """The reasons; one word each where there is no room for numbers."""
     cells = [
         reason if width_of(reason.text) <= width else Cell(cut_items(row.short_names, width))
@@ -367,7 +368,6 @@ def _within(rows: Rows, reasons: Laid, width: int) -> Laid:
     return Laid(cut_end(reasons.header, width), cells)
 
 
-_MAX_NODE_ROWS = 10
 _MAX_COMBINATIONS = 25
 
 
@@ -419,7 +419,7 @@ class DomainRows(Struct, frozen=True):
 
 def is_by_domain(report: ExplainReport) -> bool:
     """Whether rows by domain say more than rows by node."""
-    return len(report.nodes) > _MAX_NODE_ROWS and bool(_coarse(report))
+    return len(report.nodes) > MAX_NODES and bool(_coarse(report))
 
 
 def domain_rows(report: ExplainReport, nodes: Sequence[NodeReport]) -> DomainRows:
@@ -519,7 +519,7 @@ _FORMS = (
 )
 
 
-def domain_table(rows: DomainRows, look: Look) -> Iterator[Line]:
+def domain_table(rows: DomainRows, look: Look) -> Iterator[Part]:
     """The first rows, and a summary of the others."""
     shown, others = rows.rows[:_MAX_ROWS], rows.rows[_MAX_ROWS:]
     columns, gap, room = fullest(_FORMS, look.width, partial(_columns, rows, shown))
@@ -527,7 +527,7 @@ def domain_table(rows: DomainRows, look: Look) -> Iterator[Line]:
         columns[-1] = Laid(cut_end(columns[-1].header, room), [Cell(cut_items(row.also, room)) for row in shown])
     if not any(row.also for row in shown):
         columns.pop()
-    yield from tabulated(columns, gap, headers=look.headers)
+    yield laid_out(columns, look, "domain", gap)
     if others:
         nodes, fitting = sum(row.nodes for row in others), sum(row.fitting for row in others)
         yield [Cell(f"  {len(others):,} more rows with {nodes:,} nodes, of which {fitting:,} fit", Tone.FAINT)]

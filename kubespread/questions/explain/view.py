@@ -9,10 +9,11 @@ from typing import Any
 from kubespread.questions.explain.report import ExplainReport, opening, summary
 from kubespread.questions.explain.sentences import in_sentences, state
 from kubespread.questions.explain.tables import (
+    MAX_NODES,
     DomainRow,
     DomainRows,
     NodeRow,
-    Rows,
+    NodeRows,
     domain_rows,
     domain_table,
     is_by_domain,
@@ -23,12 +24,15 @@ from kubespread.questions.explain.tables import (
 from kubespread.reports.judged_nodes import NodeConstraint
 from kubespread.reports.parts import CountedPod, letter
 from kubespread.views.constraints import ASCII, PRETTY, asked_bars, constraint_lines, score_steps
-from kubespread.views.look import Cell, Line, Look, RowOf, Tone
+from kubespread.views.lines import cut_middle
+from kubespread.views.look import Cell, Line, Look, Part, RowOf, Tone, Weight
 from kubespread.views.sheet import Column, Readers, Row, Sheet, count
-from kubespread.views.terminal import GAP, Laid, about_pod, cut_middle, remarks, shared_suffix, tabulated, wrapped
+from kubespread.views.terminal import GAP, Laid, about_pod, folded, laid_out, remarks, shared_suffix
 from kubespread.views.view import NodeFacts, Tile, View, beside, source
 from kubespread.wording import EMPTY, count_of, short_key
 
+_BEST = 5
+"""Nodes that have a row where the others are told by domain."""
 _WIDTHS = (None, 40, 32, 24, 16, 12, 8)
 """The most columns that a cell takes, from the widest terminal to the narrowest."""
 _Counted = tuple[str, str, CountedPod]
@@ -111,7 +115,7 @@ _FIGURES: Mapping[str, Callable[[NodeConstraint], int | None]] = {
 }
 
 
-def _columns(rows: Rows) -> Iterator[Column[NodeRow]]:
+def _columns(rows: NodeRows) -> Iterator[Column[NodeRow]]:
     yield Column("NODE", lambda row: row.node.name)
     for place, key in enumerate(rows.domains):
         yield Column(header=short_key(key).upper(), value=partial(_domain, place))
@@ -156,7 +160,7 @@ def _score(place: int, row: NodeRow) -> str | None:
     return None if detail is None else score_steps(detail)
 
 
-def _letters(rows: Rows | DomainRows) -> list[str]:
+def _letters(rows: NodeRows | DomainRows) -> list[str]:
     """``A:ZONE<=1``."""
     return [
         f"{letter(position)}:{short_key(constraint.topology_key)}<={constraint.max_skew}".upper()
@@ -180,32 +184,36 @@ def _counted_pods(report: ExplainReport) -> Iterator[_Counted]:
                 yield letter(position), domain.value or EMPTY, pod
 
 
-def _lines(report: ExplainReport, look: Look) -> Iterator[Line]:
-    """The whole answer, in lines that ``look.width`` bounds."""
+def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
+    """The whole answer."""
     by_domain = not look.all_nodes and not look.wide and is_by_domain(report)
     by_domain = by_domain if look.by is None else look.by is RowOf.DOMAIN
     suffix = shared_suffix([node.name for node in report.nodes]) if look.headers and look.width is not None else ""
+    if report.nodes:
+        tone = Tone.GOOD if report.schedulable else Tone.BAD
+        yield folded(Cell(summary(report, suffix), tone), indent="", hanging=0, weight=Weight.VERDICT)
     yield from _title(report, suffix, look)
     for sentence in opening(report):
-        yield from wrapped([Cell(sentence, Tone.WARN if report.waiting else Tone.PLAIN)], look.width)
-    if report.nodes:
-        yield from wrapped([Cell(summary(report, suffix), Tone.GOOD if report.schedulable else Tone.BAD)], look.width)
+        tone = Tone.WARN if report.waiting else Tone.PLAIN
+        yield folded(Cell(sentence, tone), indent="", hanging=0, weight=Weight.REASON)
     if look.headers:
         yield from constraint_lines(report.constraints, look.width, domains=not by_domain)
     if by_domain:
         yield from domain_table(domain_rows(report, report.nodes), look)
+        if look.by is None:
+            best, _ = shown_and_left_out(report, most=_BEST)
+            yield node_table(rows_of(report, best), suffix, look)
+            yield [Cell("  --by node shows nodes one by one", Tone.FAINT)]
     elif report.nodes:
         yield from _by_node(report, suffix, look)
     yield from _counted(report, suffix, look)
-    if by_domain:
-        yield [Cell("  --by node shows nodes one by one", Tone.FAINT)]
-    yield from remarks(report.answer[len(opening(report)) :], look)
+    yield from remarks(report.answer[len(opening(report)) :])
 
 
-def _by_node(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
+def _by_node(report: ExplainReport, suffix: str, look: Look) -> Iterator[Part]:
     """With many nodes the best fits and the nearest misses, and the others by domain."""
-    shown, left_out = shown_and_left_out(report, all_nodes=look.all_nodes)
-    yield from node_table(rows_of(report, shown), suffix, look)
+    shown, left_out = shown_and_left_out(report, most=len(report.nodes) if look.all_nodes else MAX_NODES)
+    yield node_table(rows_of(report, shown), suffix, look)
     if left_out:
         yield [Cell(f"  The other {len(left_out):,} nodes (--all-nodes shows every node):", Tone.FAINT)]
         yield from domain_table(domain_rows(report, left_out), look)
@@ -219,7 +227,7 @@ def _title(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
     return about_pod(question, report, look)
 
 
-def _counted(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
+def _counted(report: ExplainReport, suffix: str, look: Look) -> Iterator[Part]:
     """The pods that count, below a blank line; ``suffix`` is what the names of nodes leave out."""
     rows = list(_counted_pods(report))
     if not rows:
@@ -237,7 +245,7 @@ def _counted(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
         ]
         if look.width is None or 2 + sum(column.width + GAP for column in columns) <= look.width + GAP:
             break
-    yield from tabulated(columns, headers=look.headers)
+    yield laid_out(columns, look, "pod that counts")
     yield []
 
 

@@ -26,21 +26,10 @@ from kubespread.questions.map.report import (
 )
 from kubespread.reports.parts import ConstraintReport, letter
 from kubespread.views.constraints import asked_bars
+from kubespread.views.lines import cut_end, cut_middle, line_width, width_of
 from kubespread.views.look import Cell, Line, Look, MapBy, Tone
 from kubespread.views.sheet import NONE, Column, Readers, Sheet, count
-from kubespread.views.terminal import (
-    GAP,
-    aim,
-    cut_end,
-    cut_middle,
-    fitted,
-    flowed,
-    folded,
-    headline,
-    line_width,
-    said_once,
-    width_of,
-)
+from kubespread.views.terminal import GAP, aim, fitted, flowed, folded, headline, said_once
 from kubespread.views.view import NodeFacts, Tile, View, about, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 
@@ -275,7 +264,7 @@ def _parts(report: TopologyMap, look: Look) -> Iterator[Line]:
     drawing = _Drawing(report, look)
     for heading, boxes in drawing.levels.headed():
         if heading:
-            yield from folded(look, Cell(heading, Tone.STRONG), indent="")
+            yield folded(Cell(heading, Tone.STRONG), indent="")
         yield from side_by_side([drawing.box(path, nodes) for path, nodes in boxes], *drawing.columns)
     if look.headers:
         yield from flowed([[Cell(text, Tone.FAINT)] for text in drawing.legend()], look)

@@ -16,6 +16,7 @@ from kubespread.questions.question import (
 )
 
 if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
     from kubespread.questions.pending.report import PendingReport
 
 
@@ -65,3 +66,7 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None
     instance_types: InstanceTypesFile = None
+
+    def next_command(self, report: PendingReport, commands: Commands) -> str:
+        tried = next((group.command for group in report.groups if group.command), "")
+        return tried or next((commands.of_workload("advise", group.workloads[0]) for group in report.groups), "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import islice
 
 from msgspec.structs import replace
 
@@ -12,9 +11,10 @@ from kubespread.escaping import escaped
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.autoscaling.view import scaling
 from kubespread.questions.pending.report import PendingReport, StuckGroup
-from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.lines import line_width
+from kubespread.views.look import Cell, Line, Look, Part, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
-from kubespread.views.terminal import INDENT, aim, folded, line_width, tabled
+from kubespread.views.terminal import aim, folded, tabled
 from kubespread.views.view import Tile, View, about, chosen_from, unwanted
 from kubespread.wording import count_of, some_of
 
@@ -132,32 +132,27 @@ def _tiles(report: PendingReport) -> Sequence[Tile]:
     ]
 
 
-def _parts(report: PendingReport, look: Look) -> Iterator[Line]:
+def _parts(report: PendingReport, look: Look) -> Iterator[Part]:
     """One table if it fits; else each change is below its cause, in full with the pods and kubectl's commands."""
     if not report.groups:
         return
     counts = [_PODS, replace(_WORKLOADS, text=lambda group: _workloads(group, report))]
-    whole = [*tabled([_WHY, *counts, *_CHANGE], report.groups, look)]
-    if not look.in_full and line_width(whole[0]) <= aim(look):
-        yield from whole
+    whole = tabled([_WHY, *counts, *_CHANGE], report.groups, look)
+    if look.in_full or line_width((*whole.header, *whole.rows[0])[0]) > aim(look):
+        narrow = tabled([replace(_WHY, fit=Fit.END, least=24), *counts], report.groups, look)
+        yield replace(
+            narrow,
+            noun="cause",
+            rows=[
+                [line, *_below(group, look, is_cut=escaped(group.why) not in {part.text for part in line})]
+                for group, (line,) in zip(report.groups, narrow.rows, strict=True)
+            ],
+        )
     else:
-        lines = tabled([replace(_WHY, fit=Fit.END, least=24), *counts], report.groups, look)
-        if look.headers:
-            yield next(lines)
-        for group, line in zip(report.groups, lines, strict=True):
-            yield line
-            yield from _below(group, look, is_cut=escaped(group.why) not in {part.text for part in line})
-    if not look.in_full and look.headers:
-        yield from _first_command(report)
+        yield replace(whole, noun="cause")
     if report.autoscaling is not None and (look.in_full or not report.autoscaling.assumed_from):
         yield ()
         yield from scaling(report.autoscaling, look)
-
-
-def _first_command(report: PendingReport) -> Iterator[Line]:
-    """Settings are no options of this command: how the first of them are tried, in one line to be copied."""
-    settings = (group for group in report.groups if _options(group).startswith("--set "))
-    yield from ([Cell(f"{INDENT}try: {group.command}", Tone.FAINT)] for group in islice(settings, 1))
 
 
 def _workloads(group: StuckGroup, report: PendingReport) -> str:
@@ -176,16 +171,16 @@ def _name(workload: WorkloadName, report: PendingReport) -> str:
 def _below(group: StuckGroup, look: Look, *, is_cut: bool) -> Iterator[Line]:
     """The change, and in full also kube-scheduler's message, the pods, the effects on others and the commands."""
     freed = f"   frees {_frees(group)}" if group.change is not None else ""
-    inside = partial(folded, look, indent=" " * _INSIDE, hanging=_INSIDE + 2)
+    inside = partial(folded, indent=" " * _INSIDE, hanging=_INSIDE + 2)
     if is_cut:
-        yield from inside(Cell(group.why, Tone.FAINT), hanging=_INSIDE)
-    yield from inside(Cell(_change(group), Tone.FAINT if group.change is None else Tone.GOOD), freed)
+        yield inside(Cell(group.why, Tone.FAINT), hanging=_INSIDE)
+    yield inside(Cell(_change(group), Tone.FAINT if group.change is None else Tone.GOOD), freed)
     if not look.in_full:
         return
     consequences, commands = ((), ()) if group.change is None else (group.change.consequences, group.change.commands)
     for text in (group.message, some_of(group.pods, _MAX_PODS), *consequences):
         if text:
-            yield from inside(Cell(text, Tone.FAINT))
+            yield inside(Cell(text, Tone.FAINT))
     # To be copied, and therefore in one line.
     tried = [f"try: {group.command}"] if group.command else []
     yield from ([Cell(" " * _INSIDE + command, Tone.FAINT)] for command in (*tried, *commands))

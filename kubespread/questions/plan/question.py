@@ -31,6 +31,7 @@ from kubespread.questions.removable.question import Removable
 from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
     from kubespread.questions.plan.report import PlanReport, PlayReport
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
@@ -145,6 +146,10 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
         preempts: bool = self.preemption and self.scenario.preemption
         return preempts
 
+    def next_command(self, report: PlayReport, commands: Commands) -> str:
+        lacking = next(iter((report.steps[-1].happened if report.steps else report.start).pending), None)
+        return "" if lacking is None else commands.of_workload("advise", lacking.workload)
+
 
 class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     """Plan everything that is about to change, and compare the cluster before and after.
@@ -252,3 +257,7 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     @property
     def makes_room(self) -> bool:
         return self.preemption and (self.scenario is None or self.scenario.preemption)
+
+    def next_command(self, report: PlanReport, commands: Commands) -> str:
+        worst = next((row.workload for row in report.workloads if row.after is not None), None)
+        return commands.of("survive", "-A") if worst is None else commands.of_workload("audit", worst, "--why")

@@ -31,10 +31,10 @@ from kubespread.reports.happened import (
     rollout_sentence,
 )
 from kubespread.reports.parts import SkewChange
-from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.look import Cell, Line, Look, Part, Sentence, Tone, Weight
 from kubespread.views.rollouts import passes
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Span, count
-from kubespread.views.terminal import GAP, HANGING, INDENT, room_beside_columns, tabled, wrapped
+from kubespread.views.terminal import GAP, HANGING, INDENT, room_beside_columns, tabled
 from kubespread.views.view import View, about, source
 from kubespread.wording import EMPTY, count_of, range_of, short_key
 
@@ -397,7 +397,7 @@ def _of_steps(report: PlayReport) -> View:
                 rows=[(step.number, eviction) for step in report.steps for eviction in step.happened.evictions],
             ),
         ],
-        heading=lambda look: wrapped(_heading(report), look.width, HANGING) if look.headers else (),
+        heading=lambda look: [Sentence(_heading(report), HANGING, Weight.SUBJECT)] if look.headers else (),
         answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         parts=lambda look: _parts_of_steps(report, look),
         frames_on=lambda drawn: frames(report, drawn, partial(tiles_of_steps, report)),
@@ -432,22 +432,20 @@ def _heading(report: PlayReport) -> Line:
     return [Cell(report.scenario or "Scenario", Tone.STRONG), steps, Cell(beside, Tone.FAINT)]
 
 
-def _parts_of_steps(report: PlayReport, look: Look) -> Iterator[Line]:
+def _parts_of_steps(report: PlayReport, look: Look) -> Iterator[Part]:
     rows = [*_rows(report)]
     columns = _columns(rows, look)
-    lines = [*tabled(columns, rows, look)]
-    yield from lines[: -len(rows) or None]
     yield from _indented(_at_first(report.start), look)
-    for row, line in zip(rows, lines[len(lines) - len(rows) :], strict=True):
-        yield line
-        if row.skew is not None and _is_left_out("SKEW", columns):
-            skew = Cell(row.skew_text, row.skew_tone)
-            yield from wrapped([Cell(" " * _DETAIL), Cell("skew "), skew], look.width, _DETAIL + 2)
-        yield from _indented([*_details(row, look)], look)
+    steps = tabled(columns, rows, look)
+    lines = [
+        [line, *_skew_below(row, columns), *_indented([*_details(row, look)], look)]
+        for row, (line,) in zip(rows, steps.rows, strict=True)
+    ]
+    yield replace(steps, rows=lines, noun="step")
     rolled = [(number, rollout) for number, rollout in _rollouts(report) if rollout.passes]
     for number, rollout in rolled:
         yield ()
-        yield from passes(f"Step {number}: {rollout.workload.called}", rollout, look)
+        yield passes(f"Step {number}: {rollout.workload.called}", rollout, look)
     if rolled:
         yield ()
 
@@ -462,16 +460,18 @@ def _columns(rows: Sequence[_Step], look: Look) -> Sequence[Column[_Step]]:
     return columns
 
 
-def _is_left_out(header: str, columns: Sequence[Column[_Step]]) -> bool:
-    return all(column.header != header for column in columns)
+def _skew_below(row: _Step, columns: Sequence[Column[_Step]]) -> Iterator[Line]:
+    if row.skew is not None and all(column.header != "SKEW" for column in columns):
+        skew = Cell(row.skew_text, row.skew_tone)
+        yield Sentence([Cell(" " * _DETAIL), Cell("skew "), skew], _DETAIL + 2)
 
 
 def _indented(details: Sequence[Line], look: Look) -> Iterator[Line]:
     shown = details if look.in_full else details[:_MAX_DETAILS]
     for detail in shown:
-        yield from wrapped([Cell(" " * _DETAIL), *detail], look.width, _DETAIL + 2)
+        yield Sentence([Cell(" " * _DETAIL), *detail], _DETAIL + 2)
     if len(details) > len(shown):
-        yield [Cell(" " * _DETAIL), Cell(f"and {len(details) - len(shown)} more, with -v", Tone.FAINT)]
+        yield [Cell(" " * _DETAIL), Cell(f"and {len(details) - len(shown)} more (--full)", Tone.FAINT)]
 
 
 def _at_first(start: Happened) -> list[Line]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from kubespread.questions.question import Function, Option, WorkloadsQuestion
 
 if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
     from kubespread.questions.rebalance.report import RebalanceReport
 
     pass
@@ -67,3 +68,6 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
             metavar="POLICY", is_path=True,
         ),
     ] = None  # fmt: skip
+
+    def next_command(self, report: RebalanceReport, commands: Commands) -> str:
+        return commands.of_workload("audit", report.steps[0].workload, "--why") if report.steps else ""

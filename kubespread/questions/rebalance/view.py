@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from shlex import quote
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -24,22 +23,21 @@ from kubespread.questions.rebalance.report import (
 )
 from kubespread.reports.parts import letter
 from kubespread.views.constraints import PRETTY
-from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.lines import cut_middle, line_width
+from kubespread.views.look import Cell, Line, Look, Part, Tone
 from kubespread.views.sheet import NONE, Column, Readers, Sheet, count
 from kubespread.views.terminal import (
     GAP,
     INDENT,
     Laid,
     aim,
-    cut_middle,
     fitted,
     flowed,
     folded,
+    laid_out,
     left_out,
-    line_width,
     room_beside,
     tabled,
-    tabulated,
 )
 from kubespread.views.view import Bar, Bars, Frame, Tile, View, about, whose
 from kubespread.wording import EMPTY, count_of, short_key, some_of
@@ -190,12 +188,12 @@ def _bars(constraint: RebalancedConstraint, steps: Sequence[EvictionStep]) -> Ba
     return Bars(title, bars, is_beside=True, moves={move: pods for move, pods in moves.items() if len({*move}) > 1})
 
 
-def _parts(report: RebalanceReport, look: Look) -> Iterator[Sheet[Any] | Line]:
+def _parts(report: RebalanceReport, look: Look) -> Iterator[Part]:
     """In full every step and command."""
     yield from _constraint_lines(report, look)
     if report.steps:
         shown = report.steps if look.in_full else report.steps[:_MAX_STEPS]
-        yield from tabulated(_laid(shown, look), headers=look.headers)
+        yield laid_out(_laid(shown, look), look, "eviction")
         yield from left_out(len(report.steps) - len(shown), "eviction")
         yield from _evictions(report, look)
     yield from _deletion_costs(report, look)
@@ -254,14 +252,14 @@ def _moves(key: str, steps: Sequence[EvictionStep], longest: int) -> Laid:
     )
 
 
-def _rounds(descheduler: DeschedulerReport, report: RebalanceReport, look: Look) -> Iterator[Line]:
-    yield from folded(look, Cell(f"The descheduler with {descheduler.policy}, round by round:", Tone.STRONG), indent="")
+def _rounds(descheduler: DeschedulerReport, report: RebalanceReport, look: Look) -> Iterator[Part]:
+    yield folded(Cell(f"The descheduler with {descheduler.policy}, round by round:", Tone.STRONG), indent="")
     *others, violated = _ROUND
     of_all = replace(violated, text=lambda row: f"{row.violated} of {report.constraints_in_force}")
-    yield from tabled([*others, of_all], descheduler.rounds, look)
+    yield tabled([*others, of_all], descheduler.rounds, look)
     reasons = dict.fromkeys(staying.why for one in descheduler.rounds for staying in one.held)
     if reasons:
-        yield from folded(look, Cell(f"held: {', '.join(reasons)}", Tone.FAINT))
+        yield folded(Cell(f"held: {', '.join(reasons)}", Tone.FAINT))
 
 
 def _constraint_lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
@@ -334,7 +332,7 @@ def _skew(constraint: RebalancedConstraint, *, after: bool) -> Cell:
 def _evictions(report: RebalanceReport, look: Look) -> Iterator[Line]:
     """A shell function that evicts through the API, and the steps, each waiting until its workload is whole again."""
     heading = "To carry it out, one step after another (evictions respect budgets, kubectl delete would not):"
-    yield from folded(look, Cell(heading, Tone.STRONG), indent="")
+    yield folded(Cell(heading, Tone.STRONG), indent="")
     yield from ([Cell(f"{INDENT}{line}")] for line in _FUNCTION.split("\n"))
     shown = report.steps if look.in_full else report.steps[:_MAX_COMMANDS]
     for step in shown:
@@ -351,7 +349,7 @@ def _deletion_costs(report: RebalanceReport, look: Look) -> Iterator[Line]:
             f"Or scale down: marked like this, {row.workload.called} loses pods of the fullest domains first, and its "
             f"constraints hold at {count_of(row.replicas_after, 'replica')} of {row.replicas}:"
         )
-        yield from folded(look, Cell(heading, Tone.STRONG), indent="")
+        yield folded(Cell(heading, Tone.STRONG), indent="")
         yield from ([Cell(f"{INDENT}{line}")] for line in (_COST if row is shown[0] else ()))
         pods = row.pods if look.in_full else row.pods[:_MAX_COMMANDS]
         for marked in pods:
@@ -363,4 +361,4 @@ def _deletion_costs(report: RebalanceReport, look: Look) -> Iterator[Line]:
 
 def _more(hidden: int, what: str) -> Iterator[Line]:
     if hidden:
-        yield [Cell(f"{INDENT}# {count_of(hidden, f'more {what}')} (-v shows all)", Tone.FAINT)]
+        yield [Cell(f"{INDENT}# {count_of(hidden, f'more {what}')} (--full)", Tone.FAINT)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from kubespread.questions.question import Argument, DrainingQuestion, Function, PriceFile
 
 if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
     from kubespread.questions.removable.report import RemovableReport
 
     pass
@@ -60,3 +61,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     """Ask about no more nodes than these: those with the fewest pods."""
     remedies: bool = True
     """Whether to look for changes of budgets with which nodes that they keep could go."""
+
+    def next_command(self, report: RemovableReport, commands: Commands) -> str:
+        goes = [f"--{verb} {node}" for node in report.together.nodes[:1] for verb in ("drain", "delete-node")]
+        return commands.of("plan", *goes) if goes else ""

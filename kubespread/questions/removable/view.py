@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.removable.report import HOLDS, HeldBy, Hold, LandedOfGroup, NodeRemoval, RemovableReport
-from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.look import Cell, Line, Look, Tone, Weight
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
 from kubespread.views.terminal import (
     fitted,
@@ -174,19 +174,21 @@ def _question(report: RemovableReport) -> str:
 
 def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] | Line]:
     """Rows, and by reason what blocks nodes, the one with the most nodes first."""
-    sheet = Sheet(title="", columns=_columns(report), rows=report.rows, most=_MAX_ROWS, few=_of_each_sort, noun="node")
+    # Those that go together, in their order, then those that cannot go.
+    rows = sorted(report.rows, key=lambda row: (row.place is None, row.place or 0, row.alone))
+    sheet = Sheet(title="", columns=_columns(report), rows=rows, most=_MAX_ROWS, few=_of_each_sort, noun="node")
     name, *others = sheet.columns
     names = [escaped(row.node) for row in report.rows]
     room = max(room_beside_columns(others, sheet.on_screen(look)[0], look), _LEAST_NAME)
     short = dict(zip(names, fitted(names, room), strict=True))
     key = said_once(names, list(short.values()))
     yield replace(sheet, columns=[replace(name, text=lambda row: short[escaped(row.node)]), *others], key=key)
-    yield from remarks(report.answer, look)
+    yield from remarks(report.answer)
     reasons = together((short[escaped(row.node)], text) for row in report.rows for text in _reasons(row))
     ordered = sorted(reasons.items(), key=lambda reason: -len(reason[1]))
     shown = ordered if look.in_full else ordered[:_MAX_REASONS]
     for text, nodes in shown:
-        yield from folded(look, f"{some_of(nodes, _MAX_NAMED)}: {text}")
+        yield folded(f"{some_of(nodes, _MAX_NAMED)}: {text}", weight=Weight.REASON)
     yield from left_out(len(ordered) - len(shown), "reason")
 
 

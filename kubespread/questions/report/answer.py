@@ -302,7 +302,9 @@ class _Asking(Inquiry):
         }  # fmt: skip
         self._growing = replace(question, **with_files_read(question))
         self._autoscaled = {name: getattr(self._growing, name) for name in AUTOSCALER_TYPES}
-        self.commands = replace(Commands.about(question, scene), autoscaling=tuple(options_of(question)))
+        self.commands = replace(
+            Commands.about(scene.snapshot, question.whose(scene.snapshot)), autoscaling=tuple(options_of(question))
+        )
 
     def lines(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
         """All but those of the audit, whose ``rows`` say which nodes have the most to lose."""

@@ -238,7 +238,7 @@ def _without_room(said: str, rows: Sequence[AuditedWorkload], commands: Commands
         what=f"{some_of([row.called for row in rows], _MAX_NAMED)}: {said}",
         extent=len(rows),
         workloads=tuple(row.workload for row in rows),
-        command=commands.of("explain", quote(f"{short_kind(first)}/{first.name}"), namespace=first.namespace),
+        command=commands.of_workload("explain", first),
     )
 
 
@@ -247,7 +247,6 @@ def _found(row: AuditedWorkload, finding: AuditFinding, commands: Commands) -> R
     key = f"/{short_key(finding.topology_key)}" if finding.topology_key else ""
     if finding.constraint is not None:
         key = f"{key}/{finding.constraint}"
-    reference = f"{short_kind(row.workload)}/{row.workload.name}"
     return ReportLine(
         key=f"{area}/{what}/{row.workload}{key}",
         area=area,
@@ -256,7 +255,7 @@ def _found(row: AuditedWorkload, finding: AuditFinding, commands: Commands) -> R
         what=f"{row.called}: {sentence(row, finding)}",
         extent=extent,
         workloads=(row.workload,),
-        command=commands.of("audit", quote(reference), "--why", namespace=row.workload.namespace),
+        command=commands.of_workload("audit", row.workload, "--why"),
         remedy=_ending(finding),
     )
 

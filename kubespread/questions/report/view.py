@@ -67,7 +67,7 @@ def view(report: Scorecard) -> View:
             lines,
             Sheet(title="Scores", columns=_AREAS, rows=report.areas, tone=_score_tone, readers=Readers.PAGES),
         ],
-        parts=lambda look: _parts(report, lines, look),
+        parts=lambda _: _parts(report, lines),
         remarks="among",
         tiles=[
             Tile(
@@ -80,33 +80,33 @@ def view(report: Scorecard) -> View:
     )  # fmt: skip
 
 
-def _parts(report: Scorecard, lines: Sheet[ReportLine], look: Look) -> Iterator[Sheet[ReportLine] | Line]:
+def _parts(report: Scorecard, lines: Sheet[ReportLine]) -> Iterator[Sheet[ReportLine] | Line]:
     """The areas in a line each, the lines, what is gone since an earlier report, and the scores."""
     for summed in report.by_area:
         counts = Cell(f" {summed.counts}:", _TONES[summed.worst])
-        yield from folded(look, f"{summed.area:8}", counts, f" {summed.what}", hanging=_INSIDE)
+        yield folded(f"{summed.area:8}", counts, f" {summed.what}", hanging=_INSIDE)
     yield lines
     for gone in () if report.since is None else report.since.gone:
-        yield from folded(look, Cell(f"{'gone':8} {gone.what}", Tone.FAINT), hanging=_INSIDE)
+        yield folded(Cell(f"{'gone':8} {gone.what}", Tone.FAINT), hanging=_INSIDE)
     for area in report.areas:
-        yield from _scored(area, look)
+        yield from _scored(area)
 
 
-def _scored(area: AreaScore, look: Look) -> Iterator[Line]:
+def _scored(area: AreaScore) -> Iterator[Line]:
     """``running   83  36 of 43 desired pods are ready``."""
     score = "-" if area.score is None else f"{area.score}"
     was = "" if area.score_before in (None, area.score) else f" (was {area.score_before})"
     said = f"  {area.points:,g} of {area.of:,} {area.counted}{was}"
-    yield from folded(look, f"{area.area:8}", Cell(f"{score:>4}", _score_tone(area)), said, hanging=HANGING + 12)
+    yield folded(f"{area.area:8}", Cell(f"{score:>4}", _score_tone(area)), said, hanging=HANGING + 12)
 
 
-def _line(line: ReportLine, look: Look) -> Iterator[Line]:
+def _line(line: ReportLine, _look: Look) -> Iterator[Line]:
     """What it is; below it the remedy that was tried, and the command that shows more."""
     since = f" (since {line.since})" if line.since else ""
     change = "" if line.change in (None, "same") else f" [{_change(line)}]"
     level = Cell(f"{line.level:8}", _TONES[line.level])
-    yield from folded(look, level, f"{change} {line.what}{since}", hanging=_INSIDE)
+    yield folded(level, f"{change} {line.what}{since}", hanging=_INSIDE)
     if line.remedy is not None:
-        yield from folded(look, f"tried: {line.remedy}", indent=" " * _INSIDE, hanging=_INSIDE + 2)
+        yield folded(f"tried: {line.remedy}", indent=" " * _INSIDE, hanging=_INSIDE + 2)
     # Folded it could not be copied.
     yield [Cell(" " * _INSIDE + line.command, Tone.FAINT)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.kube.versions import KubeVersion
@@ -26,24 +27,22 @@ from kubespread.reports.happened import rollout_sentence
 from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange, letter
 from kubespread.reports.reason_words import reasons_in
 from kubespread.views.constraints import policies
-from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.lines import CUT, cut_middle, width_of
+from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone, Weight
 from kubespread.views.rollouts import passes
 from kubespread.views.terminal import (
-    CUT,
     GAP,
     HANGING,
     INDENT,
     Laid,
     aim,
     because,
-    cut_middle,
     flowed,
     folded,
+    laid_out,
     room_beside,
     shared,
     tabulated,
-    width_of,
-    wrapped,
 )
 from kubespread.views.view import source
 from kubespread.wording import EMPTY, count_of, short_key
@@ -59,7 +58,7 @@ class _GangRow(Struct, frozen=True):
     others: int = 0
 
 
-def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Line]:
+def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Part]:
     """One row per domain, the best first, and which one is taken; with many, those with the same verdict share a row.
     Lines are limited by ``look.width``.
     """
@@ -80,17 +79,17 @@ def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Line]:
     has_room = room_beside((*columns, why), look) + GAP >= 0
     if has_room and any(part.text for part in why.cells):
         columns.append(why)
-    yield from tabulated(columns, headers=look.headers)
+    yield laid_out(columns, look, "domain")
     if rest:
         count = sum(row.others + 1 for row in rest)
         fitting = sum(row.others + 1 for row in rest if row.domain.fits)
-        yield from folded(look, f"and {count_of(count, 'more domain')}, of which {fitting or 'none'} fit")
+        yield folded(f"and {count_of(count, 'more domain')}, of which {fitting or 'none'} fit")
     if not has_room:
         whys = ((name, _why_not(row.domain)) for name, row in zip(names, shown, strict=True))
-        yield from because((pair for pair in whys if pair[1]), look, _MAX_STUCK)
+        yield from because((pair for pair in whys if pair[1]), _MAX_STUCK)
     if any(domain.fits for domain in gang.domains):
         key = "SCORE: members that fit + how much of the domain is taken then, each 0 to 100"
-        yield from folded(look, Cell(key, Tone.FAINT))
+        yield folded(Cell(key, Tone.FAINT))
 
 
 def _alike(domains: Sequence[GangDomain]) -> list[_GangRow]:
@@ -137,12 +136,12 @@ _MAX_BAR, _BARS_PER_WIDTH = 30, 6
 _NAMES_PER_WIDTH = 3
 
 
-def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
+def picture(report: SimulateReport, look: Look) -> Iterator[Part]:
     """Lines that ``look.width`` bounds."""
-    yield from flowed([_headline(report), provenance([report])], look, indent="")
+    yield from flowed([_headline(report), provenance([report])], look, indent="", weight=Weight.VERDICT)
     if report.unfinished is not None:
-        yield from folded(look, Cell(report.unfinished.sentence, Tone.BAD))
-    yield from flowed(_constraint_phrases(report), look)
+        yield folded(Cell(report.unfinished.sentence, Tone.BAD), weight=Weight.SUBJECT)
+    yield from flowed(_constraint_phrases(report), look, weight=Weight.REASON)
     if report.grouping is not None:
         yield from _domains(report, report.grouping, look)
     else:
@@ -152,18 +151,18 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
     if ties and report.seed is None:
         were = "was a tie" if ties == 1 else "were ties"
         tied = f"{ties:,} of {report.placed:,} placements {were}, taken in {_tie_order(report)}"
-        yield from folded(look, Cell(tied, Tone.FAINT))
+        yield folded(Cell(tied, Tone.FAINT))
     if (sampled := sampling_sentence(report)) is not None:
-        yield from folded(look, Cell(sampled, Tone.FAINT))
+        yield folded(Cell(sampled, Tone.FAINT))
     yield from _run_rows(report, look)
     yield from flowed(deleted(report), look)
     if report.rollout is not None:
-        yield from folded(look, rollout_sentence(report.rollout))
-        yield from passes("Rollout", report.rollout, look)
+        yield folded(rollout_sentence(report.rollout))
+        yield passes("Rollout", report.rollout, look)
     if report.gang is not None:
         yield from domain_verdicts(report.gang, look)
     for sentence in (*alternatives(report), *cause(report)):
-        yield from folded(look, sentence)
+        yield folded(sentence, weight=Weight.REASON)
 
 
 def _tie_order(report: SimulateReport) -> str:
@@ -198,13 +197,13 @@ def _headline(report: SimulateReport) -> Line:
     ]
 
 
-def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
+def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Part]:
     """One row per domain with its nodes; one phrase for many that are all alike."""
     rows, between = _extremes(rows_of_key(report, key))
     if not any(row.change.after for row in rows):
         return
     if between and (sentence := _all_equal(report, key)):
-        yield from folded(look, sentence)
+        yield folded(sentence)
         return
     width = aim(look)
     columns = [
@@ -218,12 +217,11 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
         {row.change.value: by_domain.get(row.change.value, ()) for row in rows}, room_beside(columns, look)
     )
     columns.append(Laid("", [nodes.cells[row.change.value] for row in rows]))
-    for line in tabulated(columns, headers=False):
-        yield from wrapped(line, look.width, HANGING)
+    yield Rows([], [[Sentence(line, HANGING)] for line in tabulated(columns, headers=False)], short_key(key))
     if between:
         yield [Cell(f"{INDENT}and {count_of(between, 'domain')} between these")]
     if nodes.left_out:
-        yield from folded(look, Cell(f"node names: {nodes.left_out}", Tone.FAINT))
+        yield folded(Cell(f"node names: {nodes.left_out}", Tone.FAINT))
 
 
 def _extremes(rows: Sequence[PlacedDomain]) -> tuple[Sequence[PlacedDomain], int]:
@@ -274,7 +272,7 @@ def _nodes(report: SimulateReport, look: Look) -> Iterator[Line]:
         phrases.append(f"and {count_of(len(rest), 'more node')} {per_domain}")
     yield from flowed(phrases, look, gutter=" · ")
     if names != [escaped(node.name) for node in shown]:
-        yield from folded(look, Cell(f"node names: {prefix}{CUT}{suffix}", Tone.FAINT))
+        yield folded(Cell(f"node names: {prefix}{CUT}{suffix}", Tone.FAINT))
 
 
 def _losses(report: SimulateReport) -> Iterator[str]:
@@ -459,7 +457,7 @@ def sampling_sentence(report: SimulateReport) -> str | None:
     )
 
 
-def _run_rows(report: SimulateReport, look: Look) -> Iterator[Line]:
+def _run_rows(report: SimulateReport, look: Look) -> Iterator[Part]:
     """One row per run with the pods of each constraint's domains; with many runs, those with the greatest and smallest
     skew.
     """
@@ -474,8 +472,8 @@ def _run_rows(report: SimulateReport, look: Look) -> Iterator[Line]:
             for place, constraint in enumerate(report.constraints)
         ),
     ]
-    for line in tabulated(columns, headers=look.headers):
-        yield from wrapped(line, look.width, HANGING)
+    runs = laid_out(columns, look, "run")
+    yield replace(runs, rows=[[Sentence(line, HANGING)] for (line,) in runs.rows])
     if between:
         yield [Cell(f"{INDENT}and {count_of(between, 'run')} between these")]
 

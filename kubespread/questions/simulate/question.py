@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
+from kubespread.kube.owners import WorkloadName
 from kubespread.questions.plan.question import Deals, FailOn
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
@@ -35,6 +36,7 @@ from kubespread.wording import count_of, says, verb_of
 
 if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
+    from kubespread.questions.commands import Commands
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.simulate.report import SimulateReport
@@ -376,3 +378,13 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     @property
     def makes_room(self) -> bool:
         return self.preemption
+
+    def next_command(self, report: Sequence[SimulateReport], commands: Commands) -> str:
+        lacking = next((each for each in report if each.lacking), None)
+        if len(report) == 1 and lacking is not None:
+            return self.again(commands, "advise")
+        there = next((each for each in report if each.present), None)
+        if there is None:
+            return ""
+        kind, _, name = there.subject.partition("/")
+        return commands.of_workload("survive", WorkloadName(kind, there.pod.namespace, name))

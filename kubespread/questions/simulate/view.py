@@ -27,10 +27,11 @@ from kubespread.reports.gang import GangDomain, GangReport
 from kubespread.reports.parts import ConstraintReport, PreemptedPod, letter
 from kubespread.reports.reason_words import reasons_in
 from kubespread.views.constraints import placed_bars
-from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.lines import width_of
+from kubespread.views.look import Cell, Line, Look, Part, Tone, Weight
 from kubespread.views.rollouts import pass_frames, pods_at_start
 from kubespread.views.sheet import Column, Readers, Row, Sheet, count
-from kubespread.views.terminal import GAP, INDENT, Laid, aim, because, flowed, tabulated, told_apart, width_of
+from kubespread.views.terminal import GAP, INDENT, Laid, aim, because, flowed, laid_out, subject, told_apart
 from kubespread.views.view import Bars, Frame, NodeFacts, Tile, View, beside, source, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 
@@ -38,7 +39,7 @@ _LEAST_NAME = 16
 _WORKLOAD_HEADER, _SURVIVE = "WORKLOAD", "SURVIVE"
 
 
-def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
+def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
     """Lines limited by ``look.width``. Causes without room are listed below the lines."""
     names, causes = [escaped(name) for name in _names(reports)], [_cause(report) for report in reports]
     room = aim(look) - len(INDENT)
@@ -50,12 +51,12 @@ def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
     has_room = look.width is None or why.width + GAP <= room - columns[0].width
     if any(causes) and has_room:
         columns.append(why)
+    yield from flowed([_totals(reports)], look, indent="", weight=Weight.VERDICT)
     if look.headers:
-        yield from flowed([_overview_title(reports), provenance(reports)], look, indent="")
-    yield from tabulated(columns, headers=look.headers)
+        yield from subject([_overview_title(reports), provenance(reports)], look)
+    yield laid_out(columns, look, "workload")
     if not has_room:
-        yield from because(((name, why) for name, why in zip(names, causes, strict=True) if why), look, len(names))
-    yield from flowed([_totals(reports)], look, indent="")
+        yield from because(((name, why) for name, why in zip(names, causes, strict=True) if why), len(names))
     yield from flowed(_sampled(reports), look, indent="")
     if look.headers:
         yield from flowed(_hints(reports, columns), look, indent="")
@@ -151,7 +152,7 @@ def _hints(reports: Sequence[SimulateReport], columns: Sequence[Laid]) -> Iterat
     if any(column.header == _SURVIVE for column in columns):
         keys = dict.fromkeys(short_key(report.grouping) for report in reports if report.grouping is not None)
         yield [Cell(f"{_SURVIVE}: replicas left when the fullest {' or '.join(keys)} is lost", Tone.FAINT)]
-    yield [Cell("-v or --name NAME: where the replicas of each land", Tone.FAINT)]
+    yield [Cell("--full or --name NAME: where the replicas of each land", Tone.FAINT)]
 
 
 def account_of(reports: Iterable[SimulateReport]) -> AutoscalingReport | None:
@@ -303,7 +304,7 @@ def _together(moves: Sequence[tuple[SimulateReport, Placement]]) -> int:
     return max(1, -(-len(moves) // _MAX_FRAMES))
 
 
-def _lines(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
+def _lines(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
     """One workload as a picture, several as one line each unless shown in full."""
     if len(reports) > 1 and not look.in_full:
         yield from overview(reports, look)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.questions.question import (
@@ -18,6 +19,7 @@ from kubespread.questions.question import (
 )
 
 if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
     from kubespread.questions.survive.report import SurviveReport
 
 
@@ -107,3 +109,11 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
             is_for_scripts=True,
         ),
     ] = ()
+
+    def next_command(self, report: SurviveReport, commands: Commands) -> str:
+        from kubespread.questions.survive.report import badness
+
+        worst = min(report.losses, key=badness, default=None)
+        if worst is None or not worst.remaining:
+            return ""
+        return commands.of("pending", *(f"--fail {quote(f'{worst.topology_key}={value}')}" for value in worst.values))

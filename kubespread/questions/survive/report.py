@@ -395,7 +395,7 @@ def _of_key(losses: Sequence[DomainLoss], *, in_pairs: bool) -> Iterator[tuple[_
         ranked = [(_NONE, f"any one of {all_of} can be lost: no pod stays pending, no workload runs short")]
     elif standing:
         (rank, sentence), safe = ranked[0], sum(not loss.trouble for loss in standing)
-        ranked[0] = rank, f"{sentence}; {f'{safe:,}' if safe else 'none'} of {all_of} can be lost"
+        ranked[0] = rank, f"{f'{safe:,}' if safe else 'none'} of {all_of} can be lost: {sentence}"
     yield from ranked
     if gone:
         yield _NONE, f"{_listed(gone, 'and')} {verb_of(len(gone), 'are')} lost already"

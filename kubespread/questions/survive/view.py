@@ -21,7 +21,7 @@ from kubespread.questions.survive.report import (
     domain_name,
 )
 from kubespread.reports.happened import NodeEviction, eviction_order
-from kubespread.views.look import Cell, Line, Look, Tone
+from kubespread.views.look import Cell, Line, Look, Tone, Weight
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
 from kubespread.views.terminal import folded, together
 from kubespread.views.view import Frame, Held, Tile, View, about, held_after, held_before, unwanted, whose
@@ -266,7 +266,7 @@ def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     if look.headers:
         grown = [_GROWN] if any(loss.still_pending for loss in report.losses) else []
         remade = [_NOT_REMADE] if any(loss.not_made_again for loss in report.losses) else []
-        yield from folded(look, Cell("; ".join((_IF_DELETED, *grown, *remade)), Tone.FAINT))
+        yield folded(Cell("; ".join((_IF_DELETED, *grown, *remade)), Tone.FAINT))
     domains = Counter(workload.workload for loss in report.losses for workload in loss.short)
     columns = [
         *_SHORT,
@@ -279,7 +279,7 @@ def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     said = {message for loss in report.losses for message in (loss.message, loss.message_after_removal)}
     whys = ((escaped(row.workload), why) for _, row in short.on_screen(look)[0] for why in _whys(row))
     for why, names in together((name, why) for name, why in whys if why not in said).items():
-        yield from folded(look, f"{', '.join(names[:3])}: {why}")
+        yield folded(f"{', '.join(names[:3])}: {why}", weight=Weight.REASON)
 
 
 def _whys(row: ShortWorkload) -> Iterable[str]:
@@ -291,16 +291,16 @@ def _whys(row: ShortWorkload) -> Iterable[str]:
 def _of_key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Sheet[DomainLoss] | Line]:
     sheet = Sheet(
         title="", columns=[replace(column, short=key.upper()) if column is _DOMAIN else column for column in _LOSS],
-        rows=losses, most=_MAX_ROWS, few=lambda rows: sorted(rows, key=badness)[:_MAX_ROWS], noun=key, note=_troubled,
+        rows=sorted(losses, key=badness), most=_MAX_ROWS, noun=key, note=_troubled,
     )  # fmt: skip
     yield sheet
     named = ((domain_name(loss), text) for loss in sheet.on_screen(look)[0] for text in _remarks(loss))
     for text, names in together(named).items():
         more = [f"{len(names) - 3} more"] if len(names) > 3 else []
-        yield from folded(look, f"{', '.join([*names[:3], *more])}: {text}")
+        yield folded(f"{', '.join([*names[:3], *more])}: {text}", weight=Weight.REASON)
     for loss in losses if look.in_full else ():
         if loss.nodes > 1 and loss.evictions:
-            yield from folded(look, f"{domain_name(loss)}: evicted: {eviction_order(loss.evictions)}")
+            yield folded(f"{domain_name(loss)}: evicted: {eviction_order(loss.evictions)}")
 
 
 def _troubled(hidden: Sequence[DomainLoss]) -> str:

@@ -21,6 +21,7 @@ from kubespread.questions.question import (
 )
 
 if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
     from kubespread.questions.upgrade.report import UpgradeReport
     from kubespread.questions.workloads_asked import WorkloadsAsked
     from kubespread.snapshot.snapshot import Snapshot
@@ -122,3 +123,8 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
     def asked_in(self, snapshot: Snapshot) -> WorkloadsAsked:
         """The workloads by whose pods it is judged. Raises UsageError for an invalid selector or name."""
         return workloads_in(snapshot, self.namespace, self.selector, self.workloads)
+
+    def next_command(self, report: UpgradeReport, commands: Commands) -> str:
+        if report.blocked is not None:
+            return commands.of_nodes("removable", *report.blocked.nodes[:1])
+        return commands.of("pending", "-A") if report.pending else commands.of_nodes("capacity")

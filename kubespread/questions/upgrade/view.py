@@ -107,7 +107,7 @@ def _parts(report: UpgradeReport, look: Look) -> Iterator[Sheet[_Numbered] | Lin
     if len(shown) < len(numbered):
         skipped = [step for _, step in numbered[: -len(shown)]]
         evicted, placed = sum(step.evicted for step in skipped), sum(step.placed for step in skipped)
-        text = f"{len(skipped):,} steps before: {evicted:,} evicted, {placed:,} placed (-v shows all)"
+        text = f"{len(skipped):,} steps before: {evicted:,} evicted, {placed:,} placed (--full)"
         yield [Cell(f"{INDENT}{text}", Tone.FAINT)]
     # What distinguishes each node from the others of its pool, even with a single row.
     names = [escaped(name) for name in report.nodes]

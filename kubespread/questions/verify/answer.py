@@ -14,6 +14,7 @@ from shlex import quote
 from typing import Any, Literal, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from kubespread.candidate.replicas import autoscalers_of
 from kubespread.candidate.sources import Reference
@@ -130,7 +131,7 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
         raise UsageError("verify needs a file of promises; --suggest prints one of what holds today")
     notes, source = scene.notes, scene.source
     # No other question applies manifests.
-    commands = Commands(scene.snapshot, None if source is None else source.context, "", tuple(options_of(question)))
+    commands = replace(Commands.about(scene.snapshot, ""), autoscaling=tuple(options_of(question)))
     question = msgspec.structs.replace(question, **with_files_read(question))
     if question.filename:
         scene = _with_manifests(question, scene)

@@ -56,11 +56,11 @@ def _first_held(rows: Sequence[VerifiedClause]) -> Sequence[VerifiedClause]:
     return rows[: sum(row.state != "held" for row in rows) + _MAX_HELD]
 
 
-def _line(row: VerifiedClause, look: Look) -> Iterator[Line]:
+def _line(row: VerifiedClause, _look: Look) -> Iterator[Line]:
     """What became of it; below it, where it does not hold, the command that shows more."""
     place, hanging = "" if row.line is None else f"line {row.line}: ", HANGING + _WIDTH
     state = Cell(f"{row.state:{_WIDTH}}", _TONES[row.state])
-    yield from folded(look, state, f" {place}{row.sentence}", hanging=hanging)
+    yield folded(state, f" {place}{row.sentence}", hanging=hanging)
     if row.state != "held":
         # Folded it could not be copied.
         yield [Cell(" " * (hanging + 1) + row.command, Tone.FAINT)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from kubespread.views.lines import CUT
 from kubespread.views.page.parts import breakable, of_bars, text
-from kubespread.views.terminal import CUT, shared
+from kubespread.views.terminal import shared
 from kubespread.views.view import Bar, Bars
 from kubespread.wording import count_of
 

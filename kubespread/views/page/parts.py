@@ -24,9 +24,10 @@ from kubespread.questions.map.report import (
     state_word,
     states_in_full,
 )
+from kubespread.views.lines import CUT, cut_end
 from kubespread.views.look import Tone
 from kubespread.views.sheet import ALWAYS, Drawn, Row, Table, is_numeric
-from kubespread.views.terminal import CUT, cut_end, shared
+from kubespread.views.terminal import shared
 from kubespread.views.view import Bars, Listing, Tile, View, tables_of, with_nodes
 from kubespread.wording import EMPTY, count_of, short_key
 

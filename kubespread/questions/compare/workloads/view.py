@@ -145,7 +145,7 @@ def view(report: CompareWorkloadsReport) -> View:
         names=[row.workload for row in report.workloads],
         heading=lambda look: heading([Cell(title, Tone.STRONG)], report, "", look),
         answer_tone=Tone.GOOD if report.same else Tone.BAD,
-        parts=lambda look: _parts(report, look),
+        parts=lambda _: _parts(report),
         remarks="among",
         tiles=[
             Tile("workloads differ", f"{len(report.workloads):,}", Tone.WARN if report.workloads else Tone.GOOD),
@@ -159,17 +159,17 @@ def view(report: CompareWorkloadsReport) -> View:
     )  # fmt: skip
 
 
-def _parts(report: CompareWorkloadsReport, look: Look) -> Iterator[Sheet[WorkloadDifference] | Line]:
+def _parts(report: CompareWorkloadsReport) -> Iterator[Sheet[WorkloadDifference] | Line]:
     yield Sheet(title="", columns=(), rows=report.workloads, most=_MAX_ROWS, noun="workload", drawn=_drawn)
     if report.workloads and report.unchanged:
         yield [Cell(f"{INDENT}{count_of(report.unchanged, 'workload')} as before", Tone.FAINT)]
-    yield from remarks(report.answer, look)
+    yield from remarks(report.answer)
 
 
 def _drawn(row: WorkloadDifference, look: Look) -> Iterator[Line]:
     tone = _tone(row)
     changes = Cell(f"  {', '.join(row.changes)}", Tone.PLAIN if tone is Tone.WARN else tone)
-    yield from folded(look, Cell(row.workload.called, Tone.STRONG), changes)
+    yield folded(Cell(row.workload.called, Tone.STRONG), changes)
     yield from flowed(_details(row), look, gutter=" · ", indent=INDENT * 2)
 
 

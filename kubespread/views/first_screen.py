@@ -1,0 +1,128 @@
+"""What a terminal of few rows shows of an answer: the verdict, the first rows of each table, a line for each reason;
+the rest is counted. Nobody else knows how many rows there are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+from msgspec import Struct
+
+from kubespread.views.lines import CUT, rows_of, wrapped
+from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone, Weight
+from kubespread.wording import count_of
+
+_VERDICT_LINES = 2
+_ROWS_AT_ONCE, _LINES_AT_ONCE, _DETAILS = 4, 2, 40
+"""A table comes after so many rows of the one before it, a reason after so many rows of the first one, and everything
+else after as many.
+"""
+
+
+def whole(parts: Iterable[Part], look: Look) -> Iterator[Line]:
+    """All of it, in lines that ``look.width`` bounds."""
+    for part in parts:
+        for line in chain(part.header, *part.rows, part.below) if isinstance(part, Rows) else [part]:
+            yield from _lines(line, look.width)
+
+
+def _lines(line: Line, width: int | None) -> Iterator[Line]:
+    return wrapped(line, width, line.hanging) if isinstance(line, Sentence) else iter([line])
+
+
+class _Piece(Struct, frozen=True):
+    """What is shown or left out as one."""
+
+    weight: int
+    """The smallest come first; 0 for what is always shown."""
+    group: int
+    """Of which nothing is shown once something is left out."""
+    lines: Sequence[Line]
+    noun: str = "line"
+    most: int = 1
+    """Lines of a sentence."""
+
+    def short(self, width: int) -> Sequence[Line]:
+        return [short for line in self.lines for short in _cut(line, width, self.most)]
+
+    def full(self, width: int) -> Sequence[Line]:
+        return [part for line in self.lines for part in _lines(line, width)]
+
+
+def first_screen(parts: Iterable[Part], following: Iterable[Line], look: Look) -> Iterable[Line]:
+    """At most ``look.rows`` lines, those ``following`` included: all parts where there is room, else as much of what
+    matters most, in its order.
+    """
+    assert look.rows is not None, "a terminal has rows"
+    assert look.width is not None, "and columns"
+    parts, width = [*parts], look.width
+    rows = look.rows - _height(following, width)
+    everything = [*whole(parts, look)]
+    hidden = Counter({part.noun: part.hidden for part in parts if isinstance(part, Rows) and part.hidden})
+    if not hidden and _height(everything, width) <= rows:
+        return everything
+    pieces = [*_pieces(parts)]
+    shown, room = _chosen(pieces, width, rows - 1)
+    hidden.update(Counter(piece.noun for place, piece in enumerate(pieces) if place not in shown))
+    lines = list[Line]()
+    for place, piece in enumerate(pieces):
+        if place in shown:
+            short, full = piece.short(width), piece.full(width)
+            # What room is left goes to the sentences that were cut.
+            more = _height(full, width) - _height(short, width)
+            is_full = more <= room and piece.weight > 0
+            room -= more if is_full else 0
+            lines += full if is_full else short
+    rest = ", ".join(count_of(number, f"more {noun}") for noun, number in hidden.items())
+    return [*lines, [Cell(f"{CUT} {f'and {rest}' if rest else 'shortened'}: --full", Tone.FAINT)]]
+
+
+def _chosen(pieces: Sequence[_Piece], width: int, room: int) -> tuple[Collection[int], int]:
+    """The places of those that have room when each sentence takes a line, and how many lines are left."""
+    shown, closed = set[int](), set[int]()
+    for place, piece in sorted(enumerate(pieces), key=lambda pair: pair[1].weight):
+        height = _height(piece.short(width), width)
+        if not piece.weight or (height <= room and piece.group not in closed):
+            shown.add(place)
+            room -= height
+        else:
+            closed.add(piece.group)
+    return shown, room
+
+
+def _pieces(parts: Iterable[Part]) -> Iterator[_Piece]:
+    tables = reasons = details = 0
+    for part in parts:
+        if isinstance(part, Rows):
+            tables += 1
+            for place, row in enumerate(part.rows):
+                lines = [*part.header, *row] if place == 0 else row
+                yield _Piece(1 + place + _ROWS_AT_ONCE * (tables - 1), tables, lines, part.noun)
+        for line in part.below if isinstance(part, Rows) else [part] if part else []:
+            weight = line.weight if isinstance(line, Sentence) else Weight.DETAIL
+            if weight in (Weight.VERDICT, Weight.SUBJECT):
+                yield _Piece(0, 0, [line], most=_VERDICT_LINES if weight is Weight.VERDICT else 1)
+            elif weight is Weight.REASON:
+                reasons += 1
+                yield _Piece(1 + _LINES_AT_ONCE * reasons, -1, [line])
+            else:
+                details += 1
+                yield _Piece(_DETAILS + details, -2, [line])
+
+
+def _height(lines: Iterable[Line], width: int) -> int:
+    """In rows of a terminal, which folds commands that are too wide for it."""
+    return sum(rows_of("".join([part.text for part in line]), width) for line in lines)
+
+
+def _cut(line: Line, width: int, most: int) -> Sequence[Line]:
+    """A sentence in at most so many lines; anything else stays as it is, to be copied."""
+    if not isinstance(line, Sentence):
+        return [line]
+    lines = [*wrapped(line, width, line.hanging)]
+    if len(lines) > most:
+        *lines, last = islice(wrapped(line, width - len(CUT), line.hanging), most)
+        lines.append([*last, Cell(CUT)])
+    return lines

@@ -1,0 +1,100 @@
+"""Text on a terminal: how wide it is, where it is cut or folded, and how its tones are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from kubespread.views.look import Cell, Line, Tone
+
+CUT = "…"
+_WIDEST = 2
+"""Columns of the widest character."""
+_WORDS = re.compile(r"\s+|\S+")
+_STYLES = {Tone.GOOD: "32", Tone.WARN: "33", Tone.BAD: "31", Tone.FAINT: "2", Tone.STRONG: "1"}
+"""As terminals number them: green, yellow, red, dim and bold."""
+
+
+def width_of(text: str) -> int:
+    """In columns of a terminal: wide characters take two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    # Its tables take as long to import as all the rest of a short answer in a pipe.
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def cut_end(text: str, width: int) -> str:
+    """The beginning of ``text``, in at most ``width`` columns."""
+    return text if width_of(text) <= width else _start(text, width - 1) + CUT
+
+
+def cut_middle(text: str, width: int, beginning: int | None = None) -> str:
+    """Beginning and end, and more of the end, which is what tells the names of nodes and pods apart; or as much of the
+    ``beginning`` as is said.
+    """
+    if width_of(text) <= width:
+        return text
+    start = _start(text, (width - 1) // 3 if beginning is None else beginning)
+    end = _start(text[::-1], width - 1 - width_of(start))[::-1]
+    while end and not width_of(end[0]):
+        end = end[1:]
+    return f"{start}{CUT}{end}"
+
+
+def _start(text: str, width: int) -> str:
+    kept = text[:width]
+    while width_of(kept) > width:
+        kept = kept[:-1]
+    return kept
+
+
+def rows_of(text: str, width: int) -> int:
+    """How many rows a terminal folds it into."""
+    return max(1, -(-width_of(text) // width))
+
+
+def line_width(line: Line) -> int:
+    return sum(width_of(part.text) for part in line)
+
+
+def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
+    """``line`` in as many lines as its words need, those after the first indented; any width takes one character."""
+    if width is None or line_width(line) <= width:
+        yield line
+        return
+    width = max(width, indent + _WIDEST)
+    current, used = list[Cell](), 0
+    for part in line:
+        for word in _WORDS.findall(part.text):
+            size = width_of(word)
+            if used + size > width and used > indent:
+                yield current
+                current, used = [Cell(" " * indent)], indent
+                if word.isspace():
+                    continue
+            while used + size > width:
+                fitting = _start(word, width - used)
+                yield [*current, Cell(fitting, part.tone)]
+                word = word[len(fitting) :]
+                current, used, size = [Cell(" " * indent)], indent, width_of(word)
+            if current and current[-1].tone == part.tone:
+                word = current.pop().text + word
+            current.append(Cell(word, part.tone))
+            used += size
+    yield current
+
+
+def written(lines: Iterable[Line], *, color: bool) -> str:
+    """``lines`` as text for a terminal, without blanks at their ends."""
+    return "".join(f"{_written(line, color=color)}\n" for line in lines)
+
+
+def _written(line: Line, *, color: bool) -> str:
+    if not color:
+        return "".join([part.text for part in line]).rstrip()
+    last = next((place for place in range(len(line) - 1, -1, -1) if line[place].text.strip()), -1)
+    return "".join(
+        [f"\x1b[{_STYLES[part.tone]}m{part.text}\x1b[0m" if part.tone else part.text for part in line[: last + 1]]
+    ).rstrip()
