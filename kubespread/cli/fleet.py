@@ -48,8 +48,8 @@ class FleetOptions(ClusterOptions):
         list[Path] | None,
         valued(
             "-S", "--snapshot", metavar="PATTERN",
-            help="Clusters from files, directories and archives whose names match, quoted: 'fleet/*.json.gz'; ** is "
-            "folders at any depth. Repeatable.",
+            help="Clusters from files, directories and archives whose names match, as the files that are named without "
+            "it: 'fleet/**/*.json.gz', quoted; ** is folders at any depth. Repeatable.",
         ),
     ] = None  # fmt: skip
     contexts: Annotated[
@@ -69,7 +69,7 @@ class FleetOptions(ClusterOptions):
 
         if not (self.snapshot or self.contexts):
             raise UsageError(
-                "which clusters? Name files with -S 'fleet/*.json.gz', or contexts with --contexts 'prod-*'"
+                "which clusters? Before the question, name files (fleet/*.json.gz), or contexts (--contexts 'prod-*')"
             )
         if not self.contexts:
             for each in fields(ClusterOptions):
@@ -116,17 +116,17 @@ class FleetCommand(OrderedCommand):
 def fleet(*, called: typer.Context, clusters: FleetOptions) -> int:
     """Ask many clusters the same question: a row for each, the worst first, with its verdict and how old it is.
 
-    Options that name clusters come before the question, its own options after it. A cluster that cannot be reached or
+    Clusters are named before the question, its own options after it. A cluster that cannot be reached or
     read gets a row with the reason; the others still answer, and running ones are waited for side by side. The exit
     code is 1 if the question alone would end with 1 for any cluster, else 3 if it would not end with 0 or has no answer
     for any, else 0. -o json has each cluster's report, --html a tile for each.
 
     \b
     Examples:
-      kubespread fleet -S 'fleet/*.json.gz' audit -A --fail-on violated
+      kubespread fleet fleet/*.json.gz audit -A --fail-on violated
       kubespread fleet --contexts 'prod-*' pending -A --html fleet.html
       kubespread fleet --contexts '*' simulate web.yaml --replicas 9
-      kubespread fleet -S 'fleet/*' compare -A --kube-version 1.36 --kube-version 1.37
+      kubespread fleet fleet/* compare -A --kube-version 1.36 --kube-version 1.37
       kubespread fleet --contexts 'prod-*' snapshot -o fleet/
     """
     called.obj = clusters
@@ -270,20 +270,36 @@ class _Saving:
 
 
 class FleetGroup(HelpingGroup):
-    """The questions and ``snapshot``, each built only when it is asked for."""
+    """The questions and ``snapshot``, each built only when it is asked for, after the files that it is asked of."""
+
+    has_files = True
 
     def __init__(self, **attributes: Any) -> None:
-        super().__init__(**attributes)
+        super().__init__(**{**attributes, "subcommand_metavar": "[FILE]... COMMAND [ARGS]..."})
         self.commands = MadeWhenAsked((*QUESTIONS, "snapshot"), _made)  # type: ignore[assignment]  # a group that is complete only reads it
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*self.commands]
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        word = args[0]
-        if word not in self.commands and not ctx.resilient_parsing and Path(word).exists():
-            ctx.fail(f"{word} is not a question: quote a pattern, as in -S 'fleet/*.json.gz'")
-        return super().resolve_command(ctx, args)
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [*self._files_as_options(ctx, args)])
+
+    def _files_as_options(self, ctx: Any, args: list[str]) -> Iterator[str]:
+        """Files before the question as ``-S`` has them; one that is called like a question needs that itself."""
+        parser = self.make_parser(ctx)
+        while args:
+            rest = parser.parse_args([*args])[1]
+            yield from args[: len(args) - len(rest)]
+            if not rest or rest[0] in self.commands or not _is_file(rest[0]):
+                yield from rest
+                return
+            yield from ("-S", rest[0])
+            args = rest[1:]
+
+
+def _is_file(word: str) -> bool:
+    """Whether it is one, or looks like one that is not there: a mistyped question does not."""
+    return Path(word).exists() or bool({*word} & {*"./*?["})
 
 
 def _made(name: str) -> Any:

@@ -52,8 +52,10 @@ def completed(home: dict[str, str], *words: str, shell: str = "zsh", **more: str
 
 CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "a command": (["ex"], "", ["explain"]),
-    "a question for a fleet": (["fleet", "-S", "f/*.json", "au"], "", ["audit"]),
-    "what else a fleet is asked for": (["fleet", "sn"], "", ["snapshot"]),
+    "a question for a fleet": (["fleet", "-S", "f/*.json", "au"], "files", ["audit"]),
+    "a question for files of a fleet": (["fleet", "f/a.json", "f/b.json", "au"], "files", ["audit"]),
+    "what else a fleet is asked for": (["fleet", "sn"], "files", ["snapshot"]),
+    "nodes of a file of a fleet": (["fleet", SHOP, "pending", "--drain", "c"], "", ["c1", "c2"]),
     "an option of a fleet's question": (["fleet", "--contexts", "*", "audit", "--fail-on", "ri"], "", ["risk"]),
     "no cluster behind a fleet's question": (["fleet", "audit", "--snap"], "", []),
     "contexts of a fleet": (["fleet", "--contexts", "pr"], "", ["prod"]),

@@ -69,14 +69,18 @@ CASES = {
     "no file matches": Case("-S 'x*' audit", 2, "", "error: no file matches 'x*'\n"),
     "no cluster is named": Case(
         "audit -A", 2, "",
-        "error: which clusters? Name files with -S 'fleet/*.json.gz', or contexts with --contexts 'prod-*'\n",
+        "error: which clusters? Before the question, name files (fleet/*.json.gz), or contexts (--contexts 'prod-*')\n",
     ),
     "a question that is unknown": Case(
         "-S '*' xyz", 2, "", "error: No such command 'xyz'. (see 'kubespread fleet --help')\n",
     ),
-    "a pattern without quotes": Case(
-        "-S ap.yaml eu.yaml us.yaml audit", 2, "",
-        "error: eu.yaml is not a question: quote a pattern, as in -S 'fleet/*.json.gz' (see 'kubespread fleet --help')\n",
+    "files that a shell has found": Case("ap.yaml eu.yaml us.yaml audit -q -o name", 1, "ap.yaml\neu.yaml\n"),
+    "a pattern without quotes": Case("-S ap.yaml eu.yaml us.yaml audit -q -o name", 1, "ap.yaml\neu.yaml\n"),
+    "a pattern without -S": Case("'[eu]*.yaml' audit -q -o name", 0, "eu.yaml\n"),
+    "a file that does not exist": Case("us.yaml eu.json audit", 2, "", "error: no file matches 'eu.json'\n"),
+    "a question that is mistyped": Case(
+        "us.yaml audt", 2, "",
+        "error: No such command 'audt'. Did you mean 'audit'? (see 'kubespread fleet --help')\n",
     ),
     "there is time for none": Case(
         "-S '*.yaml' audit -A -q -o csv --timeout 0.001ms", 3, "cluster,verdict,passes,age_seconds,answer\n",

@@ -316,8 +316,8 @@ def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
     """What the word of ``line`` may become, each beginning as it does."""
     if line.is_option:
         return Candidates(tuple(_options(line)))
-    if line.parameter is None:
-        return Candidates(tuple(_commands(line)))
+    if line.parameter is None or (line.parameter.is_argument and line.following):
+        return Candidates(tuple(_commands(line)), files=line.parameter is not None)
     source = source_of(line.command, line.parameter)
     values = source(line, environment) if source is not None else ()
     words = (

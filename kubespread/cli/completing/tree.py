@@ -50,6 +50,7 @@ class Command(msgspec.Struct, frozen=True):
         return next((parameter for parameter in self.parameters if parameter.is_argument), None)
 
 
+_FILES_BEFORE_A_COMMAND = Parameter("snapshot", metavar="FILE", is_argument=True, is_repeatable=True)
 Commands = dict[str, Command]
 """By name, in the order of ``--help``; what follows another command has the name of that before its own."""
 
@@ -87,7 +88,8 @@ def _commands(group: Any, before: str) -> Iterator[tuple[str, Command]]:
     for name, command in group.commands.items():
         if not command.hidden:
             parameters = tuple(_parameter(part) for part in command.params if not _is_hidden(part))
-            yield f"{before}{name}", Command(_first_sentence(command.help), parameters)
+            files = (_FILES_BEFORE_A_COMMAND,) if getattr(command, "has_files", False) else ()
+            yield f"{before}{name}", Command(_first_sentence(command.help), (*parameters, *files))
             if hasattr(command, "commands"):
                 yield from _commands(command, f"{before}{name} ")
 
@@ -199,6 +201,8 @@ def read_line(words: Sequence[str], commands: Commands) -> Line:
                 line.flags.append(text)
         elif text in (following := line.following):
             line.command = f"{line.command} {text}".strip()
+        elif following and (files := line.of.argument) is not None:
+            line.values.setdefault(files.name, []).append(text)
         elif following:
             # Nothing is known of what follows a command that does not exist.
             line.command = ""
