@@ -158,7 +158,7 @@ CONVERSATION = (
     ),
     Question(
         "What happens when the spot nodes go away?", "aws12", [("survive", {"keys": [CAPACITY]})],
-        "none of 2 capacityTypes can be lost: losing capacityType ON_DEMAND or SPOT leaves up to 9 workloads short, at "
+        "none of 2 capacityTypes can be lost: losing any capacityType leaves up to 9 workloads short, at "
         "worst shop/Deployment/web without ON_DEMAND: 0 of 9 ready, also once the nodes are deleted",
         lambda report: next(
             (loss["lost"], {row["workload"] for row in loss["workloads"]})

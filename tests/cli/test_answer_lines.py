@@ -34,7 +34,7 @@ NOTHING = {
     "report": ([], "0 critical, 2 warnings, 1 notice of 1 workload on 2 nodes"),
     "check": (["--select", "KS001"], "nothing found in 1 workload"),
     "survive": (
-        [], "none of 2 zones can be lost: losing zone a or b leaves 1 pod pending until the nodes are deleted",
+        [], "none of 2 zones can be lost: losing any zone leaves 1 pod pending until the nodes are deleted",
     ),
     "removable": (["n0"], "1 of 1 node can go alone: n0"),
     "advise": ([POD], "2 of 2 nodes fit: no change is needed"),

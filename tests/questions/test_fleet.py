@@ -98,7 +98,7 @@ CASES = {
     "requirements are those of the question": Case(
         {"eu": EVEN, "us": WAITING}, Survive(keys=(ZONE,), fail_on=("any",)),
         [
-            ("eu", "no", "no", "none of 2 zones can be lost: losing zone a or b takes 1 pod for good"),
+            ("eu", "no", "no", "none of 2 zones can be lost: losing any zone takes 1 pod for good"),
             ("us", "yes", "yes", "any one of 1 zone can be lost: no pod stays pending, no workload runs short"),
         ],
         "2 clusters: 1 no, 1 yes", "no",

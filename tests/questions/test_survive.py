@@ -185,8 +185,8 @@ ANSWERS: dict[str, tuple[list[Data], tuple[str, ...], tuple[tuple[str, ...], ...
     "what ends with the Node objects": (
         [*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spread())], (), (("pending", "short"),) * 3,
         (
-            "none of 3 zones can be lost: losing zone a, b or c leaves 1 pod pending until the nodes are deleted",
-            "losing zone a, b or c leaves Deployment/web short: 2 of 3 ready until the nodes are deleted",
+            "none of 3 zones can be lost: losing any zone leaves 1 pod pending until the nodes are deleted",
+            "losing any zone leaves Deployment/web short: 2 of 3 ready until the nodes are deleted",
         ),
     ),
     "what each zone does is said of that zone alone": (
@@ -277,8 +277,8 @@ AFTER: dict[str, tuple[tuple[str, ...], dict[str, Any], list[tuple[str, int, int
     "a zone first: what it leaves behind counts with each of the others": (
         ("fail=zone=a",), {}, [("b", 2, 0), ("c", 2, 0)],
         (
-            "after fail zone=a, none of 2 zones can be lost: losing zone b or c leaves 2 pods pending until the nodes are deleted",
-            "after fail zone=a, losing zone b or c leaves Deployment/web short: 1 of 3 ready until the nodes are deleted",
+            "after fail zone=a, none of 2 zones can be lost: losing any zone leaves 2 pods pending until the nodes are deleted",
+            "after fail zone=a, losing any zone leaves Deployment/web short: 1 of 3 ready until the nodes are deleted",
             "fail zone=a alone leaves 1 pod pending until the nodes are deleted, and leaves 1 workload short",
         ),
     ),
@@ -292,8 +292,8 @@ AFTER: dict[str, tuple[tuple[str, ...], dict[str, Any], list[tuple[str, int, int
     "two at the same time": (
         (), {"pairs": True}, [("a+b", 2, 0), ("a+c", 2, 0), ("b+c", 2, 0)],
         (
-            "none of 3 pairs of zones can be lost: losing zone a+b, a+c or b+c leaves 2 pods pending until the nodes are deleted",
-            "losing zone a+b, a+c or b+c leaves Deployment/web short: 1 of 3 ready until the nodes are deleted",
+            "none of 3 pairs of zones can be lost: losing any pair leaves 2 pods pending until the nodes are deleted",
+            "losing any pair leaves Deployment/web short: 1 of 3 ready until the nodes are deleted",
         ),
     ),
 }  # fmt: skip

@@ -16,7 +16,7 @@ from tests.world.clusters import deployment
 
 WEB = deployment("web", ("n1", "n2"), cpu="3")
 TWO = [machine("n1", "a", pool="pool"), machine("n2", "b", pool="pool")]
-NEITHER = "none of 2 zones can be lost: losing zone a or b leaves 1 pod pending, also once the nodes are deleted"
+NEITHER = "none of 2 zones can be lost: losing any zone leaves 1 pod pending, also once the nodes are deleted"
 SAFE = "once the nodes are deleted and cluster-autoscaler has added others, any one of 2 zones can be lost"
 ADDS, INSIDE = "cluster-autoscaler adds", "its nodes would be in what is lost"
 ASSUMED = "karpenter (assumed from NodePool any, new nodes like node n1)"
@@ -61,7 +61,7 @@ CASES = {
         [
             "once the nodes are deleted and cluster-autoscaler has added others, any one of 2 nodes can be lost",
             f"losing node n1 or n2: {ADDS} 1 node, none still pending",
-            "without cluster-autoscaler, none of 2 nodes can be lost: losing node n1 or n2 leaves 1 pod pending, also "
+            "without cluster-autoscaler, none of 2 nodes can be lost: losing any node leaves 1 pod pending, also "
             "once the nodes are deleted",
         ],
         keys=("hostname",),
@@ -81,7 +81,7 @@ CASES = {
         "no",
         [
             "once the nodes are deleted and cluster-autoscaler has added others, none of 2 zones can be lost",
-            "without cluster-autoscaler, none of 2 zones can be lost: losing zone a or b takes 1 pod for good",
+            "without cluster-autoscaler, none of 2 zones can be lost: losing any zone takes 1 pod for good",
         ],
         [*TWO, pod("one", "n1"), pod("two", "n2")],
     ),

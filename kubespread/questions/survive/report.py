@@ -390,7 +390,11 @@ def _of_key(losses: Sequence[DomainLoss], *, in_pairs: bool) -> Iterator[tuple[_
         for trouble in loss.trouble:
             before, after = _pods(loss, trouble)
             groups.setdefault((trouble, before > 0, after > 0, loss.already_lost), []).append(loss)
-    ranked = sorted((_rank(alike, key[0]), trouble_of(alike, key[0])) for key, alike in groups.items())
+    some = "any pair" if in_pairs else f"any {domain_noun(losses[0].topology_key)}"
+    ranked = sorted(
+        (_rank(alike, key[0]), trouble_of(alike, key[0], some if 1 < len(alike) == len(standing) else ""))
+        for key, alike in groups.items()
+    )
     if not groups and standing:
         ranked = [(_NONE, f"any one of {all_of} can be lost: no pod stays pending, no workload runs short")]
     elif standing:
@@ -430,9 +434,11 @@ def _how_short(short: ShortWorkload) -> tuple[bool, float, int]:
     return not short.is_short_after_removal, remaining / short.wanted, -short.wanted
 
 
-def trouble_of(losses: Sequence[DomainLoss], trouble: Trouble) -> str:
-    """What losing any of some domains does, for one trouble that all of them have in the same end states."""
-    return f"{_losing(losses)} {_does(losses, trouble)}"
+def trouble_of(losses: Sequence[DomainLoss], trouble: Trouble, called: str = "") -> str:
+    """What losing any of some domains does, for one trouble that all of them have in the same end states; domains that
+    are ``called`` something together are not listed.
+    """
+    return f"{f'losing {called}' if called else _losing(losses)} {_does(losses, trouble)}"
 
 
 def troubles_of(loss: DomainLoss) -> str:
