@@ -216,7 +216,7 @@ class Answering:
 
     def give(
         self, answer: Any, parts: Sequence[tuple[str, Any]], *, writer: Writer, is_yes: bool | None = None,
-        look: Look | None = None, beside: Sequence[tuple[str, Any]] = (),
+        look: Look | None = None, beside: Sequence[tuple[str, Any]] = (), requires: bool = False,
     ) -> ExitCode:  # fmt: skip
         """Write ``answer`` as `show` does. The exit code is that of its `outcome`, and NO_CLUSTER where there are gaps
         and --strict was asked for.
@@ -226,15 +226,16 @@ class Answering:
         code = CODES[outcome(reports, is_yes, is_in_part=is_in_part)]
         if self.options.strict and any(report.gaps or report.snapshot_findings for report in reports):
             code = ExitCode.NO_CLUSTER
-        self.show(answer, parts, code, writer=writer, look=look, beside=beside)
+        self.show(answer, parts, code, writer=writer, look=look, beside=beside, requires=requires)
         return code
 
     def show(
         self, answer: Any, parts: Sequence[tuple[str, Any]], code: ExitCode, *, writer: Writer,
-        look: Look | None = None, beside: Sequence[tuple[str, Any]] = (),
+        look: Look | None = None, beside: Sequence[tuple[str, Any]] = (), requires: bool = False,
     ) -> None:  # fmt: skip
         """Write ``answer``, which ends with ``code``, and below it what is beside it. ``parts`` holds each report in it
-        with the prefix of its notes; ``beside`` those that have the notes instead.
+        with the prefix of its notes; ``beside`` those that have the notes instead; ``requires`` says whether something
+        was required of them.
         """
         answer = _with_provenance(answer)
         if self.options.html is not None:
@@ -242,6 +243,8 @@ class Answering:
         look, write = look or self.look(), writer.load()
         width = look.width if look.rows is not None and self.written.name == "table" else None
         said = [*self._said(parts, beside or parts, code, width)]
+        if requires and not self.speaking.quiet and not any(report.unmet or report.unfinished for _, report in parts):
+            said.append("every requirement is met")
         if width is not None and look.rows is not None and stderr_is_terminal():
             taken = sum(lines.rows_of(escaped(line), width) for line in said)
             look = replace(look, rows=max(look.rows - taken, _LEAST_OF_ANSWER))

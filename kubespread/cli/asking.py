@@ -219,10 +219,8 @@ def _answered(
         look = structs.replace(look, next_command=question.next_command(answer, commands))
     code = answering.give(
         answer, reports, writer=_writers(type(question))[answering.written.name], is_yes=question.passes(answer),
-        look=look, beside=question.parts(answer),
+        look=look, beside=question.parts(answer), requires=question.requires,
     )  # fmt: skip
-    if question.requires and not quiet and not any(report.unmet or report.unfinished for _, report in reports):
-        say("every requirement is met")
     return ExitCode.BAD_INPUT if refused else code
 
 
