@@ -42,7 +42,7 @@ EVERYDAY = {
     ),
     "a pool of 45 of 60 nodes is lost": Case(
         "survive -A --key cloud.google.com/gke-nodepool --fail-on any -S everyday/gke-nogpu.json.gz",
-        "no", 1, "12 workloads short|38 pods pending",
+        "no", 1, "12 workloads degraded|38 pods pending",
     ),
     "pods with claims in a dump without claims are in doubt": Case(
         "pending -A -S everyday/07-missing-pvc-fits/cluster.json.gz", "unknown", 3, "as far as the snapshot goes",
@@ -188,7 +188,7 @@ TEXTS = {
     ),
     "the largest hole that is open, and those that are not": Case(
         "pending -S judgment/10/b.json", "no", 1,
-        field=("why", r"cpu: largest open hole 1 < 2; 16 free on c1 \(cordoned\) and g1 \(tainted gpu\)"),
+        field=("why", r"needs 2 cpu on one node; most free on one: 1, but 16 on c1 \(cordoned\) and g1 \(tainted gpu\)"),
     ),
     "a pod of its own that still holds the room": Case(
         "audit -A -S judgment/2/c.json", "no", 1, "web-5d6-9 on b1 .*; evict again once they are gone$"
@@ -429,7 +429,7 @@ OWNERS = {
         f"removable n1 {KAFKA}/unknown.json", "unknown", 3, "none of 1 node is known to be able to go"
     ),
     "11-operator-makes-no-more-pods, an unknown one, upgrading": Case(
-        f"upgrade n1 {KAFKA}/unknown.json", "unknown", 3, "1 workload short of ready pods"
+        f"upgrade n1 {KAFKA}/unknown.json", "unknown", 3, "1 workload degraded"
     ),
     "11-operator-makes-no-more-pods, an unknown one, promised": Case(
         f"verify everyday/11-operator-makes-no-more-pods/promises.yaml {KAFKA}/unknown.json",

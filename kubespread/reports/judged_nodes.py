@@ -18,7 +18,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts, Mask
 from kubespread.scheduler.evaluation import Preemption
 from kubespread.scheduler.plugin import State
-from kubespread.scheduler.plugins.podtopologyspread.constraints import pretended_kinds
+from kubespread.scheduler.plugins.podtopologyspread.constraints import NodeInclusion, pretended_kinds
 from kubespread.scheduler.plugins.podtopologyspread.plugin import (
     HardConstraint,
     PodTopologySpread,
@@ -48,7 +48,7 @@ def constraint_reports(states: Mapping[str, State], feasible: Mask) -> list[Cons
     state = states.get(PodTopologySpread.name)
     if not isinstance(state, SpreadState):
         return []
-    return [_constraint_report(counted, feasible) for counted in counted_constraints(state)]
+    return [_constraint_report(counted, feasible, state.inclusion) for counted in counted_constraints(state)]
 
 
 def counted_constraints(state: SpreadState) -> list[HardConstraint | SoftConstraint]:
@@ -78,7 +78,9 @@ def in_domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> Co
     return in_domain
 
 
-def _constraint_report(counted: HardConstraint | SoftConstraint, feasible: Mask) -> ConstraintReport:
+def _constraint_report(
+    counted: HardConstraint | SoftConstraint, feasible: Mask, inclusion: NodeInclusion
+) -> ConstraintReport:
     """With every value of the key and its counts, in the order of values."""
     constraint, column, matching = counted.constraint, counted.column, counted.around()
     if isinstance(counted, HardConstraint):
@@ -86,10 +88,24 @@ def _constraint_report(counted: HardConstraint | SoftConstraint, feasible: Mask)
     else:
         compared = feasible & column.present
         minimum = int(matching[compared].min()) if compared.any() else None
-    size, order = len(column.values), column.sorted_codes
-    nodes = np.bincount(column.codes[column.present], minlength=size)
-    eligible = np.bincount(column.codes[column.present & counted.eligible], minlength=size)
-    figures = (in_domains(counted, matching), nodes, eligible)
+    order = column.sorted_codes
+
+    def by_domain(among: Mask) -> Counts:
+        return np.bincount(column.codes[column.present & among], minlength=len(column.values))[order]
+
+    eligible = by_domain(counted.eligible)
+    figures = (in_domains(counted, matching)[order], by_domain(column.present), eligible)
+    domains: Iterable[Domain] = map(Domain, column.sorted_values, *(figure.tolist() for figure in figures))
+    if not eligible.all():
+        affinity, policies = by_domain(inclusion.by_affinity(constraint)), by_domain(inclusion.of(constraint))
+        domains = (
+            domain
+            if domain.eligible_nodes
+            else msgspec.structs.replace(
+                domain, not_counted="topologyKeys" if met else "nodeTaints" if selected else "nodeAffinity"
+            )
+            for domain, selected, met in zip(domains, affinity.tolist(), policies.tolist(), strict=True)
+        )
     return ConstraintReport(
         topology_key=constraint.topology_key,
         when_unsatisfiable=constraint.when_unsatisfiable,
@@ -101,7 +117,7 @@ def _constraint_report(counted: HardConstraint | SoftConstraint, feasible: Mask)
         source=constraint.source,
         self_match=constraint.self_match,
         global_minimum=minimum,
-        domains=tuple(map(Domain, column.sorted_values, *(figure[order].tolist() for figure in figures))),
+        domains=tuple(domains),
     )
 
 

@@ -404,6 +404,10 @@ class Domain(Report, frozen=True, kw_only=False, gc=False):
     """How many of them the constraint's policies let count."""
     pods: tuple[CountedPod, ...] | None = None
     """The pods behind ``matching``, by node and name, and those that match and are terminating; only when asked for."""
+    not_counted: Literal["nodeAffinity", "nodeTaints", "topologyKeys"] | None = None
+    """Why none of its nodes counts: none matches nodeSelector and node affinity, those that do have taints that the pod
+    does not tolerate, or lack the key of another constraint. Null where some count.
+    """
 
 
 class DomainChange(Report, frozen=True, kw_only=False, gc=False):

@@ -15,7 +15,7 @@ from kubespread.views.lines import line_width, width_of
 from kubespread.views.look import Cell, Line, Sentence, Tone
 from kubespread.views.terminal import Laid, tabulated
 from kubespread.views.view import Bar, Bars
-from kubespread.wording import EMPTY, count_of, short_key
+from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 
 class Spelling(Struct, frozen=True):
@@ -51,7 +51,7 @@ def score_steps(detail: ScoreDetail) -> str:
     return f"{detail.raw}>{detail.normalized}*{detail.weight}={detail.weighted}"
 
 
-_MAX_DOMAINS, _INDENT = 6, 4
+_MAX_DOMAINS, _MAX_NAMED, _INDENT = 6, 2, 4
 
 
 def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None, *, domains: bool) -> Iterator[Line]:
@@ -65,7 +65,7 @@ def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None,
         hardness = "hard" if constraint.is_hard else "soft"
         begin = f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew} {hardness} · {constraint.selector}"
         named, counted = (
-            " · ".join(filter(None, [begin, *counts, *policies(constraint)]))
+            " · ".join(filter(None, [begin, *counts, *_not_counted(constraint), *policies(constraint)]))
             for counts in ([_domains(constraint), constraint.minimum_text], [_counts(constraint)])
         )
         has_room = domains and len(constraint.domains) <= _MAX_DOMAINS and width_of(named) <= (width or 0) - _INDENT
@@ -89,7 +89,7 @@ def _columns(constraints: Sequence[ConstraintReport]) -> list[Laid]:
         Laid("", [each.selector for _, each in every]),
         Laid("", [_domains(each) for _, each in every]),
         Laid("", [each.minimum_text for _, each in every]),
-        Laid("", [Cell(", ".join(policies(each)), Tone.FAINT) for _, each in every]),
+        Laid("", [Cell(", ".join((*policies(each), *_not_counted(each))), Tone.FAINT) for _, each in every]),
     ]
 
 
@@ -108,9 +108,25 @@ def _domains(constraint: ConstraintReport) -> str:
     return f"{len(domains):,} domains, {' … '.join(ends)}"
 
 
+_NOT_COUNTED = {
+    "nodeAffinity": "no node there matches nodeSelector and node affinity",
+    "nodeTaints": "taints there are not tolerated",
+    "topologyKeys": "no node there has every constraint's topologyKey",
+}
+
+
 def _domain(domain: Domain, *, hard: bool) -> str:
     name = domain.value or EMPTY
-    return f"{name} excluded" if hard and not domain.eligible_nodes else f"{name} {domain.matching:,}"
+    return f"{name} not counted" if hard and domain.not_counted else f"{name} {domain.matching:,}"
+
+
+def _not_counted(constraint: ConstraintReport) -> list[str]:
+    """``dc-c not counted: no node there matches nodeSelector and node affinity``, domains that are alike together."""
+    by_reason: dict[str, list[str]] = {}
+    for domain in constraint.domains if constraint.is_hard else ():
+        if domain.not_counted is not None:
+            by_reason.setdefault(_NOT_COUNTED[domain.not_counted], []).append(domain.value or EMPTY)
+    return [f"{some_of(names, _MAX_NAMED)} not counted: {reason}" for reason, names in by_reason.items()]
 
 
 def _counts(constraint: ConstraintReport) -> str:
@@ -120,12 +136,10 @@ def _counts(constraint: ConstraintReport) -> str:
         return f"no node has the label {constraint.topology_key}"
     matching = [domain.matching for domain in counted]
     least, most = min(matching, default=0), max(matching, default=0)
-    excluded = len(constraint.domains) - len(counted)
     return "".join(
         (
             count_of(len(constraint.domains), "domain"),
             f" with {least:,}" if least == most else f" with {least:,}–{most:,}",
-            f", {excluded} excluded" if excluded else "",
             "" if constraint.global_minimum is None else f", {constraint.minimum_text}",
         )
     )
@@ -169,8 +183,8 @@ def asked_bars(constraint: ConstraintReport, position: int, *, one_more: bool = 
 
 def _candidate_bar(domain: Domain, constraint: ConstraintReport, minimum: int, more: int) -> Bar:
     name = domain.value or EMPTY
-    if constraint.is_hard and not domain.eligible_nodes:
-        return Bar(name, domain.matching, domain.matching, "excluded")
+    if constraint.is_hard and domain.not_counted is not None:
+        return Bar(name, domain.matching, domain.matching, f"not counted: {_NOT_COUNTED[domain.not_counted]}")
     skew = constraint.skew_with(domain.matching, more)
     exceeds = skew > constraint.max_skew
     added = f"+{more}" if more else ""

@@ -125,9 +125,9 @@ CONVERSATION = (
         "Why is payments/fraud pending?", "aws12", [("pending", {"namespace": "payments"})],
         "3 pods pending for 1 cause; 1 change frees 3 of them",
         lambda report: report["groups"][0]["why"],
-        lambda: "cpu: largest open hole {} < {}".format(
-            float(max(left for name, left in free("aws12", "cpu").items() if name not in tainted("aws12"))),
+        lambda: "needs {} cpu on one node; most free on one: {}".format(
             float(next(requested(pod, "cpu") for pod in of("aws12", "Pod") if workload(pod).endswith("/fraud"))),
+            float(max(left for name, left in free("aws12", "cpu").items() if name not in tainted("aws12"))),
         ),
     ),
     Question(
@@ -158,7 +158,7 @@ CONVERSATION = (
     ),
     Question(
         "What happens when the spot nodes go away?", "aws12", [("survive", {"keys": [CAPACITY]})],
-        "none of 2 capacityTypes can be lost: losing any capacityType leaves up to 9 workloads short, at "
+        "none of 2 capacityTypes can be lost: losing any capacityType leaves up to 9 workloads degraded, at "
         "worst shop/Deployment/web without ON_DEMAND: 0 of 9 ready, also once the nodes are deleted",
         lambda report: next(
             (loss["lost"], {row["workload"] for row in loss["workloads"]})

@@ -43,7 +43,7 @@ ANSWERS: dict[str, tuple[list[object], int, str, str]] = {
     ),
     "empty nodes that only a preferred constraint counts": (
         ["removable", "-S", SOFT], 0, "yes",
-        "4 of 4 nodes can go alone, 2 together, in this order, cordoning 1, then 1: a2, b1",
+        "4 of 4 nodes can go alone, 2 together: cordon this 1, drain it; then this 1: a2, b1",
     ),
     "a budget behind the last node of a zone": (
         ["removable", "a1", "-S", LAST], 1, "no", "none of 1 node can go",

@@ -23,9 +23,9 @@ CODES: dict[str, tuple[list[str], int, str]] = {
         ["survive", "-S", LOST, "-q", "--fail-on", "pending"], 1,
         "requirement not met: --fail-on pending: losing zone-a leaves 3 pods pending, 2 once the nodes are deleted\n",
     ),
-    "workloads that run short, where that is to fail": (
+    "degraded workloads, where that is to fail": (
         ["survive", "-S", LOST, "-q", "--fail-on", "short", "--fail-on", "lost"], 1,
-        "requirement not met: --fail-on short: losing zone-a leaves 2 workloads short, at worst Deployment/web: 4 of 6 ready, "
+        "requirement not met: --fail-on short: losing zone-a leaves 2 workloads degraded, at worst Deployment/web: 4 of 6 ready, "
         "also once the nodes are deleted\n",
     ),
     "pods that nobody makes again, where that is to fail": (

@@ -304,7 +304,7 @@ def check_cause(objects: list[Data], why: str, asked: Data) -> None:
         null = [f"--set minDomains[{match[1]}]=null"] if "minDomains" in over[0] else []
         options = (*null, f"--set whenUnsatisfiable[{match[1]}]=ScheduleAnyway")
         assert fits(objects, options, key(asked)), why
-    elif re.match(r"cpu: largest open hole [1-9][^;]*(;.* free on .*)?$", why):
+    elif re.match(r"needs \S+ cpu on one node; most free on one: [1-9][^;]*$", why):
         assert fits(objects, ("--set cpu=1m",), key(asked)), why
 
 

@@ -109,7 +109,7 @@ def _deleting(names: Iterable[str]) -> list[str]:
 
 
 def _check(before: Snapshot, states: tuple[Snapshot, Snapshot], said: DomainLoss | FirstFailure) -> None:
-    """Pods pending and workloads short, while the Node objects are there and once they are deleted."""
+    """Pods pending and workloads degraded, while the Node objects are there and once they are deleted."""
     pending = [sum(newly_waiting(before, state).values()) for state in states]
     assert [said.pending, said.pending_after_removal] == pending
     assert {each.workload: (each.ready, each.ready_after_removal) for each in said.short} == {

@@ -403,7 +403,7 @@ SAID: dict[str, tuple[str, list[str]]] = {
             "4 workloads: 1 violated, 2 at risk, 1 fine",
             "1 of them has no spread constraint of its own: shop/Pod/w1-0",
             "StatefulSet/w2: zone skew 3 exceeds maxSkew 2 (3): placed afresh without minDomains it would be 3, so "
-            "minDomains 4 keeps it so, as 1 domain counts",
+            "minDomains 4 makes the minimum 0, as 1 domain counts",
         ],
     ),
 }  # fmt: skip

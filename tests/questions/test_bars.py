@@ -30,13 +30,13 @@ CASES: dict[str, tuple[list[Data], list[Data], Data, str | None]] = {
         zones(b={"unschedulable": True}),
         IN_A,
         pod(constraints=[hard()]),
-        "A lets it only into b; there both nodes are cordoned",
+        "zone constraint allows only b; there both nodes are cordoned",
     ),
     "what is wrong differs": (
         [*zones(b={"cpu": "1"}), node("b2", zone="b", unschedulable=True)],
         IN_A,
         pod(constraints=[hard()], requests=ASKS),
-        "A lets it only into b; there 2 nodes have too little cpu, 1 node is cordoned",
+        "zone constraint allows only b; there 2 nodes have too little cpu, 1 node is cordoned",
     ),
     "another constraint bars what is left": (
         [node("a0", zone="a", host="a0"), node("b0", zone="b", host="b0"), node("b1", zone="b", host="b1")],
@@ -48,7 +48,7 @@ CASES: dict[str, tuple[list[Data], list[Data], Data, str | None]] = {
         zones(b={"unschedulable": True}),
         IN_A,
         pod(constraints=[soft(), hard()]),
-        "B lets it only into b; there both nodes are cordoned",
+        "zone constraint allows only b; there both nodes are cordoned",
     ),
     "one cause everywhere": (
         zones(a={"cpu": "1"}, b={"cpu": "1"}),
@@ -107,7 +107,7 @@ CASES: dict[str, tuple[list[Data], list[Data], Data, str | None]] = {
         ],
         pods_on({"a1": 1, "b2": 1}),
         pod(constraints=[hard(), hard("rack")], requests=ASKS),
-        "B lets it only into rb; there the only node is cordoned",
+        "rack constraint allows only rb; there the only node is cordoned",
     ),
     "different things on different nodes": (
         [node("n0", unschedulable=True), node("n1", cpu="1")],
@@ -119,13 +119,13 @@ CASES: dict[str, tuple[list[Data], list[Data], Data, str | None]] = {
         zones(),
         pods_on({"a0": 1, "b0": 1}),
         pod(constraints=[hard(minDomains=3)]),
-        "A lets it in nowhere: there are 2 domains, fewer than minDomains 3, so the minimum is 0",
+        "zone constraint allows no node: there are 2 domains, fewer than minDomains 3, so the minimum is 0",
     ),
     "nobody has the label": (
         zones(),
         [],
         pod(constraints=[hard("rack")]),
-        "A lets it in nowhere: no node has the label rack",
+        "rack constraint allows no node: none has the label rack",
     ),
 }
 

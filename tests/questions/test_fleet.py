@@ -99,7 +99,7 @@ CASES = {
         {"eu": EVEN, "us": WAITING}, Survive(keys=(ZONE,), fail_on=("any",)),
         [
             ("eu", "no", "no", "none of 2 zones can be lost: losing any zone takes 1 pod for good"),
-            ("us", "yes", "yes", "any one of 1 zone can be lost: no pod stays pending, no workload runs short"),
+            ("us", "yes", "yes", "any one of 1 zone can be lost: no pod stays pending, no workload is degraded"),
         ],
         "2 clusters: 1 no, 1 yes", "no",
     ),

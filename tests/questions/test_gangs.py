@@ -168,7 +168,7 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
                 14,
                 "web-13",
                 "0/8 nodes are available: 3 node(s) didn't match pod topology spread constraints, 5 Insufficient cpu.",
-                "A lets it only into b and c; there all 4 nodes have too little cpu",
+                "zone constraint allows only b and c; there all 4 nodes have too little cpu",
             ),
             "search": {"impossible": True, "room": 13, "blocking": ["zone maxSkew 1"]},
             "on": [],

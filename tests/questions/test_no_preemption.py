@@ -56,7 +56,7 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
         ],
         [
             "none of 2 zones can be lost: losing any zone leaves up to 4 pods pending, also once the nodes are deleted",
-            "losing any zone leaves 1 workload short, at worst Deployment/low without b: 0 of 4 ready, also once "
+            "losing any zone leaves 1 workload degraded, at worst Deployment/low without b: 0 of 4 ready, also once "
             "the nodes are deleted",
         ],
     ),

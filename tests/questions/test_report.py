@@ -120,8 +120,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
         "rules/nodeAffinity/default/Deployment/web",
         (
             "notice",
-            "Deployment/web: 1 pod runs on a node that the pod's node selector or affinity no longer matches: "
-            "web-a on n0",
+            "Deployment/web: 1 pod violates its own node selector or node affinity: web-a on n0",
             "kubespread explain pod/web-a --node n0 -n default",
         ),
     ),
@@ -134,7 +133,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
         "rules/taint/default/Deployment/web",
         (
             "notice",
-            "Deployment/web: 2 pods each run on a node with a taint that the pod does not tolerate (team=x:NoSchedule): "
+            "Deployment/web: 2 pods do not tolerate their own node's taint (team=x:NoSchedule): "
             "web-a on n0, web-b on n0",
             "kubespread explain pod/web-a --node n0 -n default",
         ),
@@ -147,11 +146,11 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
         "rules/podAffinity/default/Deployment/web",
         (
             "notice",
-            "Deployment/web: 1 pod runs on a node where nothing is left that the pod is to be near: web-a on n0",
+            "Deployment/web: 1 pod violates its own pod affinity: web-a on n0",
             "kubespread explain pod/web-a --node n0 -n default",
         ),
     ),
-    "a pod beside those it is to be apart from": (
+    "a pod beside those of its anti-affinity": (
         [
             *hosts("a", "b"), *deployment("db", ("n1",)),
             *deployment("web", ("n0", "n1"), spec={"affinity": {"podAntiAffinity": NEAR}}),
@@ -159,7 +158,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
         "rules/podAntiAffinity/default/Deployment/web",
         (
             "notice",
-            "Deployment/web: 1 pod runs on a node beside pods that the pod is to be apart from: web-b on n1",
+            "Deployment/web: 1 pod violates its own anti-affinity: web-b on n1",
             "kubespread explain pod/web-b --node n1 -n default",
         ),
     ),

@@ -18,10 +18,10 @@ from tests.world.clusters import deployment
 ONE = [machine("n1", "a", pool="pool")]
 TWO = [*ONE, machine("n2", "b", pool="pool")]
 WEB = deployment("web", ("n1", "n2"), cpu="3")
-SIX = "6 pods of ReplicaSet/web pending: 4 of 6 fit; cpu: largest open hole 0 < 1; cluster-autoscaler adds"
-FOUR = "4 pods of ReplicaSet/web pending: 2 of 4 fit; cpu: largest open hole 0 < 1; karpenter"
+SIX = "6 pods of ReplicaSet/web pending: 4 of 6 fit; needs 1 cpu on one node; most free on one: 0; cluster-autoscaler adds"
+FOUR = "4 pods of ReplicaSet/web pending: 2 of 4 fit; needs 1 cpu on one node; most free on one: 0; karpenter"
 LOST = (
-    "losing zone a leaves 1 pod pending, also once the nodes are deleted, and leaves Deployment/web short: 1 of 2 "
+    "losing zone a leaves 1 pod pending, also once the nodes are deleted, and leaves Deployment/web degraded: 1 of 2 "
     "ready, also once the nodes are deleted; cluster-autoscaler adds"
 )
 PENDING, ZONES, HPA = "running/pending/filtered/", "losses/zone", "scaling/default/Deployment/web"

@@ -172,7 +172,7 @@ def test_pods_that_are_pending_already_are_said_once() -> None:
 
 DB = stateful_set("db", ("n0", "n0"), spec={"nodeSelector": {ZONE: "a"}})
 SMALL = deployment("web", ("n0", "n1", "n2"), spec=spread(nodeTaintsPolicy="Honor"))
-WHOLE = "no pod stays pending, no workload runs short"
+WHOLE = "no pod stays pending, no workload is degraded"
 ANSWERS: dict[str, tuple[list[Data], tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]] = {
     "nothing is left behind": ([*THREE, *SMALL], (), ((), (), ()), (f"any one of 3 zones can be lost: {WHOLE}",)),
     "judgment/16/z: a StatefulSet whose pods wait only once the Node objects are deleted": (
@@ -186,7 +186,7 @@ ANSWERS: dict[str, tuple[list[Data], tuple[str, ...], tuple[tuple[str, ...], ...
         [*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spread())], (), (("pending", "short"),) * 3,
         (
             "none of 3 zones can be lost: losing any zone leaves 1 pod pending until the nodes are deleted",
-            "losing any zone leaves Deployment/web short: 2 of 3 ready until the nodes are deleted",
+            "losing any zone leaves Deployment/web degraded: 2 of 3 ready until the nodes are deleted",
         ),
     ),
     "what each zone does is said of that zone alone": (
@@ -278,22 +278,22 @@ AFTER: dict[str, tuple[tuple[str, ...], dict[str, Any], list[tuple[str, int, int
         ("fail=zone=a",), {}, [("b", 2, 0), ("c", 2, 0)],
         (
             "after fail zone=a, none of 2 zones can be lost: losing any zone leaves 2 pods pending until the nodes are deleted",
-            "after fail zone=a, losing any zone leaves Deployment/web short: 1 of 3 ready until the nodes are deleted",
-            "fail zone=a alone leaves 1 pod pending until the nodes are deleted, and leaves 1 workload short",
+            "after fail zone=a, losing any zone leaves Deployment/web degraded: 1 of 3 ready until the nodes are deleted",
+            "fail zone=a alone leaves 1 pod pending until the nodes are deleted, and leaves 1 workload degraded",
         ),
     ),
     "fewer pods are to be there": (
         ("scale deploy/web=1",), {}, [("a", 0, 0), ("b", 0, 0), ("c", 0, 0)],
         (
             f"after scale Deployment/web=1, any one of 3 zones can be lost: {WHOLE}",
-            "scale Deployment/web=1 alone leaves no pod pending and no workload short",
+            "scale Deployment/web=1 alone leaves no pod pending and no workload degraded",
         ),
     ),
     "two at the same time": (
         (), {"pairs": True}, [("a+b", 2, 0), ("a+c", 2, 0), ("b+c", 2, 0)],
         (
             "none of 3 pairs of zones can be lost: losing any pair leaves 2 pods pending until the nodes are deleted",
-            "losing any pair leaves Deployment/web short: 1 of 3 ready until the nodes are deleted",
+            "losing any pair leaves Deployment/web degraded: 1 of 3 ready until the nodes are deleted",
         ),
     ),
 }  # fmt: skip

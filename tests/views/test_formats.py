@@ -70,7 +70,7 @@ HELP: dict[str, str] = {
     "play": "Format (default: tables on a terminal, columns in a pipe). "
     "'wide' adds the order in which nodes that fail lose their pods.",
     "survive": "Format (default: a table on a terminal, plain columns in a pipe). "
-    "'wide' adds the order in which nodes lose their pods. 'name' prints the workloads that run short, the worst first.",
+    "'wide' adds the order in which nodes lose their pods. 'name' prints the degraded workloads, the worst first.",
     "upgrade": "Format (default: a table on a terminal, plain columns in a pipe). "
     "'name' prints the nodes to replace, in order.",
     "plan": "Format (default: tables on a terminal, plain columns in a pipe). "

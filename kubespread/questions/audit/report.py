@@ -70,11 +70,11 @@ CAUSES: Mapping[Cause, CauseRow] = {
         so=", so the pods of others that it counts make it uneven: {what}",
     ),
     "volumes": CauseRow(
-        word="kept so by volumes", means="its pods have none", so=", so its volumes hold {them}: {what}"
+        word="volumes hold it there", means="its pods have none", so=", so its volumes hold {them}: {what}"
     ),
     "minDomains": CauseRow(
         word="too few domains for minDomains", means="there is none",
-        so=", so minDomains {what} keeps it so, as {domains}",
+        so=", so minDomains {what} makes the minimum 0, as {domains}",
     ),
     "missingLabel": CauseRow(
         word="nodes without the label",
@@ -84,21 +84,21 @@ CAUSES: Mapping[Cause, CauseRow] = {
         said="nodes without the label {key} count in none of its domains{detail}",
     ),
     "unavailableNodes": CauseRow(
-        word="kept so by cordons and taints", means="nodes are without cordons and taints",
-        so=", so nodes that take no pods keep {them} so: {what}",
+        word="cordons and taints hold it there", means="nodes are without cordons and taints",
+        so=", so nodes that take no pods hold {them} there: {what}",
     ),
     "nodeAffinity": CauseRow(
-        word="kept so by node affinity", means="its pods require none", so=", so its {what} keeps {them} so"
+        word="node affinity holds it there", means="its pods require none", so=", so its {what} holds {them} there"
     ),
     "podAffinity": CauseRow(
-        word="kept so by pod affinity", means="its pods require none", so=", so its {what} keeps {them} so"
+        word="pod affinity holds it there", means="its pods require none", so=", so its {what} holds {them} there"
     ),
     "otherConstraints": CauseRow(
-        word="kept so by another constraint", means="it has no others",
-        so=", so its other constraints keep it so: {what}",
+        word="another constraint holds it there", means="it has no others",
+        so=", so its other constraints hold {them} there: {what}",
     ),
     "capacity": CauseRow(
-        word="kept so by lack of room", means="its pods ask for no resources",
+        word="too little room elsewhere", means="its pods ask for no resources",
         so=", so there is too little room {where}"
     ),
     "outweighed": CauseRow(

@@ -28,7 +28,7 @@ from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
 from kubespread.views.terminal import HANGING, INDENT, folded, left_out, remarks
 from kubespread.views.view import Tile, View, about, whose
-from kubespread.wording import EMPTY, count_of, short_key
+from kubespread.wording import EMPTY, count_of, domain_noun, short_key
 
 _MAX_ROWS, _ROWS_OF_MANY, _SENTENCES_OF_MANY = 20, 8, 4
 _MAX_NAMED = 3
@@ -85,16 +85,20 @@ def _constraint(row: AuditedWorkload) -> str:
 def _next(row: AuditedWorkload) -> str:
     if row.next_fits is None:
         return "?"
-    return "fits" if row.next_fits else "gated" if _has(row, "gated") else "no"
+    return "yes" if row.next_fits else "gated" if _has(row, "gated") else "no"
 
 
 def _has(row: AuditedWorkload, cause: Cause) -> bool:
     return any(finding.cause == cause for finding in row.findings)
 
 
+_LEFT: Column[AuditedWorkload] = Column(
+    "LEFT-IF-DOMAIN-LOST", lambda row: row.left, is_number=True, nothing="-",
+    tone=lambda row: Tone.BAD if row.left == 0 and row.placed >= 2 else Tone.PLAIN,
+)  # fmt: skip
 _ZONES: Column[AuditedWorkload] = Column("ZONES", lambda row: counts_text(row.zones))
 _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
-    Column("WORKLOAD", lambda row: row.workload, on_terminal=lambda row: row.called, fit=Fit.APART, least=14),
+    Column("WORKLOAD", lambda row: row.workload, on_terminal=lambda row: row.called, fit=Fit.APART, least=10),
     Column("LEVEL", lambda row: row.level, Readers.RECORDS),
     Column("REPLICAS", lambda row: row.replicas, Readers.PIPES),
     Column("PLACED", lambda row: row.placed, Readers.PIPES),
@@ -104,10 +108,7 @@ _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
         value=lambda row: f"{row.placed}" if row.placed == row.replicas else f"{row.placed} of {row.replicas}",
     ),
     _ZONES,
-    Column(
-        "LEFT", lambda row: row.left, is_number=True, nothing="-",
-        tone=lambda row: Tone.BAD if row.left == 0 and row.placed >= 2 else Tone.PLAIN,
-    ),
+    _LEFT,
     # Findings refer to it, and names stand nowhere else.
     Column(
         "CONSTRAINT", _of_speaking(lambda row: f"{short_key(row.topology_key)}:{row.when_unsatisfiable}"),
@@ -120,8 +121,8 @@ _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
     ),
     Column("MAX-SKEW", _of_speaking(lambda row: row.max_skew), Readers.PIPES),
     Column(
-        "NEXT-FITS", lambda row: row.next_fits, text=_next, short="NEXT", title="Next",
-        tone=lambda row: {"fits": Tone.GOOD, "no": Tone.BAD}.get(_next(row), Tone.PLAIN),
+        "ROOM-FOR-+1", lambda row: row.next_fits, text=_next, title="Room for +1", gives_way=True,
+        tone=lambda row: {"yes": Tone.GOOD, "no": Tone.BAD}.get(_next(row), Tone.PLAIN),
     ),
     Column(
         "CAUSES", lambda row: [*dict.fromkeys(finding.cause for finding in row.findings)],
@@ -256,10 +257,7 @@ def _drawn(report: AuditReport, place: int, row: AuditedWorkload) -> Drawn:
 
 
 def _matrix_legend(report: AuditReport) -> str:
-    key = short_key(report.topology_key)
-    if not any(_matrix(report)):
-        return ""
-    return f"pods by {key}; left: without the {key} that has most of them; next: whether one pod more fits"
+    return f"pods by {short_key(report.topology_key)}" if any(_matrix(report)) else ""
 
 
 def _columns(report: AuditReport) -> Sequence[Column[AuditedWorkload]]:
@@ -273,23 +271,20 @@ def _columns(report: AuditReport) -> Sequence[Column[AuditedWorkload]]:
 
 
 def _listed(report: AuditReport) -> Sequence[Column[AuditedWorkload]]:
-    if report.topology_key == ZONE:
-        return _WORKLOAD
-    domains: Column[AuditedWorkload] = Column(
-        "DOMAINS", lambda row: counts_text(row.domains), short=short_key(report.topology_key).upper()
-    )
-    return [domains if column is _ZONES else column for column in _WORKLOAD]
+    lost = f"left if {domain_noun(report.topology_key)} lost"
+    left = replace(_LEFT, short=lost.upper(), title=lost.capitalize())
+    domains: Column[AuditedWorkload] = _ZONES
+    if report.topology_key != ZONE:
+        domains = Column("DOMAINS", lambda row: counts_text(row.domains), short=short_key(report.topology_key).upper())
+    return [{_LEFT: left, _ZONES: domains}.get(column, column) for column in _WORKLOAD]
 
 
 def _key(report: AuditReport) -> str:
-    if not any(row.left is not None for row in report.workloads):
+    """In which order domains are counted that are not zones."""
+    if report.topology_key == ZONE or not report.workloads or len(report.workloads[0].domains) > _MAX_VALUES:
         return ""
-    key = short_key(report.topology_key)
-    order = ""
-    if report.topology_key != ZONE and len(report.workloads[0].domains) <= _MAX_VALUES:
-        values = "/".join(domain.value or EMPTY for domain in report.workloads[0].domains)
-        order = f"{key.upper()}: pods in {values}; "
-    return f"{order}LEFT: pods left without the {key} that has most of them; NEXT: one pod more"
+    values = "/".join(domain.value or EMPTY for domain in report.workloads[0].domains)
+    return f"{short_key(report.topology_key).upper()}: pods in {values}"
 
 
 def _parts(report: AuditReport, look: Look) -> Iterator[Sheet[Any] | Line]:

@@ -57,8 +57,10 @@ def _bar(amounts: ResourceAmounts) -> Drawn | None:
 
 
 def _stranded_text(stranded: Stranded, request: Mapping[str, str] | None) -> str:
-    """``4 on 2 cordoned nodes``."""
+    """``4 on 2 cordoned nodes``; what pods can tolerate is reserved for those that do."""
     amount, nodes = rounded(stranded.amount), count_of(stranded.nodes, "node")
+    if stranded.tolerable:
+        return f"reserved by taint {stranded.detail}: {amount} on {nodes}"
     match stranded.cause:
         case "cordoned":
             return f"{amount} on {count_of(stranded.nodes, 'cordoned node')}"
@@ -228,11 +230,17 @@ def _parts(report: CapacityReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     is_narrow = aim(look) < _NARROW
     resources = [row for row in report.resources if row.allocatable != "0" or row.resource in (report.request or ())]
     yield Sheet(title="", columns=list(_resource_columns(report, is_narrow=is_narrow)), rows=resources)
-    for resource in report.resources:
-        # Where pod slots are left over, the shortage is told already.
-        if resource.stranded and resource.resource != "pods":
-            causes = ", ".join(_stranded_text(part, report.request) for part in resource.stranded)
-            yield folded(f"{resource.resource} stranded: {causes}")
+    reserved: dict[tuple[str, int], list[str]] = {}
+    # Where pod slots are left over, the shortage is told already.
+    for resource in (row for row in report.resources if row.resource != "pods"):
+        for part in (part for part in resource.stranded if part.tolerable):
+            amount = f"{resource.resource} {rounded(part.amount)}"
+            reserved.setdefault((part.detail, part.nodes), []).append(amount)
+        if stranded := [_stranded_text(part, report.request) for part in resource.stranded if not part.tolerable]:
+            yield folded(f"{resource.resource} stranded: {', '.join(stranded)}")
+    for (taint, nodes), parts in reserved.items():
+        on = f"on {count_of(nodes, 'node')}, usable by pods that tolerate it"
+        yield folded(f"reserved by taint {taint}: {', '.join(parts)} {on}")
     domain = replace(_domain(report), fit=Fit.NAMES, least=_LEAST_NAME)
     amounts = [amount for name in _shown(report) for amount in _amounts(name, used=Readers.ALL, free=Readers.ALL)]
     yield Sheet(

@@ -23,7 +23,6 @@ from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerat
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, DO_NOT_SCHEDULE, HOSTNAME, REGION, ZONE
 from kubespread.questions.causes.volumes import OF_VOLUMES, placed_volumes
-from kubespread.reports.parts import letter
 from kubespread.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Mask, distinct
@@ -176,11 +175,15 @@ _UNLISTED = "node(s) didn't satisfy plugin(s)"
 class Barring(Struct, frozen=True, eq=False):
     """A hard constraint, and the nodes it rejects."""
 
-    letter: str
     position: int
     """Among the constraints that the pod declares."""
     counted: HardConstraint
     rejected: Mask
+
+    @property
+    def called(self) -> str:
+        """``zone constraint``: of hard constraints each has a key of its own."""
+        return f"{short_key(self.counted.constraint.topology_key)} constraint"
 
     @property
     def limit(self) -> str:
@@ -188,7 +191,7 @@ class Barring(Struct, frozen=True, eq=False):
         return f"{short_key(self.counted.constraint.topology_key)} ≤ {self.counted.constraint.max_skew}"
 
     def said_of(self, count: int, nodes: str) -> str:
-        return f"{self.letter} rejects {nodes}"
+        return f"{self.called} rejects {nodes}"
 
     def complaint(self, node: int) -> str:
         """What is wrong with one node."""
@@ -211,7 +214,7 @@ BarringReason = Barring | Failing
 
 
 def bars(evaluation: Evaluation) -> str | None:
-    """``A lets it only into eu-west-1b; there all 4 nodes are cordoned``, constraints by their letter.
+    """``zone constraint allows only eu-west-1b; there all 4 nodes are cordoned``.
 
     None for a pod that fits somewhere, and where different things bar it on different nodes.
     """
@@ -299,7 +302,7 @@ def barring_constraints(evaluation: Evaluation) -> list[Barring]:
         return []
     positions = (place for place, constraint in enumerate(state.declared.constraints) if constraint.is_hard)
     return [
-        Barring(letter(position), position, counted, counted.judged(None) != 0)
+        Barring(position, counted, counted.judged(None) != 0)
         for position, counted in zip(positions, state.hard, strict=True)
     ]
 
@@ -346,20 +349,19 @@ def _confined(
     If no constraint is such, one whose remaining nodes are all rejected for one same reason, some for that alone.
     """
     alone = {
-        constraint.letter: int(np.count_nonzero(fitting_without(evaluation, reasons, constraint)))
+        constraint.position: int(np.count_nonzero(fitting_without(evaluation, reasons, constraint)))
         for constraint in constraints
     }
-    confining = max(constraints, key=lambda constraint: alone[constraint.letter], default=None)
+    confining = max(constraints, key=lambda constraint: alone[constraint.position], default=None)
     if confining is None:
         return None
-    if not alone[confining.letter]:
+    if not alone[confining.position]:
         confining = next((constraint for constraint in constraints if _leaves_one_thing(reasons, constraint)), None)
     if confining is None:
         return None
     allowed = ~confining.rejected
-    sentence = (
-        f"{confining.letter} lets it only into {_domains(confining.counted, allowed)}; there {_wrong(reasons, allowed)}"
-    )
+    domains = _domains(confining.counted, allowed)
+    sentence = f"{confining.called} allows only {domains}; there {_wrong(reasons, allowed)}"
     return sentence, _left(confining)
 
 
@@ -437,15 +439,15 @@ def _nowhere(barring: Barring, nodes: Nodes) -> str:
     constraint, column = barring.counted.constraint, barring.counted.column
     if not column.present.any():
         meant = did_you_mean(near_key(constraint.topology_key, nodes))
-        return f"{barring.letter} lets it in nowhere: no node has the label {constraint.topology_key}{meant}"
+        return f"{barring.called} allows no node: none has the label {constraint.topology_key}{meant}"
     domains = int(np.count_nonzero(barring.counted.is_domain))
     if constraint.min_domains is not None and domains < constraint.min_domains:
         existing = f"there {'is 1 domain' if domains == 1 else f'are {domains} domains'}"
         return (
-            f"{barring.letter} lets it in nowhere: {existing}, fewer than minDomains {constraint.min_domains}, so the "
+            f"{barring.called} allows no node: {existing}, fewer than minDomains {constraint.min_domains}, so the "
             "minimum is 0"
         )
-    return f"{barring.letter} lets it in nowhere"
+    return f"{barring.called} allows no node"
 
 
 def taints_policy_hints(evaluation: Evaluation, cluster: Cluster, pod: Pod, version: KubeVersion) -> Iterator[str]:

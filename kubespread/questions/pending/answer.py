@@ -55,7 +55,7 @@ from kubespread.scheduler.cluster.columns import Mask, canonical, requested
 from kubespread.scheduler.evaluation import Evaluation, as_they_come, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import count_of, short_key, some_of
+from kubespread.wording import count_of, says, short_key, some_of
 from kubespread.world.events.world import World, unmade
 from kubespread.world.reporting.difference import judged_as_it_stands
 from kubespread.world.reporting.happenings import unmade_pods, workload_of
@@ -99,7 +99,7 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
     message = evaluation.message or ""
     if not message:
         fitting = int(evaluation.feasible.sum())
-        return Waits("fits", f"fits {count_of(fitting, 'node')}, not tried yet")
+        return Waits("fits", f"should schedule by itself: {says(fitting, 'node', 'have')} room")
     if pod.status.nominated_node_name:
         return Waits("nominated", f"nominated to {pod.status.nominated_node_name}, waits for room there", message)
     if evaluation.rejection is not None:
@@ -198,7 +198,7 @@ def _adjective(failing: Failing, count: int) -> str:
 
 
 def _of_nodes(failing: Failing, others: Sequence[BarringReason], evaluation: Evaluation) -> str:
-    """``memory: largest open hole 3.1Gi < 4Gi``; for any other reason how many nodes it rules out."""
+    """``needs 4Gi memory on one node; most free on one: 3.1Gi``; for any other reason how many nodes it rules out."""
     if _is_resource(failing, evaluation):
         return _of_resource(failing.words.short, others, evaluation)
     count, total = int(np.count_nonzero(failing.rejected)), len(evaluation.cluster)
@@ -216,8 +216,8 @@ def _reasons(evaluation: Evaluation) -> set[str]:
 
 
 def _of_resource(resource: str, others: Sequence[BarringReason], evaluation: Evaluation) -> str:
-    """``cpu: largest open hole 1 < 2; 16 free on c1 (cordoned)``: the most room on a node that nothing else rejects,
-    and where there would be enough; or the most on any node, where something else rejects all.
+    """``needs 2 cpu on one node; most free on one: 1, but 16 on c1 (cordoned)``: the most room on a node that nothing
+    else rejects, and where there would be enough; or the most on any node, where something else rejects all.
     """
     is_open = ~np.logical_or.reduce(
         [np.zeros(len(evaluation.cluster), dtype=np.bool_), *(other.rejected for other in others)]
@@ -225,13 +225,12 @@ def _of_resource(resource: str, others: Sequence[BarringReason], evaluation: Eva
     available, request = free(evaluation.cluster, resource), requested(evaluation.pod)[0].get(resource, 0)
     needs = rounded(canonical(resource, request), up=True)
     hole = rounded(canonical(resource, int((available[is_open] if is_open.any() else available).max())))
-    if not is_open.any():
-        return f"{resource}: at most {hole} free on a node, {needs} asked"
-    sentence, elsewhere = f"{resource}: largest open hole {hole} < {needs}", ~is_open & (available >= request)
-    if not elsewhere.any():
+    sentence = f"needs {needs} {resource} on one node; most free on one: {hole}"
+    elsewhere = ~is_open & (available >= request)
+    if not is_open.any() or not elsewhere.any():
         return sentence
     most = rounded(canonical(resource, int(available[elsewhere].max())))
-    return f"{sentence}; {most} free on {_where(evaluation, elsewhere, others)}"
+    return f"{sentence}, but {most} on {_where(evaluation, elsewhere, others)}"
 
 
 def _where(evaluation: Evaluation, nodes: Mask, others: Sequence[BarringReason]) -> str:

@@ -24,7 +24,7 @@ _NO_CHANGE = {
     "refused": "none: no node is at fault",
     "gated": "none: waits behind its gate",
     "nominated": "none: waits for its node",
-    "otherScheduler": "none: somebody else's",
+    "otherScheduler": "not judged: another scheduler places them",
     "fits": "none: no change is needed",
     "preempts": "none: room is made for it",
 }

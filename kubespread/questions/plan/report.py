@@ -187,7 +187,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def _short(self) -> list[str]:
-        return [f"{count_of(len(self.unexplained), 'workload')} short of ready pods"] if self.unexplained else []
+        return [f"{count_of(len(self.unexplained), 'workload')} degraded"] if self.unexplained else []
 
     @property
     def unexplained(self) -> list[FewerReady]:

@@ -297,16 +297,24 @@ def _left_alone(left: LeftAlone) -> str:
     return f"{left.node} ({HOLDS[left.cause].word}{f' on {some_of(left.pods, 1)}' if left.pods else ''})"
 
 
+def _steps(together: Together) -> str:
+    """``cordon these 4, drain them; then this 1: a, b, c and 2 more``."""
+    first, *rest = together.groups
+    steps = ["cordon this 1, drain it" if first == 1 else f"cordon these {first:,}, drain them"]
+    steps += [f"then {'this' if group == 1 else 'these'} {group:,}" for group in rest]
+    return f"{'; '.join(steps)}: {some_of(together.nodes, _MAX_NAMED)}"
+
+
 def _together(together: Together, alone: str) -> Iterator[str]:
-    groups = f", cordoning {', then '.join(map(str, together.groups))}" if len(together.groups) > 1 else ""
-    headline = f"{alone}, {len(together.nodes):,} together" if together.nodes else f"{alone}, none together"
-    named = some_of(together.nodes, _MAX_NAMED)
-    if together.nodes and len(together.nodes) <= _MAX_NAMED and not together.untried:
-        yield f"{headline}, in this order{groups}: {named}"
-        return
-    # Many names would bury the answer.
-    yield headline
-    if together.nodes:
-        yield f"together, in this order{groups}: {named}"
+    if not together.nodes:
+        yield f"{alone}, none together"
+    else:
+        headline, steps = f"{alone}, {len(together.nodes):,} together", _steps(together)
+        # Many names would bury the answer.
+        if len(together.nodes) <= _MAX_NAMED and not together.untried:
+            yield f"{headline}: {steps}"
+            return
+        yield headline
+        yield f"to take them together: {steps}"
     if together.untried:
         yield f"together with these, {count_of(together.untried, 'other')} that can go alone were not tried"

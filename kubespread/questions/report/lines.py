@@ -37,7 +37,7 @@ from kubespread.scheduler.plugin import Counted, State, Status
 from kubespread.scheduler.plugins.inter_pod_affinity import AFFINITY, ANTI_AFFINITY, InterPodAffinity
 from kubespread.scheduler.plugins.node_affinity import CONFLICT, NodeAffinity, NodeAffinityState
 from kubespread.scheduler.plugins.node_properties import TaintToleration
-from kubespread.wording import count_of, domain_noun, short_key, some_of
+from kubespread.wording import count_of, domain_noun, says, short_key, some_of
 from kubespread.world.events.world import World
 from kubespread.world.reporting.tight_budgets import TightBudget, WorkloadOf
 
@@ -372,12 +372,13 @@ def of_kept_nodes(kept: Iterable[KeptNode], number: int, commands: Commands) -> 
         )
 
 
-_RULES: Mapping[Rule, str] = {
-    "nodeAffinity": "that the pod's node selector or affinity no longer matches",
-    "taint": "with a taint that the pod does not tolerate",
-    "podAffinity": "where nothing is left that the pod is to be near",
-    "podAntiAffinity": "beside pods that the pod is to be apart from",
+_RULES: Mapping[Rule, tuple[str, str]] = {
+    "nodeAffinity": ("violate", "node selector or node affinity"),
+    "taint": ("do not tolerate", "node's taint"),
+    "podAffinity": ("violate", "pod affinity"),
+    "podAntiAffinity": ("violate", "anti-affinity"),
 }
+"""What the pods do, and to what of their own."""
 
 
 def of_strays(strays: Iterable[Stray], commands: Commands) -> Iterator[ReportLine]:
@@ -387,7 +388,8 @@ def of_strays(strays: Iterable[Stray], commands: Commands) -> Iterator[ReportLin
         by_rule.setdefault((stray.workload, stray.rule), []).append(stray)
     for (workload, rule), pods in by_rule.items():
         first = pods[0]
-        run = "runs on a node" if len(pods) == 1 else "each run on a node"
+        breaks, own = _RULES[rule]
+        whose = "its own" if len(pods) == 1 else "their own"
         detail = f" ({first.detail})" if first.detail else ""
         named = some_of([f"{stray.pod.name} on {stray.node}" for stray in pods], _MAX_NAMED)
         yield ReportLine(
@@ -395,7 +397,7 @@ def of_strays(strays: Iterable[Stray], commands: Commands) -> Iterator[ReportLin
             area="rules",
             question="report",
             level="notice",
-            what=f"{workload.called}: {count_of(len(pods), 'pod')} {run} {_RULES[rule]}{detail}: {named}",
+            what=f"{workload.called}: {says(len(pods), 'pod', breaks)} {whose} {own}{detail}: {named}",
             extent=len(pods),
             workloads=(workload,),
             nodes=tuple(dict.fromkeys(stray.node for stray in pods)),
@@ -430,7 +432,7 @@ def of_capacity(report: CapacityReport, commands: Commands) -> Iterator[ReportLi
 
 
 _STRANDED: Mapping[str, str] = {
-    "cordoned": "cordoned", "tainted": "taint", "pods": "no pod more is allowed", "resource": "no",
+    "cordoned": "cordoned", "pods": "no pod more is allowed", "resource": "no",
     "remainder": "too little is left", "rejected": "rejected:",
 }  # fmt: skip
 _MUCH = 10

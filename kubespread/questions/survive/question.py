@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
-    """Lose each zone in turn, and show which pods find another node, which stay pending and which workloads run short.
+    """Lose each zone in turn, and show which pods find another node, which stay pending and which workloads degrade.
 
     All nodes in a domain fail: they are tainted, their pods are deleted unless they tolerate that, and kube-scheduler
     places the replacements that controllers create. Then the Node objects are deleted too, as a cloud provider
@@ -60,7 +60,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     doing = "losing domains"
     outputs = {
         "wide": "adds the order in which nodes lose their pods",
-        "name": "prints the workloads that run short, the worst first",
+        "name": "prints the degraded workloads, the worst first",
     }
     is_watched = True
     function = Function(
@@ -104,7 +104,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     fail_on: Annotated[
         tuple[Literal["pending", "short", "lost", "any"], ...],
         Option(
-            "Exit with 1 when losing some domain leaves pods pending or workloads short of ready pods, while its Node "
+            "Exit with 1 when losing some domain leaves pods pending or workloads degraded, while its Node "
             "objects are there or once they are deleted, takes pods that nothing makes again (lost), or any of these.",
             is_for_scripts=True,
         ),

@@ -148,7 +148,7 @@ class DomainLoss(Report, frozen=True):
     made_room: tuple[PreemptedPod, ...] = ()
     """The ``preempted`` pods, in order."""
     workloads: tuple[LostWorkload, ...] = ()
-    """Those that it touches, whether they run short or not, by namespace, kind and name; without single pods."""
+    """Those that it touches, whether they are degraded or not, by namespace, kind and name; without single pods."""
     landed: tuple[LandedPods, ...] = ()
     """Where pods of the workloads that are asked about find a node because of the loss, while the Node objects are
     there.
@@ -322,8 +322,7 @@ def _sentences(report: SurviveReport) -> Iterator[str]:
     for loss in sorted((loss for loss in report.losses if loss.made_room), key=badness)[:_MAX_NAMED]:
         yield f"losing {_listed([loss], 'or')} preempts {preempted_pods(loss.made_room, _MAX_NAMED)}"
     if report.pending_before:
-        stays = says(report.pending_before, "pod", "stay")
-        yield f"{stays} pending before anything is lost, once those that fit are placed"
+        yield f"{says(report.pending_before, 'pod', 'were')} already pending"
 
 
 def _outcome(losses: Sequence[DomainLoss], report: SurviveReport) -> str:
@@ -373,10 +372,10 @@ def _of_first(first: FirstFailure) -> str:
     when = _when(before > 0, after > 0, "also" if before == after else f"{after:,}")
     does = [
         *([f"leaves {count_of(before or after, 'pod')} pending{when}"] if before or after else ()),
-        *([f"leaves {count_of(len(first.short), 'workload')} short"] if first.short else ()),
+        *([f"leaves {count_of(len(first.short), 'workload')} degraded"] if first.short else ()),
         *([f"takes {count_of(len(lost), 'pod')} for good: {some_of(lost, _MAX_NAMED)}"] if lost else ()),
     ]
-    return f"{', '.join(first.steps)} alone {', and '.join(does) or 'leaves no pod pending and no workload short'}"
+    return f"{', '.join(first.steps)} alone {', and '.join(does) or 'leaves no pod pending and no workload degraded'}"
 
 
 def _of_key(losses: Sequence[DomainLoss], *, in_pairs: bool) -> Iterator[tuple[_Rank, str]]:
@@ -396,7 +395,7 @@ def _of_key(losses: Sequence[DomainLoss], *, in_pairs: bool) -> Iterator[tuple[_
         for key, alike in groups.items()
     )
     if not groups and standing:
-        ranked = [(_NONE, f"any one of {all_of} can be lost: no pod stays pending, no workload runs short")]
+        ranked = [(_NONE, f"any one of {all_of} can be lost: no pod stays pending, no workload is degraded")]
     elif standing:
         (rank, sentence), safe = ranked[0], sum(not loss.trouble for loss in standing)
         ranked[0] = rank, f"{f'{safe:,}' if safe else 'none'} of {all_of} can be lost: {sentence}"
@@ -490,9 +489,10 @@ def _short(losses: Sequence[DomainLoss]) -> str:
         )
         == 1
     ):
-        return f"{f'leaves {name} short' if min(before, after) else f'stops {name}'}: {figures}"
+        return f"{f'leaves {name} degraded' if min(before, after) else f'stops {name}'}: {figures}"
     place = f" without {domain_name(where)}" if len(losses) > 1 else ""
-    return f"leaves {_most([len(loss.short) for loss in losses], 'workload')} short, at worst {name}{place}: {figures}"
+    number = _most([len(loss.short) for loss in losses], "workload")
+    return f"leaves {number} degraded, at worst {name}{place}: {figures}"
 
 
 def _when(before: bool, after: bool, then: str) -> str:

@@ -1,4 +1,4 @@
-"""Losses: one row per domain, the worst first where there are many, and the workloads that stay short."""
+"""Losses: one row per domain, the worst first where there are many, and the workloads that stay degraded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MAX_ROWS, _MAX_SHORT, _MAX_FRAMES, _MAX_NAMED = 20, 10, 60, 3
 _MAX_COLUMNS = 12
 _WIDEST_DOMAIN = 24
-_IF_DELETED = "IF DELETED: once the Node objects are gone too"
+_NODES_GONE = "NODES GONE: once the Node objects are deleted too"
 _GROWN = "WITH NEW NODES: and an autoscaler has added some"
 _NOT_REMADE = "NOT REMADE: no controller makes them again"
 
@@ -52,10 +52,10 @@ _LOSS: Sequence[Column[DomainLoss]] = (
     count("PLACED", lambda loss: loss.placed),
     count("PREEMPTED", lambda loss: loss.preempted, bad=True, hides_empty=True),
     count("PENDING", lambda loss: loss.pending, bad=True),
-    count("PENDING-IF-DELETED", lambda loss: loss.pending_after_removal, bad=True, short="IF DELETED"),
+    count("PENDING-NODES-GONE", lambda loss: loss.pending_after_removal, bad=True, short="NODES GONE"),
     count("STILL-PENDING", lambda loss: loss.still_pending, bad=True, short="WITH NEW NODES", hides_empty=True),
     count("NOT-REMADE", lambda loss: len(loss.not_made_again), bad=True, hides_empty=True),
-    count("SHORT", lambda loss: len(loss.short), bad=True),
+    count("WORKLOADS-DEGRADED", lambda loss: len(loss.short), bad=True),
     Column("KEY", lambda loss: short_key(loss.topology_key), Readers.PAGES),
     Column(
         "WHY", lambda loss: loss.message or loss.message_after_removal, readers=Readers.RECORDS
@@ -66,14 +66,14 @@ _Short = tuple[DomainLoss, ShortWorkload]
 _SHORT: Sequence[Column[_Short]] = (
     Column("KEY", lambda row: row[0].topology_key, Readers.RECORDS),
     Column("DOMAIN", lambda row: domain_name(row[0]), Readers.RECORDS),
-    Column("WORKLOAD", lambda row: row[1].workload, short="SHORT WORKLOAD", fit=Fit.APART),
+    Column("WORKLOAD", lambda row: row[1].workload, short="DEGRADED WORKLOAD", fit=Fit.APART),
     count("WANTED", lambda row: row[1].wanted, short="WANT"),
     Column(
         "READY", lambda row: row[1].ready, is_number=True,
         tone=lambda row: Tone.BAD if row[1].is_short else Tone.GOOD,
     ),
     Column(
-        "READY-IF-DELETED", lambda row: row[1].ready_after_removal, is_number=True, short="IF DELETED",
+        "READY-NODES-GONE", lambda row: row[1].ready_after_removal, is_number=True, short="NODES GONE",
         tone=lambda row: Tone.BAD if row[1].is_short_after_removal else Tone.GOOD,
     ),
     Column(
@@ -93,7 +93,7 @@ _ORDER: Sequence[Column[_Eviction]] = (
 
 
 def view(report: SurviveReport) -> View:
-    """Domains, the workloads that losing each leaves short, and the order in which its nodes lose their pods."""
+    """Domains, the workloads that losing each leaves degraded, and the order in which its nodes lose their pods."""
     keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses)) or "domain"
     then = "" if report.after is None else f" after {', '.join(report.after.steps)}"
     return View(
@@ -107,7 +107,7 @@ def view(report: SurviveReport) -> View:
                 tone=lambda loss: Tone.BAD if loss.remaining else Tone.GOOD,
             ),
             Sheet(
-                title="Workloads that run short", columns=_SHORT, is_detail=True,
+                title="Degraded workloads", columns=_SHORT, is_detail=True,
                 rows=[(loss, workload) for loss in report.losses for workload in loss.short],
             ),
             Sheet(
@@ -137,7 +137,7 @@ _LANDED: Sequence[Column[_Landed]] = (
     Column("WITHOUT", lambda row: domain_name(row[0])),
     Column("NODE", lambda row: row[2]),
     count("PODS", lambda row: row[3]),
-    count("PODS-IF-DELETED", lambda row: row[4]),
+    count("PODS-NODES-GONE", lambda row: row[4]),
 )
 
 
@@ -157,7 +157,7 @@ def _tiles(report: SurviveReport) -> Iterator[Tile]:
     yield Tile(f"{what} can be lost", f"{safe:,} of {len(standing):,}", tone)
     worst = {
         "pods pending, at worst": [max(loss.pending, loss.pending_after_removal) for loss in report.losses],
-        "workloads short, at worst": [len(loss.short) for loss in report.losses],
+        "workloads degraded, at worst": [len(loss.short) for loss in report.losses],
         "pods gone for good, at worst": [len(loss.not_made_again) for loss in report.losses],
     }
     for name, figures in worst.items():
@@ -260,13 +260,13 @@ def _frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
 
 
 def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
-    """The domains of each key, and the workloads that run short: a row each, with the domain that leaves it fewest."""
+    """The domains of each key, and the degraded workloads: a row each, with the domain that leaves it fewest."""
     for key, losses in report.by_key():
         yield from _of_key(short_key(key), losses, look)
     if look.headers:
         grown = [_GROWN] if any(loss.still_pending for loss in report.losses) else []
         remade = [_NOT_REMADE] if any(loss.not_made_again for loss in report.losses) else []
-        yield folded(Cell("; ".join((_IF_DELETED, *grown, *remade)), Tone.FAINT))
+        yield folded(Cell("; ".join((_NODES_GONE, *grown, *remade)), Tone.FAINT))
     domains = Counter(workload.workload for loss in report.losses for workload in loss.short)
     columns = [
         *_SHORT,
@@ -275,7 +275,7 @@ def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     ]
     short = Sheet(title="", columns=columns, rows=_worst_of_each(report), most=_MAX_SHORT, noun="workload")
     yield short
-    # Why they are short, unless said of a domain already.
+    # Why they are degraded, unless said of a domain already.
     said = {message for loss in report.losses for message in (loss.message, loss.message_after_removal)}
     whys = ((escaped(row.workload), why) for _, row in short.on_screen(look)[0] for why in _whys(row))
     for why, names in together((name, why) for name, why in whys if why not in said).items():
@@ -317,7 +317,7 @@ def _remarks(loss: DomainLoss) -> Iterator[str]:
 
 
 def _worst_of_each(report: SurviveReport) -> list[_Short]:
-    """Of each workload that runs short the loss that leaves it fewest, the workload that lacks most first."""
+    """Of each degraded workload the loss that leaves it fewest, the workload that lacks most first."""
     short = ((loss, workload) for loss in sorted(report.losses, key=badness) for workload in loss.short)
     worst: dict[str, _Short] = {}
     for row in short:

@@ -187,7 +187,7 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
         *([f"{count_of(report.left_pending, 'pod')} left pending"] if report.pending else ()),
         *([f"{_number(report.not_created)} not created"] if report.not_created else ()),
         *([f"{_number(report.not_made_yet)} not made yet"] if report.not_made_yet else ()),
-        *([f"{count_of(len(report.unexplained), 'workload')} short of ready pods"] if report.unexplained else ()),
+        *([f"{count_of(len(report.unexplained), 'workload')} degraded"] if report.unexplained else ()),
     ]
     blocked_at = "" if report.blocked is None else f": blocked at {some_of(report.blocked.nodes, _MAX_NAMED)}"
     replaced = f"{report.replaced:,} of {count_of(len(report.nodes), 'node')} replaced"

@@ -93,8 +93,8 @@ def test_pending_finds_a_change_where_advise_finds_one(name: str) -> None:
 
 WHY = {
     "6/c": ["nodeSelector pool=mem leaves only m1, which has no rack label"],
-    "10/a": ["cpu: largest open hole 1 < 2; memory: largest open hole 1Gi < 2Gi"],
-    "10/b": ["cpu: largest open hole 1 < 2; 16 free on c1 (cordoned) and g1 (tainted gpu)"],
+    "10/a": ["needs 2 cpu on one node; most free on one: 1; needs 2Gi memory on one node; most free on one: 1Gi"],
+    "10/b": ["needs 2 cpu on one node; most free on one: 1, but 16 on c1 (cordoned) and g1 (tainted gpu)"],
     "10/d": ["no node has disk=ssd (nodeSelector)"],
 }
 

@@ -72,11 +72,11 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
     ),
     "the largest hole is too small": (
         [node("a", cpu="4"), node("b", cpu="4"), *waiting(2, requests={"cpu": "5"})],
-        ["cpu: largest open hole 4 < 5 | 2 | web | --set cpu=4 | 2"],
+        ["needs 5 cpu on one node; most free on one: 4 | 2 | web | --set cpu=4 | 2"],
     ),
     "more pods than holes, so a smaller one counts": (
         [node("a", cpu="4"), node("b", cpu="3"), *waiting(2, requests={"cpu": "5"})],
-        ["cpu: largest open hole 4 < 5 | 2 | web | --set cpu=3 | 2"],
+        ["needs 5 cpu on one node; most free on one: 4 | 2 | web | --set cpu=3 | 2"],
     ),
     "several nodes to uncordon": (
         [gone_to_sleep(node("a", cpu="4")), gone_to_sleep(node("b", cpu="4")), *waiting(2, requests={"cpu": "3"})],
@@ -94,18 +94,18 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
     ),
     "two workloads with one cause, which one change does not free alike": (
         [node("a", cpu="4"), *waiting(2, containers=TWO_CONTAINERS), *waiting(1, "api", containers=[OTHER])],
-        ["cpu: largest open hole 4 < 5 | 2 | web | --set cpu[main]=1 | 2",
-         "cpu: largest open hole 4 < 5 | 1 | api | --set cpu=4 | 1"],
+        ["needs 5 cpu on one node; most free on one: 4 | 2 | web | --set cpu[main]=1 | 2",
+         "needs 5 cpu on one node; most free on one: 4 | 1 | api | --set cpu=4 | 1"],
     ),
     "a label that no node has, and too little cpu": (
         [node("a", cpu="4"), *waiting(1, requests={"cpu": "5"}, nodeSelector={"pool": "gpu"})],
-        ["no node has pool=gpu (nodeSelector); cpu: largest open hole 4 < 5 | 1 | web | "
+        ["no node has pool=gpu (nodeSelector); needs 5 cpu on one node; most free on one: 4 | 1 | web | "
          "--set cpu=4 --label 'a pool=gpu' | 1"],
     ),
     "room enough on nodes that are closed": (
         [node("a", cpu="1"), node("b", cpu="1"), node("g", cpu="16", taints=[taint("gpu")]), gone_to_sleep(node("c", cpu="16")),
          *waiting(2, requests={"cpu": "2"})],
-        ["cpu: largest open hole 1 < 2; 16 free on c (cordoned) and g (tainted gpu) | 2 | web | --uncordon c | 2"],
+        ["needs 2 cpu on one node; most free on one: 1, but 16 on c (cordoned) and g (tainted gpu) | 2 | web | --uncordon c | 2"],
     ),
     "a node selector that leaves one node, which has other faults": (
         [node("a", rack="ra", pool="gen"), node("b", rack="rb", pool="gen"), node("m", pool="mem"),
@@ -115,7 +115,7 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
     "nodes that fail for several reasons each": (
         [node("a", zone="a", unschedulable=True, cpu="1"), node("b", zone="b", taints=[taint("x")], cpu="1"),
          *waiting(1, requests={"cpu": "2"})],
-        ["cpu: at most 1 free on a node, 2 asked; 1 cordoned, 1 tainted | 1 | web | --set cpu=1 --uncordon a | 1"],
+        ["needs 2 cpu on one node; most free on one: 1; 1 cordoned, 1 tainted | 1 | web | --set cpu=1 --uncordon a | 1"],
     ),
     "fewer fit together than each by itself": (
         [*(node(name, zone=name) for name in "abc"), *waiting(4, constraints=[hard(minDomains=4)])],
@@ -127,7 +127,7 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
     ),
     "one of two fits, by preemption": (
         [node("a", cpu="4"), pod("low", "a", requests={"cpu": "3"}), *waiting(2, requests={"cpu": "3"}, priority=10)],
-        ["1 of 2 fit, preempting default/low; cpu: largest open hole 1 < 3 | 2 | web | --set cpu=2 | 2"],
+        ["1 of 2 fit, preempting default/low; needs 3 cpu on one node; most free on one: 1 | 2 | web | --set cpu=2 | 2"],
     ),
     "gates, claims, other schedulers and pods that fit are causes of their own": (
         [
@@ -139,10 +139,10 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
             {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "x", "namespace": "default"}},
         ],
         [
-            "fits 1 node, not tried yet | 1 | late | none | 0",
             'persistentvolumeclaim "gone" not found | 1 | claims | none | 0',
             'scheduler "volcano", which is not modeled | 1 | foreign | none | 0',
             "scheduling gate quota | 1 | gated | none | 0",
+            "should schedule by itself: 1 node has room | 1 | late | none | 0",
         ],
     ),
 }  # fmt: skip

@@ -262,13 +262,16 @@ class NodeInclusion:
         return cluster.once(key, lambda: cls(cluster.nodes, pod, compares=compares))
 
     def of(self, constraint: Constraint) -> Mask:
-        included = self._affinity if constraint.honors_affinity else self._everywhere
+        included = self.by_affinity(constraint)
         return included & self._taints if constraint.honors_taints else included
 
-    def left_out_for_taints(self, constraint: Constraint) -> Mask:
+    def by_affinity(self, constraint: Constraint) -> Mask:
         """Nodes that the constraint would count if it did not honor taints."""
-        included = self._affinity if constraint.honors_affinity else self._everywhere
-        return included & ~self.of(constraint)
+        return self._affinity if constraint.honors_affinity else self._everywhere
+
+    def left_out_for_taints(self, constraint: Constraint) -> Mask:
+        """Those among them that it does not count."""
+        return self.by_affinity(constraint) & ~self.of(constraint)
 
 
 def has_all_keys(nodes: Nodes, constraints: Iterable[Constraint]) -> Mask:

@@ -334,7 +334,7 @@ class SpreadState(Counted):
     def __init__(self, cluster: Cluster, pod: Pod, declared: PodConstraints, rules: SpreadRules) -> None:
         self.declared = declared
         self._rules = rules
-        inclusion = NodeInclusion.shared(cluster, pod, compares=rules.compares_tolerations)
+        self.inclusion = inclusion = NodeInclusion.shared(cluster, pod, compares=rules.compares_tolerations)
         hard = [declared.constraints[position] for position in declared.of(DO_NOT_SCHEDULE)]
         soft = [declared.constraints[position] for position in declared.of(SCHEDULE_ANYWAY)]
         self.hard = hard_constraints(cluster, pod, hard, inclusion, rules)
