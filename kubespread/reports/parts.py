@@ -201,6 +201,24 @@ class Provenance(Report, frozen=True):
     """When it was answered, RFC 3339; what SOURCE_DATE_EPOCH says where that is set, for answers that are kept."""
 
 
+class Share(Report, frozen=True):
+    """How much of what was asked about something is wrong with."""
+
+    bad: int
+    """How many: workloads, pods, domains."""
+    total: int
+    """Of how many."""
+    noun: str
+    """What they are, in the plural."""
+    rank: int = 0
+    """How bad the worst is by the levels of the question, where it has any; more is worse."""
+
+    @property
+    def part(self) -> float:
+        """From 0 to 1."""
+        return self.bad / self.total if self.total else 0.0
+
+
 class QuestionReport(Report, frozen=True, kw_only=True):
     """A report that answers a question. Whatever prints it prints its verdict and its sentences, and computes neither.
 
@@ -261,6 +279,14 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     def sentences(self) -> Iterator[str]:
         """The answer itself first."""
         raise NotImplementedError
+
+    def worst_finding(self) -> str:
+        """The worst that is wrong, where the answer itself only counts; empty elsewhere."""
+        return ""
+
+    def share(self) -> Share | None:
+        """How much is wrong; None where nothing is counted."""
+        return None
 
     def requiring(self, unmet: Iterable[str]) -> Self:
         """The answer with what was required of it and is not so."""

@@ -47,15 +47,18 @@ class Case:
 CASES = {
     "all are fine": Case(
         "-S us.yaml audit -A -q -o csv", 0,
-        "cluster,verdict,passes,age_seconds,answer\nus.yaml,yes,yes,,\"1 workload, nothing found\"\n",
+        "cluster,verdict,passes,age_seconds,nodes,pods,bad,of,finding,answer\n"
+        "us.yaml,yes,yes,,6,6,0,1,,\"1 workload, nothing found\"\n",
     ),
     "one is violated, and one cannot be read": Case(
-        "-S '*.*' audit -A -q -o plain", 1,
-        "CLUSTER   VERDICT   PASSES    AGE-SECONDS   ANSWER\n"
-        "ap.yaml   no        no        <none>        2 workloads: 2 violated, 0 fine\n"
-        "za.json   unknown   unknown   <none>        za.json:1: JSON syntax: Input data was truncated\n"
-        "eu.yaml   no        yes       <none>        1 workload: 1 at risk, 0 fine\n"
-        "us.yaml   yes       yes       <none>        1 workload, nothing found\n",
+        "-S '*.*' audit -A -q -o csv", 1,
+        "cluster,verdict,passes,age_seconds,nodes,pods,bad,of,finding,answer\n"
+        "ap.yaml,no,no,,6,13,2,2,\"Deployment/web: zone skew 7 exceeds maxSkew 1 (7/3/0): placed afresh it would be 3/3/4, "
+        "so a scale-down, a rollout, lost nodes or the like left it\",\"2 workloads: 2 violated, 0 fine\"\n"
+        "za.json,unknown,unknown,,,,,,,za.json:1: JSON syntax: Input data was truncated\n"
+        "eu.yaml,no,yes,,200,1,1,1,\"Pod/agent: one pod, in zone b, and a second one would be elsewhere\","
+        "\"1 workload: 1 at risk, 0 fine\"\n"
+        "us.yaml,yes,yes,,6,6,0,1,,\"1 workload, nothing found\"\n",
     ),
     "one cannot be read": Case(
         "-S 'us.*' -S 'za.*' audit -A -q -o name", 3, "za.json\n",
@@ -83,7 +86,7 @@ CASES = {
         "error: No such command 'audt'. Did you mean 'audit'? (see 'kubespread fleet --help')\n",
     ),
     "there is time for none": Case(
-        "-S '*.yaml' audit -A -q -o csv --timeout 0.001ms", 3, "cluster,verdict,passes,age_seconds,answer\n",
+        "-S '*.yaml' audit -A -q -o csv --timeout 0.001ms", 3, "cluster,verdict,passes,age_seconds,nodes,pods,bad,of,finding,answer\n",
         "not finished within 1µs: none of 3 clusters done\n",
     ),
     "there is time for all, and one cannot be read": Case(
@@ -122,7 +125,7 @@ def test_a_terminal_leaves_out_what_names_share_and_most_that_are_fine(folder: P
     answer, title, header, worst, *fine, hidden = run(*asked, terminal=200, rows=24).out.splitlines()
     assert title.split("      ") == ["audit of 32 clusters", str(folder)]
     assert (header.split(), worst.split()[:3], len(fine)) == (
-        ["CLUSTER", "VERDICT", "PASSES", "ANSWER"], ["eu.yaml", "no", "yes"], 17,
+        ["CLUSTER", "VERDICT", "PASSES", "NODES", "PODS", "BAD", "ANSWER"], ["eu.yaml", "no", "yes"], 17,
     )  # fmt: skip
     assert (hidden, answer) == ("… and 14 more clusters: --full", "32 clusters: 1 no, 31 yes")
 

@@ -60,6 +60,11 @@ CASES = {
         [("us", "no", "no", "1 workload: 1 violated, 0 fine"), ("eu", "yes", "yes", "1 workload, nothing found")],
         "2 clusters: 1 no, 1 yes", "no",
     ),
+    "of equal answers the one with the worst finding comes first": Case(
+        {"eu": ONE_ZONE, "us": VIOLATED}, Audit(fail_on="risk"),
+        [("us", "no", "no", "1 workload: 1 violated, 0 fine"), ("eu", "no", "no", "1 workload: 1 at risk, 0 fine")],
+        "2 clusters: 2 no", "no",
+    ),
     "an answer may be no and pass": Case(
         {"eu": ONE_ZONE}, Audit(),
         [("eu", "no", "yes", "1 workload: 1 at risk, 0 fine")],

@@ -10,7 +10,7 @@ from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
-from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, preempted_pods
+from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, Share, preempted_pods
 from kubespread.reports.reason_words import reasons_in
 from kubespread.wording import count_of, short_key, some_of
 
@@ -459,6 +459,13 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
         if self.reaches("risk"):
             return "no"
         return "unknown" if self.reaches("unjudged") else "yes"
+
+    def worst_finding(self) -> str:
+        return next(_finding_sentences(self), "")
+
+    def share(self) -> Share:
+        rank = max((LEVELS.index(row.level) for row in self.workloads), default=0)
+        return Share(at_level(self.workloads, "risk"), len(self.workloads), "workloads", rank)
 
     def sentences(self) -> Iterator[str]:
         yield from (service.sentence(self.topology_key) for service in self.services)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from kubespread.kube.owners import WorkloadName
-from kubespread.reports.parts import ClusterReport, Judgment, Report
+from kubespread.reports.parts import ClusterReport, Judgment, Report, Share
 from kubespread.wording import count_of
 
 
@@ -176,6 +176,15 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
 
     def judged(self) -> Judgment:
         return "no" if self.reaches(self.fail_on) else "yes"
+
+    def worst_finding(self) -> str:
+        worst = min(self.findings, key=lambda finding: finding.severity.rank, default=None)
+        return "" if worst is None else f"{worst.code} {worst.called or worst.place}: {worst.message}"
+
+    def share(self) -> Share:
+        bad = [finding for finding in self.findings if finding.severity.rank <= self.fail_on.rank]
+        ranks = (len(Severity) - finding.severity.rank for finding in self.findings)
+        return Share(len({finding.workload for finding in bad}), self.workloads, "workloads", max(ranks, default=0))
 
     def sentences(self) -> Iterator[str]:
         """What was found, then what was not looked at."""

@@ -209,11 +209,17 @@ class _Asking:
             is_yes = question.passes(answer)
         faults = (*snapshot.faults, *map(str, refused))
         verdict = worst(report.verdict for _, report in reports)
+        whose, worst_report = next(named for named in reports if named[1].verdict == verdict)
+        finding = worst_report.worst_finding()
         told = FleetCluster(
             name=name,
             verdict=verdict,
             passes=outcome([report for _, report in reports], is_yes, is_in_part=bool(faults)),
-            headline=next(f"{whose}{report.answer[0]}" for whose, report in reports if report.verdict == verdict),
+            headline=f"{whose}{worst_report.answer[0]}",
+            finding=f"{whose}{finding}" if finding else "",
+            share=worst_report.share() if len(reports) == 1 else None,
+            nodes=len(snapshot.nodes),
+            pods=len(snapshot.pods),
             unmet=tuple(f"{whose}{text}" for whose, report in reports for text in report.unmet),
             faults=faults,
             cluster=cluster_reference(snapshot),

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import force_setattr
 
-from kubespread.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.reports.parts import ClusterReference, Judgment, QuestionReport, Report, Share
 from kubespread.wording import count_of
 
 WORST_FIRST: tuple[Judgment, ...] = ("no", "unknown", "yes")
@@ -33,6 +33,14 @@ class FleetCluster(Report, frozen=True, kw_only=True):
     """
     headline: str = ""
     """The first sentence of its answer; empty where it has none."""
+    finding: str = ""
+    """The worst that is wrong in it, where the first sentence only counts; empty elsewhere."""
+    share: Share | None = None
+    """How much of it is wrong; null where that is not counted, or where it has several answers."""
+    nodes: int | None = None
+    """How many the cluster has; null where it could not be read."""
+    pods: int | None = None
+    """How many the cluster has, those without a node included."""
     error: str | None = None
     """Why it has no answer: it cannot be reached or read, or the question cannot be asked of it."""
     unmet: tuple[str, ...] = ()
@@ -45,9 +53,11 @@ class FleetCluster(Report, frozen=True, kw_only=True):
     """What the question alone reports, one or, about several workloads, more; none where there is an error."""
 
     @property
-    def badness(self) -> tuple[int, bool, int, str]:
-        """In which order clusters come: the worst first."""
-        return WORST_FIRST.index(self.passes), self.error is not None, WORST_FIRST.index(self.verdict), self.name
+    def badness(self) -> tuple[int, bool, int, int, float, str]:
+        """In which order clusters come: the worst first, by what is wrong and then by how much is."""
+        rank, part = (0, 0.0) if self.share is None else (self.share.rank, self.share.part)
+        verdict = WORST_FIRST.index(self.verdict)
+        return WORST_FIRST.index(self.passes), self.error is not None, verdict, -rank, -part, self.name
 
 
 class FleetReport(QuestionReport, frozen=True, kw_only=True):

@@ -13,13 +13,17 @@ from kubespread.views.terminal import headline
 from kubespread.views.view import TONES, Tile, View, beside, view_of
 from kubespread.wording import age, count_of
 
+_LEAST_SHARE = 0.01
 _MOST_FINE = 20
 """Rows of clusters that pass, on a terminal."""
 
 
-def _says(row: FleetCluster) -> str:
-    """Its answer in one line, after what could not be read, before what is not met."""
-    parts = ((row.error or "").removeprefix(f"{row.name}: "), *row.faults, row.headline, *row.unmet)
+def _says(row: FleetCluster, *, in_brief: bool = False) -> str:
+    """Its answer in one line, after what could not be read, before what is not met; ``in_brief`` of a no the worst
+    that is wrong instead.
+    """
+    answer = row.finding if in_brief and row.finding and row.verdict == "no" else row.headline
+    parts = ((row.error or "").removeprefix(f"{row.name}: "), *row.faults, answer, *row.unmet)
     return "; ".join(part.replace("\n", "; ") for part in parts if part)
 
 
@@ -37,8 +41,16 @@ def _old(row: FleetCluster) -> str:
     return "" if seconds is None else age(seconds)
 
 
-def _columns(folder: str) -> Sequence[Column[FleetCluster]]:
-    """``folder`` is left out of names on a terminal."""
+def _share(row: FleetCluster) -> str:
+    """``45% of 11``, ``<1% of 455``, ``0 of 3``."""
+    if row.share is None:
+        return ""
+    part = "0" if not row.share.bad else "<1%" if row.share.part < _LEAST_SHARE else f"{row.share.part:.0%}"
+    return f"{part} of {row.share.total:,}"
+
+
+def _columns(folder: str, noun: str) -> Sequence[Column[FleetCluster]]:
+    """``folder`` is left out of names on a terminal; ``noun`` is what shares are of, if there are any."""
     return (
         Column(
             "CLUSTER", lambda row: row.name, on_terminal=lambda row: row.name.removeprefix(folder), fit=Fit.NAMES,
@@ -51,13 +63,23 @@ def _columns(folder: str) -> Sequence[Column[FleetCluster]]:
         ),
         Column("AGE", _old, Readers.TERMINAL | Readers.PAGES, hides_empty=True, nothing=""),
         Column("AGE-SECONDS", _age, Readers.PIPES),
-        Column("ANSWER", _says, fit=Fit.END, least=20),
+        Column("NODES", lambda row: row.nodes, nothing="", is_number=True),
+        Column("PODS", lambda row: row.pods, nothing="", is_number=True, gives_way=True),
+        Column(
+            f"BAD-{noun.upper()}", _share, Readers.TERMINAL | Readers.PAGES, hides_empty=True, nothing="",
+            is_number=True, short="BAD",
+        ),
+        Column("BAD", lambda row: row.share and row.share.bad, Readers.PIPES),
+        Column("OF", lambda row: row.share and row.share.total, Readers.PIPES),
+        Column("FINDING", lambda row: row.finding, Readers.RECORDS),
+        Column("ANSWER", _says, on_terminal=partial(_says, in_brief=True), fit=Fit.END, least=24),
     )  # fmt: skip
 
 
 def view(report: FleetReport) -> View:
     """One row per cluster."""
     rows, folder = report.clusters, _folder(report.clusters)
+    noun = next((row.share.noun for row in rows if row.share is not None), "")
     title = f"{report.question['name']} of {count_of(len(rows), 'cluster')}"
     return View(
         title=title,
@@ -66,14 +88,17 @@ def view(report: FleetReport) -> View:
         tone=TONES[report.verdict],
         sheets=[
             Sheet(
-                title="Clusters", columns=_columns(folder), rows=rows, tone=_tone, most=0, few=_first_fine,
+                title="Clusters", columns=_columns(folder, noun), rows=rows, tone=_tone, most=0, few=_first_fine,
                 noun="cluster", note=lambda _: ": yes",
             ),
         ],
         heading=lambda look: headline([Cell(title, Tone.STRONG)], folder.removesuffix("/"), look),
         names=[row.name for row in rows if (row.verdict, row.passes) != ("yes", "yes")],
         tiles=[
-            Tile(row.name.removeprefix(folder), _verdict(row), _tone(row), says=_says(row), views=partial(_views, row))
+            Tile(
+                row.name.removeprefix(folder), _verdict(row), _tone(row), says=_says(row, in_brief=True),
+                views=partial(_views, row),
+            )
             for row in rows
         ],
         beside=beside([report]),

@@ -387,6 +387,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
         **whose.as_reported(world),
         preemption=question.preemption,
         nodes=len(world.living.nodes.objects),
+        pods=len(scene.snapshot.pods),
         pending=sum(len(group.pods) for group in groups),
         groups=tuple(groups),
         not_made=tuple(_not_made(world, groups)),

@@ -9,7 +9,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.advise import Suggestion
 from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence, why_waiting
 from kubespread.reports.happened import UnmadePods
-from kubespread.reports.parts import Judgment, OfWorkloads, Report
+from kubespread.reports.parts import Judgment, OfWorkloads, Report, Share
 from kubespread.wording import count_of, says, some_of, verb_of
 
 _MAX_NAMED = 3
@@ -63,6 +63,8 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "PendingReport"
     nodes: int
     """How many the cluster has."""
+    pods: int = 0
+    """How many the cluster has, those that wait included."""
     pending: int
     """How many pods wait."""
     groups: tuple[StuckGroup, ...]
@@ -84,8 +86,19 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
         is_unknown = self.autoscaling.unknown_groups and provisioned_for.issuperset(self.still_pending)
         return "yes" if not self.still_pending else "unknown" if is_unknown else "no"
 
+    def worst_finding(self) -> str:
+        groups = (f"{count_of(len(group.pods), 'pod')} of {_whose(group)}: {group.why}" for group in self.groups)
+        return next(groups, "")
+
+    def share(self) -> Share:
+        return Share(self.pending, self.pods, "pods")
+
     def sentences(self) -> Iterator[str]:
         yield from _sentences(self)
+
+
+def _whose(group: StuckGroup) -> str:
+    return group.workloads[0].called if len(group.workloads) == 1 else count_of(len(group.workloads), "workload")
 
 
 def _scaled(report: PendingReport, scaled: AutoscalingReport) -> Iterator[str]:
@@ -121,9 +134,8 @@ def _sentences(report: PendingReport) -> Iterator[str]:
     if scaled is not None and scaled.assumed_from:
         yield from _scaled(report, scaled)
     for group in (group for group in report.groups if group.victims):
-        whose = group.workloads[0].called if len(group.workloads) == 1 else count_of(len(group.workloads), "workload")
         change = "" if group.change is None else f" with {group.change.brief}"
         victims = f"{count_of(len(group.victims), 'pod')}: {some_of(group.victims, _MAX_NAMED)}"
-        yield f"pods of {whose} find a node{change} by preempting {victims}"
+        yield f"pods of {_whose(group)} find a node{change} by preempting {victims}"
     for unmade in report.not_made:
         yield f"{count_of(unmade.count, 'more pod')} of {unmade.workload.called} not made: {unmade.message}"

@@ -13,7 +13,7 @@ from kubespread.kube.well_known import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
 from kubespread.reports.happened import Holder, LandedPods, held_by
 from kubespread.reports.loads import NodeLoad
-from kubespread.reports.parts import Judgment, Report, ScheduledReport
+from kubespread.reports.parts import Judgment, Report, ScheduledReport, Share
 from kubespread.wording import count_of, some_of
 
 _MAX_NAMED, _MAX_REMEDIES = 4, 3
@@ -237,6 +237,12 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         if any(row.alone for row in self.rows) or self.unfinished is not None:
             return "yes"
         return "unknown" if any(row.may_go for row in self.rows) else "no"
+
+    def worst_finding(self) -> str:
+        return next(iter(held_by(self.holders)), "")
+
+    def share(self) -> Share:
+        return Share(sum(not row.alone for row in self.rows), len(self.rows), "nodes")
 
     def sentences(self) -> Iterator[str]:
         """How many can go alone, which together in which order, and the effects."""

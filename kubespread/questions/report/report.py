@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
-from kubespread.reports.parts import Judgment, OfWorkloads, Report
+from kubespread.reports.parts import Judgment, OfWorkloads, Report, Share
 from kubespread.wording import count_of, some_of
 
 Badness = Literal["notice", "warning", "critical"]
@@ -195,6 +195,14 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
 
     def judged(self) -> Judgment:
         return "no" if self.reaches("warning") else "yes"
+
+    def worst_finding(self) -> str:
+        return next((line.what for line in self.lines), "")
+
+    def share(self) -> Share:
+        bad = {name for line in self.lines if LEVELS.index(line.level) for name in line.workloads}
+        rank = max((LEVELS.index(line.level) + 1 for line in self.lines), default=0)
+        return Share(len(bad), self.workloads, "workloads", rank)
 
     def sentences(self) -> Iterator[str]:
         counts = [level_count(level, self.levels[level]) for level in reversed(LEVELS)]

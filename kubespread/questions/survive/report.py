@@ -12,7 +12,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.autoscaling import AutoscalingReport, whether_taken
 from kubespread.reports.happened import LandedPods, NodeEviction, UnmadePods, of_unknown
 from kubespread.reports.loads import NodeLoad
-from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, preempted_pods
+from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, Share, preempted_pods
 from kubespread.wording import EMPTY, count_of, domain_noun, says, some_of, verb_of
 
 Trouble = Literal["pending", "short", "lost", "unmade", "budget"]
@@ -270,6 +270,9 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
 
     def sentences(self) -> Iterator[str]:
         yield from _sentences(self)
+
+    def share(self) -> Share:
+        return Share(sum(bool(loss.remaining) for loss in self.losses), len(self.losses), "losses")
 
     def worst(self, trouble: Trouble | None = None) -> str | None:
         """What the worst loss does, of one trouble or of any; None where no loss has it."""

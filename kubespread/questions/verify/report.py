@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
-from kubespread.reports.parts import Judgment, Report, ScheduledReport
+from kubespread.reports.parts import Judgment, Report, ScheduledReport, Share
 from kubespread.wording import count_of
 
 Kept = Literal["broken", "unknown", "accepted", "held"]
@@ -99,6 +99,12 @@ class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
 
     def judged(self) -> Judgment:
         return "no" if self.of("broken") else "unknown" if self.of("unknown") else "yes"
+
+    def worst_finding(self) -> str:
+        return next((row.sentence for row in self.of("broken", "unknown")), "")
+
+    def share(self) -> Share:
+        return Share(self.states["broken"], self.promises, "promises")
 
     def sentences(self) -> Iterator[str]:
         others = [f"{number:,} {state}" for state, number in self.states.items() if number and state != "held"]
