@@ -41,11 +41,13 @@ NO_COMMANDS = {
         "operators",
         "assistants",
         "topology-spread",
+        "glossary",
         "ci/README",
         "cookbook/README",
     )
 }
-"""They show recipes, Python, numbers, help, counts, findings, what to install, another program's settings, rooms, statements and contents.
+"""They show recipes, Python, numbers, help, counts, findings, what to install, another program's settings, rooms,
+statements, words and contents.
 """
 COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
 RECIPE = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+) \| jq (?P<filter>.+)$", re.MULTILINE)
