@@ -36,18 +36,27 @@ EVERYWHERE = "all_namespaces"
 
 
 def pod_field(field: FieldInfo, kind: Any, option: Option) -> Field:
-    """A manifest or KIND/NAME, as an option."""
+    """A manifest or KIND/NAME, as an option; what may be none is given by its place too."""
     is_tuple = get_origin(kind) is tuple
     flags = option.names or (f"--{field.name}",)
     name = flags[-1].removeprefix("--")
+    named = _parameter(name, str | None, *flags, metavar=option.metavar, help=option.help)
+    if not is_tuple:
 
-    def value(typed: Typed) -> Any:
-        pods = () if typed[name] is None else (typed[name],)
-        if pods or not is_tuple:
-            check_asked(pods, {}, typed.scheduling)
-        return pods if is_tuple else typed[name]
+        def value(typed: Typed) -> Any:
+            check_asked((typed[name],), {}, typed.scheduling)
+            return typed[name]
 
-    return Field((_parameter(name, str | None, *flags, metavar=option.metavar, help=option.help),), value)
+        return Field((named,), value)
+    place = _parameter("workload", str | None, metavar="[POD]", help=f"{option.help} The same as with {flags[0]}.")
+
+    def pods(typed: Typed) -> tuple[Any, ...]:
+        given = tuple(text for text in (typed["workload"], typed[name]) if text is not None)
+        if given:
+            check_asked(given, {}, typed.scheduling)
+        return given
+
+    return Field((place, named), pods)
 
 
 def applied_field(_field: FieldInfo, _kind: Any, option: Option) -> Field:

@@ -281,7 +281,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     "map": {"workload": "deploy/web", **_MANIFEST, **SHARED, **_WATCH, "--by": "--by load", "--key": "--key pool"},
     "rebalance": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--soft": "--soft", "--descheduler": "--descheduler policy.yaml", "--no-preemption": "--no-preemption"},
     "capacity": {
-        **SHARED, **_WATCH, "--request": "--request cpu=2", "-f": "-f other.yaml", "--name": "--name new", "-n": "-n shop",
+        "workload": "other.yaml", **SHARED, **_WATCH, "--request": "--request cpu=2", "-f": "-f other.yaml", "--name": "--name new", "-n": "-n shop",
         "--tolerate": "--tolerate gpu", "--node-selector": "--node-selector pool=x", "--by": "--by pool", "--prices": "--prices prices.json",
     },
     "removable": {"nodes": "n1", **SHARED, **_WATCH, "--prices": "--prices prices.json", "--no-preemption": "--no-preemption", **_WORKERS},

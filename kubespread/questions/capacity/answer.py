@@ -413,6 +413,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
         owners=tuple(_owners(cluster, report, prices, by)) if by_owner and by else (),
         quota=None if pod is None or not scene.scheduler.admission else _quota(candidate.pod, resolved.snapshot),
         pod=None if pod is None else PodReference(namespace=meta.namespace, name=meta.name),
+        workload=None if pod is None or candidate.template is not None else candidate.workload,
         tolerated=question.tolerate,
         node_selector=labels,
         gaps=tuple(dict.fromkeys(lacking)),

@@ -19,16 +19,18 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
     """Show what nodes have free, how much of it no pod can use and why, and how many pods of one size fit.
 
     Requests are those that kube-scheduler counts, including init containers, pod-level resources and overhead. With
-    --request, copies of a pod without labels or constraints are placed until no more fit, with -f copies of a pod of a
-    manifest; what is left is stranded for these. Without either, no size is guessed: only what no pod could use is
-    stranded. The answer also says how many would fit if the pods tolerated the taints that keep them off.
+    --request, copies of a pod without labels or constraints are placed until no more fit, with POD copies of a pod
+    of a manifest, or more of a workload's in the cluster; what is left is stranded for these. Without either, no
+    size is guessed: only what no pod could use is stranded. The answer also says how many would fit if the pods
+    tolerated the taints that keep them off.
 
     \b
     Examples:
       kubespread capacity
       kubespread capacity --request cpu=2,memory=4Gi --by zone
       kubespread capacity --request cpu=8,nvidia.com/gpu=1 --tolerate nvidia.com/gpu -S cluster.json.gz
-      kubespread capacity -f deployment.yaml -n shop
+      kubespread capacity sts/mongo -n shop
+      kubespread capacity deployment.yaml
       kubespread capacity --request cpu=2 --fail zone=a
       kubespread capacity --prices prices.yaml --by pool
       kubespread capacity --prices prices.yaml --by namespace
@@ -42,8 +44,12 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         "may have",
     )
     apart = (
-        Apart("request", ("filename",), "both say what the pods ask for"),
-        Apart("filename", ("tolerate", "node_selector"), "the manifest says what its pods tolerate and select"),
+        Apart("request", ("workload", "filename"), "both say what the pods ask for"),
+        Apart("workload", ("filename",), "both say which pods are counted"),
+        *(
+            Apart(pod, ("tolerate", "node_selector"), "the manifest says what its pods tolerate and select")
+            for pod in ("workload", "filename")
+        ),
     )
     outputs = {"table": "tables", "name": "prints the nodes with room, the emptiest first", "csv": "has a row per node"}
     is_watched = True

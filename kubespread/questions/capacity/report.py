@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from kubespread.kube.owners import WorkloadName
 from kubespread.kube.quantity import parse, rounded
 from kubespread.reports.cost import UNKNOWN, Cost, TotalCost
 from kubespread.reports.parts import ClusterReport, Judgment, PodReference, Report
@@ -150,6 +151,9 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     """What each pod asks for that is counted; null where only totals are asked about."""
     pod: PodReference | None = None
     """The pod whose copies are counted; null where it is made for the question."""
+    workload: WorkloadName | None = None
+    """The workload of the cluster whose further pods are counted, NAMESPACE/Kind/name; null for a pod that it has not.
+    """
     tolerated: tuple[str, ...] = ()
     """What the pods tolerate in addition, KEY[=VALUE][:EFFECT]."""
     node_selector: dict[str, str] = {}
@@ -199,11 +203,12 @@ _NONE = "<none>"
 def _sentences(report: CapacityReport) -> Iterator[str]:
     """With a request how many of it fit where, what keeps off others, and the largest pods that fit."""
     if report.request is not None and report.fits is not None:
-        pods = f"{count_of(report.fits, 'pod')} of {request_text(report.request)}"
+        more, asked = "", request_text(report.request)
+        if report.workload is not None:
+            more, asked = "more ", f"{report.workload.called} ({asked})"
+        pods = f"{count_of(report.fits, f'{more}pod')} of {asked}"
         yield (
-            f"{pods} {verb_of(report.fits, 'fit')}{_where(report)}"
-            if report.fits
-            else f"no pod of {request_text(report.request)} fits"
+            f"{pods} {verb_of(report.fits, 'fit')}{_where(report)}" if report.fits else f"no {more}pod of {asked} fits"
         ) + _tolerating(report)
         if report.fits == 0 and report.if_tolerated is None:
             short = list(_short_of(report))
