@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kubespread.questions.fleet.clusters import Member
     from kubespread.snapshot.edits.verb import Edit
 
-_OUTPUTS = {"name": "prints the clusters that do not say yes, the worst first"}
+_OUTPUTS = {"name": "prints the clusters that do not say yes, the worst first", "prometheus": ""}
 _HOME = "kubespread.questions.fleet"
 _NO_FILE_NAME = re.compile(r"[^\w.@+-]+")
 _SUFFIXES = re.compile(r"\.(json|ya?ml|tar|t?gz|zip|bz2|xz)$")

@@ -136,6 +136,11 @@ class WorkloadName(NamespacedName):
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.kind, self.namespace, self.name)
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """Its parts, as metrics have them."""
+        return {"namespace": self.namespace, "kind": self.kind, "name": self.name}
+
 
 class Named(Struct, frozen=True):
     """A workload by its name."""

@@ -70,7 +70,8 @@ HELP: dict[str, str] = {
     "play": "Format (default: tables on a terminal, columns in a pipe). "
     "'wide' adds the order in which nodes that fail lose their pods.",
     "survive": "Format (default: a table on a terminal, plain columns in a pipe). "
-    "'wide' adds the order in which nodes lose their pods. 'name' prints the degraded workloads, the worst first.",
+    "'wide' adds the order in which nodes lose their pods. 'name' prints the degraded workloads, the worst first. "
+    "'prometheus' prints metrics for a textfile collector.",
     "upgrade": "Format (default: a table on a terminal, plain columns in a pipe). "
     "'name' prints the nodes to replace, in order.",
     "plan": "Format (default: tables on a terminal, plain columns in a pipe). "
@@ -80,9 +81,11 @@ HELP: dict[str, str] = {
     "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. 'gitlab' is a Code Quality report. "
     "'diff' is a patch with the remedies.",
     "advise": "Format (default: a table on a terminal, plain columns in a pipe).",
-    "pending": "Format (default: a table on a terminal, plain columns in a pipe). 'name' prints namespace/pod lines.",
+    "pending": "Format (default: a table on a terminal, plain columns in a pipe). 'name' prints namespace/pod lines. "
+    "'prometheus' prints metrics for a textfile collector.",
     "capacity": "Format (default: tables on a terminal, plain columns in a pipe). "
-    "'name' prints the nodes with room, the emptiest first. 'csv' has a row per node.",
+    "'name' prints the nodes with room, the emptiest first. 'csv' has a row per node. "
+    "'prometheus' prints metrics for a textfile collector.",
     "removable": "Format (default: a table on a terminal, plain columns in a pipe). "
     "'name' prints a line for each group of nodes to drain together and delete before the next.",
     "audit": "Format (default: a table on a terminal, plain columns in a pipe). "
@@ -116,7 +119,9 @@ def test_every_format_writes_every_report_it_is_for(name: str) -> None:
     texts = [writer.load()(ANSWERS[kind], Look(in_full=True)) for kind, writer in found.items()]
     # Names of nothing are no line at all, nor is a patch that the question does not ask for.
     is_empty = name in ("name", "diff", "promises")
-    assert all(("n1" in text and text.endswith("\n")) or (is_empty and not text) for text in texts)
+    # Metrics of a whole cluster have no names.
+    shown = "kubespread_" if name == "prometheus" else "n1"
+    assert all((shown in text and text.endswith("\n")) or (is_empty and not text) for text in texts)
 
 
 @pytest.mark.parametrize(

@@ -21,25 +21,29 @@ def _metrics(report: AuditReport) -> Iterator[Metric]:
         "Workloads by their worst finding.",
         [({"level": level}, report.count(level)) for level in LEVELS],
     )
-    yield "workload_replicas", "Desired pods of the workload.", [(_whose(row), row.replicas) for row in rows]
-    yield "workload_placed", "Pods that are on nodes.", [(_whose(row), row.placed) for row in rows]
-    yield "workload_ready", "Pods that are on nodes and ready.", [(_whose(row), row.ready) for row in rows]
-    yield "workload_pending", "Pods without a node.", [(_whose(row), row.pending) for row in rows]
+    yield "workload_replicas", "Desired pods of the workload.", [(row.workload.labels, row.replicas) for row in rows]
+    yield "workload_placed", "Pods that are on nodes.", [(row.workload.labels, row.placed) for row in rows]
+    yield "workload_ready", "Pods that are on nodes and ready.", [(row.workload.labels, row.ready) for row in rows]
+    yield "workload_pending", "Pods without a node.", [(row.workload.labels, row.pending) for row in rows]
     yield (
         "workload_left_without_fullest_zone",
         "Pods left without the zone that has most of them.",
-        [(_whose(row), row.worst_loss[ZONE].remaining) for row in rows if ZONE in row.worst_loss],
+        [(row.workload.labels, row.worst_loss[ZONE].remaining) for row in rows if ZONE in row.worst_loss],
     )
     if report.topology_key != ZONE:
         yield (
             "workload_left_without_fullest_domain",
             "Pods left without the domain of the topology key that has most of them.",
-            [({**_whose(row), "topology_key": report.topology_key}, row.left) for row in rows if row.left is not None],
+            [
+                ({**row.workload.labels, "topology_key": report.topology_key}, row.left)
+                for row in rows
+                if row.left is not None
+            ],
         )
     yield (
         "workload_next_pod_fits",
         "Whether one more pod would find a node.",
-        [(_whose(row), int(row.next_fits)) for row in rows if row.next_fits is not None],
+        [(row.workload.labels, int(row.next_fits)) for row in rows if row.next_fits is not None],
     )
     if report.services:
         yield (
@@ -56,11 +60,6 @@ def _metrics(report: AuditReport) -> Iterator[Metric]:
     yield "finding", "Findings about a workload, by level and cause.", [(labels, 1) for labels in _findings(rows)]
 
 
-def _whose(row: AuditedWorkload) -> dict[str, str]:
-    named = row.workload
-    return {"namespace": named.namespace, "kind": named.kind, "name": named.name}
-
-
 def _of_service(row: AuditedService) -> dict[str, str]:
     return {"namespace": row.service.namespace, "service": row.service.name}
 
@@ -70,7 +69,7 @@ def _constraints(rows: Iterable[AuditedWorkload], field: str) -> Iterator[Sample
     for row in rows:
         for place, constraint in enumerate(row.constraints):
             labels = {
-                **_whose(row),
+                **row.workload.labels,
                 "constraint": str(place),
                 "topology_key": constraint.topology_key,
                 "when_unsatisfiable": constraint.when_unsatisfiable,
@@ -85,4 +84,4 @@ def _findings(rows: Iterable[AuditedWorkload]) -> Iterator[dict[str, str]]:
         for level, cause, key in dict.fromkeys(
             (finding.level, finding.cause, finding.topology_key or "") for finding in row.findings
         ):
-            yield {**_whose(row), "level": level, "cause": cause, "topology_key": key}
+            yield {**row.workload.labels, "level": level, "cause": cause, "topology_key": key}

@@ -51,7 +51,12 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
             for pod in ("workload", "filename")
         ),
     )
-    outputs = {"table": "tables", "name": "prints the nodes with room, the emptiest first", "csv": "has a row per node"}
+    outputs = {
+        "table": "tables",
+        "name": "prints the nodes with room, the emptiest first",
+        "csv": "has a row per node",
+        "prometheus": "",
+    }
     is_watched = True
     function = Function(
         """What the nodes of ``snapshot`` have left, in all and for each domain, and how many pods of one size fit.

@@ -43,7 +43,7 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
     never_modelled = ("each group is freed by itself: what one change leaves for the others is not looked at", NO_NODES)
     needs = OF_AUTOSCALER
     doing = "pods looked at"
-    outputs = {"name": "prints namespace/pod lines"}
+    outputs = {"name": "prints namespace/pod lines", "prometheus": ""}
     is_watched = True
     function = Function(
         """The pods of ``snapshot`` without a node, by what keeps them from one, each group with the least change that

@@ -61,6 +61,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     outputs = {
         "wide": "adds the order in which nodes lose their pods",
         "name": "prints the degraded workloads, the worst first",
+        "prometheus": "",
     }
     is_watched = True
     function = Function(

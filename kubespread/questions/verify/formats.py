@@ -82,8 +82,7 @@ def _metrics(report: VerifyReport) -> Iterator[Metric]:
 
 
 def _labels(row: VerifiedClause) -> dict[str, str]:
-    name = {} if row.workload is None else {"namespace": row.workload.namespace, "kind": row.workload.kind,
-                                            "name": row.workload.name}  # fmt: skip
+    name = {} if row.workload is None else row.workload.labels
     return {"promise": str(row.promise), "clause": row.clause, "promised": row.promised, **name}
 
 
