@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ _RUNNING = {"context", "kubeconfig", "cluster", "user"}
 """The options that ask for a running cluster."""
 _NO_CONFIG = "--no-config"
 _DEFAULT = "default"
+_OF_THE_WORKLOAD = ("rollout", "rollout=", "rollback")
+"""Steps about the workload that is applied."""
 
 
 def nodes(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
@@ -122,6 +124,23 @@ def budgeted(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """``deploy/``, then ``deploy/web:maxUnavailable=``."""
     for word in scaled(line, environment):
         yield f"{word.removesuffix('=')}:maxUnavailable=" if word.endswith("=") else word
+
+
+def steps(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """``fail=``, then what the option of that edit takes: ``fail=zone=a``."""
+    from kubespread.snapshot.edits.registry import EDITS
+
+    verb, equals, rest = line.word.partition("=")
+    if not equals:
+        if line.parameter is not None and line.parameter.name == "then":
+            yield from _OF_THE_WORKLOAD
+        yield from (f"{edit}=" for edit in EDITS)
+        return
+    edit = next((option for option in line.of.options if verb in EDITS and f"--{verb}" in option.opts), None)
+    source = None if edit is None else source_of(line.command, edit)
+    if source is not None:
+        values = source(replace(line, word=rest, parameter=edit), environment)
+        yield from (f"{verb}={value}" for value in values)
 
 
 def pods(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
@@ -265,7 +284,7 @@ _BY_NAME: Mapping[str, Source] = {
     "node_selector": key_equals,
     "evict": pods, "scale": scaled,
     "scale_requests": scaled, "budget": budgeted, "spread": topology_keys, "add_node": nodes,
-    "pod": references, "manifest": references, "workload": references,
+    "then": steps, "after": steps, "pod": references, "manifest": references, "workload": references,
     "select": rule_codes, "ignore": rule_codes,
 }  # fmt: skip
 """By the name of the parameter, where that is enough."""
