@@ -768,12 +768,17 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
         """Which ones these are in ``snapshot``, with objects of the kinds ``more``. Raises UsageError for an invalid
         selector or name.
         """
-        return workloads_in(snapshot, self.namespace, self.selector, self.workloads, more)
+        return workloads_in(snapshot, self.namespace, self.selector, self.named, more)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The workloads among what is named."""
+        return self.workloads
 
     def whose(self, cluster: Snapshot) -> str:
         within = self.asked_in(cluster).within
         chosen = [f"-l {quote(self.selector)}"] if self.selector else []
-        return " ".join([*self.workloads, "-A" if within is None else f"-n {quote(within)}", *chosen])
+        return " ".join([*self.named, "-A" if within is None else f"-n {quote(within)}", *chosen])
 
     @property
     def names_in(self) -> str | None:

@@ -31,7 +31,7 @@ NOTHING = {
     "rebalance": ([], "nothing to do: the constraint holds"),
     "pending": ([], "no pod is pending"),
     "audit": ([], "1 workload, nothing found"),
-    "report": ([], "0 critical, 2 warnings, 1 notice of 1 workload on 2 nodes"),
+    "report": ([], "grade B: 2 warnings, 1 notice of 1 workload on 2 nodes"),
     "check": (["--select", "KS001"], "nothing found in 1 workload"),
     "survive": (
         [], "none of 2 zones can be lost: losing any zone leaves 1 pod pending until the nodes are deleted",

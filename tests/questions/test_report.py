@@ -12,6 +12,8 @@ import pytest
 import kubespread
 from kubespread import Scorecard, Snapshot
 from kubespread.questions.report.report import LEVELS, ReportLine
+from kubespread.views import terminal
+from kubespread.views.look import Look
 from tests.builders import Data, hard, hosts, pod, taint
 from tests.cli.support import FIXTURES, run
 from tests.world.clusters import budget, deployment
@@ -444,9 +446,30 @@ def test_running_pods_that_break_their_own_rules_are_named_on_the_first_screen()
     result = run("report", "-A", "-S", file, "-q", "-o", "table", "--taint", taint, "--color", "never", terminal=80)
     first_screen = " ".join(result.out.splitlines()[:24])
     assert (
-        "rules 3 notices: running pods that no longer meet their own selectors, taints or affinity: "
+        "rules - 3 notices: running pods that violate their own rules: "
         "kube-system/Deployment/coredns, payments/StatefulSet/db, shop/Deployment/web"
     ) in " ".join(first_screen.split())
+
+
+OPENED: dict[str, tuple[tuple[str, ...], set[str], int]] = {
+    "the page: the three worst": ((), {"running", "losses"}, 3),
+    "an area": (("losses",), {"losses"}, 6),
+    "two areas, and one without lines": (("losses", "rules", "drains"), {"losses", "drains"}, 7),
+    "a workload": (("shop/deploy/cart",), {"losses", "spread", "room"}, 3),
+    "an area of a workload": (("shop/deploy/cart", "spread"), {"spread"}, 1),
+}
+
+
+@pytest.mark.parametrize("case", OPENED)
+def test_areas_and_workloads_are_opened_by_name(case: str) -> None:
+    named, areas, number = OPENED[case]
+    cluster = kubespread.load(FIXTURES / "cases" / "everyday" / "aws12.json.gz")
+    report = kubespread.report(cluster, workloads=named)
+    page = terminal.table(report, Look())
+    shown = [line for line in report.lines if f"  {line.level:8} {line.what}" in page]
+    assert ({line.area for line in shown}, len(shown)) == (areas, number)
+    assert {*report.opened} == {word for word in named if "/" not in word}
+    assert (f"{len(report.lines) - number} more line" in page) is (number < len(report.lines))
 
 
 def test_areas_count_their_lines_and_name_whom_they_concern_the_worst_first() -> None:

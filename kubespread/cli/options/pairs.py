@@ -115,7 +115,9 @@ def faults(command: str, names: Mapping[str, str], typed: Mapping[str, Any], out
     format, if any.
     """
     cls = question(command) if command in QUESTIONS else Question
-    yield from misplaced((*APART, *cls.apart, *_ended(cls, typed)), {**NEEDS, **cls.needs}, names, typed)
+    # A word without a slash is no workload, but an area of a report.
+    given = {name for name in typed if name != "workloads" or any("/" in text for text in texts_of(typed[name]))}
+    yield from misplaced((*APART, *cls.apart, *_ended(cls, typed)), {**NEEDS, **cls.needs}, names, given)
     yield from _unshown(cls, names, typed, output)
     for text in texts_of(typed.get("settings")):
         for other in ("replicas", "until_full"):

@@ -249,6 +249,7 @@ def answer(question: Report, scene: Scene) -> Scorecard:
         cluster=scene.source,
         **asking.whose.as_reported(scene.world),
         preemption=question.preemption,
+        opened=question.opened,
         nodes=len(scene.now.nodes),
         workloads=len(rows),
         areas=areas,
@@ -297,7 +298,7 @@ class _Asking(Inquiry):
         self.held: Held | None = None
         self.whose = question.asked_in(scene.snapshot)
         self.shared: dict[str, Any] = {
-            "workloads": question.workloads, "namespace": question.namespace, "selector": question.selector,
+            "workloads": question.named, "namespace": question.namespace, "selector": question.selector,
             "preemption": question.preemption,
         }  # fmt: skip
         self._growing = replace(question, **with_files_read(question))

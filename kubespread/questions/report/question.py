@@ -9,6 +9,7 @@ from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
     OF_AUTOSCALER,
+    Argument,
     AutoscalerName,
     Function,
     InstanceTypesFile,
@@ -20,7 +21,7 @@ from kubespread.questions.removable.question import Removable
 from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
-    from kubespread.questions.report.report import Scorecard
+    from kubespread.questions.report.report import Area, Scorecard
 
 
 class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
@@ -32,11 +33,14 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     Warning: pods would be missing after one more failure or scale-up, a hard constraint does not hold, or a drain is
     refused. Notice: anything else. With --autoscaler pods are missing that still are once it has added its nodes;
     without, what Karpenter would add by the cluster's NodePools is said, and does not count. Scores count what pods do,
-    not what manifests ask for: deleting a constraint never raises one.
+    not what manifests ask for: deleting a constraint never raises one. The grade is that of their average: A from 90
+    on, B 80, C 70, D 60, E 50, else F; C at best while a line is critical.
 
     \b
     Examples:
       kubespread report -A
+      kubespread report losses drains -A
+      kubespread report shop/deploy/web
       kubespread report -A -S cluster.json.gz -o markdown
       kubespread report -A --html report.html --fail-on warning
       kubespread report -A --autoscaler karpenter --instance-types types.yaml
@@ -67,6 +71,13 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         types={"since": "str | Path | None", **AUTOSCALER_TYPES},
     )
 
+    workloads: Annotated[
+        tuple[str, ...],
+        Argument(
+            "Areas (running, losses ...) of which every line is shown, or workloads as KIND/NAME (deploy/web). "
+            "Default: a page on all of the namespace.", metavar="[AREA|WORKLOAD]...",
+        ),
+    ] = ()  # fmt: skip
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None
     instance_types: InstanceTypesFile = None
@@ -86,6 +97,17 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
             is_for_scripts=True,
         ),
     ] = None
+
+    @property
+    def opened(self) -> tuple[Area, ...]:
+        """The areas among what is named."""
+        from kubespread.questions.report.report import AREAS
+
+        return tuple(area for area in AREAS if area in self.workloads)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        return tuple(name for name in self.workloads if name not in self.opened)
 
     def is_yes(self, report: Scorecard) -> bool:
         # What was there before is accepted there.

@@ -20,17 +20,45 @@ CHANGES: tuple[Change, ...] = get_args(Change)
 AREAS: tuple[Area, ...] = get_args(Area)
 
 
-_WORDS: Mapping[Area, str] = {
-    "running": "pods missing now",
-    "losses": "pods missing once a node, pool or zone is lost",
-    "scaling": "workloads that cannot scale up, or not to their autoscaler's maximum",
-    "budgets": "disruption budgets that hold up drains",
-    "drains": "nodes that cannot be drained",
-    "spread": "workloads spread unevenly, or not at all",
-    "rules": "running pods that no longer meet their own selectors, taints or affinity",
-    "room": "nodes that could go, or free room that no pod can use",
+_WORDS: Mapping[tuple[Area, str], str] = {
+    ("running", "pending"): "pods pending",
+    ("running", "audit"): "pods not created or not ready",
+    ("losses", "survive"): "pods missing after a loss",
+    ("losses", "audit"): "pods that would be refused when made again",
+    ("scaling", "audit"): "workloads without room for one more pod",
+    ("scaling", "report"): "workloads that cannot reach their autoscaler's maximum",
+    ("budgets", "report"): "disruption budgets that hold up drains",
+    ("drains", "report"): "nodes that cannot be drained",
+    ("spread", "audit"): "workloads spread unevenly, or not at all",
+    ("rules", "report"): "running pods that violate their own rules",
+    ("room", "capacity"): "free room that no pod can use",
+    ("room", "removable"): "nodes that could go",
+}
+"""What the lines of an area are about that a question tells."""
+_SCORED: Mapping[Area, str] = {
+    "running": "desired pods are ready",
+    "spread": "workloads of several pods are spread evenly",
+    "losses": "workloads of several pods keep one whatever is lost",
+    "budgets": "workloads of several pods have a budget that lets one go",
+    "drains": "nodes can be drained",
 }
 _MAX_NAMED = 3
+Grade = Literal["A", "B", "C", "D", "E", "F"]
+_GRADES: Mapping[Grade, int] = {"A": 90, "B": 80, "C": 70, "D": 60, "E": 50, "F": 0}
+"""From which average of the scores on."""
+
+
+def grade_of(scores: Sequence[int], critical: int) -> Grade | None:
+    """The grade of an average, rounded down; C at best where ``critical`` lines say that pods are missing now. None
+    without scores.
+
+    Of other lines none counts: one about a constraint goes with it, and deleting constraints must not pay.
+    """
+    if not scores:
+        return None
+    average = sum(scores) // len(scores)
+    grade: Grade = next(grade for grade, least in _GRADES.items() if average >= least)
+    return max(grade, "C") if critical else grade
 
 
 def level_count(level: Badness, number: int) -> str:
@@ -96,6 +124,8 @@ class AreaLines(Report, frozen=True, kw_only=True):
     """Those of its lines, the worst first."""
     nodes: tuple[str, ...]
     """Those of its lines, the worst first."""
+    about: tuple[str, ...] = ()
+    """What its lines are about, in words."""
 
     @property
     def worst(self) -> Badness:
@@ -109,9 +139,9 @@ class AreaLines(Report, frozen=True, kw_only=True):
 
     @property
     def what(self) -> str:
-        """``pods missing now: shop/Deployment/web``."""
+        """``pods pending: shop/Deployment/web``."""
         names = [name.called for name in self.workloads] or self.nodes
-        return f"{_WORDS[self.area]}{f': {some_of(names, _MAX_NAMED)}' if names else ''}"
+        return f"{', '.join(self.about)}{f': {some_of(names, _MAX_NAMED)}' if names else ''}"
 
 
 class AreaScore(Report, frozen=True, kw_only=True):
@@ -129,6 +159,11 @@ class AreaScore(Report, frozen=True, kw_only=True):
     """What the points are."""
     score_before: int | None = None
     """The score of the earlier report; null where none is given, or it had none."""
+
+    @property
+    def what(self) -> str:
+        """``36 of 43 desired pods are ready``."""
+        return f"{self.points:,g} of {self.of:,} {_SCORED[self.area]}"
 
 
 class GoneLine(Report, frozen=True):
@@ -169,8 +204,19 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
     """The report that this one is compared with; null where none is given."""
     nodes_lost: int = 0
     """How many nodes were lost, each by itself, to find the worst: of many those with the most to lose."""
+    opened: tuple[Area, ...] = ()
+    """The areas that were asked for, of which a screen shows every line; empty for the page."""
+    grade: Grade | None = None
+    """A from an average score of 90 on, B 80, C 70, D 60, E 50, else F; C at best while a line is critical. Null where
+    the report is unfinished, or nothing is scored.
+    """
 
     def __post_init__(self) -> None:
+        scores = [area.score for area in self.areas if area.score is not None]
+        grade = (
+            None if self.unfinished is not None else grade_of(scores, sum(x.level == "critical" for x in self.lines))
+        )
+        force_setattr(self, "grade", grade)
         force_setattr(self, "levels", _levels(self.lines))
         by_area = {area: [line for line in self.lines if line.area == area] for area in AREAS}
         ordered = dict.fromkeys(line.area for line in self.lines)
@@ -205,12 +251,13 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
         return Share(len(bad), self.workloads, "workloads", rank)
 
     def sentences(self) -> Iterator[str]:
-        counts = [level_count(level, self.levels[level]) for level in reversed(LEVELS)]
+        counts = [level_count(level, self.levels[level]) for level in reversed(LEVELS) if self.levels[level]]
+        grade = "" if self.grade is None else f"grade {self.grade}: "
         of = f"of {count_of(self.workloads, 'workload')} on {count_of(self.nodes, 'node')}"
         if not self.lines:
-            yield f"nothing is wrong {of}{self._changes}"
+            yield f"{grade}nothing is wrong {of}{self._changes}"
         else:
-            yield f"{', '.join(counts)} {of}{self._changes}"
+            yield f"{grade}{', '.join(counts)} {of}{self._changes}"
         yield from (f"the worst: {line.what}" for line in self.lines[:1])
         yield from (f"{area.area} ({area.counts}): {area.what}" for area in self.by_area)
 
@@ -223,6 +270,7 @@ def _lines_of(area: Area, lines: Sequence[ReportLine]) -> AreaLines:
     return AreaLines(
         area=area,
         levels=_levels(lines),
+        about=tuple(dict.fromkeys(_WORDS[area, line.question] for line in lines)),
         workloads=tuple(dict.fromkeys(name for line in lines for name in line.workloads)),
         nodes=tuple(dict.fromkeys(node for line in lines for node in line.nodes)),
     )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.questions.report.report import AreaScore, Badness, ReportLine, Scorecard
+from msgspec.structs import replace
+
+from kubespread.questions.report.report import AREAS, Area, AreaLines, AreaScore, Badness, ReportLine, Scorecard
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet
 from kubespread.views.terminal import HANGING, folded
 from kubespread.views.view import Tile, View, about, whose
 from kubespread.wording import count_of
 
-_MAX_LINES, _MAX_NAMED = 20, 3
+_MAX_LINES, _MAX_WORST = 20, 3
 _TONES: dict[Badness, Tone] = {"critical": Tone.BAD, "warning": Tone.WARN, "notice": Tone.PLAIN}
 _GOOD, _FAIR = 90, 60
 _INSIDE = HANGING + 7
@@ -67,7 +69,7 @@ def view(report: Scorecard) -> View:
             lines,
             Sheet(title="Scores", columns=_AREAS, rows=report.areas, tone=_score_tone, readers=Readers.PAGES),
         ],
-        parts=lambda _: _parts(report, lines),
+        parts=lambda look: _parts(report, lines, look),
         remarks="among",
         tiles=[
             Tile(
@@ -80,24 +82,35 @@ def view(report: Scorecard) -> View:
     )  # fmt: skip
 
 
-def _parts(report: Scorecard, lines: Sheet[ReportLine]) -> Iterator[Sheet[ReportLine] | Line]:
-    """The areas in a line each, the lines, what is gone since an earlier report, and the scores."""
-    for summed in report.by_area:
-        counts = Cell(f" {summed.counts}:", _TONES[summed.worst])
-        yield folded(f"{summed.area:8}", counts, f" {summed.what}", hanging=_INSIDE)
-    yield lines
+def _parts(report: Scorecard, lines: Sheet[ReportLine], look: Look) -> Iterator[Sheet[ReportLine] | Line]:
+    """The areas with their scores, and the worst lines; every line of what was asked for, or in full. What is gone
+    since an earlier report comes last.
+    """
+    scores = {area.area: area for area in report.areas}
+    summed = {area.area: area for area in report.by_area}
+    for area in AREAS:
+        if area in scores or area in summed:
+            yield _of_area(area, scores.get(area), summed.get(area))
+    opened = [line for line in report.lines if not report.opened or line.area in report.opened]
+    is_open = look.in_full or report.opened or report.asked
+    shown = opened if is_open else opened[:_MAX_WORST]
+    yield replace(lines, rows=shown)
+    if more := len(report.lines) - len(shown):
+        yield [Cell(f"  {count_of(more, 'more line')}: name an area or a workload, or -v for all", Tone.FAINT)]
     for gone in () if report.since is None else report.since.gone:
         yield folded(Cell(f"{'gone':8} {gone.what}", Tone.FAINT), hanging=_INSIDE)
-    for area in report.areas:
-        yield from _scored(area)
 
 
-def _scored(area: AreaScore) -> Iterator[Line]:
-    """``running   83  36 of 43 desired pods are ready``."""
-    score = "-" if area.score is None else f"{area.score}"
-    was = "" if area.score_before in (None, area.score) else f" (was {area.score_before})"
-    said = f"  {area.points:,g} of {area.of:,} {area.counted}{was}"
-    yield folded(f"{area.area:8}", Cell(f"{score:>4}", _score_tone(area)), said, hanging=HANGING + 12)
+def _of_area(area: Area, score: AreaScore | None, summed: AreaLines | None) -> Line:
+    """``running   83  36 of 43 desired pods are ready; 2 critical: pods pending: shop/Deployment/web``."""
+    number = "-" if score is None or score.score is None else f"{score.score}"
+    tone = Tone.PLAIN if score is None else _score_tone(score)
+    cells = [] if score is None else [score.what]
+    if score is not None and score.score_before not in (None, score.score):
+        cells.append(f" (was {score.score_before})")
+    if summed is not None:
+        cells.append(f"{'; ' if cells else ''}{summed.counts}: {summed.what}")
+    return folded(f"{area:8}", Cell(f"{number:>4}", tone), "  ", *cells, hanging=HANGING + 12)
 
 
 def _line(line: ReportLine, _look: Look) -> Iterator[Line]:

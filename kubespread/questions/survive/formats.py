@@ -18,7 +18,7 @@ def _metrics(report: SurviveReport) -> Iterator[Metric]:
     yield "survive_losses", "Domains that were lost, each by itself.", [({}, len(losses))]
     yield (
         "survive_can_be_lost",
-        "1 where the domain can be lost: no pod waits or is lost for good, and no workload runs short.",
+        "1 where the domain can be lost: no pod waits or is lost for good, and no workload is degraded.",
         [(_domain(loss), int(not loss.remaining)) for loss in losses],
     )
     yield "survive_nodes", "Nodes of the domain.", [(_domain(loss), loss.nodes) for loss in losses]
