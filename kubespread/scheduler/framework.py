@@ -339,12 +339,11 @@ class DryRun:
     end.
     """
 
-    def __init__(self, prepared: Prepared, node: int, counted_already: Sequence[tuple[PodKind, int]] = ()) -> None:
-        """``counted_already`` are pods on the node that the states count and the cluster does not hold yet."""
+    def __init__(self, prepared: Prepared, node: int) -> None:
         self._prepared = prepared
         self._node = node
         self._positions = np.array([node], dtype=np.intp)
-        self._held = Holdings(prepared.cluster, self._positions, tuple(counted_already))
+        self._held = Holdings(prepared.cluster, self._positions)
         self._pretended: list[tuple[PodKind, int]] = []
         self._counted = [state for state in prepared.states.values() if isinstance(state, Counted)]
 

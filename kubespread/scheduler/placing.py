@@ -16,27 +16,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from kubespread.deadline import check
-from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, Moves
+from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, Moves, NodeState
 from kubespread.scheduler.cluster.columns import Codes, Counts, Mask, Positions
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.nodes import Search, SearchResult, heap_preorder
+from kubespread.scheduler.cluster.running import Taken
 from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.evaluation import Evaluation, evaluated
 from kubespread.scheduler.framework import DryRun, Prepared
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, Fixed, OnNode, SchedulingError, State
 
-if TYPE_CHECKING:
-    pass
-
 _Answers = tuple[NDArray[np.int32], Counts]
 """Not 0 where some filter rejects a node, and the weighted scores."""
+Alike = dict[NodeState, tuple[int, int]]
+"""The answers for one node as it was, in whatever cluster: what holds the same gets the same."""
+_MOST_ALIKE = 100_000
 
 
 class _Level(Struct, frozen=True):
@@ -67,15 +67,25 @@ class OnNodeAnswers:
     """The answers for one pod, or for all pods that these plugins cannot tell apart."""
 
     def __init__(
-        self, filters: Sequence[OnNode], scores: Sequence[tuple[OnNode, int]], kind: PodKind, cluster: Cluster
+        self,
+        filters: Sequence[OnNode],
+        scores: Sequence[tuple[OnNode, int]],
+        kind: PodKind,
+        cluster: Cluster,
+        alike: Alike,
     ) -> None:
-        """``scores`` come with their weights; ``kind`` is that of a copy."""
-        self._filters, self._scores, self._kind = filters, scores, kind
+        """``scores`` come with their weights; ``kind`` is that of a copy. ``alike`` is shared by all that these plugins
+        cannot tell apart.
+        """
+        self._filters, self._scores, self._kind, self._alike = filters, scores, kind, alike
+        reads = [state.reads for state in (*filters, *(state for state, _ in scores))]
+        self._reads = None if None in reads else sorted({name for names in reads for name in names or ()})
+        """The resources whose amounts are all that the answers depend on; None where there is more."""
         self.out_of_range = False
         """Whether some score was ever outside 0..100, which ends a cycle whose nodes it is about."""
         self.may_fail = False
         """Whether some filter met an error on a node, which ends a cycle that gets there."""
-        self._cluster = cluster
+        self._cluster, self._taken = cluster, cluster.running.taken
         self._copies: Counts = np.zeros(len(cluster), dtype=np.int64)
         """Copies on each node that ``cluster`` does not hold yet."""
         self._levels: list[_Level] = []
@@ -110,18 +120,22 @@ class OnNodeAnswers:
             self._rejects[node], self._points[node] = level.rejects[node], level.points[node]
         self._unjudged.clear()
 
-    def follow(self, cluster: Cluster, touched: Codes) -> None:
-        """Go on with ``cluster``, which holds all copies so far; pods came to or left the ``touched`` nodes besides."""
+    def follow(self, now: Callable[[], Cluster], taken: Taken, touched: Codes) -> None:
+        """Go on with the cluster that ``now`` gives, in which all copies so far and others have ``taken`` what they
+        need; pods came to or left the ``touched`` nodes besides.
+        """
         is_changed = self._copies > 0
         is_changed[touched] = True
         changed = np.flatnonzero(is_changed)
-        self._cluster = cluster
+        if self._reads is None:
+            self._cluster = now()
+        self._taken = self._taken.updated(taken, changed)
         self._copies[changed] = 0
         self._unjudged.clear()
         # Untouched nodes hold the same in both clusters.
         self._levels = [level.without(changed) for level in self._levels]
-        now = self._level(0)
-        self._rejects[changed], self._points[changed] = now.rejects[changed], now.points[changed]
+        fresh = self._level(0)
+        self._rejects[changed], self._points[changed] = fresh.rejects[changed], fresh.points[changed]
 
     def fork(self) -> OnNodeAnswers:
         """A copy to go on from in another way."""
@@ -152,13 +166,30 @@ class OnNodeAnswers:
     def _level(self, copies: int) -> _Level:
         """Brings everything up to date: all changed nodes are judged at once, as one takes as long as many."""
         while len(self._levels) <= copies:
-            rejects, points = self._judge(Holdings(self._cluster).plus(self._kind, len(self._levels)))
+            rejects, points = self._judge(self._held(None, len(self._levels)))
             self._levels.append(_Level(rejects, points, np.zeros(len(rejects), dtype=np.bool_)))
         level = self._levels[copies]
         if len(outdated := np.flatnonzero(level.is_outdated)):
-            answers = self._judge(Holdings(self._cluster, outdated).plus(self._kind, copies))
+            answers = self._recalled(self._held(outdated, copies))
             level = self._levels[copies] = level.updated(outdated, answers)
         return level
+
+    def _held(self, nodes: Positions | None, copies: int) -> Holdings:
+        return Holdings(self._cluster, nodes, taken=self._taken).plus(self._kind, copies)
+
+    def _recalled(self, held: Holdings) -> _Answers:
+        """The answers for nodes, most of which are as others were before."""
+        if self._reads is None:
+            return self._judge(held)
+        alike, states = self._alike, held.states(self._reads)
+        if new := [place for place, state in enumerate(states) if state not in alike]:
+            rejects, points = self._judge(held.only(np.array(new)))
+            if self.out_of_range or len(alike) > _MOST_ALIKE:
+                return self._judge(held)
+            answers = zip(rejects.tolist(), points.tolist(), strict=True)
+            alike.update(zip([states[place] for place in new], answers, strict=True))
+        rows = np.array([alike[state] for state in states], dtype=np.int64)
+        return rows[:, 0].astype(np.int32), rows[:, 1]
 
     def _judge(self, held: Holdings) -> _Answers:
         rejects, points = np.zeros(len(held), dtype=np.int32), np.zeros(len(held), dtype=np.int64)
@@ -325,27 +356,35 @@ def copied_kind(prepared: Prepared) -> PodKind:
     return kinds[kinds.number_of(prepared.pod)]
 
 
-def on_node_answers(prepared: Prepared) -> OnNodeAnswers:
-    """What the plugins of a pod that judge nodes by what they hold say, ready for copies of it."""
+def on_node_answers(prepared: Prepared, cluster: Cluster) -> OnNodeAnswers:
+    """What the plugins of a pod that judge nodes by what they hold in ``cluster`` say, ready for copies of it."""
     filters = [state for state in prepared.filter_states if isinstance(state, OnNode)]
     scores = [(state, weight) for state, weight, _ in prepared.scorers if isinstance(state, OnNode)]
-    return OnNodeAnswers(filters, scores, copied_kind(prepared), prepared.cluster)
+    alike: Alike = {}
+    if (signature := prepared.on_node_signature) is not None:
+        alike = prepared.cluster.kinds.shared("alike", signature, Alike)
+    return OnNodeAnswers(filters, scores, copied_kind(prepared), cluster, alike)
 
 
 class Placing:
     """Copies of one pod on the cluster it was prepared for."""
 
     def __init__(
-        self, prepared: Prepared, answers: OnNodeAnswers | None = None, candidates: Mask | None = None
+        self,
+        prepared: Prepared,
+        answers: OnNodeAnswers | None = None,
+        candidates: Mask | None = None,
+        now: Callable[[], Cluster] | None = None,
     ) -> None:
         """``answers`` may be shared with other pods of the same signature, if the caller keeps them up to date.
 
         ``candidates`` are the nodes that may be chosen, None for all of them. The others still count wherever pods are
-        counted over many nodes, as for a group's pods that are tried in one topology domain.
+        counted over many nodes, as for a group's pods that are tried in one topology domain. ``now`` gives the cluster
+        as it is, with all copies, where others change it too.
         """
-        self._prepared, self._candidates = prepared, candidates
+        self._prepared, self._candidates, self._now = prepared, candidates, now
         self.kind = copied_kind(prepared)
-        self.answers = on_node_answers(prepared) if answers is None else answers
+        self.answers = on_node_answers(prepared, prepared.cluster) if answers is None else answers
         self._pending: list[int] = []
         """The nodes of the copies that the prepared cluster does not hold yet."""
         self._sort_states()
@@ -428,7 +467,7 @@ class Placing:
         feasible: Mask = rejected == 0
         for node, kinds in self._prepared.nominated.items():
             if feasible[node]:
-                with DryRun(self._prepared, node, [(self.kind, self._pending.count(node))]) as dry_run:
+                with DryRun(self._as_it_stands(), node) as dry_run:
                     for kind in kinds:
                         dry_run.move(kind, 1)
                     status = dry_run.first_rejection(plugin.name for plugin in self._prepared.framework.filters)
@@ -492,7 +531,8 @@ class Placing:
 
     def place(self, node: int) -> None:
         """One more copy now runs on ``node``."""
-        self._pending.append(node)
+        if self._now is None:
+            self._pending.append(node)
         self.answers.place(node)
         for state in self._counted:
             state.move_one(self.kind.number, node, 1)
@@ -504,16 +544,13 @@ class Placing:
         """
         return self._prepared.binding(node)
 
-    def follow(self, cluster: Cluster, moves: Moves) -> None:
-        """Go on with ``cluster``, which holds the copies placed here; ``moves`` are the other changes of its pods.
+    def follow(self, now: Callable[[], Cluster], moves: Moves) -> None:
+        """Go on once others changed the pods of the cluster that ``now`` gives: ``moves``.
 
         Nodes are unchanged. What nodes hold must be followed by all who share the answers.
         """
-        self._prepared = copy(self._prepared)
-        self._prepared.cluster = cluster
-        self._pending.clear()
         for state in self._counted:
-            state.follow(cluster, moves)
+            state.follow(now, moves)
 
     def evaluation(self) -> Evaluation:
         """What every plugin says about the next copy."""
@@ -527,7 +564,9 @@ class Placing:
     def _as_it_stands(self) -> Prepared:
         """The states with a cluster that holds all copies."""
         prepared = copy(self._prepared)
-        if self._pending:
+        if self._now is not None:
+            prepared.cluster = self._now()
+        elif self._pending:
             prepared.cluster = prepared.cluster.after(Change(come=[(prepared.pod, node) for node in self._pending]))
         return prepared
 

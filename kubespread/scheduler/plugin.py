@@ -13,7 +13,7 @@ Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, Plugin
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import ClassVar, Self, TypeVar
@@ -296,6 +296,13 @@ class Fixed(State):
 class OnNode(State):
     """Depends on what the node itself holds. Its scores are final: there is nothing to normalize over all nodes."""
 
+    @property
+    def reads(self) -> Collection[str] | None:
+        """The resources whose amounts, beside the numbers of pods, are all that it reads of a node; None: there is
+        more.
+        """
+        return None
+
     def judge(self, held: Holdings) -> Verdicts | None:
         """The filter's judgment of the nodes ``held`` is about."""
         return None
@@ -339,8 +346,8 @@ class Counted(State):
         """Count a pod as kube-scheduler's AddPod and RemovePod do in a dry run, not always as if it were there."""
         self.move_one(kind, node, by)
 
-    def follow(self, cluster: Cluster, moves: Moves) -> None:
-        """Go on with ``cluster``; ``moves`` are the changes of its pods that are not counted yet."""
+    def follow(self, now: Callable[[], Cluster], moves: Moves) -> None:
+        """Go on with the cluster that ``now`` gives; ``moves`` are the changes of its pods that are not counted yet."""
         self.move(moves)
 
     @property

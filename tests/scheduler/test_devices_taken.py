@@ -260,7 +260,7 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         change = Change(gone=gone) if gone else Change(come=come)
         moves, after = cluster.moves(change), cluster.after(change)
         prepared = prepared.after(after, change, moves)
-        placing.answers.follow(after, moves.node)
+        placing.answers.follow(lambda: after, moves.node)
         placing.follow(after, moves)
         expected = said(after, one)
         followed = evaluated(prepared)

@@ -22,7 +22,7 @@ from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.columns import STAND_INS, Amounts, Codes, Counts, Mask, Positions, wrapped
 from kubespread.scheduler.cluster.kinds import HostPort, KindJudgment, KindTable, PodKind
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.cluster.running import NO_PODS, ClaimUsers, RunningPods
+from kubespread.scheduler.cluster.running import NO_PODS, ClaimUsers, RunningPods, Taken
 from kubespread.scheduler.cluster.storage_index import Attached, StorageChange, StorageIndex, claim_names, key_of
 
 UNLIMITED = np.iinfo(np.int64).max
@@ -375,6 +375,8 @@ class Change(Struct, frozen=True):
 
 
 T = TypeVar("T", bound=np.generic)
+NodeState = tuple[int, ...]
+"""Numbers of one node, by which others are told to be alike."""
 
 
 class Holdings(Struct, frozen=True):
@@ -385,6 +387,8 @@ class Holdings(Struct, frozen=True):
     cluster: Cluster
     nodes: Positions | None = None
     more: tuple[tuple[PodKind, int], ...] = ()
+    taken: Taken | None = None
+    """What pods take up of all nodes by now, where that is not what they take up in the cluster."""
 
     def __len__(self) -> int:
         return len(self.cluster) if self.nodes is None else len(self.nodes)
@@ -406,22 +410,39 @@ class Holdings(Struct, frozen=True):
         return self.pick(self.cluster.nodes.allowed_pods)
 
     @property
+    def _taken(self) -> Taken:
+        return self.cluster.running.taken if self.taken is None else self.taken
+
+    @property
     def pod_count(self) -> Counts:
-        return self.pick(self.cluster.running.taken.pod_count) + sum(by for _, by in self.more)
+        return self.pick(self._taken.pod_count) + sum(by for _, by in self.more)
 
     def allocatable(self, name: str) -> Counts:
         return self._of(self.cluster.nodes.allocatable, name)
 
     def requested(self, name: str) -> Counts:
         more = sum(by * kind.requests[0].get(name, 0) for kind, by in self.more)
-        return self._of(self.cluster.running.taken.requested, name) + np.int64(wrapped(more))
+        return self._of(self._taken.requested, name) + np.int64(wrapped(more))
 
     def non_zero_requested(self, name: str) -> Counts:
         """What scoring counts as used: defaults where cpu or memory is not requested, everything else as requested."""
         if name not in STAND_INS:
             return self.requested(name)
         more = sum(by * kind.requests[1].get(name, 0) for kind, by in self.more)
-        return self._of(self.cluster.running.taken.non_zero_requested, name) + np.int64(wrapped(more))
+        return self._of(self._taken.non_zero_requested, name) + np.int64(wrapped(more))
+
+    def states(self, names: Iterable[str]) -> list[NodeState]:
+        """Of each node all that can be read of it where only amounts of these resources count."""
+        read = [self.allowed_pods, self.pod_count]
+        for name in names:
+            read += self.allocatable(name), self.requested(name)
+            if name in STAND_INS:
+                read.append(self.non_zero_requested(name))
+        return list(zip(*(column.tolist() for column in read), strict=True))
+
+    def only(self, places: Positions) -> Holdings:
+        """Some of these nodes, given by their places here."""
+        return replace(self, nodes=places if self.nodes is None else self.nodes[places])
 
     def _of(self, amounts: Amounts, name: str) -> Counts:
         return self.pick(amounts[name]) if name in amounts else np.zeros(len(self), dtype=np.int64)

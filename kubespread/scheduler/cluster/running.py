@@ -238,6 +238,22 @@ class Taken(Struct, frozen=True):
                     np.add.at(column, nodes, np.int64(wrapped(by * amount)))
         return Taken(pod_count, requested, non_zero_requested)
 
+    def placed(self, kinds: KindTable, kind: Codes, node: Codes) -> Taken:
+        """Once pods of some kinds came to nodes."""
+        return self.moved(kinds, _by_kind(kind, node), 1) if len(kind) else self
+
+    def updated(self, now: Taken, nodes: Positions) -> Taken:
+        """Once some nodes hold what they hold ``now``."""
+
+        def updated(before: Amounts, after: Amounts) -> Amounts:
+            return {name: _updated(before.get(name), column, nodes) for name, column in after.items()}
+
+        return Taken(
+            _updated(self.pod_count, now.pod_count, nodes),
+            updated(self.requested, now.requested),
+            updated(self.non_zero_requested, now.non_zero_requested),
+        )
+
     def on_other_nodes(self, kept: Codes, added: int) -> Taken:
         """Of the nodes at the positions ``kept``, and of ``added`` empty ones after them."""
 
@@ -249,6 +265,12 @@ class Taken(Struct, frozen=True):
             {name: moved(column) for name, column in self.requested.items()},
             {name: moved(column) for name, column in self.non_zero_requested.items()},
         )
+
+
+def _updated(before: Counts | None, after: Counts, nodes: Positions) -> Counts:
+    column = np.zeros_like(after) if before is None else before.copy()
+    column[nodes] = after[nodes]
+    return column
 
 
 class RunningPods:
@@ -389,9 +411,17 @@ def _without(nodes: Codes, leaving: Codes) -> Codes:
     return nodes[keep]
 
 
+_FEW = 64
+
+
 def _by_kind(kind: Codes, node: Codes) -> Mapping[int, Codes]:
     if len(kind) <= 1:
         return dict.fromkeys(kind.tolist(), node)
+    if len(kind) < _FEW:  # mostly a few copies of one pod: sorting them takes longer
+        nodes_of = dict[int, list[int]]()
+        for number, position in zip(kind.tolist(), node.tolist(), strict=True):
+            nodes_of.setdefault(number, []).append(position)
+        return {number: np.array(nodes, dtype=np.int32) for number, nodes in nodes_of.items()}
     order = np.argsort(kind, kind="stable")
     kinds, starts = np.unique(kind[order], return_index=True)
     return dict(zip(kinds.tolist(), np.split(node[order], starts[1:]), strict=True))

@@ -23,6 +23,7 @@ from kubespread.reports.parts import ConstraintReport
 from kubespread.scheduler.cluster.cluster import Change, Cluster, Moves
 from kubespread.scheduler.cluster.columns import ABSENT, Codes, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
+from kubespread.scheduler.cluster.running import Taken
 from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.evaluation import Evaluation, PreemptionCandidate, Turns, has_lower, preempt
 from kubespread.scheduler.framework import Framework, Prepared
@@ -33,6 +34,8 @@ from kubespread.scheduler.profile.profile import Profile, post_filters
 from kubespread.world.store.pod_book import PodKey, alike, key_of
 
 _FIRST_SIZE = 1024
+_MOST_COMING = 1000
+"""How many placements what is newly prepared follows one by one."""
 _KIND, _NODE, _BY, _OWNER, _ANSWERS = range(5)
 _NOBODY = -1
 
@@ -87,7 +90,10 @@ class LivingCluster:
     """
 
     def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+        self._joined = cluster
+        """As it was when `joined_at` of the log had happened."""
+        self.joined_at = 0
+        self._taken, self._taken_at = cluster.running.taken, 0
         self._coming: list[tuple[Pod, int]] = []
         self._storage: StorageChange | None = None
         """What became of claims and volumes since."""
@@ -103,14 +109,37 @@ class LivingCluster:
     def cluster(self) -> Cluster:
         """As it is now."""
         if self._coming or self._storage is not None:
-            self._cluster = self._cluster.after(Change(come=self._coming, storage=self._storage))
-            self._coming, self._storage = [], None
-        return self._cluster
+            self._join(self._joined.after(Change(come=self._coming, storage=self._storage)))
+        return self._joined
+
+    def now(self) -> Cluster:
+        """As it is whenever that is asked."""
+        return self.cluster
+
+    def _join(self, cluster: Cluster) -> None:
+        self._joined, self._coming, self._storage = cluster, [], None
+        self.joined_at = self._taken_at = self.length
+        self._taken = cluster.running.taken
+
+    def lately(self, pod: Pod) -> Cluster:
+        """As it is, or was a few placements ago, which the log tells: what is prepared for ``pod`` follows them."""
+        spec = pod.spec
+        is_bound = spec.has_scheduled_volumes or spec.resource_claims or self._joined.claim_users.provided
+        return self.cluster if is_bound or len(self._coming) > _MOST_COMING else self._joined
+
+    @property
+    def taken(self) -> Taken:
+        """What pods take up of all nodes now."""
+        if self._taken_at < self.length:
+            rows = self._log.since(self._taken_at)
+            self._taken = self._taken.placed(self._joined.kinds, rows[_KIND], rows[_NODE])
+            self._taken_at = self.length
+        return self._taken
 
     @property
     def nodes(self) -> Nodes:
         """Its nodes, which never change."""
-        return self._cluster.nodes
+        return self._joined.nodes
 
     @property
     def length(self) -> int:
@@ -127,20 +156,21 @@ class LivingCluster:
     def change(self, come: Sequence[tuple[Pod, int]] = (), gone: Sequence[tuple[Pod, int]] = ()) -> None:
         """Pods came and went otherwise, each with its node."""
         before, change = self.cluster, Change(come=come, gone=gone)
-        self._cluster = before.after(change)
         # Without applicants nobody has anything to catch up with.
         if self.applicants:
             self._log.add_all(before.moves(change))
+        self._join(before.after(change))
 
     def change_storage(self, change: StorageChange) -> None:
         """Claims and volumes are new or have changed."""
         self._storage = change if self._storage is None else self._storage.then(change)
         self.storage_changes += 1
 
-    def others_since(self, mark: int, applicant: int) -> Moves:
-        """What happened since ``mark``, except the placements of ``applicant``."""
+    def moves_since(self, mark: int, but: int = _NOBODY) -> Moves:
+        """What happened since ``mark``, except the placements of the applicant ``but``."""
         rows = self._log.since(mark)
-        rows = rows[:, rows[_OWNER] != applicant]
+        if but != _NOBODY:
+            rows = rows[:, rows[_OWNER] != but]
         return Moves(rows[_KIND], rows[_NODE], rows[_BY])
 
     def answers_for(self, prepared: Prepared) -> SharedAnswers:
@@ -148,7 +178,7 @@ class LivingCluster:
         signature = prepared.on_node_signature
         shared = self._shared.get(signature) if signature is not None else None
         if shared is None:
-            shared = SharedAnswers(self._answers, on_node_answers(prepared), self.length)
+            shared = SharedAnswers(self._answers, on_node_answers(prepared, self.cluster), self.length)
             self._answers += 1
             if signature is not None:
                 self._shared[signature] = shared
@@ -162,7 +192,7 @@ class LivingCluster:
         rows = self._log.since(shared.seen)
         touched = rows[_NODE, rows[_ANSWERS] != shared.number]
         if len(touched):
-            shared.answers.follow(self.cluster, touched)
+            shared.answers.follow(self.now, self.taken, touched)
         shared.seen = self.length
 
 
@@ -194,18 +224,20 @@ class Applicant:
             self._current = None
         if self._current is None:
             self._storage_seen = living.storage_changes
-            prepared = self.plugins.prepare(living.cluster, self.pod)
+            prepared = self.plugins.prepare(living.lately(self.pod), self.pod)
+            self._seen, moves = living.length, living.moves_since(living.joined_at)
             shared = living.answers_for(prepared)
-            placing = Placing(prepared, shared.answers, self._candidates)
+            placing = Placing(prepared, shared.answers, self._candidates, living.now)
             self._current = placing, shared
         else:
             placing, shared = self._current
             if self._seen == living.length:
                 return placing
-            if len(moves := living.others_since(self._seen, self._number)):
-                placing.follow(living.cluster, moves)
+            moves = living.moves_since(self._seen, self._number)
             living.bring_up_to_date(shared)
-        self._seen = living.length
+            self._seen = living.length
+        if len(moves):
+            placing.follow(living.now, moves)
         return placing
 
     def take(self, choice: Choice, pod: Pod | None = None) -> None:

@@ -10,7 +10,7 @@ Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, Dy
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -152,8 +152,9 @@ class DynamicResourcesState(ScaledToHighest, Counted):
     def pretend(self, kind: int, node: int, by: int) -> None:
         """The plugin has neither AddPod nor RemovePod: in a dry run nothing is taken or freed."""
 
-    def follow(self, cluster: Cluster, moves: Moves) -> None:
+    def follow(self, now: Callable[[], Cluster], moves: Moves) -> None:
         """The cluster knows in which order pods came, and so who got what."""
+        cluster = now()
         if self._users is cluster.claim_users:
             return
         before, self._users = self._ledger, cluster.claim_users
@@ -188,7 +189,7 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         if change.touches_nodes:
             return None
         fork = self.fork()
-        fork.follow(cluster, moves)
+        fork.follow(lambda: cluster, moves)
         # What rejects the pod as a whole is for a new preparation to say.
         return fork if fork._refused is None else None
 

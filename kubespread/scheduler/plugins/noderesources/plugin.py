@@ -11,7 +11,7 @@ Source: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go, Pr
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar
@@ -107,6 +107,10 @@ class NodeResourcesBalancedAllocationState(OnNode):
     plugin: NodeResourcesBalancedAllocation
     requested: dict[str, int]
     devices: Rules | None = None
+
+    @property
+    def reads(self) -> Collection[str] | None:
+        return None if self.devices is not None else {resource.name for resource in self.plugin.resources}
 
     def points(self, held: Holdings) -> Counts:
         kept = scoring.shares(self.plugin.resources, self.requested, held, held.requested, self.devices)
@@ -261,6 +265,11 @@ class NodeResourcesFitState(OnNode):
     requested: dict[str, int]
     scored: dict[str, int]
     delegated: frozenset[str]
+
+    @property
+    def reads(self) -> Collection[str] | None:
+        scored = {resource.name for resource in self.plugin.scoring.resources}
+        return None if self.delegated else scored | self.requested.keys()
 
     def judge(self, held: Holdings) -> Verdicts:
         """Every shortage of a node is a reason; asking for more than the whole node has makes it unresolvable."""
