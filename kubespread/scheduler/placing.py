@@ -549,6 +549,8 @@ class Placing:
 
         Nodes are unchanged. What nodes hold must be followed by all who share the answers.
         """
+        self._now = now
+        self._pending.clear()
         for state in self._counted:
             state.follow(now, moves)
 

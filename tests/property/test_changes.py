@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import given, settings
@@ -24,6 +25,7 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
 ) -> None:
     candidate, others = question.candidate, visitors(question)
     world, cluster = World(question), question.cluster
+    latest = [cluster]
     try:
         prepared = plugins.prepare(cluster, candidate)
         placing = Placing(plugins.prepare(cluster, candidate))
@@ -38,7 +40,8 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
         assert everything(evaluated(prepared)) == before
         rebuilt = Prepared(plugins, world.anew(), candidate)
         assert everything(evaluated(followed)) == everything(evaluated(rebuilt))
-        placing = following(placing, plugins, candidate, after, change, moves)
+        latest[0] = after
+        placing = following(placing, plugins, candidate, latest, change, moves)
         assert everything(placing.evaluation()) == everything(evaluated(rebuilt))
         fresh = Placing(plugins.prepare(world.anew(), candidate))
         assert outcome(placing) == outcome(fresh)
@@ -47,18 +50,19 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
             world.place(candidate, choice.node)
             own = Change(come=[(candidate, choice.node)])
             followed = followed.after(after.after(own), own, after.moves(own))
-            after = after.after(own)
+            after = latest[0] = after.after(own)
             assert everything(placing.evaluation()) == everything(evaluated(Prepared(plugins, world.anew(), candidate)))
         cluster, prepared = after, followed
 
 
 def following(
-    placing: Placing, plugins: Framework, candidate: Pod, after: Cluster, change: Change, moves: Moves
+    placing: Placing, plugins: Framework, candidate: Pod, latest: Sequence[Cluster], change: Change, moves: Moves
 ) -> Placing:
+    """``latest`` holds the cluster as it is at any time."""
     if change.touches_nodes:
-        return Placing(plugins.prepare(after, candidate))
-    placing.answers.follow(after, moves.node)
-    placing.follow(after, moves)
+        return Placing(plugins.prepare(latest[0], candidate))
+    placing.answers.follow(lambda: latest[0], latest[0].running.taken, moves.node)
+    placing.follow(lambda: latest[0], moves)
     return placing
 
 

@@ -249,7 +249,7 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         admitted(snapshot, {**each, "metadata": {**each["metadata"], "name": f"p{at}"}})
         for at, each in enumerate(candidates)
     )
-    prepared = PROFILE.prepare(cluster, one)
+    prepared, latest = PROFILE.prepare(cluster, one), [cluster]
     placing = Placing(PROFILE.prepare(cluster, one))
     here: list[tuple[Pod, int]] = []
     for step in range(data.draw(st.integers(1, 6))):
@@ -260,8 +260,9 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         change = Change(gone=gone) if gone else Change(come=come)
         moves, after = cluster.moves(change), cluster.after(change)
         prepared = prepared.after(after, change, moves)
-        placing.answers.follow(lambda: after, moves.node)
-        placing.follow(after, moves)
+        latest[0] = after
+        placing.answers.follow(lambda: latest[0], after.running.taken, moves.node)
+        placing.follow(lambda: latest[0], moves)
         expected = said(after, one)
         followed = evaluated(prepared)
         assert (followed.message, [followed.verdict(at) for at in range(len(after))]) == expected[:2]
