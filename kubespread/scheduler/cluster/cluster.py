@@ -78,7 +78,8 @@ class Cluster:
         _ = columns.allocatable  # Read now, so that an amount that cannot be parsed is reported for every question.
         objects, kinds = objects or ClusterObjects(), KindTable()
         nobody = RunningPods.none(kinds, len(columns))
-        cluster = cls(columns, objects, StorageIndex(objects), kinds, nobody.plus(running))
+        cluster = cls(columns, objects, StorageIndex(objects), kinds, nobody)
+        cluster.running = nobody.changed((), running, cluster.moves(Change(come=running)).kind)
         cluster.nominated = tuple(waiting)
         if assumed is not None:
             cluster.assumed = assumed
@@ -100,18 +101,17 @@ class Cluster:
         made: V = self.memo[key]
         return made
 
-    def after(self, change: Change) -> Cluster:
-        """The cluster once ``change`` has happened; this one is as it was, and shares what the change leaves alone."""
+    def after(self, change: Change, moves: Moves | None = None) -> Cluster:
+        """The cluster once ``change`` has happened; this one is as it was, and shares what the change leaves alone.
+        ``moves`` are those of the change, where they are known.
+        """
         if change.added or change.removed:
             return self._with_other_nodes(change)
         nodes = self.nodes.replacing(change.replaced) if change.replaced else self.nodes
         running = self.running
-        if change.gone and change.come:
-            running = running.exchanged(change.gone, change.come)
-        elif change.gone:
-            running = running.minus(change.gone)
-        elif change.come:
-            running = running.plus(change.come)
+        if change.gone or change.come:
+            kind = (self.moves(change) if moves is None else moves).kind
+            running = running.changed(change.gone, change.come, kind)
         other = self._changed(change, nodes, running)
         if nodes is self.nodes:
             other.memo = self.memo
@@ -146,10 +146,11 @@ class Cluster:
             nodes = Nodes([*objects, *change.added])
         else:
             nodes = self.nodes.followed_by(change.added)
-        running = self.running.minus(change.gone) if change.gone else self.running
+        kind = self.moves(change).kind
+        running = self.running.changed(change.gone, (), kind[: len(change.gone)])
         running = running.on_other_nodes(len(self), kept, len(change.added))
-        coming = [(pod, nodes.index[self.nodes.names[node]]) for pod, node in change.come]
-        running = running.plus(coming) if coming else running
+        come = [(pod, nodes.index[self.nodes.names[node]]) for pod, node in change.come]
+        running = running.changed((), come, kind[len(change.gone) :])
         other = self._changed(change, nodes, running)
         other.nominated = tuple(pod for pod in self.nominated if pod.status.nominated_node_name in nodes.index)
         return other
@@ -173,15 +174,18 @@ class Cluster:
 
     def arrivals(self, judgment: KindJudgment) -> Moves:
         """Every pod of some kinds that is here, as if it came now: what counts changes counts a cluster too."""
+        kinds, nodes = self.places_of(judgment)
+        lengths = [len(places) for places in nodes]
+        node = np.concatenate([NO_PODS, *nodes])
+        return Moves(np.repeat(kinds, lengths), node, np.ones(len(node), dtype=np.int32))
+
+    def places_of(self, judgment: KindJudgment) -> tuple[Codes, list[Codes]]:
+        """The kinds that are here and judged yes, and the nodes of each, once a pod."""
         nodes_of_kind = self.running.nodes_of_kind
-        running_kinds = [kind for kind in judgment.candidates(nodes_of_kind) if kind in nodes_of_kind]
-        kinds = np.array(running_kinds, dtype=np.int32)
+        here = [kind for kind in judgment.candidates(nodes_of_kind) if kind in nodes_of_kind]
+        kinds = np.array(here, dtype=np.int32)
         kinds = kinds[judgment.of(kinds)]
-        if not len(kinds):
-            return Moves(NO_PODS, NO_PODS, NO_PODS)
-        nodes = [nodes_of_kind[kind] for kind in kinds.tolist()]
-        node = np.concatenate(nodes)
-        return Moves(np.repeat(kinds, [len(places) for places in nodes]), node, np.ones(len(node), dtype=np.int32))
+        return kinds, [nodes_of_kind[kind] for kind in kinds.tolist()]
 
     @property
     def attached(self) -> Attachments:

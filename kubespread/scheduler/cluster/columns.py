@@ -72,6 +72,13 @@ class DomainCounts:
         """Whether no pod counts, as opposed to pods whose weights cancel out."""
         return self._pods == 0
 
+    def count(self, nodes: Codes) -> None:
+        """One pod on each of ``nodes``."""
+        codes = self._domain[nodes]
+        # The first is for nodes without a domain.
+        self.counts += np.bincount(codes + 1, minlength=len(self.counts) + 1)[1:]
+        self._pods += len(codes) - int(np.count_nonzero(codes == ABSENT))
+
     def add(self, nodes: Codes, by: Codes, weight: int = 1) -> None:
         """Pods that came to ``nodes`` (``by`` 1) or left them (-1), each of a weight."""
         codes = self._domain[nodes]

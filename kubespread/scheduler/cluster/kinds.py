@@ -375,8 +375,17 @@ class KindJudgment:
         self._answers = np.empty(0, dtype=np.int8)
 
     def __getitem__(self, kind: int) -> bool:
-        answer = self._answers.item(kind) if kind < len(self._answers) else _UNKNOWN
-        return bool(self.of(np.array([kind], dtype=np.int32))[0]) if answer == _UNKNOWN else answer == 1
+        if kind >= len(self._answers):
+            self._grow()
+        answer = self._answers.item(kind)
+        if answer == _UNKNOWN:
+            answer = self._answers[kind] = self._judge(self._table[kind])
+        return bool(answer)
+
+    @property
+    def is_nobody(self) -> bool:
+        """Whether it is known without asking that no kind is judged yes."""
+        return self._among is not None and not self._among()
 
     def candidates(self, otherwise: Iterable[int]) -> Iterable[int]:
         """The kinds that may be judged yes, where that is known without asking."""

@@ -224,6 +224,8 @@ class Taken(Struct, frozen=True):
 
     def moved(self, kinds: KindTable, nodes_of_kind: Mapping[int, Codes], by: int) -> Taken:
         """Once pods of some kinds came to nodes (``by`` 1) or left them (-1); sums wrap as Go's do."""
+        if not nodes_of_kind:
+            return self
         pod_count = self.pod_count.copy()
         requested, non_zero_requested = dict(self.requested), dict(self.non_zero_requested)
         fresh: set[int] = set()
@@ -240,7 +242,7 @@ class Taken(Struct, frozen=True):
 
     def placed(self, kinds: KindTable, kind: Codes, node: Codes) -> Taken:
         """Once pods of some kinds came to nodes."""
-        return self.moved(kinds, _by_kind(kind, node), 1) if len(kind) else self
+        return self.moved(kinds, _by_kind(kind, node), 1)
 
     def updated(self, now: Taken, nodes: Positions) -> Taken:
         """Once some nodes hold what they hold ``now``."""
@@ -305,45 +307,35 @@ class RunningPods:
         """The position of each pod's node."""
         return self._listed.node
 
-    def plus(self, come: Sequence[tuple[Pod, int]]) -> RunningPods:
-        """With these pods too, each on the node of a position."""
-        kind, node = self._placed(come)
-        listed = PodList(self._listed, [pod for pod, _ in come], kind, node)
+    def changed(self, gone: Sequence[tuple[Pod, int]], come: Sequence[tuple[Pod, int]], kind: Codes) -> RunningPods:
+        """Without some pods, and then with others, each on the node of a position; ``kind`` is that of each of those
+        that go and that come. Often it is the same pods in another state, and most states are nothing that scheduling
+        reads: of those only the list changes.
+        """
+        node = np.fromiter((at for _, at in (*gone, *come)), dtype=np.int32, count=len(kind))
+        left, came = kind[: len(gone)], kind[len(gone) :]
+        listed = PodList(self._listed, [pod for pod, _ in come], came, node[len(gone) :], gone)
+        stays = np.array_equal(node[: len(gone)], node[len(gone) :])
+        if stays and np.array_equal(left, came):
+            return self._with(listed, self.taken, self.nodes_of_kind, ())
+        leaving, coming = _by_kind(left, node[: len(gone)]), _by_kind(came, node[len(gone) :])
         nodes_of_kind = dict(self.nodes_of_kind)
-        came = _by_kind(kind, node)
-        for number, nodes in came.items():
-            before = nodes_of_kind.get(number)
-            nodes_of_kind[number] = nodes if before is None else np.concatenate([before, nodes])
-        return self._with(listed, self.taken.moved(self._kinds, came, 1), nodes_of_kind, came)
-
-    def minus(self, gone: Sequence[tuple[Pod, int]]) -> RunningPods:
-        """Without these pods, each on the node of a position."""
-        kind, node = self._placed(gone)
-        nodes_of_kind = dict(self.nodes_of_kind)
-        removed = _by_kind(kind, node)
-        for number, nodes in removed.items():
+        for number, nodes in leaving.items():
             nodes_of_kind[number] = _without(nodes_of_kind[number], nodes)
             if not len(nodes_of_kind[number]):
                 del nodes_of_kind[number]
-        listed = PodList(self._listed, (), NO_PODS, NO_PODS, gone)
-        return self._with(listed, self.taken.moved(self._kinds, removed, -1), nodes_of_kind, removed)
+        for number, nodes in coming.items():
+            before = nodes_of_kind.get(number)
+            nodes_of_kind[number] = nodes if before is None else np.concatenate([before, nodes])
+        taken = self.taken
+        if not (stays and self._ask_for_the_same(left, came)):
+            taken = taken.moved(self._kinds, leaving, -1).moved(self._kinds, coming, 1)
+        return self._with(listed, taken, nodes_of_kind, (*leaving, *coming))
 
-    def exchanged(self, gone: Sequence[tuple[Pod, int]], come: Sequence[tuple[Pod, int]]) -> RunningPods:
-        """Without some pods, and with others in their stead. Often it is the same pods in another state, and most
-        states are nothing that scheduling reads: of those only the list changes.
-        """
-        kind_before, node_before = self._placed(gone)
-        kind, node = self._placed(come)
-        if not (np.array_equal(kind_before, kind) and np.array_equal(node_before, node)):
-            return self.minus(gone).plus(come)
-        listed = PodList(self._listed, [pod for pod, _ in come], kind, node, gone)
-        return self._with(listed, self.taken, self.nodes_of_kind, ())
-
-    def _placed(self, pods: Sequence[tuple[Pod, int]]) -> tuple[Codes, Codes]:
-        """The kinds and the nodes of pods."""
-        number_of = self._kinds.number_of
-        kind = np.fromiter((number_of(pod) for pod, _ in pods), dtype=np.int32, count=len(pods))
-        return kind, np.fromiter((node for _, node in pods), dtype=np.int32, count=len(pods))
+    def _ask_for_the_same(self, left: Codes, came: Codes) -> bool:
+        """Whether each pod that goes asks for what comes in its stead does."""
+        pairs = set(zip(left.tolist(), came.tolist(), strict=True))
+        return all(self._kinds[one].requests is self._kinds[other].requests for one, other in pairs)
 
     def on_other_nodes(self, before: int, kept: Codes, added: int) -> RunningPods:
         """On the nodes at the positions ``kept`` of ``before``, and ``added`` empty ones after them."""

@@ -192,6 +192,8 @@ class InterPodAffinityState(Counted):
             yield from (Effect(_PREFERRED, term.topology_key, sign * term.weight) for term in preferred if meant(term))
 
     def move(self, moves: Moves) -> None:
+        if self._matters.is_nobody:
+            return
         moves = moves.only(self._matters.of(moves.kind))
         for kind in distinct(moves.kind):
             chosen = moves.kind == kind
@@ -200,7 +202,7 @@ class InterPodAffinityState(Counted):
                 counts.add(moves.node[chosen], moves.by[chosen], effect.weight)
 
     def move_one(self, kind: int, node: int, by: int) -> None:
-        if self._matters[kind]:
+        if not self._matters.is_nobody and self._matters[kind]:
             for effect in self._effects[kind]:
                 self._counts[effect.counts][effect.topology_key].add_one(node, by, effect.weight)
 

@@ -109,7 +109,8 @@ class LivingCluster:
     def cluster(self) -> Cluster:
         """As it is now."""
         if self._coming or self._storage is not None:
-            self._join(self._joined.after(Change(come=self._coming, storage=self._storage)))
+            change = Change(come=self._coming, storage=self._storage)
+            self._join(self._joined.after(change, self.moves_since(self.joined_at)))
         return self._joined
 
     def now(self) -> Cluster:
@@ -156,10 +157,11 @@ class LivingCluster:
     def change(self, come: Sequence[tuple[Pod, int]] = (), gone: Sequence[tuple[Pod, int]] = ()) -> None:
         """Pods came and went otherwise, each with its node."""
         before, change = self.cluster, Change(come=come, gone=gone)
+        moves = before.moves(change)
         # Without applicants nobody has anything to catch up with.
         if self.applicants:
-            self._log.add_all(before.moves(change))
-        self._join(before.after(change))
+            self._log.add_all(moves)
+        self._join(before.after(change, moves))
 
     def change_storage(self, change: StorageChange) -> None:
         """Claims and volumes are new or have changed."""

@@ -329,12 +329,15 @@ class CountedConstraint(DomainCounts):
         self.column = cluster.nodes.label(constraint.topology_key)
         """The domain of every node."""
         self._counts_kind = counted_kinds(cluster, constraint, namespace)
-        self.move(cluster.arrivals(self._counts_kind))
+        for nodes in cluster.places_of(self._counts_kind)[1]:
+            self.count(nodes[counts_on[nodes]])
 
     def move(self, moves: Moves) -> None:
-        """Pods came and went."""
-        chosen = self._counts_kind.of(moves.kind) & self.counts_on[moves.node]
-        self.add(moves.node[chosen], moves.by[chosen])
+        """Pods came and went: mostly those of others."""
+        chosen = self._counts_kind.of(moves.kind)
+        if chosen.any():
+            chosen &= self.counts_on[moves.node]
+            self.add(moves.node[chosen], moves.by[chosen])
 
     def move_one(self, kind: int, node: int, by: int) -> None:
         if self.counts_on[node] and self._counts_kind[kind]:
