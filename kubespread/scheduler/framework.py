@@ -217,17 +217,27 @@ class Prepared:
     @property
     def on_node_signature(self) -> Hashable:
         """What tells the answers of plugins that judge nodes by what they hold; None where pods share nothing."""
-        kind = self.cluster.kinds[self.cluster.kinds.number_of(self.pod)]
-        plugins = (*self.framework.filters, *(plugin for plugin, _ in self.framework.scores))
-        states = [
-            (plugin.name, self._signatures[plugin.name])
-            for plugin in plugins
-            if isinstance(self.states.get(plugin.name), OnNode)
-        ]
-        if kind.inline_volumes or any(signature is None for _, signature in states):
+        framework, kind = self.framework, self.cluster.kinds[self.cluster.kinds.number_of(self.pod)]
+        signature = self._signature_of(OnNode, (*framework.filters, *(plugin for plugin, _ in framework.scores)))
+        if kind.inline_volumes or signature is None:
             return None
         taken = tuple(tuple(sorted(amounts.items())) for amounts in kind.requests)
-        return id(self.framework), tuple(states), taken, kind.ports
+        return signature, taken, kind.ports
+
+    @property
+    def fixed_signature(self) -> Hashable:
+        """What tells the verdicts of filters that no pod on a node changes; None where pods share nothing."""
+        return self._signature_of(Fixed, (*self.framework.pre_filters, *self.framework.filters))
+
+    def _signature_of(self, sort: type[State], plugins: Iterable[Plugin]) -> Hashable:
+        """``plugins`` whose states are of one sort; whoever keeps it keeps the framework too, so that no other gets its
+        identity.
+        """
+        states = ((plugin.name, self.states.get(plugin.name, SKIP)) for plugin in plugins)
+        read = [
+            (name, self._signatures[name]) for name, state in states if isinstance(state, sort) and state is not SKIP
+        ]
+        return None if any(signature is None for _, signature in read) else (id(self.framework), *read)
 
     @property
     def filter_states(self) -> list[State]:

@@ -127,6 +127,8 @@ class OnNodeAnswers:
         is_changed = self._copies > 0
         is_changed[touched] = True
         changed = np.flatnonzero(is_changed)
+        if not len(changed):
+            return
         if self._reads is None:
             self._cluster = now()
         self._taken = self._taken.updated(taken, changed)
@@ -143,6 +145,17 @@ class OnNodeAnswers:
         fork._copies, fork._levels = self._copies.copy(), list(self._levels)
         fork._rejects, fork._points = self._rejects.copy(), self._points.copy()
         fork._unjudged = list(self._unjudged)
+        return fork
+
+    def on(self, cluster: Cluster, touched: Codes) -> OnNodeAnswers | None:
+        """The answers on a cluster whose nodes have the same for pods, where pods came to or left the ``touched`` ones;
+        None where there is more that answers depend on.
+        """
+        if self._reads is None:
+            return None
+        fork = self.fork()
+        fork._cluster = cluster
+        fork.follow(lambda: cluster, cluster.running.taken, touched)
         return fork
 
     def has_room(self, barred: Codes, copies: int) -> bool:
@@ -362,7 +375,7 @@ def on_node_answers(prepared: Prepared, cluster: Cluster) -> OnNodeAnswers:
     scores = [(state, weight) for state, weight, _ in prepared.scorers if isinstance(state, OnNode)]
     alike: Alike = {}
     if (signature := prepared.on_node_signature) is not None:
-        alike = prepared.cluster.kinds.shared("alike", signature, Alike)
+        _, alike = cluster.kinds.shared("alike", signature, lambda: (prepared.framework, Alike()))
     return OnNodeAnswers(filters, scores, copied_kind(prepared), cluster, alike)
 
 
@@ -410,11 +423,18 @@ class Placing:
 
     def _fixed_rejections(self) -> tuple[Codes, bool]:
         """What no placement changes: which nodes are barred, and whether a filter might end the cycle in an error."""
+        prepared, signature = self._prepared, self._prepared.fixed_signature
+        if signature is None:
+            barred, may_fail = self._judge_fixed()
+        else:
+            made = prepared.cluster.once(("barred", signature), lambda: (prepared.framework, *self._judge_fixed()))
+            _, barred, may_fail = made
+        return barred if self._candidates is None else barred | ~self._candidates, may_fail
+
+    def _judge_fixed(self) -> tuple[Codes, bool]:
         prepared = self._prepared
-        barred = np.full(len(self), bool(prepared.framework.missing.filters), dtype=np.int32)
-        if self._candidates is not None:
-            barred |= ~self._candidates
         may_fail = bool(prepared.framework.missing.filters)
+        barred = np.full(len(self), may_fail, dtype=np.int32)
         if self._listed is not None:
             barred |= ~self._listed
         for state in prepared.filter_states:

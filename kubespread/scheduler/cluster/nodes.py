@@ -186,6 +186,10 @@ class Nodes:
             other._images = self._images
         return other
 
+    def give_the_same_as(self, others: Nodes) -> bool:
+        """Whether these are the same nodes, which have the same for pods, as far as that is known."""
+        return self._capacity is others._capacity
+
     def followed_by(self, added: Sequence[Node]) -> Nodes:
         """These nodes followed by others."""
         other = Nodes([*self.objects, *added])

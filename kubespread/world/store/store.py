@@ -200,7 +200,7 @@ class Store:
         other = object.__new__(type(self))
         other.surroundings, other.time = self.surroundings, self.time
         other.workloads = self.workloads
-        other.living = LivingCluster(self.cluster)
+        other.living = self.living.on(self.cluster)
         other.book, other.queue, other.api_server = self.book.fork(), self.queue.fork(), self.api_server.fork()
         other.owners = {name: owner.fork() for name, owner in self.owners.items()}
         other.dirty, other.watchers = dict(self.dirty), dict(self.watchers)
@@ -359,7 +359,7 @@ class Store:
         self.add_objects(self.workloads.missing(others))
 
     def _use(self, cluster: Cluster) -> None:
-        self.living = LivingCluster(cluster)
+        self.living = self.living.on(cluster)
         self.queue.start_anew()
 
     def make(self, name: WorkloadName, pod_name: str) -> Made | None:

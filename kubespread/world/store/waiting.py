@@ -34,6 +34,8 @@ from kubespread.scheduler.profile.profile import Profile, post_filters
 from kubespread.world.store.pod_book import PodKey, alike, key_of
 
 _FIRST_SIZE = 1024
+_MOST_KEPT = 16
+"""How many answers, those of the last signatures, go on in a cluster that comes of another."""
 _MOST_COMING = 1000
 """How many placements what is newly prepared follows one by one."""
 _KIND, _NODE, _BY, _OWNER, _ANSWERS = range(5)
@@ -113,6 +115,19 @@ class LivingCluster:
             self._join(self._joined.after(change, self.moves_since(self.joined_at)))
         return self._joined
 
+    def on(self, cluster: Cluster) -> LivingCluster:
+        """Another, that goes on with ``cluster``: this one as it is, or with changed nodes. What was asked last is not
+        worked out again where nodes have the same for pods.
+        """
+        other = LivingCluster(cluster)
+        if cluster.objects is self._joined.objects and cluster.nodes.give_the_same_as(self.nodes):
+            for signature in list(self._shared)[-_MOST_KEPT:]:
+                shared = self._shared[signature]
+                answers = shared.answers.on(cluster, self._touched_since(shared))
+                if answers is not None:
+                    other._share(signature, answers)
+        return other
+
     def now(self) -> Cluster:
         """As it is whenever that is asked."""
         return self.cluster
@@ -180,20 +195,28 @@ class LivingCluster:
         signature = prepared.on_node_signature
         shared = self._shared.get(signature) if signature is not None else None
         if shared is None:
-            shared = SharedAnswers(self._answers, on_node_answers(prepared, self.cluster), self.length)
-            self._answers += 1
-            if signature is not None:
-                self._shared[signature] = shared
+            shared = self._share(signature, on_node_answers(prepared, self.cluster))
         self.bring_up_to_date(shared)
         return shared
+
+    def _share(self, signature: Hashable, answers: OnNodeAnswers) -> SharedAnswers:
+        shared = SharedAnswers(self._answers, answers, self.length)
+        self._answers += 1
+        if signature is not None:
+            self._shared[signature] = shared
+        return shared
+
+    def _touched_since(self, shared: SharedAnswers) -> Codes:
+        """The nodes of what happened since, that these answers do not know already."""
+        rows = self._log.since(shared.seen)
+        touched: Codes = rows[_NODE, rows[_ANSWERS] != shared.number]
+        return touched
 
     def bring_up_to_date(self, shared: SharedAnswers) -> None:
         """Let answers know what pods of other signatures did."""
         if shared.seen == self.length:
             return
-        rows = self._log.since(shared.seen)
-        touched = rows[_NODE, rows[_ANSWERS] != shared.number]
-        if len(touched):
+        if len(touched := self._touched_since(shared)):
             shared.answers.follow(self.now, self.taken, touched)
         shared.seen = self.length
 
