@@ -32,9 +32,9 @@ from kubespread.scheduler.evaluation import Evaluation, evaluated
 from kubespread.scheduler.framework import DryRun, Prepared
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, Fixed, OnNode, SchedulingError, State
 
-_Answers = tuple[NDArray[np.int32], Counts]
-"""Not 0 where some filter rejects a node, and the weighted scores."""
-Alike = dict[NodeState, tuple[int, int]]
+_Answers = tuple[Mask, Counts]
+"""Where some filter rejects a node, and the weighted scores."""
+Alike = dict[NodeState, tuple[bool, int]]
 """The answers for one node as it was, in whatever cluster: what holds the same gets the same."""
 _MOST_ALIKE = 100_000
 
@@ -42,8 +42,8 @@ _MOST_ALIKE = 100_000
 class _Level(Struct, frozen=True):
     """The answers when each node holds one number of further copies."""
 
-    rejects: NDArray[np.int32]
-    """Not 0 where some filter rejects the node."""
+    rejects: Mask
+    """Where some filter rejects the node."""
     points: Counts
     """The weighted scores."""
     is_outdated: Mask
@@ -95,8 +95,8 @@ class OnNodeAnswers:
         self._rejects, self._points = now.rejects.copy(), now.points.copy()
 
     @property
-    def rejects(self) -> NDArray[np.int32]:
-        """Not 0 where some filter rejects the next copy."""
+    def rejects(self) -> Mask:
+        """Where some filter rejects the next copy."""
         self._judge_copies()
         return self._rejects
 
@@ -158,19 +158,19 @@ class OnNodeAnswers:
         fork.follow(lambda: cluster, cluster.running.taken, touched)
         return fork
 
-    def has_room(self, barred: Codes, copies: int) -> bool:
+    def has_room(self, barred: Mask, copies: int) -> bool:
         """Whether the nodes that nothing else rules out could hold this many more copies."""
         room, held = 0, 0
-        while room < copies and (more := int(np.count_nonzero((barred | self._level(held).rejects) == 0))):
+        while room < copies and (more := int(np.count_nonzero(~(barred | self._level(held).rejects)))):
             room += more
             held += 1
         return room >= copies
 
-    def room(self, barred: Codes, copies: int) -> Counts:
+    def room(self, barred: Mask, copies: int) -> Counts:
         """How many more copies, ``copies`` at most, each node that nothing else bars could hold."""
         room = np.zeros(len(self._cluster), dtype=np.int64)
         for held in range(copies):
-            has_more = (barred | self._level(held).rejects) == 0
+            has_more = ~(barred | self._level(held).rejects)
             if not has_more.any():
                 break
             room += has_more
@@ -202,13 +202,13 @@ class OnNodeAnswers:
             answers = zip(rejects.tolist(), points.tolist(), strict=True)
             alike.update(zip([states[place] for place in new], answers, strict=True))
         rows = np.array([alike[state] for state in states], dtype=np.int64)
-        return rows[:, 0].astype(np.int32), rows[:, 1]
+        return rows[:, 0] != 0, rows[:, 1]
 
     def _judge(self, held: Holdings) -> _Answers:
-        rejects, points = np.zeros(len(held), dtype=np.int32), np.zeros(len(held), dtype=np.int64)
+        rejects, points = np.zeros(len(held), dtype=np.bool_), np.zeros(len(held), dtype=np.int64)
         for state in self._filters:
             if (verdicts := state.judge(held)) is not None:
-                rejects |= verdicts.rows
+                rejects |= ~verdicts.passes
                 self.may_fail |= any(status.code is Code.ERROR for status in verdicts.table)
         for state, weight in self._scores:
             if (raw := state.points(held)) is not None:
@@ -398,6 +398,8 @@ class Placing:
         self._prepared, self._candidates, self._now = prepared, candidates, now
         self.kind = copied_kind(prepared)
         self.answers = on_node_answers(prepared, prepared.cluster) if answers is None else answers
+        self._feasible, self._read = np.empty(0, dtype=np.bool_), b""
+        """The nodes where the last copy fitted, and the same as bytes, which are compared faster."""
         self._pending: list[int] = []
         """The nodes of the copies that the prepared cluster does not hold yet."""
         self._sort_states()
@@ -421,7 +423,7 @@ class Placing:
         ]
         self._settled: Counts = np.zeros(len(self), dtype=np.int64)
 
-    def _fixed_rejections(self) -> tuple[Codes, bool]:
+    def _fixed_rejections(self) -> tuple[Mask, bool]:
         """What no placement changes: which nodes are barred, and whether a filter might end the cycle in an error."""
         prepared, signature = self._prepared, self._prepared.fixed_signature
         if signature is None:
@@ -431,15 +433,15 @@ class Placing:
             _, barred, may_fail = made
         return barred if self._candidates is None else barred | ~self._candidates, may_fail
 
-    def _judge_fixed(self) -> tuple[Codes, bool]:
+    def _judge_fixed(self) -> tuple[Mask, bool]:
         prepared = self._prepared
         may_fail = bool(prepared.framework.missing.filters)
-        barred = np.full(len(self), may_fail, dtype=np.int32)
+        barred = np.full(len(self), may_fail, dtype=np.bool_)
         if self._listed is not None:
             barred |= ~self._listed
         for state in prepared.filter_states:
             if isinstance(state, Fixed) and (verdicts := state.verdicts(prepared.cluster)) is not None:
-                barred |= verdicts.rows
+                barred |= ~verdicts.passes
                 may_fail |= any(status.code is Code.ERROR for status in verdicts.table)
         return barred, may_fail
 
@@ -479,12 +481,11 @@ class Placing:
         check()
         if self._prepared.rejection is not None:
             return np.zeros(len(self), dtype=np.bool_)
-        rejected = self._barred | self.answers.rejects
+        feasible: Mask = ~(self._barred | self.answers.rejects)
         for state in self._counted_filters:
             verdicts = state.filter()
             if verdicts is not None:
-                rejected |= verdicts.rows
-        feasible: Mask = rejected == 0
+                feasible &= verdicts.passes
         for node, kinds in self._prepared.nominated.items():
             if feasible[node]:
                 with DryRun(self._as_it_stands(), node) as dry_run:
@@ -492,7 +493,10 @@ class Placing:
                         dry_run.move(kind, 1)
                     status = dry_run.first_rejection(plugin.name for plugin in self._prepared.framework.filters)
                     feasible[node] = status.code is Code.SUCCESS
-        return feasible
+        # Mostly the same nodes fit one copy after another: whatever follows from them is known by the very same mask.
+        if (read := feasible.tobytes()) != self._read:
+            self._feasible, self._read = feasible, read
+        return self._feasible
 
     def choose(
         self, break_tie: Tiebreaker = smallest_name, search: Search | None = None, batch: Batch | None = None

@@ -382,11 +382,6 @@ class KindJudgment:
             answer = self._answers[kind] = self._judge(self._table[kind])
         return bool(answer)
 
-    @property
-    def is_nobody(self) -> bool:
-        """Whether it is known without asking that no kind is judged yes."""
-        return self._among is not None and not self._among()
-
     def candidates(self, otherwise: Iterable[int]) -> Iterable[int]:
         """The kinds that may be judged yes, where that is known without asking."""
         return otherwise if self._among is None else self._among()

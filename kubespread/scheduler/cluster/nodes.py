@@ -220,8 +220,10 @@ class Nodes:
         answer is kept: mostly the same nodes fit one pod after another.
         """
         before, visited = self._visited
-        if len(before) != len(chosen) or (before != chosen).any():
-            before, visited = self._visited = chosen.copy(), chosen[self.visiting].cumsum(dtype=np.int32)
+        if before is not chosen and before.tobytes() != chosen.tobytes():
+            visited = chosen[self.visiting].cumsum(dtype=np.int32)
+        # Nobody writes to a mask of feasible nodes.
+        self._visited = chosen, visited
         return visited
 
     def label(self, key: str) -> LabelColumn:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from typing import ClassVar, NamedTuple, Self
 
@@ -192,9 +193,10 @@ class InterPodAffinityState(Counted):
             yield from (Effect(_PREFERRED, term.topology_key, sign * term.weight) for term in preferred if meant(term))
 
     def move(self, moves: Moves) -> None:
-        if self._matters.is_nobody:
+        matters = self._matters.of(moves.kind)
+        if not matters.any():
             return
-        moves = moves.only(self._matters.of(moves.kind))
+        moves = moves.only(matters)
         for kind in distinct(moves.kind):
             chosen = moves.kind == kind
             for effect in self._effects[kind]:
@@ -202,7 +204,7 @@ class InterPodAffinityState(Counted):
                 counts.add(moves.node[chosen], moves.by[chosen], effect.weight)
 
     def move_one(self, kind: int, node: int, by: int) -> None:
-        if not self._matters.is_nobody and self._matters[kind]:
+        if self._matters[kind]:
             for effect in self._effects[kind]:
                 self._counts[effect.counts][effect.topology_key].add_one(node, by, effect.weight)
 

@@ -72,6 +72,7 @@ class SoftConstraint(CountedConstraint):
         self.is_hostname = constraint.topology_key == HOSTNAME
         # A node without the label belongs to the domain "", which only matters where such nodes are scored at all.
         self._value_of_node = column.absent_as_empty
+        self._sized: tuple[Mask | None, int] = None, 0
         # For kubernetes.io/hostname every node is its own domain, regardless of labels, and the policies do not apply.
         super().__init__(
             cluster,
@@ -94,16 +95,24 @@ class SoftConstraint(CountedConstraint):
         return np.where(self.column.absent if nodes is None else self.column.absent[nodes], 0, around)
 
     def size(self, scored: Mask) -> int:
-        """How many domains the scored nodes make up."""
-        if self.is_hostname:
-            return int(np.count_nonzero(scored))
-        return int(np.count_nonzero(np.bincount(self._value_of_node[scored], minlength=1)))
+        """How many domains the scored nodes make up. The last answer is kept: mostly the same nodes are scored."""
+        if self._sized[0] is not scored:
+            if self.is_hostname:
+                size = int(np.count_nonzero(scored))
+            else:
+                size = int(np.count_nonzero(np.bincount(self._value_of_node[scored], minlength=1)))
+            self._sized = scored, size
+        return self._sized[1]
 
     def share(self, scored: Mask) -> Shares:
         """What the constraint adds to each node's raw score; nothing where the node lacks the key."""
-        weight = math.log(self.size(scored) + 2)
-        share = self.around().astype(np.float64) * weight + float(self.constraint.max_skew - 1)
-        return share if self.column.is_everywhere else np.where(self.column.absent, 0.0, share)
+        weight, spare = math.log(self.size(scored) + 2), float(self.constraint.max_skew - 1)
+        shares: Shares = np.multiply(self.counts, weight, dtype=np.float64) + spare
+        if self.is_hostname:
+            return shares if self.column.is_everywhere else np.where(self.column.absent, 0.0, shares)
+        # Each domain was worth it once; the last entry is for nodes without the key, which ABSENT indexes.
+        shares[-1] = 0.0
+        return shares.take(self.column.codes)
 
 
 class SoftConstraints:
@@ -116,6 +125,8 @@ class SoftConstraints:
         self._compared = all_keys if strict else np.ones(len(cluster), dtype=np.bool_)
         """Nodes that are compared with one another where they fit; the others get 0."""
         self._compares_all = bool(self._compared.all())
+        self._scored = self._compared, self._compared
+        """Feasible nodes, and those of them that are compared: the last answer is kept."""
         self.counted = [
             SoftConstraint(
                 cluster,
@@ -134,7 +145,11 @@ class SoftConstraints:
 
     def scored(self, feasible: Mask) -> Mask:
         """The feasible nodes that are compared with one another."""
-        return feasible if self._compares_all else feasible & self._compared
+        if self._compares_all:
+            return feasible
+        if self._scored[0] is not feasible:
+            self._scored = feasible, feasible & self._compared
+        return self._scored[1]
 
     def shares(self, feasible: Mask) -> list[Shares]:
         """Each constraint's part of the raw score."""
