@@ -19,7 +19,6 @@ from copy import copy
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from kubespread.deadline import check
 from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, Moves, NodeState
