@@ -164,7 +164,7 @@ JUDGMENT = {
 
 TEXTS = {
     "a zone whose loss stops a StatefulSet": Case(
-        "survive -A -S judgment/16/z.json", "no", 0, "^losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes"
+        "survive -A -S judgment/16/z.json", "no", 0, "losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes"
     ),
     "a rollout that is stuck, and why": Case(
         "audit deploy/web -S judgment/7/c.json", "no", 0, "^Deployment/web: rollout stuck, 2 new pods pending: 2 Insufficient cpu$"
