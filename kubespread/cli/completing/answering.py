@@ -292,6 +292,7 @@ _BY_METAVAR: Mapping[str, Source] = {
     "NODES": nodes_or_labels, "NODE=TAINT": node_equals,
     "NODE=KEY=VALUE": node_equals,
     "CODE": rule_codes, "POD": references, "[WORKLOAD]...": references,
+    "[AREA|WORKLOAD]...": references,
     "[NODES]": nodes, "[NODES]...": nodes_or_labels, "KEY": topology_keys,
     "CPUxGI|TEMPLATE[@KEY=VALUE]": nodes,
 }  # fmt: skip
