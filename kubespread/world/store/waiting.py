@@ -173,8 +173,8 @@ class LivingCluster:
         """Pods came and went otherwise, each with its node."""
         before, change = self.cluster, Change(come=come, gone=gone)
         moves = before.moves(change)
-        # Without applicants nobody has anything to catch up with.
-        if self.applicants:
+        # Without applicants and answers nobody has anything to catch up with.
+        if self.applicants or self._shared:
             self._log.add_all(moves)
         self._join(before.after(change, moves))
 
