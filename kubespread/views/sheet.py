@@ -44,6 +44,8 @@ class Row(Struct, frozen=True):
     drawn: Sequence[Drawn | None] = ()
     """How a page draws each cell."""
     frames: Span = ALWAYS
+    step: int | None = None
+    """The frame that it is about; None for the one after which it is so."""
 
 
 class Table(Struct, frozen=True):
@@ -211,6 +213,8 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
     """A row as lines, on a terminal that has no table of them."""
     frames: Callable[[R], Span] = lambda _: ALWAYS
     """When a row is so, on a page that moves from frame to frame."""
+    step: Callable[[R], int | None] = lambda _: None
+    """The frame that a row is about, where that is not the one after which it is so."""
 
     def on_screen(self, look: Look) -> tuple[Sequence[R], Sequence[R]]:
         """The rows that a terminal shows, and those that it leaves out."""
@@ -240,6 +244,7 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
                     tone,
                     [col.drawn and col.drawn(row) for col in columns],
                     self.frames(row),
+                    self.step(row),
                 )
                 for row, tone in zip(self.rows, tones, strict=True)
             ],

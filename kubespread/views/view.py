@@ -56,11 +56,11 @@ class NodeFacts(Struct, frozen=True):
     """By the name of the node."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
     """Of each node in a few words."""
-    colors: str = ""
+    colors: Mapping[Tone, str] = field(default_factory=dict)
     """What the tones of nodes mean; empty where they have none."""
 
     @classmethod
-    def of(cls, sheet: Sheet[R], verdict: Callable[[R], str] | None, colors: str) -> NodeFacts:
+    def of(cls, sheet: Sheet[R], verdict: Callable[[R], str] | None, colors: Mapping[Tone, str]) -> NodeFacts:
         """What a page has of a sheet whose rows are nodes, and whose first column is their names."""
         table = sheet.table()
         rows = {name: Row(cells, row.tone, row.drawn[1:]) for row in table.rows for name, *cells in [row.cells]}

@@ -147,10 +147,36 @@ def test_all_that_a_page_of_steps_shows_is_of_one_moment(page: Page, tmp_path: P
         seen.append((page.run(tiles), [cells[2:4] for cells in page.run(rows)], shown_bars, page.run(tables)[:3]))
     assert seen == [
         (["0", "0", "0", "0"], [["1", "50%"], ["1", "50%"]], ["f10", "f10"], ["Steps (0)", "Lacking (0)", "Pods that moved (0)"]),
-        (["0", "3", "0", "1"], [["0", "0%"], ["2", "100%"]], ["f0", "f20 bad"], ["Steps (2)", "Lacking (1)", "Pods that moved (2)"]),
-        (["0", "0", "0", "1"], [["0", "0%"], ["2", "100%"]], ["f0", "f20 bad"], ["Steps (1)", "Lacking (0)", "Pods that moved (2)"]),
-        (["0", "0", "0", "1"], [["0", "0%"], ["2", "100%"]], ["f0", "f20 bad"], ["Steps (3)", "Lacking (0)", "Pods that moved (5)"]),
+        (["0", "3", "0", "1"], [["0", "0%"], ["2", "100%"]], ["f0", "f20 warn"], ["Steps (2)", "Lacking (1)", "Pods that moved (2)"]),
+        (["0", "0", "0", "1"], [["0", "0%"], ["2", "100%"]], ["f0", "f20 warn"], ["Steps (1)", "Lacking (0)", "Pods that moved (2)"]),
+        (["0", "0", "0", "1"], [["0", "0%"], ["2", "100%"]], ["f0", "f20 warn"], ["Steps (3)", "Lacking (0)", "Pods that moved (5)"]),
     ]  # fmt: skip
+
+
+def test_the_step_stands_in_the_url_and_its_row_is_marked(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(stepped())
+    page.open(file)
+    marked = "Array.from(document.querySelectorAll('#t0 tr.now'), row => row.cells[1].textContent)"
+    figures = "[document.querySelector('.moment').hidden, document.querySelector('.moment').textContent]"
+    assert page.run(f"[{marked}, {figures}[0]]") == [["scale deploy/web=2"], True]
+    page.run("document.getElementById('back').click(); 0")
+    assert page.run(f"[location.hash, {marked}]") == ["#step=2", ["scale deploy/web=5"]]
+    assert page.run(figures) == [False, "after 2 of 3: step 2: scale deploy/web=5: 0 placed, 0 gone, 3 pending"]
+    page.run("location.hash = '#step=1'; new Promise(done => setTimeout(() => done(0), 50))")
+    assert page.run(f"[document.getElementById('step').value, {marked}]") == ["1", ["drain a"]]
+
+
+def test_nothing_is_red_where_the_verdict_is_not_no(page: Page, tmp_path: Path) -> None:
+    snapshot = cluster(12, "aws")
+    nowhere = candidate(2)
+    nowhere["spec"] = {**nowhere["spec"], "nodeSelector": {"no": "node"}}
+    for asked, is_red in ((candidate(2), False), (nowhere, True)):
+        shown(page, kubespread.explain(snapshot, asked), kubespread.topology_map(snapshot), tmp_path / "page.html")
+        color = "name => getComputedStyle(document.querySelector(name)).getPropertyValue('--bad').trim()"
+        warn = "getComputedStyle(document.querySelector('main')).getPropertyValue('--warn').trim()"
+        assert page.run("document.querySelectorAll('a.node.bad').length") > 0
+        assert page.run(f"({color})('a.node.bad') !== {warn}") is is_red
 
 
 def test_a_rollout_shows_old_and_new_pods_pass_by_pass(page: Page, tmp_path: Path) -> None:
@@ -324,8 +350,8 @@ def test_printed_it_is_the_answer_without_what_needs_a_pointer(page: Page, tmp_p
     visible = (
         "name => { const each = document.querySelector(name); return Boolean(each && each.getClientRects().length) }"
     )
-    names = [".answer", ".topology", ".bars", "#nodes table", "#theme", ".steps", ".search", ".detail"]
-    assert page.run(f"{json.dumps(names)}.map({visible})") == [True] * 4 + [False] * 4
+    names = [".answer", ".topology", ".bars", "#nodes table", "#said", "#theme", "#step", ".search", ".detail"]
+    assert page.run(f"{json.dumps(names)}.map({visible})") == [True] * 5 + [False] * 4
     assert base64.b64decode(page.call("Page.printToPDF", printBackground=True)["data"]).startswith(b"%PDF")
     page.call("Emulation.setEmulatedMedia", media="")
 

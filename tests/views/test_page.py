@@ -243,13 +243,61 @@ def test_rows_say_between_which_steps_they_are_so_and_start_as_in_the_end() -> N
     [
         (stepped, ["Pods at this step", "cpu requested"]),
         # Whose frames do not tell it.
-        (lambda: many_racks(2), ["Replicas at this step", "All pods before", "cpu requested before"]),
+        (lambda: many_racks(2), ["Replicas at this step"]),
         (lambda: write_page(MAP, MAP), ["Pods", "cpu requested"]),
     ],
 )
 def test_a_column_says_of_which_moment_it_is(page: Callable[[], str], columns: Sequence[str]) -> None:
     heads = re.findall(r'<th scope="col">((?:Pods|Replicas|All pods|cpu requested)[^<]*)</th>', page())
     assert heads[-len(columns) :] == columns
+
+
+def everyday(name: str) -> kubespread.Snapshot:
+    return kubespread.load(FIXTURES / "cases" / "everyday" / name)
+
+
+def pending_said(*texts: str) -> list[int]:
+    """The numbers of pods that sentences say are pending."""
+    found = re.findall(r"([\d,]+)(?: more)?(?: pods?)? (?:left )?pending\b(?! already| before)", " ".join(texts))
+    return [int(number.replace(",", "")) for number in found]
+
+
+@pytest.mark.parametrize(
+    ("ask", "tile"),
+    [
+        (lambda cluster: kubespread.plan(cluster.edited("drain zone=eu-west-1a")), "more pods pending"),
+        (lambda cluster: kubespread.play(cluster, {**STEPS, "spec": {"steps": ["fail zone=eu-west-1a", "restore zone=eu-west-1a"]}}), "pods left pending"),
+        (lambda cluster: kubespread.upgrade(cluster, "zone=eu-west-1a"), "pods left pending"),
+    ],
+)  # fmt: skip
+def test_a_tile_and_the_sentence_of_its_step_say_the_same_number(
+    ask: Callable[[kubespread.Snapshot], Any], tile: str
+) -> None:
+    cluster = everyday("aws12.json.gz")
+    account = view_of(ask(cluster), kubespread.topology_map(cluster))
+    figures = [{each.name: each.value for each in frame.tiles} for frame in account.frames if frame.tiles]
+    told = [pending_said(frame.text) for frame in account.frames if frame.tiles]
+    assert told == [[int(each[tile])] for each in figures]
+    (value,) = [each.value for each in account.tiles if each.name == tile]
+    assert figures[-1][tile] == value
+    assert {*pending_said(account.answer[0])} <= {int(value)}
+
+
+def test_no_tile_is_greener_than_the_worst_line_of_its_area() -> None:
+    report = kubespread.report(everyday("aws12.json.gz"))
+    worst: dict[str, str] = {area.area: area.worst for area in report.by_area}
+    tones = {tile.name: str(tile.tone) for tile in view_of(report).tiles}
+    assert {name: tone for name, tone in tones.items() if worst.get(name) == "critical"} == {"running": "bad"}
+    assert [name for name, tone in tones.items() if worst.get(name) == "warning" and tone == "good"] == []
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_a_page_is_marked_as_a_no_only_where_the_verdict_is_no(kind: str) -> None:
+    page = write_page(answer_of(kind), MAP)
+    (main,) = [attributes["class"] for tag, attributes in Elements(page).seen if tag == "main"]
+    reports = answer_of(kind) if isinstance(answer_of(kind), Sequence) else [answer_of(kind)]
+    assert main != "bad" or any(report.verdict == "no" for report in reports)
+    assert "main:not(.bad) { --bad: var(--warn); --bad-back: var(--warn-back); }" in page
 
 
 def test_the_numbers_of_the_table_are_those_of_the_report() -> None:

@@ -187,7 +187,7 @@ def view(report: CapacityReport) -> View:
         nodes=NodeFacts.of(
             replace(nodes, rows=_fullest_first(report)),
             (lambda row: f"{count_of(row.fits or 0, 'more pod')} fit") if is_asked else None,
-            "green has room for the pod, red has none" if is_asked else "",
+            {Tone.GOOD: "has room for the pod", Tone.BAD: "has none"} if is_asked else {},
         ),
         names=[
             row.node for row in sorted(report.node_rows, key=lambda row: (-(row.fits or 0), _fullest(row), row.node))

@@ -442,7 +442,9 @@ def _node_facts(report: CompareReport) -> NodeFacts:
     verdicts = {
         name: f"{difference.change}: {_difference(difference, numbers=True)}" for name, difference in differ.items()
     }
-    colors = "green fits now or is new, red no longer fits or is gone, yellow differs otherwise"
+    colors = {
+        Tone.GOOD: "fits now or is new", Tone.BAD: "no longer fits or is gone", Tone.WARN: "differs otherwise",
+    }  # fmt: skip
     return NodeFacts(("Change", "Score", "How", *(("Replicas",) if held else ())), rows, verdicts, colors)
 
 

@@ -191,7 +191,7 @@ def view(report: TopologyMap) -> View:
                 title="Domains", columns=list(_domain_columns(report)), rows=report.domains, readers=Readers.PAGES
             ),
         ],
-        nodes=NodeFacts.of(nodes, None, "") if report.constraints else None,
+        nodes=NodeFacts.of(nodes, None, {}) if report.constraints else None,
         bars=[asked_bars(constraint, place, one_more=False) for place, constraint in enumerate(report.constraints)],
         names=[node.name for node in report.nodes],
         heading=lambda look: headline(_title(report), facts["provenance"], look),

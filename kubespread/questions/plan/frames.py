@@ -28,7 +28,7 @@ def tiles_of_plan(report: PlanReport, past: int) -> list[Tile]:
         gone = sum(pod.node is not None for step in steps for pod in step.happened.gone)
     return [
         unwanted("workloads worse", worse),
-        unwanted("pods left pending", steps[-1].pending if steps else 0),
+        unwanted("more pods pending", steps[-1].pending if steps else 0),
         *([] if None in (before.ready, after.ready) else [Tile("ready pods", _ready(report, past))]),
         Tile("nodes", f"{before.nodes:,}{ARROW}{nodes:,}"),
         Tile("pods that leave their nodes", f"{gone:,}"),
@@ -69,21 +69,25 @@ def frames(report: PlayReport, drawn: TopologyMap, tiles: Callable[[int], Sequen
     """One frame per step, with what each node holds after it. ``tiles`` are those after so many steps."""
     now, held = Counter({node.name: node.pods for node in drawn.nodes}), held_before(drawn)
     if _moves_first(report):
-        yield _frame("before the first step", report.start, now, held, drawn)
+        yield _frame(
+            "before the first step", report.start, f"{report.start.waiting.total():,} pending already", now, held, drawn
+        )
     for past, step in enumerate(report.steps, 1):
         label = f"step {step.number}: {step.name or step.text}"
         for rollout in step.rollouts:
             # The step's outcome repeats all of it, and tells more than the passes of one workload.
             yield from pass_frames(f"{label}:", rollout, Counter(now), tells_old=False)
-        yield replace(_frame(label, step.happened, now, held, drawn), tiles=tiles(past))
+        yield replace(_frame(label, step.happened, f"{step.pending:,} pending", now, held, drawn), tiles=tiles(past))
 
 
-def _frame(label: str, happened: Happened, now: Counter[str], held: dict[str, Held], drawn: TopologyMap) -> Frame:
+def _frame(
+    label: str, happened: Happened, waits: str, now: Counter[str], held: dict[str, Held], drawn: TopologyMap
+) -> Frame:  # fmt: skip
     """``now`` are the pods of each node, and ``held`` what it holds; both are updated."""
     touched = dict.fromkeys([*(pod.node for pod in happened.gone if pod.node), *(pod.node for pod in happened.placed)])
     now.subtract(pod.node for pod in happened.gone if pod.node)
     now.update(pod.node for pod in happened.placed)
-    text = f"{len(happened.placed):,} placed, {len(happened.gone):,} gone, {happened.waiting.total()} pending"
+    text = f"{len(happened.placed):,} placed, {len(happened.gone):,} gone, {waits}"
     pods = {node: max(0, now[node]) for node in touched}
     loads = held_after(happened.loads, held, drawn)
     held |= loads

@@ -110,7 +110,7 @@ def view(report: RemovableReport) -> View:
                 readers=Readers.PAGES, is_detail=True, frames=lambda row: (row.group, None),
             ),
         ],
-        nodes=NodeFacts.of(nodes, _verdict, "green can go alone, red cannot"),
+        nodes=NodeFacts.of(nodes, _verdict, {Tone.GOOD: "can go alone", Tone.BAD: "cannot go"}),
         heading=lambda look: headline([Cell(_question(report), Tone.STRONG)], facts["provenance"], look),
         parts=lambda look: _parts(report, look),
         remarks="among",

@@ -15,6 +15,7 @@ from kubespread.wording import count_of
 
 _MAX_LINES, _MAX_WORST = 20, 3
 _TONES: dict[Badness, Tone] = {"critical": Tone.BAD, "warning": Tone.WARN, "notice": Tone.PLAIN}
+_FROM_BEST = (Tone.PLAIN, Tone.GOOD, Tone.WARN, Tone.BAD)
 _GOOD, _FAIR = 90, 60
 _INSIDE = HANGING + 7
 
@@ -56,8 +57,14 @@ _LINE: Sequence[Column[ReportLine]] = (
 )
 
 
+def _tile_tone(row: AreaScore, lines: AreaLines | None) -> Tone:
+    """No better than the worst of its lines: a full score beside a sentence that names one would say two things."""
+    return max(_score_tone(row), Tone.PLAIN if lines is None else _TONES[lines.worst], key=_FROM_BEST.index)
+
+
 def view(report: Scorecard) -> View:
     """Lines first: they are the answer."""
+    lines_of = {row.area: row for row in report.by_area}
     lines = Sheet(
         title="Lines", columns=_LINE, rows=report.lines, tone=lambda row: _TONES[row.level], is_answer=True,
         is_first=True, most=_MAX_LINES, noun="line", drawn=_line,
@@ -73,10 +80,10 @@ def view(report: Scorecard) -> View:
         remarks="among",
         tiles=[
             Tile(
-                row.area, "–" if row.score is None else f"{row.score}", _score_tone(row), row.area,
-                says=f"{row.points:,g} of {row.of:,} {row.counted}",
+                row.area, "–" if row.score is None else f"{row.score}", _tile_tone(row, lines), row.area,
+                says="" if lines is None else lines.counts,
             )
-            for row in report.areas
+            for row in report.areas for lines in [lines_of.get(row.area)]
         ],
         names=[*dict.fromkeys(name for line in report.lines for name in line.workloads)],
     )  # fmt: skip

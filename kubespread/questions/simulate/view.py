@@ -410,7 +410,7 @@ def _nodes(reports: Sequence[SimulateReport]) -> NodeFacts:
             for name in names
         },
         {name: f"{count_of(present[name], 'replica')} present, {placed[name]} placed" for name in names},
-        "green gets replicas",
+        {Tone.GOOD: "gets replicas"},
     )
 
 

@@ -95,6 +95,7 @@ _ORDER: Sequence[Column[_Eviction]] = (
 def view(report: SurviveReport) -> View:
     """Domains, the workloads that losing each leaves degraded, and the order in which its nodes lose their pods."""
     keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses)) or "domain"
+    steps = {id(loss): number for number, loss in enumerate(sorted(report.losses, key=badness), 1)}
     then = "" if report.after is None else f" after {', '.join(report.after.steps)}"
     return View(
         **about(report),
@@ -103,7 +104,7 @@ def view(report: SurviveReport) -> View:
         sheets=[
             *_matrices(report),
             Sheet(
-                title="Domains", columns=_LOSS, rows=report.losses,
+                title="Domains", columns=_LOSS, rows=report.losses, step=lambda loss: steps.get(id(loss)),
                 tone=lambda loss: Tone.BAD if loss.remaining else Tone.GOOD,
             ),
             Sheet(

@@ -231,22 +231,25 @@
         heldColumns.forEach((column, place) => {
           const told = held[place] === null ? "" : `${held[place]}${place ? "%" : ""}`;
           write(row.cells[column], told);
-          if (place) row.cells[column].className = told && `f${Math.round(Math.min(100, held[place]) / 5)} ${isFull(held[place], start.bars)}`.trim();
+          if (place) row.cells[column].className = told && `f${Math.round(Math.min(100, held[place]) / 5)} ${held[place] >= start.full ? "warn" : ""}`.trim();
         });
         const fullest = Math.max(-1, ...held.slice(1).filter((percent) => percent !== null));
         start.shades.forEach((shade) => cell.classList.remove(shade[1]));
         if (!isOff && start.shades.length && fullest >= 0) cell.classList.add(isFull(fullest, start.shades));
       };
       // Rows and tiles of this moment.
-      const passing = Array.from(document.querySelectorAll("tr[data-since]"));
+      const passing = Array.from(document.querySelectorAll("tr:is([data-since], [data-step])"));
       const figures = Array.from(document.querySelectorAll(".answer .tile"));
+      const moment = document.querySelector(".answer .moment");
       const follow = (step, tiles) => {
         passing.forEach((row) => {
-          const { since, until } = row.dataset;
+          const { since = 0, until } = row.dataset;
           row.toggleAttribute("data-off", step < Number(since) || (until !== undefined && step >= Number(until)));
+          row.classList.toggle("now", Number(row.dataset.step || since) === step);
         });
         new Set(passing.map((row) => row.closest("details"))).forEach((table) => {
-          table.querySelector("h2 span").textContent = rowsOf(table).length.toLocaleString("en");
+          const counted = table.querySelector("h2 span");
+          if (counted) counted.textContent = rowsOf(table).length.toLocaleString("en");
         });
         tiles.forEach(([value, tone], place) => {
           write(figures[place].querySelector("b"), value);
@@ -261,14 +264,27 @@
         for (const [name, cell] of cellOf) draw(name, cell, now);
         const told = step ? `${step} of ${frames.length}: ${frames[step - 1].label}: ${frames[step - 1].text}` : `before the first of ${frames.length} steps`;
         byId("said").textContent = told;
+        // The answer is what the last step comes to: its figures say of which step they are, where that is another.
+        if (moment) moment.textContent = step ? `after ${told}` : told;
+        if (moment) moment.hidden = step === frames.length || !frames.some((frame) => frame.tiles);
         slider.setAttribute("aria-valuetext", told);
       };
-      const go = (by) => { slider.value = String(Number(slider.value) + by); show(); };
-      slider.addEventListener("input", show);
+      const go = (by) => { slider.value = String(Number(slider.value) + by); moved(); };
+      const arrive = () => {
+        const named = /^#step=(\d+)$/.exec(location.hash);
+        if (named) slider.value = named[1];
+        show();
+      };
+      const moved = () => {
+        history.replaceState(null, "", `#step=${slider.value}`);
+        show();
+      };
+      slider.addEventListener("input", moved);
+      addEventListener("hashchange", arrive);
       byId("back").addEventListener("click", () => go(-1));
       byId("next").addEventListener("click", () => go(1));
       steps.hidden = false;
-      show();
+      arrive();
     }
   };
   if (picture) drawn();

@@ -90,7 +90,7 @@ def _answer(account: View) -> str:
     first, *rest = account.answer or [""]
     others = "".join(f"<p>{text(line)}</p>" for line in rest)
     tiles = "".join(_tile(f"a{place}", tile) for place, tile in enumerate(account.tiles))
-    row = f'<div class="tiles">{tiles}</div>' if tiles else ""
+    row = f'<p class="moment" hidden></p><div class="tiles">{tiles}</div>' if tiles else ""
     doubts = "".join(f"<p><strong>{text(doubt)}</strong></p>" for doubt in account.doubts)
     return f'<div class="answer {account.tone}">{doubts}<p class="first">{text(first)}</p>{row}{others}</div>'
 
@@ -205,10 +205,10 @@ def foldable(name: str, table: Table, ids: str = "") -> str:
 
 
 def _when(row: Row) -> str:
-    """Between which frames page.js shows the row; it starts as it is in the end."""
+    """Between which frames page.js shows the row, and with which it marks it; it starts as it is in the end."""
     first, last = row.frames
     if last is None:
-        return _attribute("data-since", f"{first or ''}")
+        return _attribute("data-since", f"{first or ''}") + _attribute("data-step", f"{row.step or ''}")
     return f' data-since="{first}" data-until="{last}" data-off'
 
 
@@ -279,10 +279,9 @@ def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
         yield text(" ".join([f"Number on a node: its {what}s", *which, *meanings]))
     if is_judged(account):
         assert account.nodes is not None
-        yield text(f"Color of a node: {account.nodes.colors}")
-    else:
-        before = "" if tells_loads(account) or not account.frames else " before"
-        yield text(f"Requested of a node's fullest resource{before}:")
+        yield from (_sample(tone, meaning) for tone, meaning in account.nodes.colors.items())
+    elif tells_loads(account):
+        yield text("Requested of a node's fullest resource:")
         yield from (_sample(style, f"from {least}%") for least, style in reversed(SHADES))
     if any(is_closed(node.closed) for node in drawn.nodes) or any(frame.states for frame in account.frames):
         yield _sample("closed", "cordoned or not ready")
@@ -360,12 +359,12 @@ def _marks(report: TopologyMap, account: View, joined: Sequence[str]) -> Mapping
     """
     verdicts = {} if account.nodes is None else account.nodes.verdicts
     tones = {} if account.nodes is None else {name: row.tone for name, row in account.nodes.rows.items()}
-    judged, before = is_judged(account), pods_before(report, account)
+    judged, loaded, before = is_judged(account), tells_loads(account), pods_before(report, account)
     prefix, end = shared([*(node.name for node in report.nodes), *joined])
     marks = {}
     for position, node in enumerate(in_order(report, account)):
         pods = before.get(node.name, 0)
-        tone = str(tones.get(node.name, Tone.PLAIN)) if judged else _shade(percent(node))
+        tone = str(tones.get(node.name, Tone.PLAIN)) if judged else _shade(percent(node)) if loaded else ""
         closed = "closed" if is_closed(node.closed) else ""
         style = " ".join(part for part in (tone, closed, JOINED if node.joined else "") if part)
         holds = (count_of(node.pods, "pod"), f"{node_load(node)} requested")
@@ -397,8 +396,8 @@ def in_order(report: TopologyMap, account: View) -> list[MapNode]:
 
 
 def tells_loads(account: View) -> bool:
-    """Whether frames say what nodes hold."""
-    return any(frame.held for frame in account.frames)
+    """Whether the picture knows at every frame what nodes hold."""
+    return any(frame.held for frame in account.frames) or not any(frame.pods for frame in account.frames)
 
 
 def is_judged(account: View) -> bool:

@@ -70,13 +70,13 @@ class NodeTable(Struct, frozen=True, dict=True):
 
     @property
     def holding(self) -> Sequence[str]:
-        """The names of the columns with what a node holds: all of its pods, and what they request."""
+        """The names of the columns with what a node holds: all of its pods, and what they request; none where that is
+        not known at every step.
+        """
         requested = [f"{resource} requested" for resource in self.report.resources]
-        if not self._has_steps:
-            return ["Pods", *requested]
-        if tells_loads(self.account):
-            return ["All pods at this step", *requested]
-        return ["All pods before", *(f"{name} before" for name in requested)]
+        if not tells_loads(self.account):
+            return []
+        return ["All pods at this step" if self._has_steps else "Pods", *requested]
 
     @property
     def _draws_all(self) -> bool:
@@ -121,7 +121,7 @@ class NodeTable(Struct, frozen=True, dict=True):
 
     def _drawn(self, node: MapNode, first: Sequence[Drawn | None], columns: int) -> Sequence[Drawn | None]:
         """With a bar for how much of each resource is requested."""
-        loads = [_bar(load.percent) for load in node.load]
+        loads = [_bar(load.percent) for load in node.load] if self.holding else []
         after = [None] if self._has_names else []
         return [*first, *[None] * (columns - len(first) - len(loads) - len(after)), *loads, *after]
 
@@ -132,9 +132,10 @@ class NodeTable(Struct, frozen=True, dict=True):
         yield from (NONE if value is None else value or EMPTY for value in values)
         if self.counted:
             yield str(drawn)
-        if not self._draws_all:
-            yield str(node.pods)
-        yield from ("" if load.percent is None else f"{load.percent}%" for load in node.load)
+        if self.holding:
+            if not self._draws_all:
+                yield str(node.pods)
+            yield from ("" if load.percent is None else f"{load.percent}%" for load in node.load)
         if self._has_names:
             yield ", ".join(node.marked)
 
@@ -142,12 +143,11 @@ class NodeTable(Struct, frozen=True, dict=True):
 def _bar(percent: int | None) -> Drawn | None:
     if percent is None:
         return None
-    tone = next((tone for least, tone in BARS if percent >= least), Tone.PLAIN)
-    return Drawn(min(100, percent), tone)
+    return Drawn(min(100, percent), Tone.WARN if percent >= FULL else Tone.PLAIN)
 
 
-BARS = ((90, Tone.BAD), (75, Tone.WARN))
-"""From which percent on the bars of a node have another tone."""
+FULL = 90
+"""From which percent on the bar of a node has another tone: never that of a no, which it is not."""
 
 
 STATE = "State"
@@ -178,6 +178,7 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         provenance=text(account.provenance),
         css=css,
         script=script,
+        tone=account.tone,
         question="" if _COMMAND not in origin else f"<p>{parts.command(origin[_COMMAND])}</p>",
         answer=parts.answer(account),
         first=parts.tables(every, first=True),
@@ -211,9 +212,9 @@ def _start(account: View, drawn: TopologyMap) -> dict[str, Any]:
         "joined": [node.name for node in drawn.nodes if node.joined],
         "isRollout": account.is_rollout,
         "dot": account.dot or "pod",
-        "columns": {"pods": table.counted, "state": STATE, "held": table.holding if tells_loads(account) else ()},
+        "columns": {"pods": table.counted, "state": STATE, "held": table.holding},
         "shades": [*SHADES, (0, "load-0")] if tells_loads(account) and not parts.is_judged(account) else (),
-        "bars": BARS,
+        "full": FULL,
         "tiles": [(tile.value, tile.tone) for tile in account.tiles_before],
     }
 
