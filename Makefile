@@ -102,11 +102,11 @@ clean:
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[serve]'
 	touch $@
 
 .venv/dev: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mcp,dask]' --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mcp,serve,dask]' --group dev
 	touch $@
 
 # Go is the one that is installed, or else PyPI's.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "licenses.md"
-EXTRAS = ("mcp", "dask")
+EXTRAS = ("mcp", "serve", "dask")
 _SPDX = {
     "License :: OSI Approved :: BSD License": "BSD-3-Clause",
     "License :: OSI Approved :: MIT License": "MIT",

@@ -19,7 +19,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from math import inf
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -213,11 +213,24 @@ def _tool(name: str) -> Tool:
     )
 
 
-def _alone(question: Any, snapshot: Snapshot, scheduler: kubespread.Scheduler, arguments: Arguments) -> Report:
+class Posed(NamedTuple):
+    """What a call asks, of which cluster and scheduled how."""
+
+    question: Question[Any]
+    cluster: Snapshot
+    scheduler: Scheduler
+
+
+def posed(question: type[Question[Any]], snapshot: Snapshot, scheduler: Scheduler, arguments: Arguments) -> Posed:
     """About the one cluster, with edits that read no files. Raises KubespreadError."""
     edited = snapshot.edited(*_edits(question, arguments))
     scheduling = _scheduling(scheduler, arguments)
-    asked = asked_by(question, arguments, edited, scheduling)
+    return Posed(asked_by(question, arguments, edited, scheduling), edited, scheduling)
+
+
+def _alone(question: Any, snapshot: Snapshot, scheduler: Scheduler, arguments: Arguments) -> Report:
+    """The report. Raises KubespreadError."""
+    asked, edited, scheduling = posed(question, snapshot, scheduler, arguments)
     report: Report = asked.alone(kubespread.ask(edited, asked, scheduling, timeout=arguments.timeout))
     return report
 
@@ -325,7 +338,7 @@ _IN_VAIN = 2.0
 """Seconds after its time is up that a call is left to itself: only what waits for a cluster does not end by itself."""
 
 
-class _Turn(Deadline):
+class Turn(Deadline):
     """A call that works while others wait, and lets them work between two things: of neither msgspec nor what is found
     out once and kept may two threads be in the middle.
     """
@@ -407,7 +420,7 @@ async def _in_turn(
     """The answer of a call, in a thread: pings and other calls are answered meanwhile."""
     import anyio
 
-    turn, seconds = _Turn(inf), arguments.get("timeout")
+    turn, seconds = Turn(inf), arguments.get("timeout")
     limit = seconds if isinstance(seconds, int | float) and 0 < seconds <= _LONGEST else TIMEOUT
     called = partial(_called, tool, cluster, scheduler, arguments, turn)
     try:

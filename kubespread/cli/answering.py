@@ -161,12 +161,9 @@ def _notes(report: Any) -> list[_Note]:
     return [_Note(kind, text) for kind, texts in said_beside.items() for text in texts]
 
 
-def write_page(path: str, answer: Answer, cluster: Snapshot | None, scheduler: Scheduler) -> None:
-    """Write ``answer`` to ``path``, drawn on the ``cluster`` it is about, if any. The file is replaced whole or not at
-    all. Raises UsageError.
-    """
+def page_of(answer: Answer, cluster: Snapshot | None, scheduler: Scheduler) -> str:
+    """``answer`` as a page, drawn on the ``cluster`` it is about, if any."""
     import kubespread
-    from kubespread.snapshot.atomic_file import replacing
     from kubespread.views.page.writing import write_page as page
 
     drawn: kubespread.TopologyMap | None = None
@@ -176,7 +173,13 @@ def write_page(path: str, answer: Answer, cluster: Snapshot | None, scheduler: S
         # The pods that matter to the answer, where it is about some alone.
         selector, namespace = getattr(answer, "marks", None) or ("", None)
         drawn = kubespread.topology_map(cluster, None, scheduler, selector=selector, namespace=namespace)
-    text = page(answer, drawn)
+    return page(answer, drawn)
+
+
+def write_page(path: str, text: str) -> None:
+    """Write a page to ``path``. The file is replaced whole or not at all. Raises UsageError."""
+    from kubespread.snapshot.atomic_file import replacing
+
     try:
         with replacing(Path(path)) as file:
             file.write(text.encode("utf-8", "backslashreplace"))
@@ -237,9 +240,9 @@ class Answering:
         with the prefix of its notes; ``beside`` those that have the notes instead; ``requires`` says whether something
         was required of them.
         """
-        answer = _with_provenance(answer)
+        answer = with_provenance(answer, sys.argv[1:])
         if self.options.html is not None:
-            write_page(self.options.html, answer, self.cluster, self.scheduler)
+            write_page(self.options.html, page_of(answer, self.cluster, self.scheduler))
         look, write = look or self.look(), writer.load()
         width = look.width if look.rows is not None and self.written.name == "table" else None
         said = [*self._said(parts, beside or parts, code, width)]
@@ -289,14 +292,14 @@ class Answering:
             yield parts[0][1].answer[0]
 
 
-def _with_provenance(answer: Any) -> Any:
-    """``answer``, or each of several, with what made it."""
+def with_provenance(answer: Any, words: Sequence[str]) -> Any:
+    """``answer``, or each of several, with what made it: a command line of these ``words``."""
     if isinstance(answer, Sequence):
-        return [_with_provenance(one) for one in answer]
+        return [with_provenance(one, words) for one in answer]
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.datetime.now(datetime.UTC)
     if fixed.isdecimal() and len(fixed) <= _MOST_DIGITS:
         now = datetime.datetime.fromtimestamp(int(fixed), datetime.UTC)
-    typed = escaped(without_secrets(shlex.join(["kubespread", *sys.argv[1:]])))
+    typed = escaped(without_secrets(shlex.join(["kubespread", *words])))
     made = Provenance(version=__version__, command=typed, time=now.strftime("%Y-%m-%dT%H:%M:%SZ"))
     return answer.framed(provenance=made)

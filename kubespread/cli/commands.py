@@ -86,6 +86,10 @@ _COMMANDS: dict[str, _Command | None] = {
         "Save what scheduling needs from a cluster as one file.", "the file is written", home="snapshot",
         sets_up=False,
     ),
+    "serve": _Command(
+        "Ask the cluster by hand, in a browser.", "it was ended with Ctrl-C", home="snapshot",
+        has_ordered_options=False, sets_up=False,
+    ),
     "mcp": _Command(
         "Serve the questions to assistants (MCP).", "the client disconnected", home="snapshot",
         has_ordered_options=False,

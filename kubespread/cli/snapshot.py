@@ -1,9 +1,10 @@
-"""Commands about a cluster that are no questions: ``snapshot`` and ``mcp``."""
+"""Commands about a cluster that are no questions: ``snapshot``, ``mcp`` and ``serve``."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -108,6 +109,62 @@ def mcp(*, scheduling: SchedulerOptions, source: AssistantsClusterOptions) -> in
 
     cluster = Cluster(partial(open_cluster, source, quiet=True), source.seconds())
     serve(cluster, scheduling.scheduler(), source.members())
+    return ExitCode.YES
+
+
+@dataclass(frozen=True, slots=True)
+class ServedClusterOptions(ClusterOptions):
+    """The cluster that a browser asks about."""
+
+    port: Annotated[
+        int,
+        typer.Option("--port", metavar="N", min=0, max=65535, show_default=False, help="Port (default: a free one)."),
+    ] = 0
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the URL only, and open nothing.")] = False
+    max_age: Annotated[
+        str,
+        typer.Option(
+            "--max-age", metavar="TIME",
+            help="Look at a running cluster again when its data is older than this; large ones are read less often.",
+        ),
+    ] = "5s"  # fmt: skip
+
+
+@grouped
+def serve(*, scheduling: SchedulerOptions, source: ServedClusterOptions, speaking: SpeakingOptions) -> int:
+    """Ask the cluster by hand, in a browser on this machine.
+
+    Requires the extra kubespread[serve]. Prints one URL, which holds the token that every question needs, and opens it.
+    The page changes constraints, replicas and nodes, shows where pods land and why not, and the command that asks the
+    same; each other question has a form. The cluster is read from -S files once; a running one is followed and never
+    modified. POST /ask/NAME answers the arguments of a tool (see mcp) as -o json does. Configuration files
+    are not read. Ctrl-C ends it.
+
+    \b
+    Examples:
+      kubespread serve -S cluster.json.gz
+      kubespread serve --context staging --no-browser --port 8080
+    """
+    from kubespread.serving.following import Followed
+    from kubespread.serving.server import serve as serve_until_interrupted
+
+    if _STDOUT in source.sources:
+        raise UsageError("standard input can be read only once: name a file with -S/--snapshot")
+    is_live = not source.sources
+    followed = Followed(
+        partial(open_cluster, source, quiet=speaking.quiet or is_live),
+        parse_duration(source.max_age) if is_live else None,
+    )
+
+    def on_ready(url: str) -> None:
+        emit(f"{url}\n")
+        if not source.no_browser:
+            import webbrowser
+
+            webbrowser.open(url)
+
+    with suppress(KeyboardInterrupt):
+        serve_until_interrupted(followed, scheduling.scheduler(), source.port, on_ready)
     return ExitCode.YES
 
 

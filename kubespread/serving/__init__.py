@@ -1,0 +1,1 @@
+"""Questions over HTTP, for a browser on the same machine."""

@@ -1,0 +1,62 @@
+// Elements, requests with the token, and the cluster that is served.
+export const byId = (name) => document.getElementById(name);
+
+/** An element; texts among the children are texts, whatever they hold. */
+export const make = (tag, properties = {}, ...children) => {
+  const { data, ...rest } = properties;
+  const element = Object.assign(document.createElement(tag), rest);
+  Object.entries(rest).filter(([name]) => name.includes("-") || name === "for" || name === "role")
+    .forEach(([name, value]) => element.setAttribute(name, value));
+  Object.assign(element.dataset, data);
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
+  return element;
+};
+
+export const fragment = () => new URLSearchParams(location.hash.slice(1));
+export const token = fragment().get("token") || sessionStorage.getItem("token") || "";
+export const link = (state) => `${location.origin}/#${new URLSearchParams({ token, ...state })}`;
+/** What the address holds, which is no secret. */
+export const keep = (state) => history.replaceState(null, "", `/#${new URLSearchParams(state)}`);
+
+export const request = async (path, { body, accept, signal } = {}) => {
+  const headers = { authorization: `Bearer ${token}`, ...(accept && { accept }) };
+  const asked = body === undefined ? { headers, signal }
+    : { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body), signal };
+  const answer = await fetch(path, asked);
+  if (answer.status === 401) dispatchEvent(new Event("locked"));
+  if (!answer.ok) throw new Error((await answer.json()).error);
+  return answer;
+};
+
+/** The report, and the milliseconds that the server took. */
+export const ask = async (name, body, signal) => {
+  const answer = await request(`/ask/${name}`, { body, signal });
+  const took = /dur=([\d.]+)/.exec(answer.headers.get("server-timing") || "");
+  return { report: await answer.json(), took: took ? Number(took[1]) : 0 };
+};
+export const written = async (name, body, output) => (await request(`/ask/${name}?output=${output}`, { body })).text();
+
+/** All that a page shows of an answer; `tell` is called with how far it is. */
+export const askPage = async (name, body, signal, tell) => {
+  const answer = await request(`/ask/${name}`, { body, signal, accept: "application/x-ndjson" });
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let text = "", part; !(part = await reader.read()).done;) {
+    const lines = (text + part.value).split("\n");
+    text = lines.pop();
+    for (const line of lines.map(JSON.parse)) {
+      if (line.answer) return line.answer;
+      if (line.refused) throw new Error(line.refused.error);
+      tell(line.told);
+    }
+  }
+  throw new Error("the server went away");
+};
+
+export const copy = async (button, text) => {
+  await navigator.clipboard.writeText(text).catch(() => {});
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = button.dataset.says; }, 1500);
+};
+
+/** What is served now. */
+export const served = { cluster: null };

@@ -1,0 +1,206 @@
+// By hand: a workload and a cluster that are changed, and at once what kube-scheduler makes of them.
+import { ask, byId, copy, keep, link, make, served, written } from "./common.js";
+import { count, draw, drawRefused, short, VERBS } from "./map.js";
+
+const FRESH = { workload: "", manifest: "", replicas: null, set: {}, edits: [] };
+let steps = [];
+let at = 0;
+let seen = null; // The last answers that are drawn, of one moment.
+let mapped = { of: null, report: null };
+const now = () => steps[at].state;
+
+/** The arguments of the state, as tools take them. */
+export const asArguments = () => {
+  if (!steps.length) return {};
+  const { workload, manifest, replicas, set, edits } = now();
+  const [namespace, ...named] = workload.split("/");
+  const settings = Object.entries(set).map(([field, value]) => `${field}=${value}`);
+  return { ...(manifest ? { manifest } : workload ? { workload: named.join("/"), namespace } : {}),
+    ...(replicas !== null && { replicas }), ...(settings.length && { set: settings }), ...(edits.length && { edits }) };
+};
+const without = ({ replicas, ...others }) => others;
+
+// The state in the address, which a link takes elsewhere: no more than was changed.
+const coded = (state) => btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(state))));
+const decoded = (text) => JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(text), (each) => each.charCodeAt(0))));
+export const shared = () => (steps.length ? { hand: coded(steps.slice(0, at + 1).map(({ says, state }) => [says, state])) } : {});
+
+// One question is under way at a time, and the newest waits: no answer overwrites that of a newer one.
+let asked = 0;
+let isAsking = false;
+export const refresh = async () => {
+  asked += 1;
+  if (isAsking) return;
+  isAsking = true;
+  for (let number = 0; number !== asked;) {
+    number = asked;
+    byId("hand").dataset.asks = "";
+    await answer().catch((error) => drawRefused(error.message));
+  }
+  isAsking = false;
+  delete byId("hand").dataset.asks;
+  byId("hand").dataset.answered = String(asked);
+};
+const answer = async () => {
+  const passed = asArguments();
+  if (!passed.workload && !passed.manifest) return drawRefused("Choose a workload, or paste a manifest.");
+  const where = JSON.stringify([passed.edits, passed.workload, passed.namespace, passed.manifest, served.cluster.number]);
+  const edits = passed.edits ? { edits: passed.edits } : {};
+  const [placed, explained, drawn] = await Promise.all([
+    ask("simulate", passed), ask("explain", without(passed)), mapped.of === where ? mapped : ask("map", edits)]);
+  mapped = { of: where, report: drawn.report, took: 0 };
+  seen = { placed: placed.report, explained: explained.report, map: drawn.report };
+  draw(seen, now().edits, {
+    put, add: (node) => change(`one more like ${node}`, { edits: [...now().edits, `add-node ${node}:1`] }, `add ${at}`),
+  });
+  byId("took").textContent = `${placed.took + explained.took < 10 ? "under 10" : Math.round(placed.took + explained.took)} ms on the server`;
+};
+/** Go on from the state that is shown; steps that were undone are forgotten. A step of the same kind is one with it. */
+const change = (says, changed, kind = says) => {
+  const state = { ...now(), ...changed };
+  if (JSON.stringify(state) === JSON.stringify(now())) return;
+  const isSame = steps[at].kind === kind && at > 0;
+  steps = [...steps.slice(0, isSame ? at : at + 1), { says, state, kind }];
+  at = steps.length - 1;
+  turned();
+};
+const goTo = (place) => {
+  at = Math.max(0, Math.min(steps.length - 1, place));
+  turned();
+  controls();
+};
+const turned = () => {
+  keep(shared());
+  const items = steps.map(({ says }, place) => make("li", {}, make("button", {
+    type: "button", textContent: says, className: place > at ? "undone" : "", onclick: () => goTo(place),
+    ...(place === at && { "aria-current": "step" }) })));
+  byId("timeline").replaceChildren(...items);
+  [byId("undo").disabled, byId("redo").disabled] = [at === 0, at === steps.length - 1];
+  refresh();
+};
+
+// What may be turned.
+const known = () => served.cluster.workloads.find(({ name }) => name === now().workload) || {};
+const slider = (name, { least, most, value, step = 1, shows = String, turn, whose = "" }) => {
+  const id = `turn-${whose}${name}`.replace(/\W+/g, "-");
+  const told = make("output", { textContent: shows(value), for: id });
+  const control = make("input", { id, type: "range", min: least, max: most, step, value, "aria-valuetext": shows(value),
+    ...(whose && { "aria-label": `${whose} ${name}` }) });
+  control.addEventListener("input", () => {
+    const text = shows(Number(control.value));
+    told.textContent = text;
+    control.setAttribute("aria-valuetext", text);
+    turn(Number(control.value));
+  });
+  return make("div", { className: "turn" }, make("label", { for: id, textContent: name }), told, control);
+};
+const choice = (name, choices, value, turn, whose = "") => {
+  const id = `turn-${whose}${name}`.replace(/\W+/g, "-");
+  const control = make("select", { id, ...(whose && { "aria-label": `${whose} ${name}` }) }, choices.map(([each, text]) => make("option", { value: each, textContent: text ?? each })));
+  control.value = value;
+  control.addEventListener("change", () => turn(control.value));
+  return make("div", { className: "turn" }, make("label", { for: id, textContent: name }), control);
+};
+const setting = (field, value, isOff = false) => {
+  const set = { ...now().set, [field]: value };
+  if (isOff) delete set[field];
+  change(`${field.replace(/\[.*\//, "[")} = ${value}`, { set }, field);
+};
+const amountOf = (text, unit) => {
+  const [, number, suffix] = /^([\d.]+)(\w*)$/.exec(text || "0") || [0, 0, ""];
+  const factors = unit === "cpu" ? { m: 1, "": 1000 } : { Ki: 1 / 1024, Mi: 1, Gi: 1024, "": 1 / 1048576, M: 0.954, G: 953.7 };
+  return Math.round(Number(number) * (factors[suffix] ?? 1));
+};
+const constraintTurns = (each) => {
+  const [name, { set }] = [each.topologyKey, now()];
+  const own = short(name);
+  const as = (field) => `${field}[${name}]`;
+  const domains = each.domains.length;
+  return make("fieldset", {}, make("legend", { textContent: own }),
+    slider("maxSkew", { whose: own, least: 1, most: Math.max(5, each.maxSkew), value: set[as("maxSkew")] ?? each.maxSkew, turn: (value) => setting(as("maxSkew"), value) }),
+    each.whenUnsatisfiable === "DoNotSchedule" && slider("minDomains", { whose: own, least: 0, most: Math.min(domains, 20) + 2, value: set[as("minDomains")] ?? each.minDomains ?? 0,
+      shows: (value) => (value ? String(value) : "none"), turn: (value) => setting(as("minDomains"), value || "null") }) || null,
+    choice("whenUnsatisfiable", [["DoNotSchedule"], ["ScheduleAnyway"]], each.whenUnsatisfiable, (value) => setting(as("whenUnsatisfiable"), value), own),
+    ["nodeAffinityPolicy", "nodeTaintsPolicy"].map((policy) =>
+      choice(policy, [["Honor"], ["Ignore"]], each[policy], (value) => setting(as(policy), value), own)));
+};
+const controls = () => {
+  const state = now();
+  const { replicas = 1, requests = {} } = known();
+  const wanted = state.replicas ?? seen?.placed.replicas ?? replicas;
+  const names = [["", "a manifest"], ...served.cluster.workloads.map(({ name }) => [name])];
+  const text = make("textarea", { id: "manifest", rows: 5, value: state.manifest, spellcheck: false, placeholder: "apiVersion: apps/v1 …" });
+  text.addEventListener("change", () => afresh({ manifest: text.value }));
+  const amount = (unit, most, step, shows) => slider(`${unit} request`, { least: step, most: Math.max(most, 2 * amountOf(requests[unit], unit)), step,
+    value: amountOf(state.set[unit] ?? requests[unit], unit), shows, turn: (value) => setting(unit, `${value}${unit === "cpu" ? "m" : "Mi"}`) });
+  const tolerated = (taint) => {
+    const box = make("input", { type: "checkbox", checked: state.set.tolerations === taint });
+    box.addEventListener("change", () => { setting("tolerations", taint, !box.checked); controls(); });
+    return make("label", { className: "check" }, box, taint);
+  };
+  const focused = document.activeElement?.id;
+  byId("controls").replaceChildren(
+    make("div", { className: "card" }, make("h3", { textContent: "Workload" }),
+      choice("workload", names, state.workload, (value) => afresh({ workload: value })),
+      state.workload ? null : make("div", { className: "turn" }, make("label", { for: "manifest", textContent: "manifest" }), text),
+      slider("replicas", { least: 0, most: Math.max(20, 2 * replicas, wanted), value: wanted, turn: (value) => change(`${count(value, "replica")}`, { replicas: value }, "replicas") })),
+    make("div", { className: "card" }, make("h3", { textContent: "Spread" }), (seen?.explained.constraints || []).map(constraintTurns),
+      seen?.explained.constraints.length ? null : make("p", { className: "dim", textContent: "No constraint." })),
+    make("div", { className: "card" }, make("h3", { textContent: "Requests and tolerations" }),
+      requests.cpu ? amount("cpu", 4000, 50, (value) => `${value}m`) : null, requests.memory ? amount("memory", 8192, 64, (value) => `${value}Mi`) : null,
+      served.cluster.taints.map(tolerated), served.cluster.taints.length || requests.cpu ? null : make("p", { className: "dim", textContent: "None known." })),
+  );
+  if (focused) byId(focused)?.focus();
+};
+const afresh = async (changed) => {
+  const state = { ...FRESH, edits: now().edits, ...changed };
+  change(state.workload || "a manifest", state);
+  await settled();
+  controls();
+};
+/** Once the newest question is answered. */
+const settled = async () => { while (isAsking) await new Promise((done) => setTimeout(done, 10)); };
+
+/** What a node or a zone is from now on. */
+const put = (target, word) => {
+  const edits = now().edits.filter((edit) => ![...Object.values(VERBS), "uncordon"].some((verb) => edit === `${verb} ${target}`));
+  const verb = word === "open" ? "uncordon" : VERBS[word];
+  change(`${short(target)}: ${word === "ready" ? "as it was" : word}`, { edits: verb ? [...edits, `${verb} ${target}`] : edits });
+};
+
+/** Begin with what a link holds, else with the first workload. */
+export const begin = async (held) => {
+  try {
+    steps = held ? decoded(held).map(([says, state]) => ({ says, state: { ...FRESH, ...state }, kind: says })) : [];
+  } catch { steps = []; }
+  if (!steps.length) {
+    const [first] = served.cluster.workloads;
+    steps = [{ says: "the cluster as it is", state: { ...FRESH, workload: first?.name || "" }, kind: "" }];
+  }
+  at = steps.length - 1;
+  turned();
+  controls();
+  await settled();
+  controls();
+};
+
+byId("undo").addEventListener("click", () => goTo(at - 1));
+byId("redo").addEventListener("click", () => goTo(at + 1));
+document.addEventListener("keydown", (event) => {
+  if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || event.target.matches("textarea, input[type=text]")) return;
+  event.preventDefault();
+  goTo(at + (event.shiftKey ? 1 : -1));
+});
+byId("share").dataset.says = "Share";
+byId("share").addEventListener("click", () => copy(byId("share"), link(shared())));
+byId("save").addEventListener("click", async () => {
+  const { workload, manifest, replicas, set, edits } = now();
+  const settings = Object.entries(set).map(([field, value]) => `'${field}=${value}'`);
+  const whose = manifest || !workload ? [] : [replicas === null ? "" : `scale ${workload}=${replicas}`, settings.length ? `rollout ${workload} ${settings.join(" ")}` : ""];
+  const text = await written("plan", { steps: [...edits, ...whose.filter(Boolean)], ...(manifest && { manifest }) }, "scenario").catch((error) => drawRefused(error.message));
+  if (!text) return;
+  const anchor = make("a", { href: URL.createObjectURL(new Blob([text], { type: "application/yaml" })), download: "scenario.yaml" });
+  anchor.click();
+  URL.revokeObjectURL(anchor.href);
+});
+document.querySelector("#controls").addEventListener("submit", (event) => event.preventDefault());

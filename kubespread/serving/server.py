@@ -1,0 +1,362 @@
+"""Questions over HTTP on the loopback interface: the page that asks them, and ``POST /ask/NAME`` with the arguments of
+a tool.
+
+Whoever asks has the token of this run, and no browser sends it for another site: it is in the fragment of the printed
+URL, and a header of each request. Names of hosts that were made to point here (DNS rebinding) and other origins are
+refused, whatever they know. GET changes nothing, and no request changes a cluster.
+"""
+
+from __future__ import annotations
+
+import gc
+import hmac
+import json
+import os
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from importlib.resources import files
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kubespread.assistants.server import Turn, tools
+from kubespread.errors import KubespreadError, ManifestError, UsageError
+from kubespread.redaction import masked
+from kubespread.serving import openapi
+from kubespread.serving.asking import Asking, Told
+from kubespread.serving.following import Followed
+from kubespread.views.page.writing import sources
+
+if TYPE_CHECKING:
+    from kubespread.questions.scheduler import Scheduler
+
+_MISSING = "kubespread serve needs a package that is not installed: pip install 'kubespread[serve]'"
+HOST = "127.0.0.1"
+_MOST = 1 << 20
+"""Bytes of a question, which may hold manifests."""
+_PATIENCE = 10.0
+"""Seconds in which a client has to send what it begins to send, and to read what it is sent."""
+_AT_ONCE, _CONNECTIONS = 16, 256
+_EVERY = 0.1
+"""Seconds between two lines that say how far an answer is."""
+LINES = "application/x-ndjson"
+"""What a page accepts: a line for each thing that is told of an answer, the last one the answer or an error."""
+PARTS: Mapping[str, str] = {
+    "/": "index.html", "/page/app.js": "app.js", "/page/tabs.js": "tabs.js", "/page/hands.js": "hands.js",
+    "/page/map.js": "map.js", "/page/common.js": "common.js",
+    "/page/style.css": "style.css",
+}  # fmt: skip
+_TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
+Receive = Callable[[], Any]
+Send = Callable[[Any], Any]
+Scope = dict[str, Any]
+
+
+class Refused(Exception):  # noqa: N818 - a way out, as KubespreadError is one
+    """A request that is not answered, with its status."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Guard:
+    """Lets those in who know the token and are no other site."""
+
+    def __init__(self, port: int, token: str) -> None:
+        self.hosts = {f"{name}:{port}" for name in (HOST, "localhost")}
+        self._token = token.encode()
+
+    def check_site(self, headers: Mapping[bytes, bytes]) -> None:
+        """Raises Refused for a name that is not ours, and for what another site sends."""
+        if headers.get(b"host", b"").decode("latin-1") not in self.hosts:
+            raise Refused(403, "this is not the host that is served")
+        origin = headers.get(b"origin")
+        if origin is not None and origin.decode("latin-1").removeprefix("http://") not in self.hosts:
+            raise Refused(403, "another site may not ask")
+        if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
+            raise Refused(403, "another site may not ask")
+
+    def check_token(self, headers: Mapping[bytes, bytes]) -> None:
+        """Raises Refused."""
+        scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
+        if scheme.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self._token):
+            raise Refused(401, "no token, or not the one of the URL that kubespread serve printed")
+
+
+class App:
+    """The ASGI application."""
+
+    def __init__(self, cluster: Followed, scheduler: Scheduler, guard: Guard) -> None:
+        from anyio import CapacityLimiter
+        from starlette.applications import Starlette
+        from starlette.routing import Route
+
+        self._cluster, self._scheduler, self._guard = cluster, scheduler, guard
+        self._limiter = CapacityLimiter(_AT_ONCE)
+        parts = [Route(path, partial(self._part, name), methods=["GET"]) for path, name in PARTS.items()]
+        self._routes = Starlette(
+            routes=[
+                *parts,
+                Route("/openapi.json", self._openapi, methods=["GET"]),
+                Route("/cluster", self._look, methods=["GET"]),
+                Route("/ask/{name}", self._ask, methods=["POST"]),
+            ],
+            exception_handlers={Refused: _refused, 404: _not_there, 405: _not_there},
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        answer: Any = self._routes
+        try:
+            self._guard.check_site(dict(scope["headers"]))
+        except Refused as error:
+            answer = _json(error.status, {"error": str(error)})
+        await answer(scope, receive, partial(_sent, send))
+
+    async def _part(self, name: str, _request: Any) -> Any:
+        from starlette.responses import Response
+
+        return Response(_resource(name), media_type=_TYPES[name.rpartition(".")[2]])
+
+    async def _openapi(self, _request: Any) -> Any:
+        return _json(200, _document())
+
+    async def _look(self, request: Any) -> Any:
+        """What is served, read again where that is due."""
+        self._guard.check_token(dict(request.scope["headers"]))
+        return Working(self._limiter, lambda _: msgspec.json.encode(self._cluster.look()).decode())
+
+    async def _ask(self, request: Any) -> Any:
+        headers = dict(request.scope["headers"])
+        self._guard.check_token(headers)
+        name = request.path_params["name"]
+        if name not in tools():
+            raise Refused(404, f"unknown question {name!r}; the questions are {', '.join(tools())}")
+        arguments = await _arguments(request, headers)
+        accepts_lines = headers.get(b"accept", b"").decode("latin-1") == LINES
+        asking = Asking(name, arguments, "page" if accepts_lines else request.query_params.get("output", "json"))
+
+        def answer(tell: Callable[[Told], None] | None) -> str:
+            return asking.answer(self._cluster.snapshot(), self._scheduler, tell)
+
+        return Working(self._limiter, answer, asking.output, in_lines=accepts_lines)
+
+
+async def _arguments(request: Any, headers: Mapping[bytes, bytes]) -> dict[str, Any]:
+    """Raises Refused."""
+    import anyio
+
+    if headers.get(b"content-type", b"").partition(b";")[0].strip() != b"application/json":
+        raise Refused(415, "expected content-type: application/json")
+    body = b""
+    with anyio.move_on_after(_PATIENCE) as waiting:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > _MOST:
+                raise Refused(413, f"a question has at most {_MOST >> 10} KiB")
+    if waiting.cancelled_caught:
+        raise Refused(408, f"the question did not come within {_PATIENCE:g} seconds")
+    try:
+        arguments = json.loads(body or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise Refused(400, f"no JSON: {error}") from None
+    if not isinstance(arguments, dict):
+        raise Refused(400, "expected an object of arguments")
+    return arguments
+
+
+class Working:
+    """The response of what is worked out in a thread; nobody works on it any more once whoever asked is gone."""
+
+    def __init__(
+        self, limiter: Any, work: Callable[[Callable[[Told], None] | None], str], output: str = "json", *,
+        in_lines: bool = False,
+    ) -> None:  # fmt: skip
+        self._limiter, self._work, self._in_lines = limiter, work, in_lines
+        self._type = LINES if in_lines else "application/json" if output == "json" else "text/plain; charset=utf-8"
+        self._turn = Turn(inf)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        import anyio
+
+        self._told: list[Told] = []
+        begun = time.perf_counter()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._until_gone, receive, tasks.cancel_scope)
+                if self._in_lines:
+                    await send(_start(200, self._type))
+                    tasks.start_soon(self._tell, send)
+                status, text = await anyio.to_thread.run_sync(
+                    self._answered, limiter=self._limiter, abandon_on_cancel=True
+                )
+                if self._in_lines:
+                    self._told.clear()
+                    text = f'{{"{"answer" if status == 200 else "refused"}": {text}}}\n'
+                else:
+                    took = f"app;dur={(time.perf_counter() - begun) * 1000:.1f}".encode()
+                    kind = self._type if status == 200 else "application/json"
+                    await send(_start(status, kind, (b"server-timing", took)))
+                body = text.encode("utf-8", "backslashreplace")
+                await send({"type": "http.response.body", "body": body})
+                tasks.cancel_scope.cancel()
+        finally:
+            self._turn.until = 0.0
+
+    async def _until_gone(self, receive: Receive, scope: Any) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        scope.cancel()
+
+    async def _tell(self, send: Send) -> None:
+        """The last that is known of how far it is."""
+        import anyio
+
+        while True:
+            await anyio.sleep(_EVERY)
+            if self._told:
+                line = msgspec.json.encode({"told": self._told.pop()}) + b"\n"
+                self._told.clear()
+                await send({"type": "http.response.body", "body": line, "more_body": True})
+
+    def _answered(self) -> tuple[int, str]:
+        """In a thread."""
+        try:
+            with self._turn:
+                return 200, self._work(self._told.append if self._in_lines else None)
+            return 503, _error("nobody waits for the answer any more")
+        except (UsageError, ManifestError) as error:
+            return 400, _error(str(error))
+        except KubespreadError as error:
+            return 503, _error(str(error))
+        except Exception as error:  # noqa: BLE001 - the last resort: a bug ends one answer, not the server
+            said = " ".join(str(error).split())
+            return 500, _error(masked(f"this is a bug in kubespread: {type(error).__name__}: {said}"))
+
+
+def _error(message: str) -> str:
+    return json.dumps({"error": message})
+
+
+async def _sent(send: Send, message: Any) -> None:
+    """With what a browser has to know of everything that comes from here. A client that reads nothing is left."""
+    import anyio
+
+    if message["type"] == "http.response.start":
+        message = {**message, "headers": [*message["headers"], *_headers()]}
+    with anyio.fail_after(_PATIENCE):
+        await send(message)
+
+
+@cache
+def _headers() -> list[tuple[bytes, bytes]]:
+    style, script = sources()
+    policy = (
+        f"default-src 'none'; script-src 'self' '{script}'; style-src 'self' '{style}'; connect-src 'self'; "
+        "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    headers = {
+        "content-security-policy": policy, "x-content-type-options": "nosniff", "referrer-policy": "no-referrer",
+        "cache-control": "no-store", "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin", "x-frame-options": "DENY",
+    }  # fmt: skip
+    return [(name.encode(), value.encode()) for name, value in headers.items()]
+
+
+def _start(status: int, kind: str, *more: tuple[bytes, bytes]) -> dict[str, Any]:
+    return {"type": "http.response.start", "status": status, "headers": [(b"content-type", kind.encode()), *more]}
+
+
+def _json(status: int, value: Any) -> Any:
+    from starlette.responses import Response
+
+    return Response(msgspec.json.encode(value), status, media_type="application/json")
+
+
+async def _refused(_request: Any, error: Any) -> Any:
+    return _json(error.status, {"error": str(error)})
+
+
+async def _not_there(_request: Any, error: Any) -> Any:
+    return _json(error.status_code, {"error": "POST /ask/NAME asks a question; /openapi.json lists them"})
+
+
+@cache
+def _resource(name: str) -> str:
+    return (files(__package__) / "page" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _document() -> dict[str, Any]:
+    return openapi.document()
+
+
+def serve(cluster: Followed, scheduler: Scheduler, port: int, on_ready: Callable[[str], object]) -> None:
+    """Answer until interrupted; ``on_ready`` is called with the URL once that can be opened. Port 0 is a free one.
+
+    Raises UsageError without the packages of the extra and for a port that is taken, and SnapshotError for a cluster
+    that cannot be read.
+    """
+    try:
+        import uvicorn
+        from uvicorn.protocols.http.h11_impl import H11Protocol
+    except ModuleNotFoundError:
+        raise UsageError(_MISSING) from None
+
+    class Impatient(H11Protocol):
+        """A connection that is dropped where nothing is asked for long."""
+
+        _was_idle = False
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self.loop.call_later(_PATIENCE, self._look)
+
+        def _look(self) -> None:
+            # There is no cycle before the first request.
+            is_idle = getattr(self.cycle, "response_complete", True)
+            if is_idle and self._was_idle:
+                self.transport.close()
+            if not self.transport.is_closing():
+                self._was_idle = is_idle
+                self.loop.call_later(_PATIENCE, self._look)
+
+    # Faults of a file are reported before the first question.
+    cluster.snapshot()
+    # This process is long-lived: leftovers of its questions have to be collected, and the cluster is none.
+    gc.freeze()
+    gc.enable()
+    try:
+        listening = socket.create_server((HOST, port))
+    except OSError as error:
+        raise UsageError(f"port {port}: {os.strerror(error.errno or 0)}") from None
+    port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
+    app = App(cluster, scheduler, Guard(port, token))
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app, http=Impatient, ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
+            limit_concurrency=_CONNECTIONS, timeout_graceful_shutdown=0,
+        )
+    )  # fmt: skip
+    # Its threads may be in the middle of an answer: none of them keeps the program from exiting.
+    running = threading.Thread(target=partial(server.run, [listening]), daemon=True)
+    running.start()
+    on_ready(f"http://{HOST}:{port}/#token={token}")
+    try:
+        while running.is_alive():
+            running.join(1.0)
+    except KeyboardInterrupt:
+        server.should_exit = True
+        running.join(_TO_END)
+        raise
+
+
+_TO_END = 0.5
+"""Seconds for connections to be closed."""
