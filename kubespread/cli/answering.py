@@ -129,7 +129,7 @@ def beside_each(
             for doubt in getattr(report, "doubts", ()):
                 yield f"{whose}in doubt: {doubt}"
             # The sides of a comparison have notes but no answers.
-            answer: Sequence[str] = getattr(report, "answer", ())
+            answer: Sequence[str] = getattr(report, "said", ())
             for sentence in (*answer[1:], *answer[:1]):
                 yield f"{whose}{sentence}"
 
@@ -289,7 +289,7 @@ class Answering:
             )
         yield from beside_each(beside, self.written, choosing, width)
         if len(beside) > len(parts) and not self.written.has_conclusion and not stdout_takes_tables():
-            yield parts[0][1].answer[0]
+            yield parts[0][1].said[0]
 
 
 def with_provenance(answer: Any, words: Sequence[str]) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import msgspec
 import numpy as np
@@ -60,6 +60,8 @@ def states_of(nodes: Iterable[Node]) -> Mapping[str, tuple[str, ...]]:
 
 API_VERSION = "kubespread.dev/v1alpha1"
 Judgment = Literal["yes", "no", "unknown"]
+WORDS: Mapping[Judgment, str] = {"yes": "", "no": "No: ", "unknown": ""}
+"""How an answer of each verdict begins: what is not a no says itself what it is."""
 _MAX_MISSING = 3
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -241,6 +243,9 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     provenance: Provenance | None = None
     """What made the answer; null where it was not asked for on the command line."""
 
+    is_yes_or_no: ClassVar[bool] = True
+    """Whether the question is one; else nothing is shown of the verdict."""
+
     def __post_init__(self) -> None:
         verdict, sentences = self.judged(), tuple(self.sentences())
         doubts = dict(self._doubts())
@@ -279,6 +284,27 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     def sentences(self) -> Iterator[str]:
         """The answer itself first."""
         raise NotImplementedError
+
+    @property
+    def is_no(self) -> bool:
+        """Whether it is wrong enough for a no, where the question itself sets no other bar."""
+        return self.verdict == "no"
+
+    @property
+    def word(self) -> str:
+        """What the answer begins with where people read it; machines have the verdict beside it."""
+        is_no = bool(self.unmet) or self.is_no
+        return WORDS["no" if is_no else "yes"] if self.is_yes_or_no else ""
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The answer as people read it."""
+        is_as_judged = not self.doubts and self.unfinished is None
+        return (f"{self.word}{(is_as_judged and self.brief()) or self.answer[0]}", *self.answer[1:])
+
+    def brief(self) -> str:
+        """What is read instead of the first sentence where that is long; empty elsewhere."""
+        return ""
 
     def worst_finding(self) -> str:
         """The worst that is wrong, where the answer itself only counts; empty elsewhere."""

@@ -230,7 +230,7 @@ def about(report: Any) -> About:
     """Of one report: where it is from, its answer, and its notes and gaps."""
     return About(
         provenance=source(report.cluster, report.kube_version, report.manner),
-        answer=report.answer,
+        answer=report.said,
         tone=TONES[report.verdict],
         beside=beside([report]),
     )

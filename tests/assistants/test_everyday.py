@@ -152,7 +152,7 @@ CONVERSATION = (
         "Is web spread over spot and on-demand nodes?", "aws12",
         [("audit", {"workloads": ["deploy/web"], "namespace": "shop", "key": key})
          for key in ("karpenter.sh/capacity-type", CAPACITY)],
-        "1 workload: 1 violated, 0 fine",
+        "1 violated, 0 fine of 1 workload",
         lambda report: {row["value"]: row["pods"] for row in report["workloads"][0]["domains"] if row["pods"]},
         lambda: counted("aws12", "shop/Deployment/web", CAPACITY),
     ),
@@ -193,7 +193,7 @@ CONVERSATION = (
     ),
     Question(
         "Which workloads have no spread constraint at all?", "gke60", [("audit", {})],
-        "27 workloads: 2 violated, 1 uneven, 9 at risk, 15 fine",
+        "2 violated, 1 uneven, 9 at risk, 15 fine of 27 workloads",
         lambda report: {
             row["workload"] for row in report["workloads"]
             if all(each["source"] != "pod" for each in row["constraints"])

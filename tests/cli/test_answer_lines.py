@@ -29,19 +29,19 @@ from tests.world.clusters import deployment
 POD = str(FIXTURES / "manifests" / "no-constraints.yaml")
 NOTHING = {
     "rebalance": ([], "nothing to do: the constraint holds"),
-    "pending": ([], "no pod is pending"),
+    "pending": ([], "all pods have a node"),
     "audit": ([], "1 workload, nothing found"),
-    "report": ([], "grade B: 2 warnings, 1 notice of 1 workload on 2 nodes"),
+    "report": ([], "grade B, 2 warnings, 1 notice of 1 workload on 2 nodes"),
     "check": (["--select", "KS001"], "nothing found in 1 workload"),
     "survive": (
-        [], "none of 2 zones can be lost: losing any zone leaves 1 pod pending until the nodes are deleted",
+        [], "No: none of 2 zones can be lost. a: 1 pod pending until the nodes are deleted",
     ),
     "removable": (["n0"], "1 of 1 node can go alone: n0"),
     "advise": ([POD], "2 of 2 nodes fit: no change is needed"),
     "explain": ([POD], "2 of 2 nodes fit: n0, n1"),
     "simulate": ([POD, "--replicas", "0"], "0 of 0"),
     "compare": ([POD, "--uncordon", "n0"], "same: 2 of 2 nodes fit, 1 of 1 replica placed"),
-    "capacity": (["--request", "cpu=100"], "no pod of cpu 100 fits"),
+    "capacity": (["--request", "cpu=100"], "0 pods of cpu 100 fit"),
     "plan": (["--cordon", "n0"], "everything fits; none of 1 workload is worse"),
     "verify": ([str(FIXTURES / "promises" / "room.yaml")], "1 of 1 promise holds"),
     "map": ([], "2 nodes: cpu 0%, memory 0%, pods 0% requested"),

@@ -78,7 +78,7 @@ def test_json_is_what_the_schema_says() -> None:
 def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
     result = run("audit", "-S", CLUSTER)
     assert result.out.startswith("WORKLOAD ")
-    assert result.err.splitlines()[-1] == "4 workloads: 1 violated, 1 uneven, 1 at risk, 1 fine"
+    assert result.err.splitlines()[-1] == "No: 1 violated, 1 uneven, 1 at risk, 1 fine of 4 workloads"
 
 
 def test_why_shows_what_was_tried() -> None:

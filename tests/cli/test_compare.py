@@ -23,31 +23,31 @@ LAX = (
 )
 
 DIFFERENCES: dict[str, tuple[list[str], int, str]] = {
-    "two manifests": ([SKEW_1, SKEW_2], 1, "different: 3 nodes fit now, 1 replica goes elsewhere"),
-    "two manifests as files": (["-f", SKEW_1, "-f", SKEW_2], 1, "different: 3 nodes fit now, 1 replica goes elsewhere"),
-    "a field that is set": ([SKEW_1, "--set", "maxSkew=2"], 1, "different: 3 nodes fit now, 1 replica goes elsewhere"),
-    "an edit": ([SKEW_1, "--cordon", "node3a"], 1, "different: 1 node no longer fits, 0 of 1 replica placed instead of 1"),
+    "two manifests": ([SKEW_1, SKEW_2], 1, "3 nodes fit now, 1 replica goes elsewhere"),
+    "two manifests as files": (["-f", SKEW_1, "-f", SKEW_2], 1, "3 nodes fit now, 1 replica goes elsewhere"),
+    "a field that is set": ([SKEW_1, "--set", "maxSkew=2"], 1, "3 nodes fit now, 1 replica goes elsewhere"),
+    "an edit": ([SKEW_1, "--cordon", "node3a"], 1, "1 node no longer fits, 0 of 1 replica placed instead of 1"),
     "an edit of the other manifest": (
         [SKEW_1, SKEW_2, "--cordon", "node3a"],
         1,
-        "different: 1 node no longer fits, 3 fit now, 1 replica goes elsewhere",
+        "1 node no longer fits, 3 fit now, 1 replica goes elsewhere",
     ),
     "an edit that changes nothing": ([SKEW_1, "--uncordon", "node3a"], 0, "same: 1 of 7 nodes fits, 1 of 1 replica placed"),
     "another snapshot": (
         [SKEW_1, "--to-snapshot", OTHER],
         1,
-        "different: 7 nodes are gone, 3 are new, 1 replica goes elsewhere",
+        "7 nodes are gone, 3 are new, 1 replica goes elsewhere",
     ),
     "the same snapshot again": ([SKEW_1, "--to-snapshot", KEP], 0, "same: 1 of 7 nodes fits, 1 of 1 replica placed"),
     "another configuration": (
         [SKEW_1, "--to-scheduler-config", LAX],
         1,
-        "different: 6 nodes fit now, 1 replica goes elsewhere",
+        "6 nodes fit now, 1 replica goes elsewhere",
     ),
     "another profile": (
         [SKEW_1, "--scheduler-config", LAX, "--to-scheduler-name", "other"],
         1,
-        "different: 6 nodes no longer fit, 1 replica goes elsewhere",
+        "6 nodes no longer fit, 1 replica goes elsewhere",
     ),
     "another release": (
         [SKEW_1, "--kube-version", "1.34", "--to-kube-version", "1.35"],
@@ -67,7 +67,7 @@ DIFFERENCES: dict[str, tuple[list[str], int, str]] = {
     "more replicas": (
         [SKEW_1, "--replicas", "12", "--set", "maxSkew=2"],
         1,
-        "different: 3 nodes fit now, 12 of 12 replicas placed instead of 11",
+        "3 nodes fit now, 12 of 12 replicas placed instead of 11",
     ),
 }  # fmt: skip
 
@@ -75,6 +75,7 @@ DIFFERENCES: dict[str, tuple[list[str], int, str]] = {
 @pytest.mark.parametrize("case", DIFFERENCES)
 def test_what_differs_after_and_the_exit_code(case: str) -> None:
     arguments, code, conclusion = DIFFERENCES[case]
+    conclusion = f"No: {conclusion}" if code == 1 else conclusion
     table = run("compare", *arguments, "-S", KEP, "-q", "--color", "never", terminal=120)
     assert (table.code, conclusion in table.out.splitlines(), table.err) == (code, True, "")
     piped = run("compare", *arguments, "-S", KEP)
@@ -85,7 +86,7 @@ OF_ALL: dict[str, tuple[list[str], int, str]] = {
     "every workload": (
         ["-A", "--kube-version", "1.36", "--kube-version", "1.37"],
         1,
-        "different: 1 of 6 workloads: 1 has another first choice (ml/Deployment/model)",
+        "1 of 6 workloads differs: 1 has another first choice (ml/Deployment/model)",
     ),
     "every workload of a namespace": (
         ["--all", "-n", "shop", "--kube-version", "1.36", "--kube-version", "1.37"], 0, "same: 3 workloads",
@@ -93,12 +94,12 @@ OF_ALL: dict[str, tuple[list[str], int, str]] = {
     "those with labels": (
         ["-A", "-l", "app=web", "--cordon", "n2"],
         1,
-        "different: 1 of 1 workload: 1 has another first choice (shop/Deployment/web)",
+        "1 of 1 workload differs: 1 has another first choice (shop/Deployment/web)",
     ),
     "those of a kind": (
         ["deploy,sts", "--all", "-n", "ml", "--cordon", "n2"],
         1,
-        "different: 1 of 1 workload: 1 fits other nodes (ml/Deployment/model)",
+        "1 of 1 workload differs: 1 fits other nodes (ml/Deployment/model)",
     ),
     "those of a namespace without any": (
         ["--all", "-n", "empty", "--cordon", "n2"], 2, 'error: namespaces "empty" not found; there are batch, default, kube-system, ml, ops, shop',
@@ -122,7 +123,7 @@ OF_ALL: dict[str, tuple[list[str], int, str]] = {
     "a field set in all of them": (
         ["-A", "--set", "nodeSelector[topology.kubernetes.io/zone]=z"],
         1,
-        "different: 6 of 6 workloads: 5 no longer fit (batch/Deployment/report, ml/Deployment/model, shop/Deployment/api "
+        "6 of 6 workloads differ: 5 no longer fit (batch/Deployment/report, ml/Deployment/model, shop/Deployment/api "
         "and 2 more), 1 preempts different pods (ops/Deployment/urgent)",
     ),
 }  # fmt: skip
@@ -131,6 +132,7 @@ OF_ALL: dict[str, tuple[list[str], int, str]] = {
 @pytest.mark.parametrize("case", OF_ALL)
 def test_all_workloads_of_the_cluster_are_compared(case: str) -> None:
     arguments, code, conclusion = OF_ALL[case]
+    conclusion = f"No: {conclusion}" if code == 1 else conclusion
     result = run("compare", *arguments, "-S", UPGRADED, "-q", "--color", "never", terminal=400)
     said = (result.out or result.err).splitlines()
     assert (result.code, any(line.startswith(conclusion) for line in said)) == (code, True), said

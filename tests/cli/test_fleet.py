@@ -54,10 +54,10 @@ CASES = {
         "-S '*.*' audit -A -q -o csv", 1,
         "cluster,verdict,passes,age_seconds,nodes,pods,bad,of,finding,answer\n"
         "ap.yaml,no,no,,6,13,2,2,\"Deployment/web: zone skew 7 exceeds maxSkew 1 (7/3/0): placed afresh it would be 3/3/4, "
-        "so a scale-down, a rollout, lost nodes or the like left it\",\"2 workloads: 2 violated, 0 fine\"\n"
+        "so a scale-down, a rollout, lost nodes or the like left it\",\"2 violated, 0 fine of 2 workloads\"\n"
         "za.json,unknown,unknown,,,,,,,za.json:1: JSON syntax: Input data was truncated\n"
         "eu.yaml,no,yes,,200,1,1,1,\"Pod/agent: one pod, in zone b, and a second one would be elsewhere\","
-        "\"1 workload: 1 at risk, 0 fine\"\n"
+        "\"1 at risk, 0 fine of 1 workload\"\n"
         "us.yaml,yes,yes,,6,6,0,1,,\"1 workload, nothing found\"\n",
     ),
     "one cannot be read": Case(
@@ -287,7 +287,7 @@ def test_a_fleet_is_asked_again_when_a_file_changes_comes_or_goes(
 
     monkeypatch.setattr(time, "sleep", pause)
     ended = asked(folder, "-S '*.*' audit -A -w")
-    violated = "ap.yaml: 2 workloads: 2 violated, 0 fine"
+    violated = "ap.yaml: 2 violated, 0 fine of 2 workloads"
     assert [line.partition(" ")[2] for line in ended.out.splitlines()] == [
         f"4 clusters: 2 no, 1 without an answer, 1 yes; {violated}; za.json:1: JSON syntax: Input data was truncated",
         f"4 clusters: 2 no, 2 yes; {violated}",

@@ -65,7 +65,7 @@ def test_the_report_is_one_document_that_is_always_the_same() -> None:
 
 def test_what_is_said_beside_columns_in_a_pipe() -> None:
     result = run("play", str(SCENARIOS / "rollout.yaml"), "-S", WEB)
-    assert "1 step: 0 pending, every step done in full" in result.err.splitlines()
+    assert "0 pending after 1 step, every step done in full" in result.err.splitlines()
     assert not any(line.startswith("not modeled: timers") for line in result.err.splitlines())
     assert "timers and rate limits" in run("play", "--help-all").out
     assert run("play", str(SCENARIOS / "rollout.yaml"), "-S", WEB, "-q").err == ""

@@ -61,8 +61,8 @@ def test_audit_reads_no_manifest_and_is_watched_all_the_same(tmp_path: Path, mon
     result = watched(monkeypatch, lambda: cluster.write_text(change))("audit", "-q", "-S", cluster)
     bare = "; 1 of them has no spread constraint of its own: Pod/worker-0"
     assert TIME.sub("", result.out).splitlines() == [
-        f"4 workloads: 1 violated, 1 uneven, 1 at risk, 1 fine{bare}",
-        f"4 workloads: 1 uneven, 1 at risk, 2 fine{bare}",
+        f"1 violated, 1 uneven, 1 at risk, 1 fine of 4 workloads{bare}",
+        f"1 uneven, 1 at risk, 2 fine of 4 workloads{bare}",
     ]
 
 
@@ -115,7 +115,7 @@ READ: dict[str, tuple[str, tuple[str, str], list[str], list[str]]] = {
     ),
     "the manifest of a step": (
         "later.yaml", ((DEPLOYMENT % 1).replace("x,", "y,"), (DEPLOYMENT % 1).replace("100m", "99")), ["simulate", "web.yaml", "--then", "rollout=later.yaml", "-q"],
-        ["2 steps: 0 pending", "2 steps: 1 pending"],
+        ["0 pending after 2 steps", "1 pending after 2 steps"],
     ),
     "what a kustomization takes from elsewhere": (
         "common/web.yaml", (DEPLOYMENT % 2, DEPLOYMENT % 3), ["simulate", "-k", "base"],

@@ -49,8 +49,8 @@ def test_it_is_one_small_file() -> None:
 FORMS = {
     "plain": "NODE   PODS\nn0     2\n",
     "csv": "node,pods\nn0,2\n",
-    "table": "1 nodes are crowded\nCrowded nodes\n  NODE  PODS\n  n0       2\n",
-    "markdown": "### Crowded nodes\n\n**1 nodes are crowded**\n\n"
+    "table": "No: 1 nodes are crowded\nCrowded nodes\n  NODE  PODS\n  n0       2\n",
+    "markdown": "### Crowded nodes\n\n**No: 1 nodes are crowded**\n\n"
     "**Crowded nodes**\n\n| Node | Pods |\n| --- | ---: |\n| n0 | 2 |\n",
 }
 

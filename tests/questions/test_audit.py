@@ -361,7 +361,7 @@ SAID: dict[str, tuple[str, list[str]]] = {
     "a terminating pod of its own": (
         "2/c.json",
         [
-            "1 workload: 1 violated, 0 fine",
+            "1 violated, 0 fine of 1 workload",
             "Deployment/web: zone skew 2 exceeds maxSkew 1 (2/0): placed afresh without its own terminating pods it would "
             "be 1/1, so terminating pods still hold room: web-5d6-9 on b1 (Insufficient cpu); evict again once they are gone",
             "Deployment/web: its next pod fits nowhere: 0/2 nodes are available: 2 Insufficient cpu.",
@@ -369,12 +369,12 @@ SAID: dict[str, tuple[str, list[str]]] = {
     ),
     "a stuck rollout": (
         "7/c.json",
-        ["1 workload: 1 at risk, 0 fine", "Deployment/web: rollout stuck, 2 new pods pending: 2 Insufficient cpu"],
+        ["1 at risk, 0 fine of 1 workload", "Deployment/web: rollout stuck, 2 new pods pending: 2 Insufficient cpu"],
     ),
     "a snapshot taken before kube-scheduler was done": (
         "12/c.json",
         [
-            "2 workloads: 1 violated, 1 uneven, 0 fine",
+            "1 violated, 1 uneven, 0 fine of 2 workloads",
             "shop/Deployment/w0: rack skew 2 exceeds maxSkew 1 (0/2/2/2): once what waits is placed and rollouts are done "
             "it would be 1/2/2/2",
             "Deployment/w1: zone skew 2 exceeds maxSkew 1 (2/0): placed afresh it would be 1/1, so a scale-down, a "
@@ -386,7 +386,7 @@ SAID: dict[str, tuple[str, list[str]]] = {
     "room that a canary takes": (
         "15/c.json",
         [
-            "2 workloads: 1 violated, 1 at risk, 0 fine",
+            "1 violated, 1 at risk, 0 fine of 2 workloads",
             "1 of them has no spread constraint of its own: Deployment/canary",
             "Deployment/web: zone skew 2 exceeds maxSkew 1 (3/1): placed afresh asking for no resources it would be 2/2, so "
             "there is too little room in b",
@@ -400,7 +400,7 @@ SAID: dict[str, tuple[str, list[str]]] = {
     "minDomains in a cluster of one zone": (
         "s31.json",
         [
-            "4 workloads: 1 violated, 2 at risk, 1 fine",
+            "1 violated, 2 at risk, 1 fine of 4 workloads",
             "1 of them has no spread constraint of its own: shop/Pod/w1-0",
             "StatefulSet/w2: zone skew 3 exceeds maxSkew 2 (3): placed afresh without minDomains it would be 3, so "
             "minDomains 4 makes the minimum 0, as 1 domain counts",

@@ -219,7 +219,7 @@ CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, int | None, list[
     "taints alone keep the pods off": (
         DEVICES, {"request": f"{GPU}=2"},
         (0, 2, [
-            f"no pod of {GPU} 2 fits; 2 would with a toleration of {GPU}=present:NoSchedule",
+            f"0 pods of {GPU} 2 fit; 2 would with a toleration of {GPU}=present:NoSchedule",
             f"no node that is open to such pods has cpu, memory and {GPU} left",
         ]),
     ),
@@ -230,42 +230,42 @@ CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, int | None, list[
     "they tolerate another value": (
         DEVICES, {"request": f"{GPU}=2", "tolerate": [f"{GPU}=absent:NoSchedule"]},
         (0, 2, [
-            f"no pod of {GPU} 2 fits; 2 would with a toleration of {GPU}=present:NoSchedule",
+            f"0 pods of {GPU} 2 fit; 2 would with a toleration of {GPU}=present:NoSchedule",
             f"no node that is open to such pods has cpu, memory and {GPU} left",
         ]),
     ),
     "no node has as many left, tainted or not": (
         DEVICES, {"request": f"{GPU}=4"},
         (0, None, [
-            f"no pod of {GPU} 4 fits", f"{GPU} is fragmented: 5 left in all, 3 at most on one node",
+            f"0 pods of {GPU} 4 fit", f"{GPU} is fragmented: 5 left in all, 3 at most on one node",
             f"no node that is open to such pods has cpu, memory and {GPU} left",
         ]),
     ),
     "all nodes together have too few": (
         [*DEVICES, pod("more", "g1", requests={GPU: "2"}), pod("most", "g2", requests={GPU: "1"})], {"request": f"{GPU}=3"},
         (0, None, [
-            f"no pod of {GPU} 3 fits", f"{GPU} is short: 2 left in all",
+            f"0 pods of {GPU} 3 fit", f"{GPU} is short: 2 left in all",
             f"no node that is open to such pods has cpu, memory and {GPU} left",
         ]),
     ),
     "no node is large enough, were it empty": (
         DEVICES, {"request": f"cpu=5,{GPU}=6"},
         (0, None, [
-            f"no pod of cpu 5, {GPU} 6 fits", f"no node has that much {GPU}: 4 at most",
+            f"0 pods of cpu 5, {GPU} 6 fit", f"no node has that much {GPU}: 4 at most",
             f"no node that is open to such pods has cpu, memory and {GPU} left",
         ]),
     ),
     "nodes with enough are closed in different ways": (
         [*DEVICES[:2], sized("n2", "8", "32Gi", gpu="2", unschedulable=True)], {"request": f"{GPU}=1", "tolerate": ["other"], "node_selector": ["zone=a"]},
         (0, 4, [
-            f"no pod of {GPU} 1 fits; 4 would with a toleration of {GPU}=present:NoSchedule",
+            f"0 pods of {GPU} 1 fit; 4 would with a toleration of {GPU}=present:NoSchedule",
             f"no node that is open to such pods has cpu, memory and {GPU} left",
         ]),
     ),
     "one thing bars them": (
         DEVICES, {"request": "cpu=1", "node_selector": ["zone=c"]},
         (0, None, [
-            "no pod of cpu 1 fits", f"no node has {ZONE}=c (nodeSelector)",
+            "0 pods of cpu 1 fit", f"no node has {ZONE}=c (nodeSelector)",
             "no node that is open to such pods has cpu and memory left",
         ]),
     ),
@@ -283,7 +283,7 @@ CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, int | None, list[
     "what says in what state a node is goes with that": (
         [sized("n1", "4", "8Gi", taints=[taint("node.kubernetes.io/not-ready")])], {"request": "cpu=1"},
         (0, None, [
-            "no pod of cpu 1 fits", "the only node has a taint the pod does not tolerate",
+            "0 pods of cpu 1 fit", "the only node has a taint the pod does not tolerate",
             "no node that is open to such pods has cpu and memory left",
         ]),
     ),

@@ -81,7 +81,7 @@ def test_the_gravest_change_comes_first_and_each_workload_is_counted_by_it() -> 
     assert changes["spread"][:1] == ["no longer fits"]
     assert changes["fits"][0] == "other first choice"
     assert report.answer == (
-        "different: 3 of 3 workloads: 2 no longer fit (Deployment/pinned, Deployment/spread), "
+        "3 of 3 workloads differ: 2 no longer fit (Deployment/pinned, Deployment/spread), "
         "1 has another first choice (Deployment/fits)",
     )
     (pinned, *_) = report.workloads

@@ -52,8 +52,8 @@ def test_a_rollout_that_ends_well_as_shown_may_get_stuck_in_other_deals() -> Non
     assert report.stuck_deals == step.stuck_deals == rollout.stuck_deals
     assert 0 < report.stuck_deals < 8
     assert report.answer[0] == (
-        f"1 step: may get stuck ({report.stuck_deals} of 8 deals of equal pods, in step 1); "
-        "as dealt here 0 pending, every step done in full"
+        f"may get stuck ({report.stuck_deals} of 8 deals of equal pods, in step 1); "
+        "as dealt here 0 pending after 1 step, every step done in full"
     )
     assert step.pending_dealt == Dealt(least=0, most=1)
     assert (rollout.complete, rollout.wedged_on) == (True, None)

@@ -57,22 +57,22 @@ CASES = {
     ),
     "the violated one comes first": Case(
         {"eu": EVEN, "us": VIOLATED}, Audit(),
-        [("us", "no", "no", "1 workload: 1 violated, 0 fine"), ("eu", "yes", "yes", "1 workload, nothing found")],
+        [("us", "no", "no", "1 violated, 0 fine of 1 workload"), ("eu", "yes", "yes", "1 workload, nothing found")],
         "2 clusters: 1 no, 1 yes", "no",
     ),
     "of equal answers the one with the worst finding comes first": Case(
         {"eu": ONE_ZONE, "us": VIOLATED}, Audit(fail_on="risk"),
-        [("us", "no", "no", "1 workload: 1 violated, 0 fine"), ("eu", "no", "no", "1 workload: 1 at risk, 0 fine")],
+        [("us", "no", "no", "1 violated, 0 fine of 1 workload"), ("eu", "no", "no", "1 at risk, 0 fine of 1 workload")],
         "2 clusters: 2 no", "no",
     ),
     "an answer may be no and pass": Case(
         {"eu": ONE_ZONE}, Audit(),
-        [("eu", "no", "yes", "1 workload: 1 at risk, 0 fine")],
+        [("eu", "no", "yes", "1 at risk, 0 fine of 1 workload")],
         "1 cluster: 1 no", "yes",
     ),
     "unless that is required": Case(
         {"eu": ONE_ZONE}, Audit(fail_on="risk"),
-        [("eu", "no", "no", "1 workload: 1 at risk, 0 fine")],
+        [("eu", "no", "no", "1 at risk, 0 fine of 1 workload")],
         "1 cluster: 1 no", "no",
     ),
     "what cannot be read is a row": Case(
@@ -86,7 +86,7 @@ CASES = {
     "a no counts more than what cannot be read": Case(
         {"ap": "{", "eu": EVEN, "us": VIOLATED}, Audit(),
         [
-            ("us", "no", "no", "1 workload: 1 violated, 0 fine"),
+            ("us", "no", "no", "1 violated, 0 fine of 1 workload"),
             ("ap", "unknown", "unknown", "FOLDER/ap.json:1: JSON syntax: Input data was truncated"),
             ("eu", "yes", "yes", "1 workload, nothing found"),
         ],

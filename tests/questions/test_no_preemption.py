@@ -78,12 +78,12 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
     "audit": (
         lambda **options: kubespread.audit(WAITING, "deploy/high", **options),
         [
-            "1 workload: 1 at risk, 0 fine",
+            "1 at risk, 0 fine of 1 workload",
             "Deployment/high: 0 of 1 pod on nodes, 1 pending, 1 of them placeable now",
             "pods that wait preempt 1 pod: default/low-a",
         ],
         [
-            "1 workload: 1 at risk, 0 fine",
+            "1 at risk, 0 fine of 1 workload",
             "Deployment/high: 0 of 1 pod on nodes, 1 pending: 0/2 nodes are available: 2 Insufficient cpu.",
         ],
     ),
@@ -102,8 +102,8 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
             replicas=2,
             **options,
         ),
-        [f"different: 1 node is gone, 1 replica goes elsewhere, preempting 4 pods: {LOW}"],
-        ["different: 1 node is gone, 1 of 2 replicas placed instead of 2"],
+        [f"1 node is gone, 1 replica goes elsewhere, preempting 4 pods: {LOW}"],
+        ["1 node is gone, 1 of 2 replicas placed instead of 2"],
     ),  # fmt: skip
     "compare, where both preempt the same": (
         lambda **options: kubespread.compare(

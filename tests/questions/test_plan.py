@@ -44,7 +44,7 @@ def small(*edits: str) -> kubespread.Snapshot:
         pytest.param(["scale deploy/web=3"], "yes", "everything fits; none of 1 workload is worse", ["different"], id="room"),
         pytest.param(
             ["fail-hard n1", "scale deploy/web=9"], "no",
-            "not everything fits: 1 more pod pending; 1 of 1 workload is worse: Deployment/web", ["worse"],
+            "1 more pod pending; 1 of 1 workload is worse: Deployment/web", ["worse"],
             id="no room",
         ),
         pytest.param(["scale deploy/web=2"], "yes", "everything fits; none of 1 workload is worse", [], id="nothing changes"),
@@ -401,10 +401,10 @@ def test_nodes_go_last_where_the_order_given_gets_stuck() -> None:
     kept = [*deployment("web", ("a1", "b1"), cpu="1"), budget("web", minAvailable=2)]
     report = kubespread.plan(pooled(*kept).edited("drain a1", "scale deploy/web=3"))
     assert texts(report) == ["scale Deployment/web=3", "drain a1"]
-    assert report.refused == "2 steps: 0 pending, not done in full: step 1"
+    assert report.refused == "0 pending after 2 steps, not done in full: step 1"
     assert (
-        "played in another order, which gets through: scale Deployment/web=3, drain a1; in the order given, 2 steps: 0 "
-        "pending, not done in full: step 1" in report.answer
+        "played in another order, which gets through: scale Deployment/web=3, drain a1; in the order given, 0 "
+        "pending after 2 steps, not done in full: step 1" in report.answer
     )
     assert kubespread.plan(pooled(*kept).edited("scale deploy/web=3", "drain a1")).refused is None
 
@@ -477,7 +477,7 @@ def test_what_is_refused_is_said_with_whom_and_why_once() -> None:
     kept = [*deployment("web", ("a1", "b1"), cpu="1"), budget("web", minAvailable=2), quota]
     report = kubespread.plan(pooled(*kept).edited("drain a1", "drain b1", "scale deploy/web=5"))
     assert report.answer[0] == (
-        "not everything fits: 2 more pods not created; not done in full: steps 1, 2; 1 of 1 workload is worse: Deployment/web"
+        "2 more pods not created; not done in full: steps 1, 2; 1 of 1 workload is worse: Deployment/web"
     )
     refused, *_ = (sentence for sentence in report.answer if "more pods not created:" in sentence)
     assert refused.startswith('Deployment/web: 2 more pods not created: pods "web-')

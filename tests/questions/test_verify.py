@@ -423,7 +423,7 @@ def test_the_command_ends_with_1_where_a_promise_is_broken(tmp_path: Path) -> No
     path.write_text(yaml.safe_dump(of({"cluster": True, "room": {"cpu": "100%"}})))
     result = run("verify", str(path), "-S", FIXTURES / "clusters" / "shop.yaml", "-o", "table", "-q")
     assert result.code == 1
-    assert result.out.splitlines()[0] == "0 of 1 promise holds, 1 broken"
+    assert result.out.splitlines()[0] == "No: 0 of 1 promise holds, 1 broken"
 
 
 def test_the_answer_counts_promises_and_where_some_are_broken_their_clauses() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ import pytest
 
 import kubespread
 from kubespread import ClusterSide, Snapshot
+from kubespread.questions.registry import QUESTIONS, question
+from kubespread.reports.parts import QuestionReport
 from tests.cli.support import run
 from tests.questions.clouds import CLOUDS, ZONE, cluster
 from tests.views.first_screens import height, lacking
@@ -52,16 +54,22 @@ def test_the_first_screen_has_the_verdict_the_worst_row_and_a_command(cloud: str
 COMMANDS = (
     "audit -A", "survive -A", "removable", "capacity", "map", "check -A", "report -A",
     "explain deploy/web -n shop", "simulate deploy/web -n shop --replicas 40", "simulate deploy/web -n shop",
-    "advise deploy/web -n shop --replicas 12 --set cpu=3", "upgrade NODE", f"upgrade {ZONE}=europe-west4-a",
+    "advise deploy/web -n shop --replicas 12 --set cpu=3", "upgrade NODE", "upgrade IN_ZONE",
     "plan --drain NODE", "pending -A --scale shop/deploy/web=99", "compare -A --cordon NODE",
 )  # fmt: skip
 
 
+def _typed(commands: Iterable[str], path: str) -> Iterator[list[str]]:
+    """The words of each, with the name of a node of the cluster and its zone."""
+    node = kubespread.load(path).nodes[0].metadata
+    for command in commands:
+        yield command.replace("NODE", node.name).replace("IN_ZONE", f"{ZONE}={node.labels[ZONE]}").split()
+
+
 def test_the_command_to_type_next_runs(tmp_path: Path) -> None:
     path = _dump(tmp_path, "GKE")
-    node = kubespread.load(path).nodes[0].metadata.name
     following = list[str]()
-    for words in (command.replace("NODE", node).split() for command in COMMANDS):
+    for words in _typed(COMMANDS, path):
         answer = run(*words, "-S", path, "--color", "never", terminal=80, rows=24)
         assert answer.code in (0, 1), (words, answer.err)
         assert height(answer.out, 80) <= 22, words
@@ -70,3 +78,51 @@ def test_the_command_to_type_next_runs(tmp_path: Path) -> None:
         following.append(commands[-1].partition("kubespread ")[2])
     ends = [(line, run(*shlex.split(line), "-o", "json")) for line in dict.fromkeys(following)]
     assert [(line, end.code, end.err) for line, end in ends if end.code not in (0, 1)] == []
+
+
+PROMISES = """\
+apiVersion: kubespread.dev/v1alpha1
+kind: Promises
+promises:
+- {cluster: true, room: {pods: READY}}
+"""
+YES_OR_NO = (
+    *COMMANDS, "explain deploy/web -n shop --set cpu=99", "pending -A", "check deploy/web -n shop", "removable NODE",
+    "capacity --request cpu=1", "capacity --request cpu=999", "advise deploy/web -n shop", "advise deploy/web -n shop --set cpu=99",
+    "compare -A --uncordon NODE", "rebalance -A", "play steps.yaml -n shop", "play too-much.yaml -n shop", "plan --cordon NODE", "verify light.yaml",
+    "verify heavy.yaml", "map deploy/web -n shop", "survive deploy/web -n shop",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_an_answer_begins_with_no_where_it_is_one(cloud: str, tmp_path: Path) -> None:
+    path = _dump(tmp_path, cloud)
+    scenario = "apiVersion: kubespread.dev/v1alpha1\nkind: Scenario\nspec:\n  steps:\n  - scale: deploy/web={}\n"
+    texts = {
+        "steps.yaml": scenario.format(1), "too-much.yaml": scenario.format(9999),
+        "light.yaml": PROMISES.replace("READY", "1"), "heavy.yaml": PROMISES.replace("READY", "99999"),
+    }  # fmt: skip
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    codes, wrong = {name: set[int]() for name in QUESTIONS}, []
+    for words in _typed(YES_OR_NO, path):
+        asked = question(words[0])
+        answer = run(*words, "-S", path, "--color", "never", cwd=tmp_path, terminal=80, rows=24)
+        first = answer.out.partition("\n")[0]
+        is_no = first.startswith("No: ")
+        codes[words[0]].add(answer.code)
+        if asked.verdict_counts:
+            expected = answer.code == 1
+        else:
+            # The exit code says that they are answered, and their verdict what the answer is.
+            report = json.loads(run(*words, "-S", path, "-o", "json", cwd=tmp_path).out)
+            expected = report["verdict"] == "no" and asked.report().is_yes_or_no
+        if is_no is not expected or answer.code not in (0, 1):
+            wrong.append((words, answer.code, first, answer.err))
+    assert wrong == []
+    assert [name for name, seen in codes.items() if not seen] == []
+
+
+def test_only_a_map_is_neither_a_yes_nor_a_no() -> None:
+    assert [name for name in QUESTIONS if not question(name).report().is_yes_or_no] == ["map"]
+    assert QuestionReport.is_yes_or_no

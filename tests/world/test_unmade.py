@@ -204,24 +204,24 @@ ONE_LESS: Data = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
 PLAYED: dict[str, tuple[list[Data], list[Any], tuple[int, int, int], str, str]] = {
     "more replicas than the quota allows": (
         [*NODES, *full(2, deployment("web", ("n0", "n1")))], ["scale deploy/web=4"],
-        (0, 2, 0), "no", "1 step: 0 pending, 2 not created",
+        (0, 2, 0), "no", "0 pending, 2 not created after 1 step",
     ),
     "a rollout that needs one pod more than the quota allows": (
         [*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_MORE))], ["rollout deploy/web"],
-        (0, 1, 0), "no", "1 step: 0 pending, 1 not created, not done in full: step 1",
+        (0, 1, 0), "no", "0 pending, 1 not created after 1 step, not done in full: step 1",
     ),
     "one that takes a pod away before": (
         [*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_LESS))], ["rollout deploy/web"],
-        (0, 0, 0), "yes", "1 step: 0 pending, every step done in full",
+        (0, 0, 0), "yes", "0 pending after 1 step, every step done in full",
     ),
     "what the quota refused before the first step is nobody's fault": (
         [*NODES, *full(2, deployment("web", ("n0", "n1"), replicas=3))], ["cordon n2"],
-        (0, 0, 0), "yes", "1 step: 0 pending, every step done in full",
+        (0, 0, 0), "yes", "0 pending after 1 step, every step done in full",
     ),
     "a drain that leaves a StatefulSet with nothing": (
         [node("n0", pool="x"), node("n1", pool="x"), node("n2"),
          *stateful_set("db", ("n0", "n0", "n1", "n1"), spec={"nodeSelector": {"pool": "x"}})], ["drain pool=x"],
-        (1, 0, 3), "no", "1 step: 1 pending, 3 not made yet",
+        (1, 0, 3), "no", "1 pending, 3 not made yet after 1 step",
     ),
 }  # fmt: skip
 
@@ -236,8 +236,8 @@ def test_the_verdict_of_a_scenario_counts_pods_that_are_not_made(case: str) -> N
 
 # What is applied after the quota refused two of four pods; what is not created then, and the answer.
 APPLIED: dict[str, tuple[Data, int, str]] = {
-    "a quota that allows more": (quota({"pods": "9"}), 0, "2 steps: 0 pending, every step done in full"),
-    "a pod by itself": (pod("solo"), 3, "2 steps: 0 pending, 3 not created"),
+    "a quota that allows more": (quota({"pods": "9"}), 0, "0 pending after 2 steps, every step done in full"),
+    "a pod by itself": (pod("solo"), 3, "0 pending, 3 not created after 2 steps"),
 }
 
 

@@ -84,7 +84,7 @@ def _sentences(report: AdviseReport) -> Iterator[str]:
         more = f", or {count_of(others, 'other change')}" if others else ""
         yield f"{_subject(report)} {_verb(report)} with {advice.enough[0].change}{more}"
     else:
-        yield f"no change that was tried makes {_subject(report)} fit ({advice.tried:,} tried)"
+        yield f"none of {count_of(advice.tried, 'change')} tried makes {_subject(report)} fit"
     if changes := " · ".join(costly(advice)):
         yield f"Only at others' cost: {changes}"
     if changes := " · ".join(not_enough(advice)):

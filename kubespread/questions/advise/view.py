@@ -93,7 +93,7 @@ def view(report: AdviseReport) -> View:
     return replace(
         seen,
         provenance=source(report.cluster, report.kube_version, f"profile {report.scheduler_name}"),
-        answer=[*report.answer, *([report.message] if report.message is not None else ())],
+        answer=[*report.said, *([report.message] if report.message is not None else ())],
         tone=Tone.GOOD if report.fits else Tone.WARN if report.succeeds else Tone.BAD,
     )
 

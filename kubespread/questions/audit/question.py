@@ -90,7 +90,7 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     ] = False  # fmt: skip
 
     def is_yes(self, report: AuditReport) -> bool:
-        return not report.count("violated")
+        return not report.is_no
 
     def shown(self, look: Look) -> Look:
         return replace(look, in_full=look.in_full or self.why)

@@ -460,6 +460,10 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
             return "no"
         return "unknown" if self.reaches("unjudged") else "yes"
 
+    @property
+    def is_no(self) -> bool:
+        return bool(self.count("violated"))
+
     def worst_finding(self) -> str:
         return next(_finding_sentences(self), "")
 
@@ -489,7 +493,7 @@ def _in_numbers(report: AuditReport) -> str:
     counts = [f"{report.levels[level]:,} {word}" for level, word in words.items() if report.levels[level]]
     workloads = count_of(len(report.workloads), "workload")
     return (
-        f"{workloads}: {', '.join(counts)}, {report.levels['ok']:,} fine" if counts else f"{workloads}, nothing found"
+        f"{', '.join(counts)}, {report.levels['ok']:,} fine of {workloads}" if counts else f"{workloads}, nothing found"
     )
 
 

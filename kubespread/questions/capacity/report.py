@@ -208,7 +208,7 @@ def _sentences(report: CapacityReport) -> Iterator[str]:
             more, asked = "more ", f"{report.workload.called} ({asked})"
         pods = f"{count_of(report.fits, f'{more}pod')} of {asked}"
         yield (
-            f"{pods} {verb_of(report.fits, 'fit')}{_where(report)}" if report.fits else f"no {more}pod of {asked} fits"
+            f"{pods} {verb_of(report.fits, 'fit')}{_where(report)}" if report.fits else f"0 {more}pods of {asked} fit"
         ) + _tolerating(report)
         if report.fits == 0 and report.if_tolerated is None:
             short = list(_short_of(report))

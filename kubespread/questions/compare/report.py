@@ -257,8 +257,8 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
         return "yes" if self.same else "no"
 
     def sentences(self) -> Iterator[str]:
-        """``different: 4 nodes no longer fit, 3 replicas go elsewhere``."""
-        yield f"same: {_alike(self)}" if self.same else f"different: {', '.join(_differences(self))}"
+        """``4 nodes no longer fit, 3 replicas go elsewhere``."""
+        yield f"same: {_alike(self)}" if self.same else ", ".join(_differences(self))
 
 
 _MAX_NAMED = 3

@@ -353,7 +353,7 @@ def view(report: CompareReport) -> View:
     return View(
         title=f"{both(before.subject, after.subject)} in {after.pod.namespace}, before → after",
         provenance=sources(report),
-        answer=[*report.answer, *question_differences(before, after)],
+        answer=[*report.said, *question_differences(before, after)],
         tone=Tone.GOOD if report.same else Tone.WARN,
         sheets=[
             _figures(report),

@@ -77,6 +77,11 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     def sentences(self) -> Iterator[str]:
         yield from [*opening(self), summary(self), *beside(self)]
 
+    @property
+    def said(self) -> tuple[str, ...]:
+        before = 0 if self.doubts else len(opening(self))
+        return (f"{self.word}{self.answer[before]}", *self.answer[:before], *self.answer[before + 1 :])
+
 
 def _by_score(node: NodeReport) -> tuple[Any, ...]:
     """Nodes that fail come last, the one nearest to fitting first."""

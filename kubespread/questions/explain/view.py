@@ -53,7 +53,7 @@ def view(report: ExplainReport) -> View:
     return View(
         title=f"Pod {report.pod.namespace}/{report.pod.name} against {count_of(len(report.nodes), 'node')}",
         provenance=source(report.cluster, report.kube_version, f"profile {report.scheduler_name}"),
-        answer=report.answer,
+        answer=report.said,
         tone=tone,
         sheets_of=lambda: list(_sheets(report)),
         names=_fitting(report),
@@ -191,7 +191,7 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
     suffix = shared_suffix([node.name for node in report.nodes]) if look.headers and look.width is not None else ""
     if report.nodes:
         tone = Tone.GOOD if report.schedulable else Tone.BAD
-        yield folded(Cell(summary(report, suffix), tone), indent="", hanging=0, weight=Weight.VERDICT)
+        yield folded(Cell(f"{report.word}{summary(report, suffix)}", tone), indent="", hanging=0, weight=Weight.VERDICT)
     yield from _title(report, suffix, look)
     for sentence in opening(report):
         tone = Tone.WARN if report.waiting else Tone.PLAIN

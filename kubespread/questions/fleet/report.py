@@ -85,6 +85,10 @@ class FleetReport(QuestionReport, frozen=True, kw_only=True):
     def judged(self) -> Judgment:
         return worst(row.verdict for row in self.clusters)
 
+    @property
+    def is_no(self) -> bool:
+        return any(row.passes == "no" for row in self.clusters)
+
     def sentences(self) -> Iterator[str]:
         answered = Counter(row.verdict for row in self.clusters if row.error is None)
         failed = sum(row.error is not None for row in self.clusters)

@@ -84,7 +84,7 @@ def view(report: FleetReport) -> View:
     return View(
         title=title,
         provenance="",
-        answer=report.answer,
+        answer=report.said,
         tone=TONES[report.verdict],
         sheets=[
             Sheet(

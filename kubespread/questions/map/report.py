@@ -63,6 +63,7 @@ class MapDomain(Report, frozen=True, gc=False):
 
 class TopologyMap(ClusterReport, frozen=True, kw_only=True):
     kind: str = "TopologyMap"
+    is_yes_or_no = False
     namespace: str | None = None
     """That of the workload, null where none is named."""
     workload: str | None = None

@@ -114,7 +114,7 @@ def _scaled(report: PendingReport, scaled: AutoscalingReport) -> Iterator[str]:
 def _sentences(report: PendingReport) -> Iterator[str]:
     """How many are stuck, and how many of them changes free; then who waits for them."""
     if not report.groups:
-        yield "no pod is pending"
+        yield "all pods have a node"
         return
     scaled = report.autoscaling
     if scaled is not None and not scaled.assumed_from:

@@ -289,11 +289,10 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
 
 def _outcome(report: PlayReport) -> str:
     """What is wrong in the end, or that all is well."""
-    as_shown = [*([] if report.pending else ["0 pending"]), *report.lacking, *report.not_done]
-    if not (report.lacking or report.not_done):
-        as_shown.append("every step done in full")
+    left = ", ".join([*([] if report.pending else ["0 pending"]), *report.lacking])
+    steps = report.not_done or ([] if report.lacking else ["every step done in full"])
     chance = "".join(f"{sentence}; as dealt here " for sentence in report.chances)
-    return f"{count_of(len(report.steps), 'step')}: {chance}{', '.join(as_shown)}"
+    return ", ".join([f"{chance}{left} after {count_of(len(report.steps), 'step')}", *steps])
 
 
 def preempted_sentence(step: StepReport) -> str:
@@ -492,7 +491,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         lacking = {"pending": played.pending, "not created": played.not_created, "not made yet": played.not_made_yet}
         more = [f"{count_of(number, 'more pod')} {what}" for what, number in lacking.items() if number]
         if more:
-            return f"not everything fits: {', '.join(more)}"
+            return ", ".join(more)
         if played.not_done or played.unexplained:
             return "nothing more is pending"
         if self.after.pending:

@@ -229,13 +229,11 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
             fewest = "the fewest possible" if self.is_fewest else f"at least {self.at_least} of which any plan needs"
             return f"{evictions}, {fewest}{waits}: then {whole}"
         stays = "stays" if self.violated_after == 1 else "stay"
-        which = "the constraint" if number == 1 else f"{self.violated_after} of {number:,}"
+        which = "the constraint" if number == 1 else f"{self.violated_after} of {number:,} constraints"
         else_ = "else " if self.staying else ""
-        proven = f", whatever {else_}is evicted in whatever order" if self.is_fewest else ""
-        violations = f"{which} {stays} violated{proven}"
-        if self.steps:
-            return f"no plan found for all constraints: {evictions}{waits}, then {violations}"
-        return f"no plan found: {violations}"
+        proven = f"whatever {else_}is evicted in whatever order" if self.is_fewest else "no better plan was found"
+        after = f" after {evictions}{waits}" if self.steps else ""
+        return f"{which} {stays} violated{after}, {proven}"
 
 
 def _descheduler(descheduler: DeschedulerReport) -> str:

@@ -111,4 +111,4 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
 
     def is_yes(self, report: Scorecard) -> bool:
         # What was there before is accepted there.
-        return self.fail_on in ("new", "worse") or not report.levels["critical"]
+        return self.fail_on in ("new", "worse") or not report.is_no

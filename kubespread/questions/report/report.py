@@ -242,6 +242,10 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
     def judged(self) -> Judgment:
         return "no" if self.reaches("warning") else "yes"
 
+    @property
+    def is_no(self) -> bool:
+        return bool(self.levels["critical"])
+
     def worst_finding(self) -> str:
         return next((line.what for line in self.lines), "")
 
@@ -252,7 +256,7 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
 
     def sentences(self) -> Iterator[str]:
         counts = [level_count(level, self.levels[level]) for level in reversed(LEVELS) if self.levels[level]]
-        grade = "" if self.grade is None else f"grade {self.grade}: "
+        grade = "" if self.grade is None else f"grade {self.grade}, "
         of = f"of {count_of(self.workloads, 'workload')} on {count_of(self.nodes, 'node')}"
         if not self.lines:
             yield f"{grade}nothing is wrong {of}{self._changes}"

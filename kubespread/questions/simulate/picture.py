@@ -191,6 +191,7 @@ def _headline(report: SimulateReport) -> Line:
     pending = f", {report.pending:,} pending" if report.pending and report.gang is None else ""
     is_bad = report.lacking or (report.replicas is None and not report.running)
     return [
+        Cell(report.word, Tone.BAD),
         Cell(report.subject, Tone.STRONG),
         Cell(f" in {report.pod.namespace}: "),
         Cell(f"{outcome}{pending}{beside_placed(report)}", Tone.BAD if is_bad else Tone.GOOD),

@@ -143,9 +143,14 @@ def _cause(report: SimulateReport) -> str:
     return report.conclusion or reasons_in(report.stopped or "")
 
 
+def _said(reports: Sequence[SimulateReport]) -> str:
+    """The totals, after the word of a no where any of them is one."""
+    return f"{next((report.word for report in reports if report.word), '')}{totals(reports)}"
+
+
 def _totals(reports: Sequence[SimulateReport]) -> Line:
     is_bad = any(report.lacking for report in reports)
-    return [Cell(totals(reports), Tone.BAD if is_bad else Tone.GOOD)]
+    return [Cell(_said(reports), Tone.BAD if is_bad else Tone.GOOD)]
 
 
 def _hints(reports: Sequence[SimulateReport], columns: Sequence[Laid]) -> Iterator[Line]:
@@ -257,7 +262,7 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
     return View(
         title=f"{first.subject} in {first.pod.namespace}" if is_one else f"{len(reports):,} workloads",
         provenance=source(first.cluster, first.kube_version, f"profile {first.scheduler_name}"),
-        answer=first.answer if is_one else [totals(reports)],
+        answer=first.said if is_one else [_said(reports)],
         tone=Tone.GOOD if all(report.verdict == "yes" for report in reports) else Tone.BAD,
         bars=[bars for report in reports for bars in _bars(report, is_one=is_one)],
         sheets_of=lambda: [*_sheets(reports)],

@@ -271,6 +271,16 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     def sentences(self) -> Iterator[str]:
         yield from _sentences(self)
 
+    def brief(self) -> str:
+        standing = [loss for loss in self.losses if not loss.already_lost]
+        worst = min((loss for loss in standing if loss.trouble), key=badness, default=None)
+        if worst is None or self.after is not None or self.autoscaler is not None:
+            return ""
+        alike = [loss for loss in standing if loss.topology_key == worst.topology_key]
+        safe = sum(not loss.trouble for loss in alike)
+        can = f"{safe or 'none'} of {_all_of(alike, in_pairs=self.pairs)} can be lost"
+        return f"{can}. {domain_name(worst)}: {'; '.join(_in_brief(worst))}"
+
     def share(self) -> Share:
         return Share(sum(bool(loss.remaining) for loss in self.losses), len(self.losses), "losses")
 
@@ -447,6 +457,25 @@ def troubles_of(loss: DomainLoss) -> str:
     """All that losing one domain does; empty where it can be lost."""
     does = ", and ".join(_does([loss], trouble) for trouble in loss.trouble)
     return f"{_losing([loss])} {does}" if does else ""
+
+
+def _in_brief(loss: DomainLoss) -> Iterator[str]:
+    """What losing one domain leaves, a phrase for each trouble."""
+    for trouble in loss.trouble:
+        before, after = _pods(loss, trouble)
+        if trouble == "short":
+            worst = min(loss.short, key=_how_short)
+            name = f"{worst.workload.namespace}/{worst.workload.name}"
+            left = f"{worst.fewest_ready:,} of {worst.wanted:,} ready"
+            degraded = count_of(len(loss.short), "workload")
+            yield f"{name} degraded, {left}" if len(loss.short) == 1 else f"{degraded} degraded, worst {name} {left}"
+        elif trouble == "pending":
+            then = "" if before == after else _when(bool(before), bool(after), f"{after:,}")
+            yield f"{count_of(before or after, 'pod')} pending{then}"
+        elif trouble == "budget":
+            yield f"{count_of(before, 'budget')} broken by preemption"
+        else:
+            yield f"{count_of(max(before, after), 'pod')} {'lost for good' if trouble == 'lost' else 'not made'}"
 
 
 def _losing(losses: Sequence[DomainLoss]) -> str:

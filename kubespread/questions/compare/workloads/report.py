@@ -12,7 +12,7 @@ from enum import StrEnum
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.compare.report import Asked, ConstraintDifference
 from kubespread.reports.parts import ClusterReference, Judgment, PreemptionReport, QuestionReport, Report, manner_of
-from kubespread.wording import count_of, some_of
+from kubespread.wording import count_of, some_of, verb_of
 
 _MAX_NAMED = 3
 
@@ -170,6 +170,7 @@ class CompareWorkloadsReport(QuestionReport, frozen=True, kw_only=True):
         elif not self.workloads:
             yield f"same: {all_of}"
         else:
-            yield f"different: {len(self.workloads):,} of {all_of}: {', '.join(self._by_gravest_change())}"
+            differ = verb_of(len(self.workloads), "differ")
+            yield f"{len(self.workloads):,} of {all_of} {differ}: {', '.join(self._by_gravest_change())}"
         if self.refused and not self._is_unknown:
             yield f"{count_of(self.refused, 'workload')} not judged on either side"

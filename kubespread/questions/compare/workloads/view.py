@@ -133,7 +133,7 @@ def view(report: CompareWorkloadsReport) -> View:
     return View(
         title=title,
         provenance=sources(report),
-        answer=[*report.answer, *question_differences(before, after)],
+        answer=[*report.said, *question_differences(before, after)],
         tone=Tone.GOOD if report.same else Tone.WARN,
         sheets=[
             Sheet(
