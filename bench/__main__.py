@@ -17,6 +17,7 @@ from bench.handing_out import handing_out
 from bench.live import live
 from bench.loading import loading
 from bench.many import growing_things
+from bench.pages import pages
 from bench.pending import pending
 from bench.placing import placing
 from bench.preempting import preempting
@@ -39,6 +40,7 @@ ROWS = {
     "render": rendering,
     "survive": surviving,
     "report": reporting,
+    "pages": pages,
     "fleet": asking_fleets,
     "check": checking,
     "pending": pending,

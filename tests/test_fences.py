@@ -151,7 +151,7 @@ PARTS = {
     ("upgrade", "map"), ("verify", "audit"), ("verify", "capacity"), ("verify", "check"), ("verify", "plan"), ("verify", "simulate"),
     ("verify", "survive"),
 }  # fmt: skip
-DRAWING_MAPS = {"views/page/parts.py", "views/page/writing.py", "views/view.py"}
+DRAWING_MAPS = {"views/page/topology.py", "views/page/writing.py", "views/view.py"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

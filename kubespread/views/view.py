@@ -176,6 +176,8 @@ class View(Struct, frozen=True):
     """Facts about nodes that take long to make, for those that show them."""
     before: Mapping[str, int] | None = None
     """The pods of each node before the first frame; None: those that the map marks."""
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+    """Of nodes that join, the name of the one in whose place they do."""
     is_rollout: bool = False
     """Whether those are of an old template, and frames tell old pods from new ones."""
     frames: Sequence[Frame] = ()

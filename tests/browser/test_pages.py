@@ -25,7 +25,7 @@ from tests.builders import hard, hosts, node, pod
 from tests.cli.support import ROOT
 from tests.views.clusters import HOSTNAME, ZONE, candidate, cluster
 from tests.views.test_formats import ANSWERS, CLUSTER
-from tests.views.test_page import HOSTILE, hostile_cluster, stepped
+from tests.views.test_page import HOSTILE, hostile_cluster, many_nodes, stepped
 from tests.world.clusters import deployment
 
 pytestmark = pytest.mark.skipif(browser() is None, reason="no Chromium on the PATH (Debian: apt install chromium)")
@@ -35,6 +35,10 @@ SERIOUS = (
     "axe.run().then(found => found.violations.filter(each => ['serious', 'critical'].includes(each.impact))"
     ".map(each => [each.id, each.nodes[0].html]))"
 )
+
+
+NO_MAP = ("advise", "audit", "check", "pending", "report", "survive", "verify")
+"""Answers that are not about nodes, or about the loss of hosts, which are no boxes of the map."""
 
 
 def axe() -> Path | None:
@@ -60,9 +64,10 @@ def test_every_report_renders_without_a_complaint(page: Page, kind: str, tmp_pat
     answer: Any = ANSWERS[kind]
     shown(page, answer, MAP, tmp_path / "page.html")
     assert page.problems == []
-    # What is planned takes one of the two away.
-    assert page.run("document.querySelectorAll('a.node:not(.off)').length") == (1 if kind == "plan" else 2)
-    assert page.run("document.querySelector('.topology').getBoundingClientRect().width") > 100
+    nodes = page.run("document.querySelectorAll('a.node:not(.off)').length")
+    # What is planned takes one of the two away; a map is where nodes are the answer, or part of it.
+    assert nodes == {"plan": 1, **dict.fromkeys(NO_MAP, 0)}.get(kind, 2)
+    assert nodes == 0 or page.run("document.querySelector('.topology').getBoundingClientRect().width") > 100
 
 
 def test_the_numbers_on_the_page_are_those_of_its_json(page: Page, tmp_path: Path) -> None:
@@ -177,6 +182,46 @@ def test_nothing_is_red_where_the_verdict_is_not_no(page: Page, tmp_path: Path) 
         warn = "getComputedStyle(document.querySelector('main')).getPropertyValue('--warn').trim()"
         assert page.run("document.querySelectorAll('a.node.bad').length") > 0
         assert page.run(f"({color})('a.node.bad') !== {warn}") is is_red
+
+
+def waited_for(page: Page, script: str) -> bool:
+    """Whether ``script`` comes true before long."""
+    tries = f"(async () => {{ for (let left = 200; left && !({script}); left--) await new Promise(done => setTimeout(done, 10)); return Boolean({script}) }})()"
+    return bool(page.run(tries))
+
+
+def test_nodes_of_a_large_cluster_are_laid_out_when_their_zone_is_opened(page: Page, tmp_path: Path) -> None:
+    snapshot = many_nodes(501)
+    steps = ["cordon zone=zone-1", "add-node node-00000"]
+    scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}}
+    shown(page, kubespread.play(snapshot, scenario), kubespread.topology_map(snapshot), tmp_path / "page.html")
+    totals = "Array.from(document.querySelectorAll('.total'), each => each.textContent)"
+    assert page.run(totals) == [
+        "167 nodes, 167 pods",
+        "167 nodes, 167 pods, 167 closed",
+        "167 nodes, 167 pods",
+        "1 node, 0 pods, 1 new",
+    ]
+    go_to(page, 0)
+    assert page.run(totals)[1:] == ["167 nodes, 167 pods"] * 2 + ["0 nodes, 0 pods"]
+    assert page.run("document.querySelectorAll('a.node, #nodes tbody tr').length") == 0
+    go_to(page, 1)
+    page.run("document.querySelectorAll('details.domain')[1].open = true; 0")
+    assert waited_for(page, "document.querySelectorAll('a.node.closed').length === 167")
+    page.run("document.querySelectorAll('details.domain')[1].querySelector('a.node').focus(); 0")
+    assert "node-00001" in page.run("document.getElementById('detail').textContent")
+    assert page.problems == []
+
+
+def test_a_search_finds_what_is_not_laid_out_yet(page: Page, tmp_path: Path) -> None:
+    snapshot = many_nodes(501)
+    shown(page, kubespread.topology_map(snapshot), kubespread.topology_map(snapshot), tmp_path / "page.html")
+    page.run(
+        "const box = document.getElementById('find'); box.value = 'node-00499'; box.dispatchEvent(new Event('input')); 0"
+    )
+    assert waited_for(page, "document.querySelector('.find .count').textContent")
+    assert page.run("document.querySelector('.find .count').textContent") == "1 of 504 rows"
+    assert page.run("document.querySelector('#nodes tbody tr:not([hidden])').cells[0].textContent") == "node-00499"
 
 
 def test_a_rollout_shows_old_and_new_pods_pass_by_pass(page: Page, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import html
 import json
@@ -75,19 +76,32 @@ def test_a_page_holds_exactly_the_json_of_its_report(kind: str) -> None:
     assert json.loads(inside["report"]) == document(answer_of(kind))
 
 
+def unpacked(page: str) -> list[str]:
+    """What is laid out when it is opened, in its order."""
+    every = re.findall(r'<script type="text/plain" class="packed" data-packed>([^<]*)</script>', page)
+    return [gzip.decompress(base64.b64decode(each)).decode() for each in every]
+
+
 @pytest.mark.parametrize(
-    ("rows", "ids", "drawn", "says"),
+    ("rows", "ids", "is_first", "drawn", "later", "says"),
     [
-        (10_000, "", 10_000, ""),
-        (10_001, "", 10_000, '<p class="legend">the first 10,000 rows; -o json has all</p>'),
+        (60, "", True, 60, 0, ""),
+        (61, "", True, 50, 11, ""),
+        (400, "", False, 400, 0, ""),
+        (10_000, "", False, 0, 10_000, ""),
+        (10_001, "", False, 0, 10_000, '<p class="legend">the first 10,000 rows; -o json has all</p>'),
         # The picture links into it.
-        (10_001, "n", 10_001, ""),
+        (10_001, "n", False, 0, 10_001, ""),
     ],
 )
-def test_a_table_draws_as_many_rows_as_a_browser_opens_quickly(rows: int, ids: str, drawn: int, says: str) -> None:
-    table = foldable("t0", Table("Where pods land", ("Node",), [Row(("a",))] * rows), ids)
+def test_a_table_draws_as_many_rows_as_a_browser_opens_quickly(
+    rows: int, ids: str, is_first: bool, drawn: int, later: int, says: str
+) -> None:
+    made = Table("Where pods land", ("Node",), [Row(("a",))] * rows, is_detail=not is_first, is_first=is_first)
+    table = foldable("t0", made, ids)
     assert f"<h2>Where pods land ({rows:,})</h2></summary>{says}<div" in table
-    assert table.count("<td>a</td>") == drawn
+    assert (table.count("<td>a</td>"), sum(each.count("<td>a</td>") for each in unpacked(table))) == (drawn, later)
+    assert (f">and {later:,} more</button>" in table) is bool(drawn and later)
 
 
 def test_a_plan_names_the_snapshot_it_was_made_from() -> None:
@@ -335,3 +349,51 @@ def test_bars_that_are_left_out_may_have_pods() -> None:
 def test_numbers_on_nodes_too_small_for_dots_are_explained() -> None:
     assert "● a replica" in many_racks(25)
     assert "Number on a node: its replicas" in many_racks(2000)
+
+
+def many_nodes(nodes: int) -> kubespread.Snapshot:
+    """In three zones, each with a pod."""
+    return kubespread.Snapshot.from_objects(
+        made
+        for number in range(nodes)
+        for name in [f"node-{number:05d}"]
+        for made in (node(name, cpu="4", zone=f"zone-{number % 3}"), pod(f"web-{number}", name, labels={"app": "web"}))
+    )
+
+
+def test_a_page_of_5000_nodes_has_totals_by_zone_and_is_small() -> None:
+    snapshot = many_nodes(5_000)
+    asked = pod("web", labels={"app": "web"}, constraints=[hard("zone", labelSelector={"matchLabels": {"app": "web"}})])
+    drawn = kubespread.topology_map(snapshot, asked)
+    answers = (
+        kubespread.explain(snapshot, asked),
+        (kubespread.simulate(snapshot, asked, 300),),
+        kubespread.capacity(snapshot),
+        drawn,
+    )
+    for answer in answers:
+        page = write_page(answer, drawn)
+        assert len(page.encode()) < 1_500_000
+    every = unpacked(page)
+    assert [len(re.findall('<a class="node', each)) for each in every] == [1_667, 1_667, 1_666, 0]
+    assert page.count('<a class="node') == 0
+    assert re.findall(r'<span class="total">([^<]*)</span>', page) == [
+        "1,667 nodes, 1,667 pods", "1,667 nodes, 1,667 pods", "1,666 nodes, 1,666 pods",
+    ]  # fmt: skip
+    packed = Elements(page).inside["report"]
+    assert json.loads(gzip.decompress(base64.b64decode(packed))) == document(answers[-1])
+
+
+def test_a_node_that_replaces_another_is_drawn_in_its_zone() -> None:
+    cluster = everyday("gke60.json.gz")
+    page = write_page(
+        kubespread.upgrade(cluster, "cloud.google.com/gke-nodepool=highmem"), kubespread.topology_map(cluster)
+    )
+    boxes = dict(re.findall(r'<p class="title">zone ([^<]*)</p><div class="cells">(.*?)</div>', page))
+    joined = {zone: re.findall(r'title="[^":]*-(\w+-1): not there yet"', cells) for zone, cells in boxes.items()}
+    old = {zone: re.findall(r'title="[^":]*highmem-\w+-(\w+): ', cells) for zone, cells in boxes.items()}
+    assert {zone: sorted(names) for zone, names in joined.items()} == {
+        zone: sorted(f"{name}-1" for name in names if len(name) == 4) for zone, names in old.items()
+    }
+    assert sum(map(len, joined.values())) == 7
+    assert "joined later" not in page

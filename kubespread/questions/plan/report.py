@@ -197,6 +197,12 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
         return [row for row in self.short if not row.lacking]
 
     @property
+    def stand_ins(self) -> dict[str, str]:
+        """By its name each node that replaces another, and that one."""
+        every = (upgrade.stand_ins for step in self.steps for upgrade in step.upgrades)
+        return {new: old for pairs in every for new, old in pairs.items()}
+
+    @property
     def worse(self) -> tuple[WorkloadName, ...]:
         """What is worse in the end than in the beginning: as the last step has it."""
         return self.steps[-1].worse if self.steps else ()

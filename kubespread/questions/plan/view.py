@@ -139,6 +139,7 @@ def _of_plan(report: PlanReport) -> View:
         sheets=[*_sheets(report)],
         parts=lambda look: _parts(report, look),
         frames_on=lambda drawn: frames(report.played, drawn, partial(tiles_of_plan, report)),
+        stand_ins=report.played.stand_ins,
         names=[row.workload for row in report.workloads],
         tiles=tiles_of_plan(report, len(report.played.steps)),
         tiles_before=tiles_of_plan(report, 0),
@@ -401,6 +402,7 @@ def _of_steps(report: PlayReport) -> View:
         answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         parts=lambda look: _parts_of_steps(report, look),
         frames_on=lambda drawn: frames(report, drawn, partial(tiles_of_steps, report)),
+        stand_ins=report.stand_ins,
     )  # fmt: skip
 
 

@@ -149,6 +149,15 @@ class UpgradeReport(OfWorkloads, frozen=True, kw_only=True):
         return self.blocked is None
 
     @property
+    def stand_ins(self) -> dict[str, str]:
+        """By its name each new node's old one, in whose zone it is; without those of an autoscaler."""
+        grown = {
+            name for report in self.scaled for loop in report.loops for group in loop.added for name in group.nodes
+        }
+        joined = (name for step in self.steps for name in step.added if name not in grown)
+        return dict(zip(joined, self.nodes, strict=False))
+
+    @property
     def left_pending(self) -> int:
         """How many pods wait in the end that did not before."""
         return sum(len(group.pods) for group in self.pending)

@@ -67,6 +67,7 @@ def view(report: UpgradeReport) -> View:
         names=report.nodes,
         tiles=_tiles(report, len(report.steps)),
         frames_on=lambda drawn: _frames(report, drawn),
+        stand_ins=report.stand_ins,
         tiles_before=_tiles(report, 0),
     )  # fmt: skip
 

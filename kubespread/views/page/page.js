@@ -1,8 +1,34 @@
 "use strict";
 (() => {
   const byId = (name) => document.getElementById(name);
-  const read = (name) => JSON.parse(byId(name).textContent);
   const picture = document.querySelector(".topology");
+
+  // What is large is packed, and laid out when it is opened.
+  const inflated = async (element) => {
+    if (!element.hasAttribute("data-packed")) return element.textContent;
+    const bytes = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  };
+  const read = async (name) => JSON.parse(await inflated(byId(name)));
+  const whenUnpacked = [];
+  const unpack = async (...within) => {
+    const every = within.flatMap((each) => Array.from(each.querySelectorAll("script.packed")));
+    for (const packed of every) {
+      const elements = await inflated(packed);
+      if (packed.isConnected) packed.outerHTML = elements;
+    }
+    within.flatMap((each) => Array.from(each.querySelectorAll(".more"))).forEach((button) => button.remove());
+    if (every.length) whenUnpacked.forEach((follow) => follow());
+  };
+  const isPacked = (element) => Boolean(element && element.querySelector("script.packed"));
+  // A picture's nodes are links into their table.
+  const unpackOpened = (opened) => (opened.id === "nodes" || opened.matches(".domain") ? unpack(byId("nodes"), picture) : unpack(opened));
+  document.addEventListener("toggle", (event) => {
+    if (event.target.open && isPacked(event.target) && !event.target.querySelector(".more")) unpackOpened(event.target);
+  }, true);
+  document.addEventListener("click", (event) => {
+    if (event.target.matches(".more")) unpack(event.target.closest("details"));
+  });
 
   // Tables that sort.
   const number = (value) => (/^[−-]?[\d.,]+%?$/.test(value) ? parseFloat(value.replace("−", "-").replace(/,/g, "")) : null);
@@ -19,7 +45,8 @@
       const button = Object.assign(document.createElement("button"), { type: "button" });
       button.append(...head.childNodes);
       head.replaceChildren(button);
-      button.addEventListener("click", () => {
+      button.addEventListener("click", async () => {
+        if (isPacked(sorted)) await unpack(sorted.closest("details"));
         const down = head.getAttribute("aria-sort") === "ascending";
         heads.forEach((each) => each.removeAttribute("aria-sort"));
         head.setAttribute("aria-sort", down ? "descending" : "ascending");
@@ -40,7 +67,8 @@
     if (!wordsHeld.has(row)) wordsHeld.set(row, row.textContent.toLowerCase());
     return wordsHeld.get(row);
   };
-  const search = () => {
+  const search = async () => {
+    if (find.value && tables.some(isPacked)) await unpack(...tables, ...(picture ? [picture] : []));
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
     let hits = 0;
     let rows = 0;
@@ -59,7 +87,7 @@
     tiles.forEach((tile) => tile.setAttribute("aria-pressed", String(find.value === tile.dataset.find)));
   };
   find.addEventListener("input", search);
-  find.closest(".find").hidden = !tables.some((table) => rowsOf(table).length > 2);
+  find.closest(".find").hidden = !tables.some((table) => rowsOf(table).length > 2 || isPacked(table));
   tiles.forEach((tile) => {
     tile.setAttribute("aria-pressed", "false");
     tile.addEventListener("click", () => { find.value = find.value === tile.dataset.find ? "" : tile.dataset.find; search(); });
@@ -77,6 +105,7 @@
     }
   };
   phone.addEventListener("change", label);
+  whenUnpacked.push(label);
   label();
 
   // A click copies a command. Pages from files may not use the clipboard in every browser.
@@ -89,18 +118,21 @@
       return document.execCommand("copy");
     }
   };
-  document.querySelectorAll("code.command").forEach((code) => {
+  const copying = () => document.querySelectorAll("code.command:not(.copied)").forEach((code) => {
+    code.classList.add("copied");
     const button = Object.assign(document.createElement("button"), { type: "button", className: "copy", textContent: "Copy" });
     button.setAttribute("aria-label", `Copy ${code.textContent}`);
     button.addEventListener("click", async () => { button.textContent = (await copied(code)) ? "Copied" : "Press Ctrl+C"; });
     code.after(button);
   });
+  whenUnpacked.push(copying);
+  copying();
 
-  const drawn = () => {
+  const drawn = async () => {
     const table = byId("nodes").querySelector("table");
     const names = Array.from(table.tHead.rows[0].cells, (cell) => cell.textContent);
     const nameColumn = names.indexOf("Node");
-    const cells = Array.from(document.querySelectorAll("a.node"));
+    const cellsNow = () => Array.from(picture.querySelectorAll("a.node"));
     const rowOf = (cell) => byId(cell.getAttribute("href").slice(1));
     const nameOf = (cell) => rowOf(cell).cells[nameColumn].textContent;
 
@@ -125,7 +157,7 @@
     picture.addEventListener("mouseover", reached);
     picture.addEventListener("focusin", (event) => {
       reached(event);
-      cells.forEach((cell) => cell.setAttribute("tabindex", cell === event.target ? "0" : "-1"));
+      if (event.target.matches("a.node")) cellsNow().forEach((cell) => cell.setAttribute("tabindex", cell === event.target ? "0" : "-1"));
     });
     picture.addEventListener("click", (event) => {
       if (event.target.closest("a.node")) byId("nodes").open = true;
@@ -138,7 +170,7 @@
       const box = cell.getBoundingClientRect();
       return [box.x + box.width / 2, box.y + box.height / 2];
     };
-    const nearest = (from, down) => {
+    const nearest = (cells, from, down) => {
       const [x, y] = middle(from);
       let best = null;
       let least = Infinity;
@@ -151,10 +183,11 @@
       return best;
     };
     picture.addEventListener("keydown", (event) => {
+      const cells = cellsNow().filter((cell) => cell.getClientRects().length);
       const at = cells.indexOf(event.target);
       if (at < 0) return;
       const next = { ArrowRight: () => cells[at + 1], ArrowLeft: () => cells[at - 1], Home: () => cells[0],
-        End: () => cells[cells.length - 1], ArrowDown: () => nearest(cells[at], 1), ArrowUp: () => nearest(cells[at], -1) }[event.key];
+        End: () => cells[cells.length - 1], ArrowDown: () => nearest(cells, cells[at], 1), ArrowUp: () => nearest(cells, cells[at], -1) }[event.key];
       const cell = next && next();
       if (cell) {
         event.preventDefault();
@@ -163,21 +196,24 @@
     });
 
     // Steps: each frame says what changed, so any of them is the sum of those before it.
-    const frames = read("frames");
+    const frames = await read("frames");
     const steps = document.querySelector(".steps");
     if (steps) {
-      const start = read("map");
+      const start = await read("map");
       const [podColumn, stateColumn] = [names.indexOf(start.columns.pods), names.indexOf(start.columns.state)];
       const heldColumns = start.columns.held.map((name) => names.indexOf(name));
       const isFull = (percent, shades) => (shades.find((shade) => percent >= shade[0]) || [0, ""])[1];
-      const cellOf = new Map(cells.map((cell) => [nameOf(cell), cell]));
-      const isLater = new Set(cells.filter((cell) => cell.classList.contains("off")).map(nameOf));
+      const cellOf = new Map();
+      const heldBefore = new Map();
+      const isLater = new Set(start.later);
       const slider = byId("step");
       const amount = (text) => (text ? parseInt(text, 10) : null);
-      const heldBefore = new Map(Array.from(cellOf, ([name, cell]) => [name, heldColumns.map((column) => {
-        const read = rowOf(cell).cells[column];
-        return read ? amount(read.textContent) : null;
-      })]));
+      const adopt = () => cellsNow().filter((cell) => !cellOf.has(nameOf(cell))).forEach((cell) => {
+        cellOf.set(nameOf(cell), cell);
+        const held = heldColumns.map((column) => rowOf(cell).cells[column]);
+        heldBefore.set(nameOf(cell), held.map((each) => (each ? amount(each.textContent) : null)));
+      });
+      adopt();
       const hasNames = Boolean(picture.querySelector(".name"));
       const isClosing = (state) => state === "cordoned" || state === "not ready";
       const marks = (pods, old) => {
@@ -211,6 +247,16 @@
         });
         return now;
       };
+      const counted = (count, noun) => `${count.toLocaleString("en")} ${count === 1 ? noun : noun.replace(/^\w+/, "$&s")}`;
+      const totals = Array.from(picture.querySelectorAll(".total"));
+      const sumUp = (now) => totals.forEach((total, place) => {
+        const here = start.domains[place].filter((name) => !now.off.has(name));
+        const pods = here.reduce((sum, name) => sum + (now.pods.get(name) || 0), 0);
+        const came = here.filter((name) => now.joined.has(name)).length;
+        const closed = here.filter((name) => (now.states.get(name) || []).some(isClosing)).length;
+        write(total, `${counted(here.length, "node")}, ${counted(pods, start.dot)}${came ? `, ${came.toLocaleString("en")} new` : ""}${closed ? `, ${closed.toLocaleString("en")} closed` : ""}`);
+        total.closest(".domain").classList.toggle("moved", start.domains[place].some((name) => now.moved.has(name)));
+      });
       const draw = (name, cell, now) => {
         const isOff = now.off.has(name);
         const count = isOff ? 0 : now.pods.get(name) || 0;
@@ -219,7 +265,7 @@
         const told = isAwaited ? "not there yet" : states.join(", ");
         write(cell.querySelector(".pods"), marks(count, now.old.get(name) || 0));
         write(cell.querySelector(".state"), word(states));
-        cell.title = `${name}: ${count} ${count === 1 ? start.dot : start.dot.replace(/^\w+/, "$&s")} at this step${told && `, ${told}`}`;
+        cell.title = `${name}: ${counted(count, start.dot)} at this step${told && `, ${told}`}`;
         cell.classList.toggle("off", isOff);
         cell.classList.toggle("closed", states.some(isClosing));
         cell.classList.toggle("joined", states.includes("joined"));
@@ -238,18 +284,19 @@
         if (!isOff && start.shades.length && fullest >= 0) cell.classList.add(isFull(fullest, start.shades));
       };
       // Rows and tiles of this moment.
-      const passing = Array.from(document.querySelectorAll("tr:is([data-since], [data-step])"));
+      const rowsOverTime = () => Array.from(document.querySelectorAll("tr:is([data-since], [data-step])"));
       const figures = Array.from(document.querySelectorAll(".answer .tile"));
       const moment = document.querySelector(".answer .moment");
       const follow = (step, tiles) => {
+        const passing = rowsOverTime();
         passing.forEach((row) => {
           const { since = 0, until } = row.dataset;
           row.toggleAttribute("data-off", step < Number(since) || (until !== undefined && step >= Number(until)));
           row.classList.toggle("now", Number(row.dataset.step || since) === step);
         });
         new Set(passing.map((row) => row.closest("details"))).forEach((table) => {
-          const counted = table.querySelector("h2 span");
-          if (counted) counted.textContent = rowsOf(table).length.toLocaleString("en");
+          const number = table.querySelector("h2 span");
+          if (number && !isPacked(table)) number.textContent = rowsOf(table).length.toLocaleString("en");
         });
         tiles.forEach(([value, tone], place) => {
           write(figures[place].querySelector("b"), value);
@@ -262,6 +309,7 @@
         const now = at(step);
         follow(step, now.tiles);
         for (const [name, cell] of cellOf) draw(name, cell, now);
+        sumUp(now);
         const told = step ? `${step} of ${frames.length}: ${frames[step - 1].label}: ${frames[step - 1].text}` : `before the first of ${frames.length} steps`;
         byId("said").textContent = told;
         // The answer is what the last step comes to: its figures say of which step they are, where that is another.
@@ -284,10 +332,10 @@
       byId("back").addEventListener("click", () => go(-1));
       byId("next").addEventListener("click", () => go(1));
       steps.hidden = false;
+      whenUnpacked.push(() => { adopt(); show(); });
       arrive();
     }
   };
-  if (picture) drawn();
 
   const theme = byId("theme");
   theme.hidden = false;
@@ -299,10 +347,12 @@
   // A link names an element, or what the first cell of a row says.
   const nameOfRow = (row) => row.cells[0].textContent;
   const named = (name) => tables.flatMap(rowsOf).find((row) => nameOfRow(row) === name);
-  const unfold = () => {
+  const unfold = async () => {
     let name = location.hash.slice(1);
     try { name = decodeURIComponent(name); } catch { /* not ours */ }
-    const target = name && (byId(name) || named(name));
+    const found = () => name && (byId(name) || named(name));
+    if (name && !name.startsWith("step=") && !found()) await unpack(...tables, ...(picture ? [picture] : []));
+    const target = found();
     document.querySelectorAll("tr.chosen").forEach((row) => row.classList.remove("chosen"));
     if (!target) return;
     const folded = target.closest("details");
@@ -315,6 +365,9 @@
     if (cell && !event.target.closest("button") && !String(getSelection())) location.hash = encodeURIComponent(nameOfRow(cell.parentElement));
   }));
   addEventListener("hashchange", unfold);
-  unfold();
-  document.documentElement.dataset.ready = "true";
+  (async () => {
+    if (picture) await drawn();
+    await unfold();
+    document.documentElement.dataset.ready = "true";
+  })();
 })();

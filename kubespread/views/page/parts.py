@@ -4,32 +4,20 @@ what its marks and colors mean, tables, and notes beside them.
 
 from __future__ import annotations
 
+import base64
+import gzip
 import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
-from kubespread.questions.map.report import (
-    JOINED,
-    MapNode,
-    TopologyMap,
-    is_closed,
-    node_load,
-    percent,
-    state_word,
-    states_in_full,
-)
-from kubespread.views.lines import CUT, cut_end
-from kubespread.views.look import Tone
+from kubespread.views.lines import cut_end
 from kubespread.views.sheet import ALWAYS, Drawn, Row, Table, is_numeric
-from kubespread.views.terminal import shared
 from kubespread.views.view import Bars, Listing, Tile, View, tables_of, with_nodes
-from kubespread.wording import EMPTY, count_of, short_key
 
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
@@ -65,8 +53,9 @@ def shown(value: Any) -> Any:
     return [shown(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-_MOST_OPEN, _MOST_OPEN_FIRST = 60, 300
-"""Rows of a table that starts open, and of one that stands first; a longer one is laid out only when it is opened."""
+_MOST_OPEN, MOST_LAID_OUT = 60, 400
+"""Rows of a table that is whole from the start where it is open, and where it is closed, as a picture of so many nodes.
+"""
 _MOST_ROWS = 10_000
 """Of a table that nothing links into: browsers take about two seconds for the 93,000 that 5,000 nodes can fill."""
 _MOST_LISTED = 12
@@ -77,6 +66,11 @@ _SHORT, _LONG = 16, 45
 """Letters of a cell that stays in one line, and of one with words that is narrower than what it says."""
 _MOST_COLUMNS = 9
 """Of a table in letters of the usual size."""
+_MOST_PLAIN = 200_000
+"""Letters of data that stands in a page as it is."""
+_AT_FIRST = 50
+"""Rows of a long table that starts open: the worst, where they are sorted by that."""
+_BAR = 100
 _STEP = 5
 """Percent by which bars in cells differ: they are classes of the style, as a page may have no style of its own."""
 
@@ -146,7 +140,7 @@ def command(typed: str) -> str:
 
 def listings(every: Sequence[Listing]) -> str:
     """Files with what is said of their lines; many start closed."""
-    is_open = sum(len(listing.lines) for listing in every) <= _MOST_OPEN_FIRST
+    is_open = sum(len(listing.lines) for listing in every) <= MOST_LAID_OUT
     return "".join(_listing(f"f{place}", listing, is_open) for place, listing in enumerate(every))
 
 
@@ -167,6 +161,25 @@ def _listing(name: str, listing: Listing, is_open: bool) -> str:
     )
 
 
+def packed(content: str) -> str:
+    """Elements that page.js puts in the place of this one when what holds it is opened: so many would make a page large
+    and slow.
+    """
+    return f'<script type="text/plain" class="packed" data-packed>{squeezed(content)}</script>'
+
+
+def squeezed(content: str) -> str:
+    return base64.b64encode(gzip.compress(content.encode("utf-8", "surrogatepass"), mtime=0)).decode()
+
+
+def embedded(name: str, value: Any) -> str:
+    """Data for a script, or for whoever reads the page with one: as it is, or squeezed where it is large."""
+    plain = data(value)
+    if len(plain) <= _MOST_PLAIN:
+        return f'<script type="application/json" id="{name}">{plain}</script>'
+    return f'<script type="application/json" id="{name}" data-packed>{squeezed(plain)}</script>'
+
+
 def tables(every: Iterable[Table], *, first: bool) -> str:
     """Those that stand above everything else, or the others."""
     return "".join(
@@ -177,18 +190,22 @@ def tables(every: Iterable[Table], *, first: bool) -> str:
 def foldable(name: str, table: Table, ids: str = "") -> str:
     """A table below a summary; its rows have ``ids`` with their place, if any."""
     caption, rows = table.caption, table.rows if ids else table.rows[:_MOST_ROWS]
-    most = _MOST_OPEN_FIRST if table.is_first else _MOST_OPEN
-    opened = " open" if not table.is_detail and len(rows) <= most else ""
+    is_open = table.is_first or (not table.is_detail and len(rows) <= _MOST_OPEN)
+    opened = " open" if is_open else ""
     left_out = f"the first {len(rows):,} rows; -o json has all" if len(rows) < len(table.rows) else ""
     head = "".join(f'<th scope="col">{breakable(title)}</th>' for title in table.header)
     # A class per column is much shorter than one per cell.
     columns = zip(*(row.cells for row in rows), strict=True)
     numeric = "".join(f" n{place}" for place, cells in enumerate(columns, 1) if is_numeric(cells))
-    body = "".join(
+    body = [
         f"<tr{_attribute('id', f'{ids}{place}' if ids else '')}{_attribute('class', row.tone)}{_when(row)}>"
         f"{_cells(row, table.commands)}</tr>"
         for place, row in enumerate(rows)
-    )
+    ]
+    most, at_first = (_MOST_OPEN, _AT_FIRST) if is_open else (MOST_LAID_OUT, 0)
+    shown, hidden = (body, []) if len(body) <= most else (body[:at_first], body[at_first:])
+    laid_out = "".join(shown) + (packed("".join(hidden)) if hidden else "")
+    more = f'<p><button type="button" class="more">and {len(hidden):,} more</button></p>' if shown and hidden else ""
     size = " wide" if len(table.header) > _MOST_COLUMNS else ""
     if any(len(row.cells[0]) > _SHORT for row in rows):
         size += " named"
@@ -199,8 +216,8 @@ def foldable(name: str, table: Table, ids: str = "") -> str:
     return (
         f'<details class="rows" id="{name}"{opened}>{head_line}{legends}'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
-        f'<table class="sortable{size}{numeric}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-        "</details>"
+        f'<table class="sortable{size}{numeric}"><thead><tr>{head}</tr></thead><tbody>{laid_out}</tbody></table>'
+        f"</div>{more}</details>"
     )
 
 
@@ -245,248 +262,39 @@ def _listed(heading: str, texts: Sequence[str]) -> str:
     return f"<section><h2>{text(heading)}</h2>{items}</section>"
 
 
-def slider(frames: int, first: int) -> Iterator[str]:
-    """What moves from step to step, from the ``first`` one on; without scripts, which it needs, it is not shown."""
-    if frames:
-        yield (
-            '<div class="steps" hidden><button type="button" id="back" aria-label="Step back">◀</button>'
-            f'<input type="range" id="step" min="0" max="{frames}" value="{first}" aria-label="Step" '
-            'aria-describedby="said">'
-            '<button type="button" id="next" aria-label="Step forward">▶</button>'
-            '<output id="said" for="step" aria-live="polite"></output></div>'
-        )
-
-
-def of_picture(account: View, drawn: TopologyMap) -> str:
-    """What a dot is, what the color of a node says, and how nodes look that take no pods."""
-    return _as_list(_in_picture(account, drawn))
-
-
 def of_bars(every: Sequence[Bars]) -> str:
     """The meaning of the parts that bars have."""
-    return _as_list(_in_bars(every))
-
-
-def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
-    joining = joining_nodes(account, drawn)
-    if names_nodes(len(drawn.nodes) + len(joining)):
-        yield text(" ".join(["● a", *_dot(account, drawn)]))
-        if account.is_rollout:
-            yield text("○ one with the old template")
-    else:
-        noun, *meanings = _dot(account, drawn)
-        what, *which = noun.split(" ")
-        yield text(" ".join([f"Number on a node: its {what}s", *which, *meanings]))
-    if is_judged(account):
-        assert account.nodes is not None
-        yield from (_sample(tone, meaning) for tone, meaning in account.nodes.colors.items())
-    elif tells_loads(account):
-        yield text("Requested of a node's fullest resource:")
-        yield from (_sample(style, f"from {least}%") for least, style in reversed(SHADES))
-    if any(is_closed(node.closed) for node in drawn.nodes) or any(frame.states for frame in account.frames):
-        yield _sample("closed", "cordoned or not ready")
-    if any(node.joined for node in drawn.nodes) or joining:
-        yield _sample("joined", "joined")
-    if any(frame.gone for frame in account.frames):
-        yield _sample("off", "gone, or not there yet")
-    if account.frames:
-        yield _sample("moved", "changed in this step")
-
-
-def _dot(account: View, drawn: TopologyMap) -> tuple[str, ...]:
-    """The noun, and which of these."""
-    if account.before is not None:
-        return (account.dot or "replica",)
-    if drawn.selector is not None:
-        return "pod", f"matching {drawn.selector}"
-    return ("pod",) if drawn.workload is None else ("pod", f"of {drawn.workload}")
+    return as_list(_in_bars(every))
 
 
 def _in_bars(every: Sequence[Bars]) -> Iterator[str]:
     bars = [bar for chart in every for bar in chart.bars]
     changes = any(bar.before != bar.after for bar in bars)
-    yield _sample("was", "matching pods that stay" if changes else "matching pods")
+    yield sample("was", "matching pods that stay" if changes else "matching pods")
     if any(bar.after > bar.before for bar in bars):
-        yield _sample("came", "that come")
+        yield sample("came", "that come")
     if any(bar.after < bar.before for bar in bars):
-        yield _sample("went", "that go")
+        yield sample("went", "that go")
     if any(chart.is_beside for chart in every) and changes:
-        yield _sample("line", "from where to where they go")
+        yield sample("line", "from where to where they go")
     if any(chart.limit is not None for chart in every):
-        yield _sample("limit", "the most a domain may have: minimum + maxSkew")
+        yield sample("limit", "the most a domain may have: minimum + maxSkew")
 
 
-def _sample(style: str, meaning: str) -> str:
+def stacked(parts: Sequence[tuple[str, int]]) -> str:
+    """A bar of colors beside each other, as long as there are of each; text beside it says the same."""
+    whole, drawn, past = max(1, sum(number for _, number in parts)), [], 0
+    for color, number in parts:
+        width = round(_BAR * (past + number) / whole) - round(_BAR * past / whole)
+        drawn.append(f'<rect class="{color}" x="{round(_BAR * past / whole)}" width="{width}" height="8"/>')
+        past += number
+    box = f'viewBox="0 0 {_BAR} 8" preserveAspectRatio="none" aria-hidden="true"'
+    return f'<svg class="stack" {box}>{"".join(drawn)}</svg>'
+
+
+def sample(style: str, meaning: str) -> str:
     return f'<span class="sample {style}"></span>{text(meaning)}'
 
 
-def _as_list(items: Iterator[str]) -> str:
+def as_list(items: Iterator[str]) -> str:
     return f'<ul class="legend">{"".join(f"<li>{item}</li>" for item in items)}</ul>'
-
-
-NOT_YET = "not there yet"
-SHADES = ((90, "load-4"), (75, "load-3"), (50, "load-2"), (25, "load-1"))
-_MOST_NAMED, _MOST_LARGE = 60, 800
-"""Nodes of a picture that names them, and of one whose cells are not of the smallest size."""
-MOST_MARKS = 9
-"""Pods that get a mark each; more are a number, as are all where nodes are not named."""
-
-
-class NodeMark(Struct, frozen=True):
-    """How one node is drawn."""
-
-    name: str
-    """Without the beginning and the end that all names share."""
-    position: int
-    """Of its row in the table of nodes."""
-    pods: int
-    old: int
-    """Those of an old template."""
-    style: str
-    state: str
-    """Of the node, in a word."""
-    tooltip: str
-
-
-def names_nodes(nodes: int) -> bool:
-    """Whether a picture of so many nodes has room for their names."""
-    return nodes <= _MOST_NAMED
-
-
-def _marks(report: TopologyMap, account: View, joined: Sequence[str]) -> Mapping[str, NodeMark]:
-    """Every node of the map, and behind them those that join: the color is the verdict where there is one, else how
-    full the node is.
-    """
-    verdicts = {} if account.nodes is None else account.nodes.verdicts
-    tones = {} if account.nodes is None else {name: row.tone for name, row in account.nodes.rows.items()}
-    judged, loaded, before = is_judged(account), tells_loads(account), pods_before(report, account)
-    prefix, end = shared([*(node.name for node in report.nodes), *joined])
-    marks = {}
-    for position, node in enumerate(in_order(report, account)):
-        pods = before.get(node.name, 0)
-        tone = str(tones.get(node.name, Tone.PLAIN)) if judged else _shade(percent(node)) if loaded else ""
-        closed = "closed" if is_closed(node.closed) else ""
-        style = " ".join(part for part in (tone, closed, JOINED if node.joined else "") if part)
-        holds = (count_of(node.pods, "pod"), f"{node_load(node)} requested")
-        tooltip = ", ".join(part for part in (verdicts.get(node.name, ""), *holds, states_in_full(node)) if part)
-        old = pods if account.is_rollout else 0
-        short = _short(node.name, prefix, end)
-        marks[node.name] = NodeMark(short, position, pods, old, style, state_word(node), tooltip)
-    for position, name in enumerate(joined, len(report.nodes)):
-        marks[name] = NodeMark(_short(name, prefix, end), position, before.get(name, 0), 0, "off", "", NOT_YET)
-    return marks
-
-
-def _short(name: str, prefix: str, end: str) -> str:
-    return f"{CUT if prefix else ''}{name.removeprefix(prefix).removesuffix(end)}"
-
-
-def joining_nodes(account: View, report: TopologyMap) -> list[str]:
-    """The nodes of frames that the map does not have."""
-    present = {node.name for node in report.nodes}
-    named = (name for frame in account.frames for name in (*frame.joined, *frame.pods))
-    return [name for name in dict.fromkeys(named) if name not in present]
-
-
-def in_order(report: TopologyMap, account: View) -> list[MapNode]:
-    """The nodes as the question has them, which may be the fullest first."""
-    told = () if account.nodes is None else account.nodes.rows
-    places = {name: place for place, name in enumerate(told)}
-    return sorted(report.nodes, key=lambda node: places.get(node.name, len(places)))
-
-
-def tells_loads(account: View) -> bool:
-    """Whether the picture knows at every frame what nodes hold."""
-    return any(frame.held for frame in account.frames) or not any(frame.pods for frame in account.frames)
-
-
-def is_judged(account: View) -> bool:
-    """Whether colors are verdicts, and not how full nodes are."""
-    return account.nodes is not None and bool(account.nodes.colors)
-
-
-def is_marking(report: TopologyMap) -> bool:
-    """Whether the question is about some pods and not all."""
-    return report.workload is not None or report.selector is not None
-
-
-def pods_before(report: TopologyMap, account: View) -> Mapping[str, int]:
-    """What is marked on each node before the first step."""
-    if account.before is not None:
-        return account.before
-    if is_marking(report):
-        return {node.name: len(node.marked) for node in report.nodes}
-    return {node.name: node.pods for node in report.nodes}
-
-
-def _shade(filled: int) -> str:
-    return next((style for least, style in SHADES if filled >= least), "load-0")
-
-
-def topology(report: TopologyMap, account: View, joined: Sequence[str]) -> str:
-    """The picture."""
-    every = _marks(report, account, joined)
-    size = "named" if names_nodes(len(every)) else "small" if len(every) <= _MOST_LARGE else "small tiny"
-    inner = "".join(_level(report, report.nodes, 0, every))
-    if joined:
-        inner += _box("joined later", _node_cells(joined, every))
-    label = f"Topology of {count_of(len(report.nodes), 'node')}; every node is a link to its row in the table below"
-    return f'<div role="group" class="topology boxes {size}" aria-label="{text(label)}">{inner}</div>'
-
-
-def _level(report: TopologyMap, nodes: Sequence[MapNode], depth: int, marks: Mapping[str, NodeMark]) -> Iterator[str]:
-    """The boxes of one key, with those of the next key in them."""
-    if not report.keys:
-        yield _box("all nodes", _node_cells([node.name for node in nodes], marks))
-        return
-    key, by_value = short_key(report.keys[depth]), dict[str | None, list[MapNode]]()
-    for node in nodes:
-        by_value.setdefault(node.path[depth], []).append(node)
-    for value, within in by_value.items():
-        if depth + 1 < len(report.keys):
-            inner = f'<div class="boxes">{"".join(_level(report, within, depth + 1, marks))}</div>'
-        else:
-            inner = _node_cells([node.name for node in within], marks)
-        yield _box(f"no {key}" if value is None else _titled(key, value), inner)
-
-
-def _titled(key: str, value: str) -> str:
-    """``zone a``; just ``zone-a`` where the value already says what it is."""
-    return value if value.startswith(key) else f"{key} {value or EMPTY}"
-
-
-def _box(title: str, inner: str) -> str:
-    return f'<div class="domain"><p class="title">{text(title)}</p>{inner}</div>'
-
-
-def _node_cells(names: Sequence[str], marks: Mapping[str, NodeMark]) -> str:
-    first, is_named = next(iter(marks)), names_nodes(len(marks))
-    return (
-        f'<div class="cells">{"".join(_node_cell(name, marks[name], name == first, is_named) for name in names)}</div>'
-    )
-
-
-def _node_cell(node: str, mark: NodeMark, is_first: bool, is_named: bool) -> str:
-    shown = pod_marks(mark.pods, mark.old, MOST_MARKS if is_named else 0)
-    inside = f'<span class="pods">{shown}</span>'
-    if is_named:
-        inside = (
-            f'<span class="name">{breakable(mark.name)}</span>{inside}<span class="state">{text(mark.state)}</span>'
-        )
-    return (
-        f'<a class="node {mark.style}" href="#n{mark.position}" tabindex="{0 if is_first else -1}" '
-        f'title="{text(f"{node}: {mark.tooltip}")}">{inside}</a>'
-    )
-
-
-def pod_marks(pods: int, old: int, most: int) -> str:
-    """A dot a pod, hollow for those of an old template, and a number where there are more than ``most``; page.js has
-    the same.
-    """
-    if not pods:
-        return ""
-    if not most:
-        return str(pods)
-    if pods <= most:
-        return "○" * old + "●" * (pods - old)
-    return " ".join(f"{mark}×{count}" for mark, count in (("○", old), ("●", pods - old)) if count)

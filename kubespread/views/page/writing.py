@@ -17,20 +17,17 @@ from kubespread.questions.map.report import MapNode, TopologyMap, states_in_full
 from kubespread.reports.parts import ClusterReference, Provenance, release_phrase
 from kubespread.views.documents import Answer, document
 from kubespread.views.look import Tone
-from kubespread.views.page import bars, parts
-from kubespread.views.page.parts import (
+from kubespread.views.page import bars, parts, topology
+from kubespread.views.page.parts import embedded, foldable, shown, text
+from kubespread.views.page.topology import (
     NOT_YET,
     SHADES,
-    data,
-    foldable,
+    Picture,
     in_order,
+    is_judged,
     is_marking,
-    joining_nodes,
     pods_before,
-    shown,
     tells_loads,
-    text,
-    topology,
 )
 from kubespread.views.sheet import NONE, Drawn, Row, Table
 from kubespread.views.view import Frame, View, tables_over_time, view_of, with_nodes
@@ -170,7 +167,9 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
             "form-action 'none'",
         )
     )
-    frames = account.frames if drawn is not None else ()
+    is_about_nodes = account.frames or account.nodes is not None or isinstance(answer, TopologyMap)
+    picture = Picture(drawn, account) if drawn is not None and is_about_nodes else None
+    nodes = None if picture is None else NodeTable(picture.report, account, picture.joined)
     every, origin = tables_over_time(account), _origin(answer)
     return Template(_resource("page.html")).substitute(
         policy=text(policy),
@@ -184,16 +183,16 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         first=parts.tables(every, first=True),
         listings=parts.listings(account.listings),
         sides=bars.sides(account.bars),
-        picture="" if drawn is None else _topology(account, drawn),
+        picture="" if picture is None else _topology(picture),
         bars=bars.bars(account.bars),
         tables=parts.tables(every, first=False),
         answers=parts.answers(account.tiles),
-        nodes="" if drawn is None else NodeTable(drawn, account, joining_nodes(account, drawn)).html(),
+        nodes="" if nodes is None else nodes.html(),
         beside=parts.beside(account.beside),
         origin=parts.facts({name: value for name, value in origin.items() if name != _COMMAND}),
-        report=data(document(answer)),
-        frames=data(shown([*map(_frame, frames)])),
-        map=data(shown({} if drawn is None else _start(account, drawn))),
+        report=embedded("report", document(answer)),
+        frames=embedded("frames", shown([*map(_frame, account.frames)] if picture else [])),
+        map=embedded("map", shown({} if picture is None or nodes is None else _start(picture, nodes))),
     )
 
 
@@ -203,30 +202,32 @@ def _frame(frame: Frame) -> dict[str, Any]:
     return {name: value for name, value in plain.items() if value}
 
 
-def _start(account: View, drawn: TopologyMap) -> dict[str, Any]:
+def _start(picture: Picture, table: NodeTable) -> dict[str, Any]:
     """What steps begin with, and which columns of the table of nodes they change."""
-    table = NodeTable(drawn, account, joining_nodes(account, drawn))
+    account, drawn = picture.account, picture.report
     return {
         "pods": {name: count for name, count in pods_before(drawn, account).items() if count},
         "states": {node.name: node.closed for node in drawn.nodes if node.closed},
         "joined": [node.name for node in drawn.nodes if node.joined],
+        "later": picture.joined,
+        "domains": picture.domains,
         "isRollout": account.is_rollout,
         "dot": account.dot or "pod",
         "columns": {"pods": table.counted, "state": STATE, "held": table.holding},
-        "shades": [*SHADES, (0, "load-0")] if tells_loads(account) and not parts.is_judged(account) else (),
+        "shades": [*SHADES, (0, "load-0")] if tells_loads(account) and not is_judged(account) else (),
         "full": FULL,
         "tiles": [(tile.value, tile.tone) for tile in account.tiles_before],
     }
 
 
-def _topology(account: View, drawn: TopologyMap) -> str:
+def _topology(picture: Picture) -> str:
     """The picture, with what moves it and what it means."""
+    account = picture.account
+    steps = len(account.frames)
     return Template(_resource("topology.html")).substitute(
-        legend=parts.of_picture(account, drawn),
-        slider="".join(
-            parts.slider(len(account.frames), len(account.frames) if account.opens_at is None else account.opens_at)
-        ),
-        picture=topology(drawn, account, joining_nodes(account, drawn)),
+        legend=topology.of_picture(account, picture.report),
+        slider="".join(topology.slider(steps, steps if account.opens_at is None else account.opens_at)),
+        picture=picture.html,
     )
 
 

@@ -1,0 +1,29 @@
+"""How large pages of a large cluster are: browsers open them, and people send them to each other."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from bench.measuring import MEGABYTE, against
+from bench.surviving import run, saved
+
+_MOST = 1.5
+_ASKED = (
+    ("capacity",),
+    ("map",),
+    ("audit", "-A"),
+    ("survive", "-A", "--key", "zone"),
+    ("removable",),
+    ("report", "-A"),
+)
+
+
+def pages() -> None:
+    print("Pages of 5,000 nodes with 1,000 Deployments")
+    with tempfile.TemporaryDirectory() as name:
+        large, page = saved(Path(name), 5_000), Path(name) / "page.html"
+        for words in _ASKED:
+            run(*words, "-S", large, "--html", str(page), codes=(0, 1))
+            size = page.stat().st_size / MEGABYTE
+            print(f"  {' '.join(words):<30}{size:6.2f} MB   {against(size, _MOST, 'MB')}")
