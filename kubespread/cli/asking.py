@@ -190,7 +190,11 @@ def _answer_of_one(asked: Asked) -> ExitCode:
         asked_instead = question_of(other.name)
         writer = _writers(asked_instead)[answering.written.name]
         answering = replace(answering, cluster=other.cluster, never_modelled=asked_instead.never_modelled)
-        return answering.give(other.report, [("", other.report)], writer=writer, is_yes=other.is_yes)
+        look = answering.look()
+        if look.width is not None and other.next_command is not None:
+            commands = Commands.about(other.cluster, question.whose(opened))
+            look = structs.replace(look, next_command=other.next_command(other.report, commands))
+        return answering.give(other.report, [("", other.report)], writer=writer, is_yes=other.is_yes, look=look)
     return _answered(question, opened, answering, workers, timeout)
 
 
@@ -214,8 +218,9 @@ def _answered(
     question.keep(answer)
     reports = question.reports(answer)
     look = question.shown(answering.look())
-    if look.width is not None and opened is not None and answering.cluster is not None:
-        commands = Commands.about(answering.cluster, question.whose(opened))
+    if look.width is not None:
+        whose = "" if opened is None else question.whose(opened)
+        commands = Commands.about(answering.cluster, whose)
         look = structs.replace(look, next_command=question.next_command(answer, commands))
     code = answering.give(
         answer, reports, writer=_writers(type(question))[answering.written.name], is_yes=question.passes(answer),

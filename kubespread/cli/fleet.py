@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import dataclass, field, fields, make_dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
+from msgspec import structs
 
 from kubespread.cli.answering import CODES, Answering
 from kubespread.cli.asking import JOBS, Asked, command_about
@@ -56,12 +59,15 @@ class FleetOptions(ClusterOptions):
         list[str] | None,
         valued(
             "--contexts", metavar="PATTERN",
-            help="Running clusters of the kubeconfig's contexts whose names match, quoted: 'prod-*'. Repeatable.",
+            help="Running clusters of the kubeconfig's contexts whose names match, quoted: 'prod-*'; of all contexts "
+            "where the question follows at once. Repeatable.",
         ),
     ] = None  # fmt: skip
     context: str | None = None
     cluster: str | None = None
     user: str | None = None
+    words: tuple[str, ...] = ()
+    """What is typed behind the question."""
 
     def members(self, edits: tuple[Edit, ...] = ()) -> list[Member]:
         """Raises UsageError and ManifestError."""
@@ -69,7 +75,8 @@ class FleetOptions(ClusterOptions):
 
         if not (self.snapshot or self.contexts):
             raise UsageError(
-                "which clusters? Before the question, name files (fleet/*.json.gz), or contexts (--contexts 'prod-*')"
+                "which clusters? Before the question, name files (fleet/*.json.gz), or contexts (--contexts for all, "
+                "--contexts 'prod-*')"
             )
         if not self.contexts:
             for each in fields(ClusterOptions):
@@ -107,8 +114,9 @@ class FleetCommand(OrderedCommand):
     """A command that is told the options of the fleet as ``fleet``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        words = (*args,)
         rest = super().parse_args(ctx, args)
-        ctx.params["fleet"] = ctx.obj
+        ctx.params["fleet"] = replace(ctx.obj, words=words)
         return rest
 
 
@@ -125,7 +133,7 @@ def fleet(*, called: typer.Context, clusters: FleetOptions) -> int:
     Examples:
       kubespread fleet fleet/*.json.gz audit -A --fail-on violated
       kubespread fleet --contexts 'prod-*' pending -A --html fleet.html
-      kubespread fleet --contexts '*' simulate web.yaml --replicas 9
+      kubespread fleet --contexts simulate web.yaml --replicas 9
       kubespread fleet fleet/* compare -A --kube-version 1.36 --kube-version 1.37
       kubespread fleet --contexts 'prod-*' snapshot -o fleet/
     """
@@ -156,7 +164,12 @@ def _answers(asked: Asked) -> ExitCode:
         "unknown" if is_strict and any(part.gaps for part in row.reports) else row.passes for row in report.clusters
     )
     code = CODES[worst((*passes, *(() if report.unfinished is None else ("unknown",))))]
-    answering.show(report, [("", report)], code, writer=writers_of(_OUTPUTS, _HOME)[answering.written.name])
+    look, wrong = answering.look(), [row.name for row in report.clusters if row.passes != "yes" and row.reports]
+    for worst_of_all in (member for member in clusters if member.name in wrong[:1]):
+        alone = ["kubespread", asked.question.name, *options.words, *worst_of_all.option]
+        look = structs.replace(look, next_command=shlex.join(alone))
+    writer = writers_of(_OUTPUTS, _HOME)[answering.written.name]
+    answering.show(report, [("", report)], code, writer=writer, look=look)
     return code
 
 
@@ -282,7 +295,14 @@ class FleetGroup(HelpingGroup):
         return [*self.commands]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, [*self._files_as_options(ctx, args)])
+        return super().parse_args(ctx, [*self._files_as_options(ctx, [*self._all_contexts(args)])])
+
+    def _all_contexts(self, args: list[str]) -> Iterator[str]:
+        """``--contexts`` without a pattern means all: a question or another option follows it, or nothing."""
+        for word, follows in zip_longest(args, args[1:], fillvalue="-"):
+            yield word
+            if word == "--contexts" and (follows.startswith("-") or follows in self.commands):
+                yield "*"
 
     def _files_as_options(self, ctx: Any, args: list[str]) -> Iterator[str]:
         """Files before the question as ``-S`` has them; one that is called like a question needs that itself."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, reduce
 from operator import or_
@@ -81,6 +81,8 @@ class Option:
     """What is printed instead of an answer where it is given, in a word: `Question.ending` returns it, before anything
     is read.
     """
+    words: tuple[str, ...] = ()
+    """What a value may be besides what its ``metavar`` calls it."""
     form: ClassVar[str] = "value"
     """How it is typed: the name of one of the forms that a command line knows."""
     is_subject: ClassVar[bool] = False
@@ -415,6 +417,8 @@ class Instead(Struct, frozen=True):
     report: Any
     is_yes: bool | None = None
     """As `Question.is_yes` has it."""
+    next_command: Callable[[Any, Commands], str] | None = None
+    """As `Question.next_command` has it; None: nothing is to be typed next."""
 
 
 class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):

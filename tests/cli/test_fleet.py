@@ -72,7 +72,8 @@ CASES = {
     "no file matches": Case("-S 'x*' audit", 2, "", "error: no file matches 'x*'\n"),
     "no cluster is named": Case(
         "audit -A", 2, "",
-        "error: which clusters? Before the question, name files (fleet/*.json.gz), or contexts (--contexts 'prod-*')\n",
+        "error: which clusters? Before the question, name files (fleet/*.json.gz), or contexts (--contexts for all, "
+        "--contexts 'prod-*')\n",
     ),
     "a question that is unknown": Case(
         "-S '*' xyz", 2, "", "error: No such command 'xyz'. (see 'kubespread fleet --help')\n",
@@ -256,6 +257,8 @@ def test_205_contexts_of_equal_names_are_named(folder: Path) -> None:
     with serving(FakeApi([*hosts("a", "b"), pod("web", "n1")])) as api:
         kubeconfig(folder, api, ("here", ""), ("there", ""), ("here", "/1"), ("here", "/2"))
         ended = asked(folder, "--contexts '*' --kubeconfig config pending -A -o csv")
+        without_a_pattern = asked(folder, "--kubeconfig config --contexts pending -A -o csv")
+    assert without_a_pattern == ended
     assert (ended.code, [line.split(",")[0] for line in ended.out.splitlines()]) == (0, ["cluster", "here", "there"])
     assert "note: context here: the first of 3 of this name\n" in ended.err
 

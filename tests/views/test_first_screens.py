@@ -14,7 +14,7 @@ import kubespread
 from kubespread import ClusterSide, Snapshot
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.reports.parts import QuestionReport
-from tests.cli.support import run
+from tests.cli.support import FIXTURES, run
 from tests.questions.clouds import CLOUDS, ZONE, cluster
 from tests.views.first_screens import height, lacking
 
@@ -66,25 +66,11 @@ def _typed(commands: Iterable[str], path: str) -> Iterator[list[str]]:
         yield command.replace("NODE", node.name).replace("IN_ZONE", f"{ZONE}={node.labels[ZONE]}").split()
 
 
-def test_the_command_to_type_next_runs(tmp_path: Path) -> None:
-    path = _dump(tmp_path, "GKE")
-    following = list[str]()
-    for words in _typed(COMMANDS, path):
-        answer = run(*words, "-S", path, "--color", "never", terminal=80, rows=24)
-        assert answer.code in (0, 1), (words, answer.err)
-        assert height(answer.out, 80) <= 22, words
-        commands = [line for line in answer.out.splitlines() if "kubespread " in line]
-        assert commands, words
-        following.append(commands[-1].partition("kubespread ")[2])
-    ends = [(line, run(*shlex.split(line), "-o", "json")) for line in dict.fromkeys(following)]
-    assert [(line, end.code, end.err) for line, end in ends if end.code not in (0, 1)] == []
-
-
 PROMISES = """\
 apiVersion: kubespread.dev/v1alpha1
 kind: Promises
 promises:
-- {cluster: true, room: {pods: READY}}
+- {cluster: true, room: {pods: PODS}}
 """
 YES_OR_NO = (
     *COMMANDS, "explain deploy/web -n shop --set cpu=99", "pending -A", "check deploy/web -n shop", "removable NODE",
@@ -94,16 +80,43 @@ YES_OR_NO = (
 )  # fmt: skip
 
 
+def _write_files(folder: Path) -> None:
+    """What some of these ask about, and a manifest with an error."""
+    scenario = "apiVersion: kubespread.dev/v1alpha1\nkind: Scenario\nspec:\n  steps:\n  - scale: deploy/web={}\n"
+    bad = (FIXTURES / "lint" / "KS101" / "bad.yaml").read_text()
+    texts = {
+        "steps.yaml": scenario.format(1), "too-much.yaml": scenario.format(9999), "bad.yaml": bad,
+        "light.yaml": PROMISES.replace("PODS", "1"), "heavy.yaml": PROMISES.replace("PODS", "99999"),
+    }  # fmt: skip
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+
+
+def test_the_command_to_type_next_runs(tmp_path: Path) -> None:
+    path = _dump(tmp_path, "GKE")
+    _write_files(tmp_path)
+    fleet = [
+        ["fleet", path, "audit", "-A", "--cordon", f"{ZONE}=europe-west4-a"],
+        ["fleet", path, "verify", "heavy.yaml"],
+    ]
+    lacking, following = list[list[str]](), list[str]()
+    for words in (*([*words, "-S", path] for words in _typed(YES_OR_NO, path)), *fleet, ["check", "bad.yaml"]):
+        answer = run(*words, "--color", "never", cwd=tmp_path, terminal=80, rows=24)
+        assert answer.code in (0, 1), (words, answer.err)
+        assert height(answer.out, 80) <= 22, words
+        commands = [line for line in answer.out.splitlines() if line.startswith("next: kubespread ")]
+        if not commands and (answer.code == 1 or answer.out.startswith("No: ")):
+            lacking.append(words)
+        following += [command.removeprefix("next: kubespread ") for command in commands]
+    assert lacking == []
+    ends = [(line, run(*shlex.split(line), "-o", "json", cwd=tmp_path)) for line in dict.fromkeys(following)]
+    assert [(line, end.code, end.err) for line, end in ends if end.code not in (0, 1)] == []
+
+
 @pytest.mark.parametrize("cloud", CLOUDS)
 def test_an_answer_begins_with_no_where_it_is_one(cloud: str, tmp_path: Path) -> None:
     path = _dump(tmp_path, cloud)
-    scenario = "apiVersion: kubespread.dev/v1alpha1\nkind: Scenario\nspec:\n  steps:\n  - scale: deploy/web={}\n"
-    texts = {
-        "steps.yaml": scenario.format(1), "too-much.yaml": scenario.format(9999),
-        "light.yaml": PROMISES.replace("READY", "1"), "heavy.yaml": PROMISES.replace("READY", "99999"),
-    }  # fmt: skip
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
+    _write_files(tmp_path)
     codes, wrong = {name: set[int]() for name in QUESTIONS}, []
     for words in _typed(YES_OR_NO, path):
         asked = question(words[0])

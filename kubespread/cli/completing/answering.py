@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kubespread.cli.completing.tree import Line, Parameter, commands, read_line
+from kubespread.cli.completing.tree import MAY_STAND_ALONE, Line, Parameter, commands, read_line
 from kubespread.config.layers import SNAPSHOT, settings
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
@@ -97,6 +97,12 @@ def references(line: Line, environment: Mapping[str, str], more: Sequence[Kind] 
         wanted = [row.short for row in (*REFERABLE, *more)]
         # Then those that only pods know.
         yield from (f"{kind}/" for kind in (*wanted, *sorted(present.difference(known))) if kind in present)
+
+
+def words_or_references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """The words of the parameter's own, and references to workloads."""
+    yield from line.parameter.listed if line.parameter is not None else ()
+    yield from references(line, environment)
 
 
 def references_and_services(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
@@ -292,7 +298,7 @@ _BY_METAVAR: Mapping[str, Source] = {
     "NODES": nodes_or_labels, "NODE=TAINT": node_equals,
     "NODE=KEY=VALUE": node_equals,
     "CODE": rule_codes, "POD": references, "[WORKLOAD]...": references,
-    "[AREA|WORKLOAD]...": references,
+    "[AREA|WORKLOAD]...": words_or_references,
     "[NODES]": nodes, "[NODES]...": nodes_or_labels, "KEY": topology_keys,
     "CPUxGI|TEMPLATE[@KEY=VALUE]": nodes,
 }  # fmt: skip
@@ -343,7 +349,8 @@ def candidates(line: Line, environment: Mapping[str, str]) -> Candidates:
     words = (
         Candidate(value) for value in dict.fromkeys(values) if value.startswith(line.word) and _PLAIN.fullmatch(value)
     )
-    return Candidates(tuple(words), files=takes_files(line.parameter))
+    following = _commands(line) if line.parameter.name == MAY_STAND_ALONE else ()
+    return Candidates((*words, *following), files=takes_files(line.parameter))
 
 
 def _commands(line: Line) -> Iterator[Candidate]:

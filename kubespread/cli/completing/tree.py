@@ -28,7 +28,7 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
     help: str = ""
     choices: tuple[str, ...] = ()
     listed: tuple[str, ...] = ()
-    """What a value is a list of, where that is known and takes long to find out."""
+    """What a value is a list of, or is besides others, where that is known and takes long to find out."""
     is_argument: bool = False
     takes_value: bool = True
     is_repeatable: bool = False
@@ -87,21 +87,33 @@ def read_commands() -> Commands:
 def _commands(group: Any, before: str) -> Iterator[tuple[str, Command]]:
     for name, command in group.commands.items():
         if not command.hidden:
-            parameters = tuple(_parameter(part) for part in command.params if not _is_hidden(part))
+            words = _words(name)
+            parameters = tuple(
+                _parameter(part, words.get(part.name, ())) for part in command.params if not _is_hidden(part)
+            )
             files = (_FILES_BEFORE_A_COMMAND,) if getattr(command, "has_files", False) else ()
             yield f"{before}{name}", Command(_first_sentence(command.help), (*parameters, *files))
             if hasattr(command, "commands"):
                 yield from _commands(command, f"{before}{name} ")
 
 
-def _parameter(part: Any) -> Parameter:
+def _words(name: str) -> Mapping[str, tuple[str, ...]]:
+    """The words that fields of a question take besides other values; none for what is no question."""
+    from kubespread.questions.question import options_of
+    from kubespread.questions.registry import QUESTIONS, question
+
+    asked = options_of(question(name)) if name in QUESTIONS else ()
+    return {field.name: option.words for field, _, option in asked}
+
+
+def _parameter(part: Any, words: tuple[str, ...]) -> Parameter:
     is_argument = part.param_type_name == "argument"
     return Parameter(
         name=part.name,
         opts=() if is_argument else (*part.opts, *part.secondary_opts),
         metavar=part.metavar or "",
         help=_first_sentence(getattr(part, "help", "")),
-        listed=_rule_codes() if part.name in ("select", "ignore") or part.metavar == "CODE" else (),
+        listed=_rule_codes() if part.name in ("select", "ignore") or part.metavar == "CODE" else words,
         choices=tuple(str(getattr(choice, "value", choice)) for choice in getattr(part.type, "choices", ())),
         is_argument=is_argument,
         takes_value=is_argument or not (part.is_flag or part.count),
@@ -135,6 +147,8 @@ def _state_of_the_program() -> tuple[str, int, int]:
 
 
 END_OF_OPTIONS = "--"
+MAY_STAND_ALONE = "contexts"
+"""The option whose value is left out where a command follows."""
 _NONE = Command()
 
 
@@ -187,6 +201,7 @@ def read_line(words: Sequence[str], commands: Commands) -> Line:
     line = Line(word, commands)
     waiting: Parameter | None = None
     for text in before:
+        waiting = _waiting(line, waiting, text)
         if waiting is not None:
             line.values.setdefault(waiting.name, []).append(text)
             waiting = None
@@ -210,6 +225,12 @@ def read_line(words: Sequence[str], commands: Commands) -> Line:
             line.arguments.append(text)
     _end(line, waiting)
     return line
+
+
+def _waiting(line: Line, option: Parameter | None, text: str) -> Parameter | None:
+    """The ``option`` that ``text`` is a value of; None where it stands alone before a command."""
+    stands_alone = option is not None and option.name == MAY_STAND_ALONE and text in line.following
+    return None if stands_alone else option
 
 
 def _end(line: Line, waiting: Parameter | None) -> None:

@@ -67,4 +67,6 @@ class Advise(PodQuestion["AdviseReport"], frozen=True, kw_only=True):
         first = next(iter(report.advice.enough if report.advice is not None else ()), None)
         options = (option.partition(" ") for option in (() if first is None else first.options))
         words = [f"{name}{blank}{quote(value)}" for name, blank, value in options]
-        return self.again(commands, "simulate", *words) if words else ""
+        if words:
+            return self.again(commands, "simulate", *words)
+        return "" if report.succeeds else self.again(commands, "explain")

@@ -96,5 +96,5 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         return replace(look, in_full=look.in_full or self.why)
 
     def next_command(self, report: AuditReport, commands: Commands) -> str:
-        worst = next((row.workload for row in report.workloads if row.level != "ok"), None)
+        worst = next((row.workload for row in report.workloads if row.level != "ok" or report.services), None)
         return "" if worst is None else commands.of_workload("audit", worst, "--why")

@@ -176,4 +176,4 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
             if finding.file is None and isinstance(finding.workload, WorkloadName):
                 words = [f"--set {quote(setting)}" for setting in finding.remedy.settings]
                 return commands.of_workload("simulate" if words else "audit", finding.workload, *words or ["--why"])
-        return ""
+        return next((f"kubespread check --explain {finding.code}" for finding in report.findings), "")

@@ -58,6 +58,11 @@ class Member:
     def is_running(self) -> bool:
         return not isinstance(self.source, str | Snapshot)
 
+    @property
+    def option(self) -> tuple[str, str]:
+        """What names it to a command about one cluster."""
+        return ("--context" if self.is_running else "-S", self.name)
+
 
 def opened(clusters: Sequence[Member], until: float) -> Iterator[list[Member | tuple[Member, KubespreadError]]]:
     """Running clusters as they are read, with what was read of them or why there is nothing; each time those that have

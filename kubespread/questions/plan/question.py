@@ -147,8 +147,15 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
         return preempts
 
     def next_command(self, report: PlayReport, commands: Commands) -> str:
-        lacking = next(iter((report.steps[-1].happened if report.steps else report.start).pending), None)
-        return "" if lacking is None else commands.of_workload("advise", lacking.workload)
+        return after_steps(report, commands)
+
+
+def after_steps(report: PlayReport, commands: Commands) -> str:
+    """What to type after steps that were played: about what is left waiting, else about what refuses drains."""
+    lacking = next(iter((report.steps[-1].happened if report.steps else report.start).pending), None)
+    if lacking is not None and commands.has(lacking.workload):
+        return commands.of_workload("advise", lacking.workload)
+    return "" if report.verdict == "yes" else commands.of("report", "drains", "-A")
 
 
 class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
@@ -259,5 +266,6 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         return self.preemption and (self.scenario is None or self.scenario.preemption)
 
     def next_command(self, report: PlanReport, commands: Commands) -> str:
-        worst = next((row.workload for row in report.workloads if row.after is not None), None)
+        changed = (row.workload for row in report.workloads if row.after is not None)
+        worst = next(filter(commands.has, changed), None)
         return commands.of("survive", "-A") if worst is None else commands.of_workload("audit", worst, "--why")

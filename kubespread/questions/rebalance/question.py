@@ -70,4 +70,6 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
     ] = None  # fmt: skip
 
     def next_command(self, report: RebalanceReport, commands: Commands) -> str:
-        return commands.of_workload("audit", report.steps[0].workload, "--why") if report.steps else ""
+        moved = [step.workload for step in report.steps]
+        stuck = [name for obstacle in report.obstacles for name in obstacle.workloads]
+        return next((commands.of_workload("audit", name, "--why") for name in (*moved, *stuck)), "")

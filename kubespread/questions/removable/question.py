@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 from kubespread.questions.question import Argument, DrainingQuestion, Function, PriceFile
@@ -64,4 +65,6 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
 
     def next_command(self, report: RemovableReport, commands: Commands) -> str:
         goes = [f"--{verb} {node}" for node in report.together.nodes[:1] for verb in ("drain", "delete-node")]
-        return commands.of("plan", *goes) if goes else ""
+        if goes:
+            return commands.of("plan", *goes)
+        return next((commands.of("pending", "-A", f"--drain {quote(row.node)}") for row in report.rows), "")

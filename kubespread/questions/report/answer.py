@@ -34,11 +34,11 @@ from kubespread.questions.removable.holds import KeptNode, kept_nodes
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import HOLDS
 from kubespread.questions.report import lines
+from kubespread.questions.report.areas import Area
 from kubespread.questions.report.at_maximum import at_maximum, growing, of_growth
 from kubespread.questions.report.question import Report
 from kubespread.questions.report.report import (
     LEVELS,
-    Area,
     AreaScore,
     Badness,
     Change,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.questions.report.report import AREAS, LEVELS, Scorecard
+from kubespread.questions.report.areas import AREAS
+from kubespread.questions.report.report import LEVELS, Scorecard
 from kubespread.views.look import Look
 from kubespread.views.plain import Metric, exposed
 

@@ -27,7 +27,8 @@ from kubespread.questions.pending.report import PendingReport, StuckGroup
 from kubespread.questions.remedies.families import SHORT
 from kubespread.questions.removable.holds import KeptNode
 from kubespread.questions.removable.report import HOLDS, HoldCause, RemovableReport
-from kubespread.questions.report.report import Area, Badness, ReportLine
+from kubespread.questions.report.areas import Area
+from kubespread.questions.report.report import Badness, ReportLine
 from kubespread.questions.room import PODS
 from kubespread.questions.survive.report import DomainLoss, SurviveReport, badness, domain_name, grown_text, troubles_of
 from kubespread.reports.autoscaling import AutoscalingReport, whether_taken

@@ -18,10 +18,12 @@ from kubespread.questions.question import (
     WorkloadsQuestion,
 )
 from kubespread.questions.removable.question import Removable
+from kubespread.questions.report.areas import AREAS, Area
 from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
-    from kubespread.questions.report.report import Area, Scorecard
+    from kubespread.questions.commands import Commands
+    from kubespread.questions.report.report import Scorecard
 
 
 class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
@@ -75,7 +77,7 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         tuple[str, ...],
         Argument(
             "Areas (running, losses ...) of which every line is shown, or workloads as KIND/NAME (deploy/web). "
-            "Default: a page on all of the namespace.", metavar="[AREA|WORKLOAD]...",
+            "Default: a page on all of the namespace.", metavar="[AREA|WORKLOAD]...", words=AREAS,
         ),
     ] = ()  # fmt: skip
     autoscaler: AutoscalerName = None
@@ -101,13 +103,14 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     @property
     def opened(self) -> tuple[Area, ...]:
         """The areas among what is named."""
-        from kubespread.questions.report.report import AREAS
-
         return tuple(area for area in AREAS if area in self.workloads)
 
     @property
     def named(self) -> tuple[str, ...]:
         return tuple(name for name in self.workloads if name not in self.opened)
+
+    def next_command(self, report: Scorecard, _commands: Commands) -> str:
+        return next((line.command for line in report.lines), "")
 
     def is_yes(self, report: Scorecard) -> bool:
         # What was there before is accepted there.

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
+from kubespread.questions.report.areas import AREAS, Area
 from kubespread.reports.parts import Judgment, OfWorkloads, Report, Share
 from kubespread.wording import count_of, some_of
 
@@ -15,9 +16,7 @@ Badness = Literal["notice", "warning", "critical"]
 LEVELS: tuple[Badness, ...] = get_args(Badness)
 """From the least to the worst."""
 Change = Literal["new", "worse", "better", "same"]
-Area = Literal["running", "losses", "scaling", "budgets", "drains", "spread", "rules", "room"]
 CHANGES: tuple[Change, ...] = get_args(Change)
-AREAS: tuple[Area, ...] = get_args(Area)
 
 
 _WORDS: Mapping[tuple[Area, str], str] = {

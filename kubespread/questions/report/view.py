@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from kubespread.questions.report.report import AREAS, Area, AreaLines, AreaScore, Badness, ReportLine, Scorecard
+from kubespread.questions.report.areas import AREAS, Area
+from kubespread.questions.report.report import AreaLines, AreaScore, Badness, ReportLine, Scorecard
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet
 from kubespread.views.terminal import HANGING, folded

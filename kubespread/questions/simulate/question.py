@@ -366,7 +366,8 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         if not self.then:
             return None
         played = part("simulate", "then", "played")(self, scene)
-        return Instead("play", scene.snapshot, played, is_yes=True if self.fail_on else None)
+        is_yes = True if self.fail_on else None
+        return Instead("play", scene.snapshot, played, is_yes, part("play", "question", "after_steps"))
 
     def shown(self, look: Look) -> Look:
         return replace(look, in_full=look.in_full or self.named is not None)

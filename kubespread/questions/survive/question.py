@@ -116,5 +116,5 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
 
         worst = min(report.losses, key=badness, default=None)
         if worst is None or not worst.remaining:
-            return ""
+            return "" if report.verdict == "yes" else commands.of("pending")
         return commands.of("pending", *(f"--fail {quote(f'{worst.topology_key}={value}')}" for value in worst.values))

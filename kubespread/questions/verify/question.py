@@ -26,6 +26,7 @@ from kubespread.questions.question import (
 from kubespread.questions.survive.question import Survive
 
 if TYPE_CHECKING:
+    from kubespread.questions.commands import Commands
     from kubespread.questions.verify.report import VerifyReport
     from kubespread.views.formats import Format
 
@@ -107,6 +108,9 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
         if form.name == "promises" and self.promises is not None:
             raise UsageError(f"PROMISES and -o promises do not go together: {self.apart[0].why}")
         return msgspec.structs.replace(self, suggest=self.suggest or form.name == "promises")
+
+    def next_command(self, report: VerifyReport, _commands: Commands) -> str:
+        return next((row.command for row in report.of("broken", "unknown", "accepted")), "")
 
     @property
     def names_in(self) -> str | None:
