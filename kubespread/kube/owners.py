@@ -137,6 +137,11 @@ class WorkloadName(NamespacedName):
         return type(self), (self.kind, self.namespace, self.name)
 
     @property
+    def without_kind(self) -> str:
+        """``shop/web``, and in the default namespace ``web``: what mostly tells it."""
+        return NamespacedName(self.namespace, self.name).called
+
+    @property
     def labels(self) -> dict[str, str]:
         """Its parts, as metrics have them."""
         return {"namespace": self.namespace, "kind": self.kind, "name": self.name}

@@ -48,6 +48,30 @@ class Bars(Struct, frozen=True):
     """How many pods go from one domain to another; empty where that is not known."""
 
 
+class ChartRow(Struct, frozen=True):
+    """A bar, and what it says in words."""
+
+    name: str
+    parts: Sequence[tuple[Tone, float]]
+    """From left to right."""
+    says: str
+    mark: float | None = None
+    """Where a line crosses the bar."""
+    of: float | None = None
+    """What its whole width is; None for that of the longest bar."""
+
+
+class Chart(Struct, frozen=True):
+    """What a page shows of an answer at a glance: a bar for each row, the worst first."""
+
+    title: str
+    rows: Sequence[ChartRow]
+    meanings: Mapping[Tone, str]
+    """Of the parts."""
+    mark: str = ""
+    """What the lines across bars mean."""
+
+
 class NodeFacts(Struct, frozen=True):
     """Facts about single nodes."""
 
@@ -56,16 +80,22 @@ class NodeFacts(Struct, frozen=True):
     """By the name of the node."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
     """Of each node in a few words."""
+    words: Mapping[str, str] = field(default_factory=dict)
+    """What a picture with room for it writes on a node, where nothing else is to be said of it."""
     colors: Mapping[Tone, str] = field(default_factory=dict)
     """What the tones of nodes mean; empty where they have none."""
 
     @classmethod
-    def of(cls, sheet: Sheet[R], verdict: Callable[[R], str] | None, colors: Mapping[Tone, str]) -> NodeFacts:
+    def of(
+        cls, sheet: Sheet[R], verdict: Callable[[R], str] | None, colors: Mapping[Tone, str],
+        word: Callable[[R], str] = lambda _: "",
+    ) -> NodeFacts:  # fmt: skip
         """What a page has of a sheet whose rows are nodes, and whose first column is their names."""
         table = sheet.table()
         rows = {name: Row(cells, row.tone, row.drawn[1:]) for row in table.rows for name, *cells in [row.cells]}
         verdicts = [] if verdict is None else map(verdict, sheet.rows)
-        return cls(table.header[1:], rows, dict(zip(rows, verdicts, strict=verdict is not None)), colors)
+        words = dict(zip(rows, map(word, sheet.rows), strict=True))
+        return cls(table.header[1:], rows, dict(zip(rows, verdicts, strict=verdict is not None)), words, colors)
 
     def table(self) -> Table:
         """Its rows as a table, where no map has them."""
@@ -168,6 +198,10 @@ class View(Struct, frozen=True):
     """The answer as paragraphs, where only some of its rows are requested."""
     is_wide_on_terminals: bool = False
     """Whether ``-o wide`` is wide on a terminal too, and not the columns of pipes there."""
+    charts: Sequence[Chart] = ()
+    """Right below the answer on a page."""
+    charts_on: Callable[[TopologyMap], Sequence[Chart]] | None = None
+    """Charts that only a map can tell the domains of."""
     bars: Sequence[Bars] = ()
     listings: Sequence[Listing] = ()
     tables: Sequence[Table] = ()
@@ -361,7 +395,9 @@ def view_of(answer: Answer, drawn: TopologyMap | None = None) -> View:
     if doubts:
         view = replace(view, doubts=tuple(doubts))
     if view.frames_on is not None and drawn is not None:
-        return replace(view, frames=list(view.frames_on(drawn)))
+        view = replace(view, frames=list(view.frames_on(drawn)))
+    if view.charts_on is not None and drawn is not None:
+        view = replace(view, charts=[*view.charts, *view.charts_on(drawn)])
     return view
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
-from kubespread.kube.quantity import rounded
+from kubespread.kube.quantity import NANO, parse, rounded
 from kubespread.questions.capacity.report import (
     CapacityReport,
     DomainCapacity,
@@ -144,6 +148,7 @@ def _domain(report: CapacityReport, readers: Readers = Readers.ALL) -> Column[_P
 
 
 _NODE: Column[NodeCapacity] = Column("NODE", lambda row: row.node)
+_WHY: Column[NodeCapacity] = Column("WHY", lambda row: ", ".join(row.why))
 _DOMAIN_NODES: Column[DomainCapacity] = count("NODES", lambda row: row.nodes)
 
 
@@ -165,9 +170,8 @@ def view(report: CapacityReport) -> View:
         amount for name in names
         for amount in _amounts(name, used=Readers.PIPES, free=Readers.PIPES if name == "pods" else Readers.RECORDS)
     ]  # fmt: skip
-    why: Column[NodeCapacity] = Column("WHY", lambda row: ", ".join(row.why))
     nodes = Sheet(
-        title="Nodes", columns=[_NODE, _domain(report, Readers.PIPES), *fits, *of_nodes, why], rows=report.node_rows,
+        title="Nodes", columns=[_NODE, _domain(report, Readers.PIPES), *fits, *of_nodes, _WHY], rows=report.node_rows,
         readers=Readers.PIPES, is_answer=True, tone=_tone,
     )  # fmt: skip
     is_asked = report.request is not None
@@ -175,6 +179,7 @@ def view(report: CapacityReport) -> View:
         **about(report),
         title=f"Capacity of {count_of(report.nodes, 'node')}{_whose(report)}",
         sheets=[
+            *_room(report),
             Sheet(title="Resources", columns=list(_resource_columns(report)), rows=report.resources),
             Sheet(
                 title="Domains", columns=[_domain(report), _DOMAIN_NODES, *_costs(report), *fits, *of_domains],
@@ -182,13 +187,13 @@ def view(report: CapacityReport) -> View:
             ),
             *_owners(report),
             nodes,
+            *([] if is_asked else [_on_page(report)]),
         ],
         tiles=[*_tiles(report)],
         nodes=NodeFacts.of(
-            replace(nodes, rows=_fullest_first(report)),
-            (lambda row: f"{count_of(row.fits or 0, 'more pod')} fit") if is_asked else None,
-            {Tone.GOOD: "has room for the pod", Tone.BAD: "has none"} if is_asked else {},
-        ),
+            replace(nodes, rows=_fullest_first(report)), lambda row: f"{count_of(row.fits or 0, 'more pod')} fit",
+            {Tone.GOOD: "has room for the pod", Tone.BAD: "has none"},
+        ) if is_asked else None,
         names=[
             row.node for row in sorted(report.node_rows, key=lambda row: (-(row.fits or 0), _fullest(row), row.node))
             if (not row.why if row.fits is None else row.fits)
@@ -196,6 +201,63 @@ def view(report: CapacityReport) -> View:
         parts=lambda look: _parts(report, look),
         remarks="above",
     )  # fmt: skip
+
+
+_HOLES = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+"""From how many free CPUs of a node on a column of its own begins."""
+
+
+def _room(report: CapacityReport) -> Iterator[Sheet[_Room]]:
+    """How many nodes of each domain have how much cpu left, as a page shows where there is room, and for what size."""
+    by_domain: dict[str | None, list[float]] = {}
+    for node in report.node_rows:
+        if not (node.why if node.fits is None else not node.fits):
+            by_domain.setdefault(node.domain, []).append(parse(_of(node.resources, "cpu").free).nano / NANO)
+    whole = Counter(node.domain for node in report.node_rows)
+    rows = [_Room(domain, whole[domain], tuple(by_domain.get(domain, ()))) for domain in whole]
+    used = [least for least in _HOLES if any(row.from_to(least) for row in rows)]
+    yield Sheet(
+        title="Nodes with room, by free CPUs of a node", rows=sorted(rows, key=lambda row: row.domain or ""),
+        readers=Readers.PAGES, is_first=True,
+        legend="nodes that take pods, by how many CPUs are free on each: a pod that requests more fits none of them",
+        columns=[
+            Column(
+                "DOMAIN", lambda row: "-" if row.domain is None else row.domain or EMPTY,
+                title=short_key(report.topology_key or "domain"),
+            ),
+            *(
+                Column(
+                    f"{least:g}", partial(_Room.from_to, least=least), is_number=True, title=_hole(least),
+                    drawn=partial(_Room.drawn, least=least),
+                )
+                for least in used
+            ),
+            count("NODES", lambda row: row.nodes),
+            count("CLOSED", lambda row: row.nodes - len(row.free), hides_empty=True),
+        ],
+    )  # fmt: skip
+
+
+def _hole(least: float) -> str:
+    """``4 to 8 free``."""
+    most = next((hole for hole in _HOLES if hole > least), None)
+    return f"{least:g} or more free" if most is None else f"{least:g} to {most:g} free"
+
+
+class _Room(Struct, frozen=True):
+    """A domain, and the free CPUs of each of its nodes that takes pods."""
+
+    domain: str | None
+    nodes: int
+    free: Sequence[float]
+
+    def from_to(self, least: float) -> int:
+        most = next((hole for hole in _HOLES if hole > least), math.inf)
+        return sum(least <= free < most for free in self.free)
+
+    def drawn(self, least: float) -> Drawn | None:
+        nodes = self.from_to(least)
+        return Drawn(100 * nodes // self.nodes) if nodes else None
 
 
 def _tiles(report: CapacityReport) -> Iterator[Tile]:
@@ -295,6 +357,15 @@ def _nodes(report: CapacityReport, look: Look, *, is_narrow: bool) -> Sheet[Node
     if report.topology_key is not None and names + GAP <= room_beside_columns([domain, *columns], shown, look):
         return replace(sheet, columns=[node, domain, *columns])
     return sheet
+
+
+def _on_page(report: CapacityReport) -> Sheet[NodeCapacity]:
+    """The fullest nodes first, where no picture has them."""
+    amounts = [amount for name in _shown(report) for amount in _amounts(name, used=Readers.ALL, free=Readers.ALL)]
+    return Sheet(
+        title="Nodes", columns=[_NODE, _domain(report), *amounts, Column("PODS", _pods, is_number=True), _WHY],
+        rows=_fullest_first(report), readers=Readers.PAGES, is_detail=True,
+    )  # fmt: skip
 
 
 def _how_full(hidden: Sequence[NodeCapacity]) -> str:

@@ -11,7 +11,7 @@ from kubespread.questions.commands import option_of
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Tone
 from kubespread.views.sheet import Column, Readers, Sheet
 from kubespread.views.terminal import HANGING, folded, headline
-from kubespread.views.view import ListedLine, Listing, Tile, View, about
+from kubespread.views.view import Chart, ChartRow, ListedLine, Listing, Tile, View, about
 from kubespread.wording import count_of
 
 _TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.PLAIN}
@@ -49,9 +49,34 @@ def view(report: CheckReport) -> View:
         heading=lambda look: headline([Cell(_title(report), Tone.STRONG)], facts["provenance"], look),
         parts=lambda look: _parts(report, look),
         remarks="among",
+        charts=[_by_subject(report)],
         tiles=[_tile(severity, report.count(severity)) for severity in Severity],
         listings=list(_listings(report)),
     )
+
+
+def _by_subject(report: CheckReport) -> Chart:
+    """How many findings each file or workload has, the worst first."""
+    counts: dict[str, Counter[Severity]] = {}
+    for finding in report.findings:
+        counts.setdefault(finding.file or finding.workload or finding.called, Counter())[finding.severity] += 1
+    worst = sorted(counts.items(), key=lambda item: [-item[1][severity] for severity in Severity])
+    return Chart(
+        "Findings by file" if report.excerpts else "Findings by workload",
+        [
+            ChartRow(
+                where,
+                [(_TONES[severity], found[severity]) for severity in Severity],
+                ", ".join(_counted(severity, found[severity]) for severity in Severity if found[severity]),
+            )
+            for where, found in worst
+        ],
+        {_TONES[severity]: f"{severity}s" if severity is not Severity.INFO else "info" for severity in Severity},
+    )
+
+
+def _counted(severity: Severity, number: int) -> str:
+    return f"{number:,} info" if severity is Severity.INFO else count_of(number, severity)
 
 
 def _tile(severity: Severity, number: int) -> Tile:

@@ -445,7 +445,7 @@ def _node_facts(report: CompareReport) -> NodeFacts:
     colors = {
         Tone.GOOD: "fits now or is new", Tone.BAD: "no longer fits or is gone", Tone.WARN: "differs otherwise",
     }  # fmt: skip
-    return NodeFacts(("Change", "Score", "How", *(("Replicas",) if held else ())), rows, verdicts, colors)
+    return NodeFacts(("Change", "Score", "How", *(("Replicas",) if held else ())), rows, verdicts, colors=colors)
 
 
 def _judged(node: NodeDifference) -> tuple[str, str, str]:

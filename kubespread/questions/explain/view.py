@@ -263,7 +263,7 @@ def _facts(report: ExplainReport) -> NodeFacts:
         ("Fits", *constraints, "Score", "Why not"),
         {row.node.name: Row(_cells(row), Tone.GOOD if row.node.feasible else Tone.BAD) for row in rows},
         {row.node.name: _verdict(row) for row in rows},
-        {Tone.GOOD: "fits", Tone.BAD: "does not fit"},
+        colors={Tone.GOOD: "fits", Tone.BAD: "does not fit"},
     )
 
 

@@ -10,7 +10,7 @@ from kubespread.questions.fleet.report import FleetCluster, FleetReport
 from kubespread.views.look import Cell, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet
 from kubespread.views.terminal import headline
-from kubespread.views.view import TONES, Tile, View, beside, view_of
+from kubespread.views.view import TONES, Chart, ChartRow, Tile, View, beside, view_of
 from kubespread.wording import age, count_of
 
 _LEAST_SHARE = 0.01
@@ -94,6 +94,7 @@ def view(report: FleetReport) -> View:
         ],
         heading=lambda look: headline([Cell(title, Tone.STRONG)], folder.removesuffix("/"), look),
         names=[row.name for row in rows if (row.verdict, row.passes) != ("yes", "yes")],
+        charts=[_shares(rows, folder, noun)],
         tiles=[
             Tile(
                 row.name.removeprefix(folder), _verdict(row), _tone(row), says=_says(row, in_brief=True),
@@ -103,6 +104,24 @@ def view(report: FleetReport) -> View:
         ],
         beside=beside([report]),
     )  # fmt: skip
+
+
+def _shares(rows: Sequence[FleetCluster], folder: str, noun: str) -> Chart:
+    """How much is wrong in each cluster, the worst first."""
+    return Chart(
+        f"Bad {noun} by cluster",
+        [
+            ChartRow(
+                row.name.removeprefix(folder),
+                [(_tone(row), row.share.bad), (Tone.GOOD, row.share.total - row.share.bad)],
+                f"{_verdict(row)}: {_share(row)} {noun}",
+                of=max(1, row.share.total),
+            )
+            for row in rows
+            if row.share is not None
+        ],
+        {Tone.BAD: "bad", Tone.WARN: "bad, of an answer that is not known", Tone.GOOD: "good"},
+    )
 
 
 def _views(row: FleetCluster) -> Sequence[View]:

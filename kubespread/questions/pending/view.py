@@ -8,14 +8,14 @@ from functools import partial
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
-from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.kube.owners import WorkloadName
 from kubespread.questions.autoscaling.view import scaling
 from kubespread.questions.pending.report import PendingReport, StuckGroup
 from kubespread.views.lines import line_width
 from kubespread.views.look import Cell, Line, Look, Part, Tone
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
 from kubespread.views.terminal import aim, folded, tabled
-from kubespread.views.view import Tile, View, about, chosen_from, unwanted
+from kubespread.views.view import Chart, ChartRow, Tile, View, about, chosen_from, unwanted
 from kubespread.wording import count_of, some_of
 
 _INSIDE, _MAX_PODS, _MAX_WORKLOADS = 4, 10, 2
@@ -113,11 +113,28 @@ def view(report: PendingReport) -> View:
                 rows=[(group, pod) for group in report.groups for pod in group.pods],
             ),
         ],
+        charts=[_by_cause(report)],
         tiles=_tiles(report),
         names=[pod for group in report.groups for pod in group.pods],
         answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         parts=lambda look: _parts(report, look),
     )  # fmt: skip
+
+
+def _by_cause(report: PendingReport) -> Chart:
+    """How many pods wait for each cause, and how many of them the smallest change frees."""
+    return Chart(
+        "Pending pods by cause",
+        [
+            ChartRow(
+                group.why,
+                [(Tone.GOOD, group.freed), (Tone.BAD, len(group.pods) - group.freed)],
+                f"{count_of(len(group.pods), 'pod')}; {_change(group)}",
+            )
+            for group in report.groups
+        ],
+        {Tone.GOOD: "freed by the smallest change", Tone.BAD: "still pending"},
+    )
 
 
 def _tiles(report: PendingReport) -> Sequence[Tile]:
@@ -165,7 +182,7 @@ def _workloads(group: StuckGroup, report: PendingReport) -> str:
 def _name(workload: WorkloadName, report: PendingReport) -> str:
     if report.namespace is not None:
         return workload.name
-    return NamespacedName(workload.namespace, workload.name).called
+    return workload.without_kind
 
 
 def _below(group: StuckGroup, look: Look, *, is_cut: bool) -> Iterator[Line]:

@@ -97,7 +97,7 @@ def view(report: RemovableReport) -> View:
     """One row per node: its place in the order of removal, and what blocks it."""
     nodes = Sheet(
         title="Nodes", columns=_columns(report), rows=report.rows, is_answer=True, readers=Readers.PIPES,
-        tone=lambda row: Tone.GOOD if row.alone else Tone.BAD,
+        tone=lambda row: Tone.GOOD if row.place else Tone.PLAIN if row.alone else Tone.BAD,
     )  # fmt: skip
     facts = about(report)
     return View(
@@ -110,7 +110,10 @@ def view(report: RemovableReport) -> View:
                 readers=Readers.PAGES, is_detail=True, frames=lambda row: (row.group, None),
             ),
         ],
-        nodes=NodeFacts.of(nodes, _verdict, {Tone.GOOD: "can go alone", Tone.BAD: "cannot go"}),
+        nodes=NodeFacts.of(
+            nodes, _verdict,
+            {Tone.GOOD: "goes, with the others", Tone.PLAIN: "can go, but alone", Tone.BAD: "held: cannot go"}, _word,
+        ),
         heading=lambda look: headline([Cell(_question(report), Tone.STRONG)], facts["provenance"], look),
         parts=lambda look: _parts(report, look),
         remarks="among",
@@ -119,6 +122,7 @@ def view(report: RemovableReport) -> View:
         frames_on=lambda drawn: _frames(report, drawn),
         before={},
         dot="pod landing here",
+        opens_at=0,
     )  # fmt: skip
 
 
@@ -165,6 +169,11 @@ def _frames(report: RemovableReport, drawn: TopologyMap) -> Iterator[Frame]:
 
 def _verdict(row: NodeRemoval) -> str:
     return "can go alone" if row.alone else f"cannot go: {', '.join(_causes(row))}"
+
+
+def _word(row: NodeRemoval) -> str:
+    """``goes``, ``can go``, ``budget``: what keeps it."""
+    return "goes" if row.place else "can go" if row.alone else ", ".join(HOLDS[cause].word for cause in _causes(row))
 
 
 def _question(report: RemovableReport) -> str:

@@ -11,7 +11,7 @@ from kubespread.questions.report.report import AreaLines, AreaScore, Badness, Re
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet
 from kubespread.views.terminal import HANGING, folded
-from kubespread.views.view import Tile, View, about, whose
+from kubespread.views.view import Chart, ChartRow, Tile, View, about, whose
 from kubespread.wording import count_of
 
 _MAX_LINES, _MAX_WORST = 20, 3
@@ -85,6 +85,19 @@ def view(report: Scorecard) -> View:
                 says="" if lines is None else lines.counts,
             )
             for row in report.areas for lines in [lines_of.get(row.area)]
+        ],
+        charts=[
+            Chart(
+                "Scores of 100",
+                [
+                    ChartRow(
+                        row.area, [(_tile_tone(row, lines_of.get(row.area)), row.score)],
+                        f"{row.score}: {row.what}", of=100,
+                    )
+                    for row in report.areas if row.score is not None
+                ],
+                {Tone.GOOD: "good", Tone.WARN: "with warnings", Tone.BAD: "critical, or a low score"},
+            )
         ],
         names=[*dict.fromkeys(name for line in report.lines for name in line.workloads)],
     )  # fmt: skip

@@ -415,7 +415,7 @@ def _nodes(reports: Sequence[SimulateReport]) -> NodeFacts:
             for name in names
         },
         {name: f"{count_of(present[name], 'replica')} present, {placed[name]} placed" for name in names},
-        {Tone.GOOD: "gets replicas"},
+        colors={Tone.GOOD: "gets replicas"},
     )
 
 

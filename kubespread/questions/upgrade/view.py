@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from kubespread.reports.happened import BlockedPod
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Sheet, count
 from kubespread.views.terminal import INDENT, fitted, flowed, room_beside_columns, said_once
-from kubespread.views.view import Frame, Tile, View, about, held_after, held_before, unwanted
+from kubespread.views.view import Chart, ChartRow, Frame, Tile, View, about, held_after, held_before, unwanted
 from kubespread.wording import count_of
 
 _MAX_STEPS = 20
@@ -67,9 +68,43 @@ def view(report: UpgradeReport) -> View:
         names=report.nodes,
         tiles=_tiles(report, len(report.steps)),
         frames_on=lambda drawn: _frames(report, drawn),
+        charts_on=lambda drawn: [_by_zone(report, drawn)],
         stand_ins=report.stand_ins,
         tiles_before=_tiles(report, 0),
     )  # fmt: skip
+
+
+def _by_zone(report: UpgradeReport, drawn: TopologyMap) -> Chart:
+    """Of each zone the nodes of the pool before, at the fewest meanwhile, and after."""
+    zone_of = {node.name: node.path[-1] or "" if node.path else "" for node in drawn.nodes}
+    new = {name: zone_of.get(old, "") for name, old in report.stand_ins.items()}
+    old_now = Counter(zone_of.get(name, "") for name in report.nodes)
+    before, new_now = Counter(old_now), Counter[str]()
+    during = {zone: (number, 0) for zone, number in before.items()}
+    for step in report.steps:
+        first, later = step.added[: step.joined_before], step.added[step.joined_before :]
+        new_now.update(new[name] for name in first if name in new)
+        old_now.subtract(() if step.is_blocked else (zone_of.get(name, "") for name in step.nodes))
+        for zone in before:
+            during[zone] = min(during[zone], (old_now[zone], new_now[zone]), key=sum)
+        new_now.update(new[name] for name in later if name in new)
+    return Chart(
+        "Nodes of the pool by zone",
+        [
+            ChartRow(f"{zone or 'no zone'} {when}", [(Tone.PLAIN, old), (Tone.GOOD, come)], _nodes_there(old, come))
+            for zone in sorted(before)
+            for when, (old, come) in (
+                ("before", (before[zone], 0)), ("at the fewest", during[zone]),
+                ("after", (old_now[zone], new_now[zone])),
+            )
+        ],
+        {Tone.PLAIN: "old nodes", Tone.GOOD: "new nodes"},
+    )  # fmt: skip
+
+
+def _nodes_there(old: int, new: int) -> str:
+    """``3 old``, ``1 old, 2 new``."""
+    return ", ".join(f"{number:,} {word}" for number, word in ((old, "old"), (new, "new")) if number) or "none"
 
 
 def _tiles(report: UpgradeReport, past: int) -> list[Tile]:

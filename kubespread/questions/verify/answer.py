@@ -306,6 +306,8 @@ class _Verifying(Inquiry):
             state=found.state,
             says=found.says,
             margin=found.margin,
+            needed=found.needed,
+            unit=found.unit if found.needed is not None else "",
             step=found.step,
             remedy=found.remedy,
             command=self._commands.of(*words, *found.words, namespace=namespace),

@@ -38,6 +38,9 @@ class Found(Struct, frozen=True):
     """More words of the command that shows the answer."""
     remedy: str | None = None
     """Options with which it would hold."""
+    needed: float | None = None
+    """What is promised, in ``unit``."""
+    unit: str = "pods"
 
 
 class _Loss(Struct, frozen=True):
@@ -114,9 +117,10 @@ def back(report: SurviveReport, workload: WorkloadName, when: Back) -> Found:
         says = f"{step} leaves {ready:,} of {worst.row.wanted:,} ready {late}{worst.why}; {safe:,} of {of} can be lost"
         grown = "" if worst.domain.autoscaling is None else f"; {autoscaler_sentence(worst.domain.autoscaling)}"
         may_grow = when == "nodes deleted" and worst.domain.may_pass
-        return Found("unknown" if may_grow else worst.broken, f"{says}{grown}", -missing, step)
+        state: Kept = "unknown" if may_grow else worst.broken
+        return Found(state, f"{says}{grown}", -missing, step, needed=worst.needed)
     found = f"{worst.needed:,} of {count_of(worst.row.wanted, 'pod')} ready again {late}, whichever of {of} is lost"
-    return _if_finished(report, Found("held", found, 0, step))
+    return _if_finished(report, Found("held", found, 0, step, needed=worst.needed))
 
 
 def ready_without(report: SurviveReport, workload: WorkloadName, promised: Amount) -> Found:
@@ -133,9 +137,9 @@ def ready_without(report: SurviveReport, workload: WorkloadName, promised: Amoun
         why = worst.why if when != "at first" else ""
         safe = sum(loss.worst[0] >= promised.of(loss.row.wanted) for loss in losses)
         says = f"{step} leaves {fewest:,} ready {when}, {least:,} promised{why}; {safe:,} of {of} can be lost"
-        return Found(worst.broken if why else "broken", says, fewest - least, step)
+        return Found(worst.broken if why else "broken", says, fewest - least, step, needed=least)
     says = f"{step} leaves {fewest:,} ready {when}, {_more(fewest - least)}, the worst of {of}"
-    return _if_finished(report, Found("held", says, fewest - least, step))
+    return _if_finished(report, Found("held", says, fewest - least, step, needed=least))
 
 
 def _losses(report: SurviveReport, workload: WorkloadName) -> tuple[list[_Loss], str]:
@@ -173,7 +177,9 @@ def ready_now(row: AuditedWorkload, promised: Amount) -> Found:
     least = promised.of(row.replicas)
     state: Kept = "held" if row.ready >= least else "broken"
     beside = _more(row.ready - least) if state == "held" else f"{least:,} promised"
-    return Found(state, f"{row.ready:,} of {count_of(row.replicas, 'pod')} ready, {beside}", row.ready - least)
+    return Found(
+        state, f"{row.ready:,} of {count_of(row.replicas, 'pod')} ready, {beside}", row.ready - least, needed=least
+    )
 
 
 def without_pods(workload: WorkloadName) -> AuditedWorkload:
@@ -198,8 +204,8 @@ def spread(row: AuditedWorkload, key: str, most: int) -> Found:
         skew, text = max(pods, default=0) - min(pods, default=0), counts_text(counts)
     if skew <= most:
         beside = f"{most - skew:,} less than promised" if skew < most else "as promised"
-        return Found("held", f"skew {skew:,} ({text}), {beside}", most - skew)
-    return Found("broken", f"skew {skew:,} ({text}), {most:,} promised", most - skew)
+        return Found("held", f"skew {skew:,} ({text}), {beside}", most - skew, needed=most, unit="skew")
+    return Found("broken", f"skew {skew:,} ({text}), {most:,} promised", most - skew, needed=most, unit="skew")
 
 
 def fits(report: SimulateReport, most: SimulateReport | None, wanted: str) -> Found:
@@ -215,14 +221,14 @@ def fits(report: SimulateReport, most: SimulateReport | None, wanted: str) -> Fo
         others = f"{lacking:,} {verb_of(lacking, 'do')} not"
         says = f"{report.running:,} of {count_of(replicas, 'replica')}{wanted} find a node, {others}{why}{scaled}"
         state: Kept = "unknown" if report.verdict == "unknown" else "broken"
-        return Found(state, says, -lacking, f"replica {report.running + 1:,}", words)
+        return Found(state, says, -lacking, f"replica {report.running + 1:,}", words, needed=replicas, unit="replicas")
     all_find = f"all {count_of(replicas, 'replica')}{wanted} find a node"
     if most is None:
         victims = count_of(len(report.preempted), "pod")
         return Found("held", f"{all_find}, preempting {victims}", 0, words=words)
     margin = max(0, most.running - replicas)
     says = f"{all_find}, and {margin:,} more would"
-    return Found("held", says, margin, f"replica {most.running + 1:,}", words)
+    return Found("held", says, margin, f"replica {most.running + 1:,}", words, needed=replicas, unit="replicas")
 
 
 def rollout(report: PlayReport, promised: Amount) -> Found:
@@ -240,8 +246,9 @@ def rollout(report: PlayReport, promised: Amount) -> Found:
     margin = told.fewest_ready - least
     says = f"{told.fewest_ready:,} of {count_of(told.replicas, 'pod')} ready at worst"
     if margin < 0:
-        return Found("broken", f"{says} while it is rolled out, {least:,} promised", margin, "its rollout")
-    return Found("held", f"{says} while it is rolled out, {_more(margin)}", margin, "its rollout")
+        says = f"{says} while it is rolled out, {least:,} promised"
+        return Found("broken", says, margin, "its rollout", needed=least)
+    return Found("held", f"{says} while it is rolled out, {_more(margin)}", margin, "its rollout", needed=least)
 
 
 def drain(drains: Iterable[tuple[str, PlayReport]], workload: WorkloadName, pods: Collection[NamespacedName]) -> Found:
@@ -313,14 +320,17 @@ def room(report: CapacityReport, resource: str, promised: Room) -> Found:
         share = 100 * usable.nano / whole.nano if whole.nano else 0.0
         margin, says = share - promised.number, f"{share:.1f} % left ({_text(usable)} of {_text(whole)})"
         if not whole.nano or 100 * usable.nano < promised.number * whole.nano:
-            return Found("broken", f"{says}, {promised} promised", round(margin, 1))
-        return Found("held", f"{says}, {margin:.1f} points more than promised", round(margin, 1))
+            return Found("broken", f"{says}, {promised} promised", round(margin, 1), needed=promised.number, unit="%")
+        says = f"{says}, {margin:.1f} points more than promised"
+        return Found("held", says, round(margin, 1), needed=promised.number, unit="%")
     least = parse(promised)
     more = Quantity(usable.nano - least.nano, usable.format)
     if more.nano < 0:
-        return Found("broken", f"{_text(usable)} left, {promised} promised", more.nano / NANO)
+        says = f"{_text(usable)} left, {promised} promised"
+        return Found("broken", says, more.nano / NANO, needed=least.nano / NANO, unit=resource)
     beside = f"{_text(more)} more than promised" if more.nano else "no more than promised"
-    return Found("held", f"{_text(usable)} left, {beside}", more.nano / NANO)
+    says = f"{_text(usable)} left, {beside}"
+    return Found("held", says, more.nano / NANO, needed=least.nano / NANO, unit=resource)
 
 
 def _text(quantity: Quantity) -> str:

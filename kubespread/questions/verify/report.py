@@ -37,6 +37,12 @@ class VerifiedClause(Report, frozen=True, kw_only=True):
     """How much more there is than is promised: pods, replicas, skew, percent points or an amount of a resource; below 0
     how much is lacking. Null where it is no number, or not known.
     """
+    needed: float | None = None
+    """What is promised as a number of ``unit``, with ``margin`` at least that: of ``spread`` at most, less ``margin``.
+    Null where it is no number, or not known.
+    """
+    unit: str = ""
+    """What ``needed`` and ``margin`` count: ``pods``, ``replicas``, ``skew``, ``%`` or a resource; empty where null."""
     step: str | None = None
     """What breaks it, or comes closest to it: ``losing zone a``; null where nothing has to happen."""
     remedy: str | None = None

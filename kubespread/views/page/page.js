@@ -264,7 +264,8 @@
         const states = isOff ? (isAwaited ? [] : ["gone"]) : [...(now.states.get(name) || []), ...(now.joined.has(name) ? ["joined"] : [])];
         const told = isAwaited ? "not there yet" : states.join(", ");
         write(cell.querySelector(".pods"), marks(count, now.old.get(name) || 0));
-        write(cell.querySelector(".state"), word(states));
+        const state = cell.querySelector(".state");
+        write(state, (isOff ? "" : state && state.dataset.word) || word(states));
         cell.title = `${name}: ${counted(count, start.dot)} at this step${told && `, ${told}`}`;
         cell.classList.toggle("off", isOff);
         cell.classList.toggle("closed", states.some(isClosing));

@@ -9,14 +9,15 @@ import gzip
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
-from kubespread.views.lines import cut_end
+from kubespread.views.lines import CUT
 from kubespread.views.sheet import ALWAYS, Drawn, Row, Table, is_numeric
+from kubespread.views.terminal import shared
 from kubespread.views.view import Bars, Listing, Tile, View, tables_of, with_nodes
 
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -37,6 +38,31 @@ def breakable(value: str) -> str:
     return " ".join(
         text(word) if len(word) <= _WHOLE else "<wbr>".join(map(text, _PARTS.split(word))) for word in value.split(" ")
     )
+
+
+_WORKLOAD = re.compile(r"([^/\s]+/)([A-Z][A-Za-z]*/)([^/\s]+)")
+
+
+def short_name(name: str, ends: tuple[str, str] = ("", "")) -> str:
+    """A name without the kind of a workload and without the ``ends`` that its neighbors have too: the style hides
+    them, and they are there for searches, links, and who copies the name.
+    """
+    if workload := _WORKLOAD.fullmatch(name):
+        namespace, kind, own = workload.groups()
+        return f"{breakable(namespace)}<i>{text(kind)}</i>{breakable(own)}"
+    start, end = ends
+    if not name.startswith(start) or not name.endswith(end) or len(name) <= len(start) + len(end):
+        return breakable(name)
+    before, after = (f'<i class="cut">{text(part)}</i>' if part else "" for part in ends)
+    return f"{before}{breakable(name[len(start) : len(name) - len(end)])}{after}"
+
+
+def _shared_ends(cells: Iterable[str]) -> tuple[str, str]:
+    """What all names of a column of names begin and end with, if any are long."""
+    names = list(dict.fromkeys(name for cell in cells for name in cell.split(", ") if name))
+    if max(map(len, names), default=0) <= _SHORT or any(" " in name for name in names):
+        return "", ""
+    return shared(names)
 
 
 def data(value: Any) -> str:
@@ -64,6 +90,8 @@ _SAID = 120
 """Letters of what a tile says."""
 _SHORT, _LONG = 16, 45
 """Letters of a cell that stays in one line, and of one with words that is narrower than what it says."""
+_ONE_LINE = 32
+"""Letters of a name that stays in one line."""
 _MOST_COLUMNS = 9
 """Of a table in letters of the usual size."""
 _MOST_PLAIN = 200_000
@@ -80,13 +108,19 @@ def answer(account: View) -> str:
 
 
 def _answer(account: View) -> str:
-    """The answer itself, what is looked for first in a row, and what the answer rests on."""
-    first, *rest = account.answer or [""]
-    others = "".join(f"<p>{text(line)}</p>" for line in rest)
+    """The answer itself, and what is looked for first in a row."""
     tiles = "".join(_tile(f"a{place}", tile) for place, tile in enumerate(account.tiles))
     row = f'<p class="moment" hidden></p><div class="tiles">{tiles}</div>' if tiles else ""
     doubts = "".join(f"<p><strong>{text(doubt)}</strong></p>" for doubt in account.doubts)
-    return f'<div class="answer {account.tone}">{doubts}<p class="first">{text(first)}</p>{row}{others}</div>'
+    first = text(next(iter(account.answer), ""))
+    return f'<div class="answer {account.tone}">{doubts}<p class="first">{first}</p>{row}</div>'
+
+
+def remarks(account: View) -> str:
+    """What the answer rests on; much of it would bury what comes below."""
+    first, more = ([f"<p>{text(line)}</p>" for line in part] for part in (account.answer[1:4], account.answer[4:]))
+    folded = f"<details><summary>and {len(more):,} more</summary>{''.join(more)}</details>" if more else ""
+    return f'<section class="remarks" aria-label="What it rests on">{"".join(first)}{folded}</section>' if first else ""
 
 
 def _tile(name: str, tile: Tile) -> str:
@@ -95,12 +129,17 @@ def _tile(name: str, tile: Tile) -> str:
     """
     inside = f"<b>{text(tile.value)}</b> <span>{text(tile.name)}</span>"
     if tile.says:
-        inside += f'<span class="says">{text(cut_end(tile.says, _SAID))}</span>'
+        inside += f'<span class="says">{text(_in_brief(tile.says))}</span>'
     if tile.views is not None:
         return f'<a class="tile {tile.tone}" href="#{name}">{inside}</a>'
     if tile.find:
         return f'<button type="button" class="tile {tile.tone}" data-find="{text(tile.find)}">{inside}</button>'
     return f'<div class="tile {tile.tone}">{inside}</div>'
+
+
+def _in_brief(said: str) -> str:
+    """Cut between words."""
+    return said if len(said) <= _SAID else f"{said[:_SAID].rpartition(' ')[0]} {CUT}"
 
 
 def answers(every: Sequence[Tile]) -> str:
@@ -122,13 +161,13 @@ def _one_of_several(name: str, view: View) -> str:
     every = [*tables_of(told), *([] if told.nodes is None else [told.nodes.table()])]
     closed = "".join(foldable(f"{name}t{number}", replace(table, is_detail=True)) for number, table in enumerate(every))
     whence = " · ".join(part for part in (told.title, told.provenance) if part)
-    return f'<p class="provenance">{text(whence)}</p>{_answer(told)}{closed}'
+    return f'<p class="provenance">{text(whence)}</p>{_answer(told)}{remarks(told)}{closed}'
 
 
-def facts(of: Mapping[str, str]) -> str:
-    """Names with what is said of them, without those of which nothing is."""
-    said = ((name, value) for name, value in of.items() if value)
-    pairs = "".join(f"<div><dt>{text(name)}</dt><dd>{breakable(value)}</dd></div>" for name, value in said)
+def facts(of: Mapping[str, str], commands: Collection[str]) -> str:
+    """Names with what is said of them, or what is typed for it, without those of which nothing is."""
+    said = ((name, command(value) if name in commands else breakable(value)) for name, value in of.items() if value)
+    pairs = "".join(f"<div><dt>{text(name)}</dt><dd>{value}</dd></div>" for name, value in said)
     return f"<section><h2>This answer</h2><dl>{pairs}</dl></section>" if pairs else ""
 
 
@@ -195,11 +234,12 @@ def foldable(name: str, table: Table, ids: str = "") -> str:
     left_out = f"the first {len(rows):,} rows; -o json has all" if len(rows) < len(table.rows) else ""
     head = "".join(f'<th scope="col">{breakable(title)}</th>' for title in table.header)
     # A class per column is much shorter than one per cell.
-    columns = zip(*(row.cells for row in rows), strict=True)
+    columns = list(zip(*(row.cells for row in rows), strict=True))
     numeric = "".join(f" n{place}" for place, cells in enumerate(columns, 1) if is_numeric(cells))
+    ends = [_shared_ends(cells) for cells in columns]
     body = [
         f"<tr{_attribute('id', f'{ids}{place}' if ids else '')}{_attribute('class', row.tone)}{_when(row)}>"
-        f"{_cells(row, table.commands)}</tr>"
+        f"{_cells(row, ends, table.commands)}</tr>"
         for place, row in enumerate(rows)
     ]
     most, at_first = (_MOST_OPEN, _AT_FIRST) if is_open else (MOST_LAID_OUT, 0)
@@ -207,8 +247,8 @@ def foldable(name: str, table: Table, ids: str = "") -> str:
     laid_out = "".join(shown) + (packed("".join(hidden)) if hidden else "")
     more = f'<p><button type="button" class="more">and {len(hidden):,} more</button></p>' if shown and hidden else ""
     size = " wide" if len(table.header) > _MOST_COLUMNS else ""
-    if any(len(row.cells[0]) > _SHORT for row in rows):
-        size += " named"
+    longest = max((len(row.cells[0]) - len("".join(ends[0])) for row in rows), default=0)
+    size += " named" if longest > _ONE_LINE else " lined"
     legends = "".join(f'<p class="legend">{text(legend)}</p>' for legend in (table.legend, left_out) if legend)
     in_the_end = sum(row.frames[1] is None for row in table.rows)
     number = f"{in_the_end:,}" if all(row.frames == ALWAYS for row in table.rows) else f"<span>{in_the_end:,}</span>"
@@ -229,21 +269,23 @@ def _when(row: Row) -> str:
     return f' data-since="{first}" data-until="{last}" data-off'
 
 
-def _cells(row: Row, commands: frozenset[int]) -> str:
+def _cells(row: Row, ends: Sequence[tuple[str, str]], commands: frozenset[int]) -> str:
     drawn = row.drawn or [None] * len(row.cells)
     return "".join(
-        _cell(value, look, is_name=not place, is_command=place in commands)
+        _cell(value, look, ends[place], is_name=not place, is_command=place in commands)
         for place, (value, look) in enumerate(zip(row.cells, drawn, strict=True))
     )
 
 
-def _cell(value: str, drawn: Drawn | None, *, is_name: bool, is_command: bool) -> str:
+def _cell(value: str, drawn: Drawn | None, ends: tuple[str, str], *, is_name: bool, is_command: bool) -> str:
     if is_command and value:
         return f'<td class="long">{command(value)}</td>'
-    style = "" if is_name or len(value) <= _SHORT else "text" if len(value) <= _LONG or " " not in value else "long"
+    names = ", ".join(short_name(name, ends) for name in value.split(", "))
+    length = len(value) - (value.count(", ") + 1) * len("".join(ends))
+    style = "" if is_name or length <= _SHORT else "text" if length <= _LONG or " " not in value else "long"
     if drawn is not None:
         style = f"f{round(drawn.percent / _STEP)} {drawn.tone}".rstrip()
-    return f"<td{_attribute('class', style)}>{breakable(value)}</td>"
+    return f"<td{_attribute('class', style)}>{names}</td>"
 
 
 def _attribute(name: str, value: str) -> str:

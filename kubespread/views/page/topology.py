@@ -52,6 +52,8 @@ class NodeMark(Struct, frozen=True):
     state: str
     """Of the node, in a word."""
     tooltip: str
+    word: str = ""
+    """What is written on it where it has no state."""
     is_awaited: bool = False
     """Whether it joins in a later step."""
 
@@ -66,6 +68,7 @@ def _marks(report: TopologyMap, account: View, joined: Sequence[str]) -> Mapping
     full the node is.
     """
     verdicts = {} if account.nodes is None else account.nodes.verdicts
+    words = {} if account.nodes is None else account.nodes.words
     tones = {} if account.nodes is None else {name: row.tone for name, row in account.nodes.rows.items()}
     judged, loaded, before = is_judged(account), tells_loads(account), pods_before(report, account)
     prefix, end = shared([*(node.name for node in report.nodes), *joined])
@@ -79,7 +82,9 @@ def _marks(report: TopologyMap, account: View, joined: Sequence[str]) -> Mapping
         tooltip = ", ".join(part for part in (verdicts.get(node.name, ""), *holds, states_in_full(node)) if part)
         old = pods if account.is_rollout else 0
         short = _short(node.name, prefix, end)
-        marks[node.name] = NodeMark(short, position, pods, old, tone, style, state_word(node), tooltip)
+        marks[node.name] = NodeMark(
+            short, position, pods, old, tone, style, state_word(node), tooltip, words.get(node.name, "")
+        )
     for position, name in enumerate(joined, len(report.nodes)):
         marks[name] = NodeMark(
             _short(name, prefix, end), position, before.get(name, 0), 0, "", "off", "", NOT_YET, is_awaited=True
@@ -230,9 +235,9 @@ def _node_cell(node: str, mark: NodeMark, is_first: bool, is_named: bool) -> str
     shown = pod_marks(mark.pods, mark.old, MOST_MARKS if is_named else 0)
     inside = f'<span class="pods">{shown}</span>'
     if is_named:
-        inside = (
-            f'<span class="name">{breakable(mark.name)}</span>{inside}<span class="state">{text(mark.state)}</span>'
-        )
+        word = f' data-word="{text(mark.word)}"' if mark.word else ""
+        name, state = breakable(mark.name), text(mark.word or mark.state)
+        inside = f'<span class="name">{name}</span>{inside}<span class="state"{word}>{state}</span>'
     return (
         f'<a class="node {mark.style}" href="#n{mark.position}" tabindex="{0 if is_first else -1}" '
         f'title="{text(f"{node}: {mark.tooltip}")}">{inside}</a>'

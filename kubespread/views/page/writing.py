@@ -17,7 +17,7 @@ from kubespread.questions.map.report import MapNode, TopologyMap, states_in_full
 from kubespread.reports.parts import ClusterReference, Provenance, release_phrase
 from kubespread.views.documents import Answer, document
 from kubespread.views.look import Tone
-from kubespread.views.page import bars, parts, topology
+from kubespread.views.page import bars, charts, parts, topology
 from kubespread.views.page.parts import embedded, foldable, shown, text
 from kubespread.views.page.topology import (
     NOT_YET,
@@ -170,7 +170,7 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
     is_about_nodes = account.frames or account.nodes is not None or isinstance(answer, TopologyMap)
     picture = Picture(drawn, account) if drawn is not None and is_about_nodes else None
     nodes = None if picture is None else NodeTable(picture.report, account, picture.joined)
-    every, origin = tables_over_time(account), _origin(answer)
+    every = tables_over_time(account)
     return Template(_resource("page.html")).substitute(
         policy=text(policy),
         title=text(account.title),
@@ -178,18 +178,19 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         css=css,
         script=script,
         tone=account.tone,
-        question="" if _COMMAND not in origin else f"<p>{parts.command(origin[_COMMAND])}</p>",
         answer=parts.answer(account),
+        charts=charts.charts(account.charts),
         first=parts.tables(every, first=True),
         listings=parts.listings(account.listings),
         sides=bars.sides(account.bars),
         picture="" if picture is None else _topology(picture),
+        remarks=parts.remarks(account),
         bars=bars.bars(account.bars),
         tables=parts.tables(every, first=False),
         answers=parts.answers(account.tiles),
         nodes="" if nodes is None else nodes.html(),
         beside=parts.beside(account.beside),
-        origin=parts.facts({name: value for name, value in origin.items() if name != _COMMAND}),
+        origin=parts.facts(_origin(answer), {_COMMAND}),
         report=embedded("report", document(answer)),
         frames=embedded("frames", shown([*map(_frame, account.frames)] if picture else [])),
         map=embedded("map", shown({} if picture is None or nodes is None else _start(picture, nodes))),

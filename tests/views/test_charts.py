@@ -1,0 +1,194 @@
+"""The picture of each answer that no map tells: its bars, what they are called, and what they say in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread.questions.audit.question import Audit
+from kubespread.views.page.charts import charts
+from kubespread.views.page.parts import foldable, short_name
+from kubespread.views.page.writing import write_page
+from kubespread.views.sheet import Row, Table
+from kubespread.views.view import Chart, ChartRow, view_of
+from tests.builders import hard, hosts, pod
+from tests.cli.support import FIXTURES
+
+EVERYDAY = FIXTURES / "cases" / "everyday"
+
+
+@cache
+def aws() -> kubespread.Snapshot:
+    return kubespread.load(EVERYDAY / "aws12.json.gz")
+
+
+@cache
+def blocked() -> kubespread.Snapshot:
+    return kubespread.load(FIXTURES / "clusters" / "upgrade-blocked.yaml")
+
+
+def verified() -> Any:
+    return kubespread.verify(kubespread.load(FIXTURES / "clusters" / "shop.yaml"), FIXTURES / "promises" / "shop.yaml")
+
+
+def fleet() -> Any:
+    lonely = kubespread.Snapshot.from_objects([*hosts("a"), pod("lonely", "n0")])
+    return kubespread.fleet([aws(), lonely], Audit())
+
+
+Bar = tuple[str, Sequence[tuple[str, float]], str]
+
+
+def bars(ask: Callable[[], Any]) -> list[Bar]:
+    answer = ask()
+    drawn = kubespread.topology_map(blocked()) if isinstance(answer, kubespread.UpgradeReport) else None
+    (chart,) = view_of(answer, drawn).charts
+    return [(str(row.name), [(str(tone), size) for tone, size in row.parts if size], row.says) for row in chart.rows]
+
+
+@pytest.mark.parametrize(
+    ("ask", "expected"),
+    [
+        (
+            lambda: kubespread.check(aws()),
+            [
+                ("payments/Deployment/fraud", [("bad", 1)], "1 error"),
+                ("shop/Deployment/promo", [("bad", 1)], "1 error"),
+                ("shop/Deployment/api", [("warn", 2)], "2 warnings"),
+                ("payments/Deployment/ledger", [("warn", 1)], "1 warning"),
+                ("shop/Deployment/web", [("warn", 1)], "1 warning"),
+            ],
+        ),
+        (
+            lambda: kubespread.pending(aws()),
+            [
+                ("3 of 4 fit; zone ≤ 1: 3 zones, minDomains 4", [("good", 4)], "4 pods; --set minDomains[zone]=3"),
+                ("needs 3.5 cpu on one node; most free on one: 2.29", [("good", 3)], "3 pods; --set cpu=1290m"),
+            ],
+        ),
+        (
+            lambda: kubespread.upgrade(blocked(), "pool=blue"),
+            [
+                (f"zone-{zone} {when}", [("", 1)], "1 old")
+                for zone in "abc"
+                for when in ("before", "at the fewest", "after")
+            ],
+        ),
+        (
+            lambda: kubespread.upgrade(blocked().edited("scale deploy/web=4"), "pool=blue"),
+            [
+                (f"zone-{zone} {when}", parts, says)
+                for zone in "abc"
+                for when, parts, says in (
+                    ("before", [("", 1)], "1 old"),
+                    ("at the fewest", [], "none"),
+                    ("after", [("good", 1)], "1 new"),
+                )
+            ],
+        ),
+    ],
+)
+def test_a_bar_for_each_row_the_worst_first(ask: Callable[[], Any], expected: Sequence[Bar]) -> None:
+    assert bars(ask) == expected
+
+
+def test_what_is_promised_what_is_held_and_the_margin_have_units() -> None:
+    (chart,) = view_of(verified()).charts
+    assert [(row.name, row.mark, row.says) for row in chart.rows] == [
+        ("web · back while silent, any zone", 9, "6 pods, promised 9 pods: -3 pods"),
+        ("api · drain never blocked", None, "broken"),
+        ("web · rollout 80%", 8, "7 pods, promised 8 pods: -1 pods"),
+        ("web · ready 6, any zone", 6, "6 pods, promised 6 pods: +0 pods"),
+        ("api · spread zone 1", 1, "0 skew, promised at most 1 skew: +1 skew"),
+        ("api · fits 1.5x", 5, "18 replicas, promised 5 replicas: +13 replicas"),
+        ("web · spread zone 1", 1, "0 skew, promised at most 1 skew: +1 skew"),
+        ("web · fits 1.5x", 14, "42 replicas, promised 14 replicas: +28 replicas"),
+        ("api · ready 2, any node after fail zone=a", 2, "2 pods, promised 2 pods: +0 pods"),
+        ("the cluster · room cpu 20%", 20, "68.8 %, promised 20 %: +48.8 %"),
+        ("the cluster · room memory 16Gi", 2**34, "45Gi, promised 16Gi: +29Gi"),
+    ]
+
+
+def test_a_fleet_shows_how_much_is_wrong_in_each_cluster() -> None:
+    (chart,) = view_of(fleet()).charts
+    assert [(row.parts, row.of, row.says) for row in chart.rows] == [
+        ([("bad", 6), ("good", 5)], 11, "no: 55% of 11 workloads"),
+        ([("good", 0), ("good", 1)], 1, "yes: 0 of 1 workloads"),
+    ]
+
+
+def test_capacity_says_in_which_zones_nodes_have_room_for_what_size() -> None:
+    report = kubespread.capacity(kubespread.load(EVERYDAY / "gke60.json.gz"))
+    table = next(each.table() for each in view_of(report).sheets if each.is_first)
+    assert [table.header, *(row.cells for row in table.rows)] == [
+        ["zone", "4 to 8 free", "8 to 16 free", "Nodes", "Closed"],
+        ["us-central1-a", "17", "0", "22", "5"],
+        ["us-central1-b", "17", "0", "21", "4"],
+        ["us-central1-c", "15", "2", "17", "0"],
+    ]
+
+
+def test_nodes_say_on_the_picture_whether_they_go_or_what_holds_them() -> None:
+    facts = view_of(kubespread.removable(aws())).nodes
+    assert facts is not None
+    assert sorted(facts.words.values()) == ["budget", *["can go"] * 8, *["goes"] * 3]
+    held = next(name for name, word in facts.words.items() if word == "budget")
+    assert {name: str(row.tone) for name, row in facts.rows.items() if row.tone == "bad"} == {held: "bad"}
+
+
+def test_the_picture_stands_between_the_answer_and_what_it_rests_on() -> None:
+    page = write_page(verified(), None)
+    parts = (
+        '<p class="first">',
+        '<section class="chart">',
+        '<section class="remarks"',
+        'id="t0"',
+        "<h2>This answer</h2>",
+    )
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
+
+
+def test_a_chart_of_many_rows_counts_those_it_leaves_out_and_has_no_more_than_its_width() -> None:
+    rows = [ChartRow(f"row {number}", [("bad", number), ("good", 20)], "", mark=5) for number in range(20)]  # type: ignore[list-item]  # tones are texts
+    drawn = charts([Chart("Many", rows, {}), Chart("None", [], {})])
+    assert (drawn.count("<svg"), drawn.count("and 8 more rows in the table below")) == (12, 1)
+    ends = [int(start) + int(width) for start, width in re.findall(r'x="(\d+)" width="(\d+)"', drawn)]
+    assert max(ends) <= 1000
+    assert "None" not in drawn
+
+
+@pytest.mark.parametrize(
+    ("name", "ends", "expected"),
+    [
+        ("shop/Deployment/web", ("", ""), "shop/<i>Deployment/</i>web"),
+        ("shop/web", ("", ""), "shop/web"),
+        ("ip-10-0-1-2.internal", ("ip-10-0-", ".internal"), '<i class="cut">ip-10-0-</i>1-2<i class="cut">.internal</i>'),
+        ("ip-10-0-.internal", ("ip-10-0-", ".internal"), "ip-10-0-.internal"),
+        ("<b>/Kind/<i>", ("", ""), "&lt;b&gt;/<i>Kind/</i>&lt;i&gt;"),
+    ],
+)  # fmt: skip
+def test_a_name_keeps_its_whole_text_and_shows_what_tells_it_apart(
+    name: str, ends: tuple[str, str], expected: str
+) -> None:
+    assert short_name(name, ends) == expected
+
+
+def test_names_of_a_column_lose_the_ends_that_all_of_them_share() -> None:
+    names = [f"ip-10-0-{number}.eu-west-1.compute.internal" for number in (14, 15)]
+    table = foldable("t0", Table("Nodes", ("Node", "Says"), [Row((name, "is full up to the brim")) for name in names]))
+    shown = re.findall(
+        r'<tr><td><i class="cut">ip-10-0-</i>(\d+)<i class="cut">[^<]*internal</i></td>', table.replace("<wbr>", "")
+    )
+    assert shown == ["14", "15"]
+
+
+def test_a_page_places_every_constraint_beside_its_bars() -> None:
+    snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("running", "n0")])
+    page = write_page(kubespread.explain(snapshot, pod(constraints=[hard("topology.kubernetes.io/zone")])), None)
+    assert page.index('<ul class="legend">') < page.index('<table class="bars"')
