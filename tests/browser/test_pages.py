@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -351,6 +351,44 @@ def test_rows_are_cards_on_a_phone(page: Page, tmp_path: Path) -> None:
     page.look(tmp_path / "blank.png", width=1280)
 
 
+EVERYDAY = kubespread.load(ROOT / "fixtures" / "cases" / "everyday" / "aws12.json.gz")
+AT_A_GLANCE: dict[str, Callable[[], Any]] = {
+    "capacity": lambda: kubespread.capacity(EVERYDAY),
+    "check": lambda: kubespread.check(EVERYDAY),
+    "explain": lambda: kubespread.explain(EVERYDAY, "deploy/promo", namespace="shop"),
+    "map": lambda: kubespread.topology_map(EVERYDAY),
+    "pending": lambda: kubespread.pending(EVERYDAY),
+    "plan": lambda: kubespread.plan(EVERYDAY.edited("drain zone=eu-west-1a")),
+    "removable": lambda: kubespread.removable(EVERYDAY),
+    "survive": lambda: kubespread.survive(EVERYDAY, ["zone"]),
+    "upgrade": lambda: kubespread.upgrade(EVERYDAY, "zone=eu-west-1a"),
+}
+
+
+@pytest.mark.parametrize("kind", AT_A_GLANCE)
+def test_a_phone_shows_the_answer_and_its_picture_without_scrolling(page: Page, kind: str, tmp_path: Path) -> None:
+    page.look(tmp_path / "blank.png", width=390)
+    shown(page, AT_A_GLANCE[kind](), kubespread.topology_map(EVERYDAY), tmp_path / "page.html")
+    first = "document.querySelector('.chart tbody tr, .topology .node, .rows tbody tr').getBoundingClientRect()"
+    assert page.run(f"[document.querySelector('.first').getBoundingClientRect().top < 180, {first}.bottom < 700]") == [
+        True,
+        True,
+    ]
+    page.look(tmp_path / "blank.png", width=1280)
+
+
+def test_names_of_nodes_take_one_line_each_and_are_whole_for_who_copies_them(page: Page, tmp_path: Path) -> None:
+    page.look(tmp_path / "blank.png", width=1440)
+    drawn = kubespread.topology_map(EVERYDAY)
+    shown(page, kubespread.explain(EVERYDAY, "deploy/promo", namespace="shop"), drawn, tmp_path / "page.html")
+    heights = "cells.map(cell => { const all = document.createRange(); all.selectNodeContents(cell); return all.getBoundingClientRect().height })"
+    cells = "const cells = Array.from(document.querySelectorAll('#nodes tbody td:first-child'))"
+    assert page.run(f"(() => {{ {cells}; return Math.max(...{heights}) }})()") < 30
+    names = page.run(f"(() => {{ {cells}; return cells.map(cell => cell.textContent) }})()")
+    assert sorted(names) == sorted(node.name for node in drawn.nodes)
+    page.look(tmp_path / "blank.png", width=1280)
+
+
 def test_hostile_names_run_nothing(page: Page, tmp_path: Path) -> None:
     snapshot = hostile_cluster()
     report = kubespread.simulate(snapshot, candidate(1), 1)
@@ -397,6 +435,12 @@ def test_printed_it_is_the_answer_without_what_needs_a_pointer(page: Page, tmp_p
     )
     names = [".answer", ".topology", ".bars", "#nodes table", "#said", "#theme", "#step", ".search", ".detail"]
     assert page.run(f"{json.dumps(names)}.map({visible})") == [True] * 5 + [False] * 4
+    # What is folded would be a heading without anything below it.
+    folded = "Array.from(document.querySelectorAll('details:not([open])')).filter(each => each.getClientRects().length)"
+    assert page.run(f"{folded}.length") == 0
+    heads = "Array.from(document.querySelectorAll('summary, section > h2, .legend'), each => getComputedStyle(each).breakAfter)"
+    assert set(page.run(heads)) == {"avoid"}
+    assert page.run("document.getElementById('said').textContent").startswith("3 of 3: ")
     assert base64.b64decode(page.call("Page.printToPDF", printBackground=True)["data"]).startswith(b"%PDF")
     page.call("Emulation.setEmulatedMedia", media="")
 

@@ -12,10 +12,10 @@ import pytest
 import kubespread
 from kubespread.questions.audit.question import Audit
 from kubespread.views.page.charts import charts
-from kubespread.views.page.parts import foldable, short_name
+from kubespread.views.page.parts import answer, foldable, said, short_name
 from kubespread.views.page.writing import write_page
 from kubespread.views.sheet import Row, Table
-from kubespread.views.view import Chart, ChartRow, view_of
+from kubespread.views.view import Chart, ChartRow, Tile, View, view_of
 from tests.builders import hard, hosts, pod
 from tests.cli.support import FIXTURES
 
@@ -45,9 +45,9 @@ Bar = tuple[str, Sequence[tuple[str, float]], str]
 
 
 def bars(ask: Callable[[], Any]) -> list[Bar]:
-    answer = ask()
-    drawn = kubespread.topology_map(blocked()) if isinstance(answer, kubespread.UpgradeReport) else None
-    (chart,) = view_of(answer, drawn).charts
+    report = ask()
+    drawn = kubespread.topology_map(blocked()) if isinstance(report, kubespread.UpgradeReport) else None
+    (chart,) = view_of(report, drawn).charts
     return [(str(row.name), [(str(tone), size) for tone, size in row.parts if size], row.says) for row in chart.rows]
 
 
@@ -168,7 +168,8 @@ def test_a_chart_of_many_rows_counts_those_it_leaves_out_and_has_no_more_than_it
     [
         ("shop/Deployment/web", ("", ""), "shop/<i>Deployment/</i>web"),
         ("shop/web", ("", ""), "shop/web"),
-        ("ip-10-0-1-2.internal", ("ip-10-0-", ".internal"), '<i class="cut">ip-10-0-</i>1-2<i class="cut">.internal</i>'),
+        ("ip-10-0-1-2.internal", ("ip-10-0-", ".internal"), '<i class="cut">ip-10-0-</i>1-2<i>.internal</i>'),
+        ("a.internal", ("", ".internal"), 'a<i class="cut">.internal</i>'),
         ("ip-10-0-.internal", ("ip-10-0-", ".internal"), "ip-10-0-.internal"),
         ("<b>/Kind/<i>", ("", ""), "&lt;b&gt;/<i>Kind/</i>&lt;i&gt;"),
     ],
@@ -179,12 +180,17 @@ def test_a_name_keeps_its_whole_text_and_shows_what_tells_it_apart(
     assert short_name(name, ends) == expected
 
 
+def test_names_in_a_sentence_are_shortened_too() -> None:
+    ends = ("ip-10-0-", ".internal")
+    told = said("fits: ip-10-0-1.internal, ip-10-0-2.internal and <1> more; not ip-10-0-3.internals", ends)
+    assert re.sub(r"<i[^>]*>[^<]*</i>", "…", told) == "fits: …1…, …2… and &lt;1&gt; more; not ip-10-0-3.internals"
+    assert said("a-1, a-2", ("a-", "")) == "a-1, a-2"
+
+
 def test_names_of_a_column_lose_the_ends_that_all_of_them_share() -> None:
     names = [f"ip-10-0-{number}.eu-west-1.compute.internal" for number in (14, 15)]
     table = foldable("t0", Table("Nodes", ("Node", "Says"), [Row((name, "is full up to the brim")) for name in names]))
-    shown = re.findall(
-        r'<tr><td><i class="cut">ip-10-0-</i>(\d+)<i class="cut">[^<]*internal</i></td>', table.replace("<wbr>", "")
-    )
+    shown = re.findall(r'<tr><td><i class="cut">ip-10-0-</i>(\d+)<i>[^<]*internal</i></td>', table.replace("<wbr>", ""))
     assert shown == ["14", "15"]
 
 
@@ -192,3 +198,11 @@ def test_a_page_places_every_constraint_beside_its_bars() -> None:
     snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("running", "n0")])
     page = write_page(kubespread.explain(snapshot, pod(constraints=[hard("topology.kubernetes.io/zone")])), None)
     assert page.index('<ul class="legend">') < page.index('<table class="bars"')
+
+
+def test_what_a_tile_says_is_cut_between_words() -> None:
+    says = "spread over zones unevenly, " * 6
+    tiles = [Tile("long", "1", says=says), Tile("short", "2", says="fine")]
+    html = answer(View(title="", provenance="", answer=["No"], tiles=tiles), ("", ""))
+    cut, short = re.findall(r'<span class="says">([^<]*)</span>', html)
+    assert (cut, short) == ("spread over zones unevenly, " * 4 + "spread …", "fine")

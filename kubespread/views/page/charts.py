@@ -48,6 +48,6 @@ def _row(row: ChartRow, whole: float) -> str:
         past += size
     if row.mark is not None:
         at = round(_WIDE * row.mark / whole)
-        drawn.append(f'<line class="limit" x1="{at}" x2="{at}" y1="0" y2="{_HIGH}"/>')
+        drawn += [f'<line class="{style}" x1="{at}" x2="{at}" y1="0" y2="{_HIGH}"/>' for style in ("under", "limit")]
     svg = f'<svg viewBox="0 0 {_WIDE} {_HIGH}" preserveAspectRatio="none" aria-hidden="true">{"".join(drawn)}</svg>'
     return f'<tr><th scope="row">{short_name(row.name)}</th><td>{svg}</td><td>{breakable(row.says)}</td></tr>'

@@ -338,6 +338,8 @@
     }
   };
 
+  addEventListener("beforeprint", () => document.querySelectorAll(".remarks details").forEach((each) => { each.open = true; }));
+
   const theme = byId("theme");
   theme.hidden = false;
   theme.addEventListener("click", () => {

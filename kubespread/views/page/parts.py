@@ -53,8 +53,19 @@ def short_name(name: str, ends: tuple[str, str] = ("", "")) -> str:
     start, end = ends
     if not name.startswith(start) or not name.endswith(end) or len(name) <= len(start) + len(end):
         return breakable(name)
-    before, after = (f'<i class="cut">{text(part)}</i>' if part else "" for part in ends)
+    before = f'<i class="cut">{text(start)}</i>' if start else ""
+    after = f"<i{_attribute('class', '' if start else 'cut')}>{text(end)}</i>" if end else ""
     return f"{before}{breakable(name[len(start) : len(name) - len(end)])}{after}"
+
+
+def said(line: str, ends: tuple[str, str]) -> str:
+    """A sentence with the names in it that have the ``ends`` shortened."""
+    start, end = ends
+    if len(start) + len(end) < _LEAST_SAVED:
+        return text(line)
+    names = re.compile(rf"({re.escape(start)}[\w.-]+?{re.escape(end)})(?![\w-]|\.\w)")
+    parts = names.split(line)
+    return "".join(short_name(part, ends) if place % 2 else text(part) for place, part in enumerate(parts))
 
 
 def _shared_ends(cells: Iterable[str]) -> tuple[str, str]:
@@ -90,6 +101,8 @@ _SAID = 120
 """Letters of what a tile says."""
 _SHORT, _LONG = 16, 45
 """Letters of a cell that stays in one line, and of one with words that is narrower than what it says."""
+_LEAST_SAVED = 6
+"""Letters that names in sentences share before they are shortened."""
 _ONE_LINE = 32
 """Letters of a name that stays in one line."""
 _MOST_COLUMNS = 9
@@ -103,22 +116,24 @@ _STEP = 5
 """Percent by which bars in cells differ: they are classes of the style, as a page may have no style of its own."""
 
 
-def answer(account: View) -> str:
-    return f'<section aria-label="Answer">{_answer(account)}</section>'
+def answer(account: View, ends: tuple[str, str]) -> str:
+    return f'<section aria-label="Answer">{_answer(account, ends)}</section>'
 
 
-def _answer(account: View) -> str:
-    """The answer itself, and what is looked for first in a row."""
+def _answer(account: View, ends: tuple[str, str] = ("", "")) -> str:
+    """The answer itself, and what is looked for first in a row; ``ends`` are those that all names of nodes share."""
     tiles = "".join(_tile(f"a{place}", tile) for place, tile in enumerate(account.tiles))
     row = f'<p class="moment" hidden></p><div class="tiles">{tiles}</div>' if tiles else ""
     doubts = "".join(f"<p><strong>{text(doubt)}</strong></p>" for doubt in account.doubts)
-    first = text(next(iter(account.answer), ""))
+    first = said(next(iter(account.answer), ""), ends)
     return f'<div class="answer {account.tone}">{doubts}<p class="first">{first}</p>{row}</div>'
 
 
-def remarks(account: View) -> str:
+def remarks(account: View, ends: tuple[str, str] = ("", "")) -> str:
     """What the answer rests on; much of it would bury what comes below."""
-    first, more = ([f"<p>{text(line)}</p>" for line in part] for part in (account.answer[1:4], account.answer[4:]))
+    first, more = (
+        [f"<p>{said(line, ends)}</p>" for line in part] for part in (account.answer[1:4], account.answer[4:])
+    )
     folded = f"<details><summary>and {len(more):,} more</summary>{''.join(more)}</details>" if more else ""
     return f'<section class="remarks" aria-label="What it rests on">{"".join(first)}{folded}</section>' if first else ""
 

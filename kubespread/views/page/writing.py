@@ -30,6 +30,7 @@ from kubespread.views.page.topology import (
     tells_loads,
 )
 from kubespread.views.sheet import NONE, Drawn, Row, Table
+from kubespread.views.terminal import shared
 from kubespread.views.view import Frame, View, tables_over_time, view_of, with_nodes
 from kubespread.wording import EMPTY, age, short_key
 
@@ -170,7 +171,12 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
     is_about_nodes = account.frames or account.nodes is not None or isinstance(answer, TopologyMap)
     picture = Picture(drawn, account) if drawn is not None and is_about_nodes else None
     nodes = None if picture is None else NodeTable(picture.report, account, picture.joined)
-    every = tables_over_time(account)
+    ends = shared([node.name for node in drawn.nodes]) if drawn is not None else ("", "")
+    every, remarks = tables_over_time(account), parts.remarks(account, ends)
+    # Tables that answer at a glance are the picture of an answer that has no other.
+    is_drawn = (
+        picture is not None or any(chart.rows for chart in account.charts) or any(bar.is_beside for bar in account.bars)
+    )
     return Template(_resource("page.html")).substitute(
         policy=text(policy),
         title=text(account.title),
@@ -178,13 +184,14 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         css=css,
         script=script,
         tone=account.tone,
-        answer=parts.answer(account),
+        answer=parts.answer(account, ends),
         charts=charts.charts(account.charts),
         first=parts.tables(every, first=True),
         listings=parts.listings(account.listings),
         sides=bars.sides(account.bars),
         picture="" if picture is None else _topology(picture),
-        remarks=parts.remarks(account),
+        remarks_before=remarks if is_drawn else "",
+        remarks_after="" if is_drawn else remarks,
         bars=bars.bars(account.bars),
         tables=parts.tables(every, first=False),
         answers=parts.answers(account.tiles),
