@@ -123,6 +123,7 @@ def _cut(line: Line, width: int, most: int) -> Sequence[Line]:
         return [line]
     lines = [*wrapped(line, width, line.hanging)]
     if len(lines) > most:
-        *lines, last = islice(wrapped(line, width - len(CUT), line.hanging), most)
-        lines.append([*last, Cell(CUT)])
+        cut = f" {CUT}"
+        *lines, [*last, end] = islice(wrapped(line, width - len(cut), line.hanging), most)
+        lines.append([*last, Cell(f"{end.text.rstrip()}{cut}", end.tone)])
     return lines

@@ -26,8 +26,12 @@ def width_of(text: str) -> int:
 
 
 def cut_end(text: str, width: int) -> str:
-    """The beginning of ``text``, in at most ``width`` columns."""
-    return text if width_of(text) <= width else _start(text, width - 1) + CUT
+    """The beginning of ``text``, in at most ``width`` columns, between two words unless that leaves less than half."""
+    if width_of(text) <= width:
+        return text
+    start, words = _start(text, width - 1), _start(text, max(0, width - 2))
+    words = words if text[len(words)].isspace() else words.rpartition(" ")[0]
+    return (start if len(words) * 2 < len(start) else f"{words.rstrip()} ") + CUT
 
 
 def cut_middle(text: str, width: int, beginning: int | None = None) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 import kubespread
 from kubespread import ClusterSide, Snapshot
@@ -16,7 +18,7 @@ from kubespread.questions.registry import QUESTIONS, question
 from kubespread.reports.parts import QuestionReport
 from tests.cli.support import FIXTURES, run
 from tests.questions.clouds import CLOUDS, ZONE, cluster
-from tests.views.first_screens import height, lacking
+from tests.views.first_screens import SIZES, height, lacking
 
 WEB: Mapping[str, Any] = {"namespace": "shop"}
 ANSWERS: Mapping[str, Callable[[Snapshot, str], Any]] = {
@@ -64,6 +66,21 @@ def _typed(commands: Iterable[str], path: str) -> Iterator[list[str]]:
     node = kubespread.load(path).nodes[0].metadata
     for command in commands:
         yield command.replace("NODE", node.name).replace("IN_ZONE", f"{ZONE}={node.labels[ZONE]}").split()
+
+
+ONE_WORD = re.compile(r"[a-z]{3,}…$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_no_word_is_cut_where_a_line_ends(cloud: str, size: tuple[int, int], tmp_path: Path) -> None:
+    path, (columns, rows) = _dump(tmp_path, cloud), size
+    asked = ("audit -A", "survive -A", "survive -A --key hostname", "check -A", "pending -A", "removable", "report -A")
+    for words in (command.split() for command in asked):
+        out = run(*words, "-S", path, "--color", "never", terminal=columns, rows=rows).out
+        table = [line for line in out.splitlines() if not line.startswith(("next: ", "  kubespread"))]
+        assert [line for line in table if ONE_WORD.search(line)] == [], words
+        assert [line for line in table if cell_len(line) > columns and "kubespread " not in line] == [], words
 
 
 PROMISES = """\
