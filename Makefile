@@ -5,7 +5,7 @@ BIN := .venv/bin
 # The slow targets are scripts that take uv and pre-commit from the .venv.
 SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: demo test lint fuzz properties bench counts docs screens release-data sources record shrink licenses clean
+.PHONY: demo test lint fuzz properties bench counts docs screens recording release-data sources record shrink licenses clean
 .PHONY: binary dist lowest newest pythons coverage hooks lock
 .DEFAULT_GOAL := test
 
@@ -55,6 +55,10 @@ shrink: .venv/record
 # Every screen that is kept, to be looked at in what git diff shows.
 screens: .venv/dev
 	$(BIN)/python -m tests.views
+
+# The pictures of `kubespread serve`, by a Chromium that is installed.
+recording: .venv/dev
+	$(BIN)/python -m tests.browser.recording docs/pictures
 
 docs: .venv/installed
 	$(BIN)/python -m docs.generators

@@ -24,6 +24,7 @@ from bench.preempting import preempting
 from bench.queueing import queueing
 from bench.rendering import rendering
 from bench.reporting import reporting
+from bench.serving import serving
 from bench.single_file import single_file
 from bench.starting import starting
 from bench.surviving import surviving
@@ -36,6 +37,7 @@ ROWS = {
     "devices": taking_devices,
     "queue": queueing,
     "claims": claiming,
+    "serving": serving,
     "preemption": preempting,
     "render": rendering,
     "survive": surviving,

@@ -35,9 +35,14 @@ def _shown(char: str) -> str:
     return char if char in "\n\t" else escaped(char)
 
 
+_ASCII = bytes(range(0x80))
+
+
 def json_escaped(text: str) -> str:
     """A JSON text, in which every line break is layout, with its strings escaped as JSON does it."""
-    if (text.isascii() and "\x7f" not in text) or text.replace("\n", "").isprintable():
+    data = text.encode("utf-8", "surrogatepass")
+    # Of megabytes few are no ASCII, and JSON has control characters of ASCII as escapes, but for the last one.
+    if b"\x7f" not in data and data.translate(None, _ASCII).decode("utf-8", "surrogatepass").isprintable():
         return text
     return "\n".join(line if line.isprintable() else "".join(map(_json_character, line)) for line in text.split("\n"))
 

@@ -51,7 +51,9 @@ def with_manifest_objects(
             notes.append(f"taken to be in the cluster, since {manifest.file} brings it: {listed}")
     _check_amounts(snapshot.objects)
     quotas = with_usage(snapshot.objects.of(ResourceQuota), snapshot.pods)
-    return replace(snapshot, objects=snapshot.objects.with_all(ResourceQuota, quotas)), tuple(notes)
+    objects = snapshot.objects.with_all(ResourceQuota, quotas)
+    # What is known of a snapshot stays known where nothing is added to it.
+    return snapshot if objects == snapshot.objects else replace(snapshot, objects=objects), tuple(notes)
 
 
 def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:

@@ -368,13 +368,18 @@ def growth_gaps(candidates: Iterable[Candidate], snapshot: Snapshot) -> Iterator
     deployments = [candidate.object for candidate in candidates if isinstance(candidate.object, Deployment)]
     if not deployments or snapshot.objects.knows(ReplicaSet):
         return
-    # Per namespace the labels of pods that ReplicaSets control, those that pods share once.
+    labels = snapshot.known.once("labels", lambda: _labels_of_replicas(snapshot))
+    if any(_selects_any(deployment, labels.get(deployment.metadata.namespace, {})) for deployment in deployments):
+        yield from snapshot.objects.gap(ReplicaSet, "replicas that run already are not recognized")
+
+
+def _labels_of_replicas(snapshot: Snapshot) -> dict[str, dict[int, Mapping[str, str]]]:
+    """Per namespace the labels of pods that ReplicaSets control, those that pods share once."""
     labels: dict[str, dict[int, Mapping[str, str]]] = {}
     for pod in snapshot.pods:
         if (owner := controller_of(pod)) is not None and owner.kind == "ReplicaSet":
             labels.setdefault(pod.metadata.namespace, {})[id(pod.metadata.labels)] = pod.metadata.labels
-    if any(_selects_any(deployment, labels.get(deployment.metadata.namespace, {})) for deployment in deployments):
-        yield from snapshot.objects.gap(ReplicaSet, "replicas that run already are not recognized")
+    return labels
 
 
 def _selects_any(deployment: Deployment, labels: Mapping[int, Mapping[str, str]]) -> bool:
@@ -389,14 +394,15 @@ def _selects_any(deployment: Deployment, labels: Mapping[int, Mapping[str, str]]
 
 
 def growths(
-    candidates: Iterable[Candidate], desired: Desired, snapshot: Snapshot, running: Iterable[Pod]
+    candidates: Iterable[Candidate], desired: Desired, snapshot: Snapshot, running: Sequence[Pod]
 ) -> list[Growth]:
     """How each candidate's workload grows; quotas are charged in the order given.
 
     ``running`` are the pods on nodes. Raises UsageError if a workload would not grow.
     """
-    on_nodes = PodsByController(running)
-    waiting = PodsByController(pod for pod in snapshot.pods if not pod.spec.node_name and is_active(pod))
+    # Of one snapshot these are the same pods each time.
+    _, on_nodes = snapshot.known.once(("running", id(running)), lambda: (running, PodsByController(running)))
+    waiting = waiting_pods(snapshot)
     quotas: Quotas = snapshot.objects.of(ResourceQuota) if desired.counts_quotas else ()
     grown = []
     for candidate in candidates:
@@ -412,6 +418,13 @@ def growths(
             quotas = charged(quotas, candidate.pod, growth.count)
         grown.append(growth)
     return grown
+
+
+def waiting_pods(snapshot: Snapshot) -> PodsByController:
+    """Those that have no node."""
+    return snapshot.known.once(
+        "waiting", lambda: PodsByController(pod for pod in snapshot.pods if not pod.spec.node_name and is_active(pod))
+    )
 
 
 def _replicas(candidate: Candidate, pods: PodsByController, snapshot: Snapshot) -> list[Pod]:

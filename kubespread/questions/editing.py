@@ -13,6 +13,7 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.scheduler import Scheduler
+from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.files.reader import load as load_files
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kubespread.snapshot.live.kubeconfig import Access
     from kubespread.world.events.world import World
     from kubespread.world.store.happenings import Happenings
+    from kubespread.world.store.store import Start
 
 
 def edited(
@@ -33,8 +35,22 @@ def edited(
     """
     if not snapshot.edits:
         return snapshot, tuple(scheduler.notes(snapshot.origin))
+
+    def made() -> tuple[Snapshot, tuple[str, ...]]:
+        return _edited(snapshot, scheduler, namespace, preempts=preempts)
+
+    # A file may be another one by the next question.
+    reads_file = any(isinstance(edit, AddNode) and edit.manifest is not None for edit in snapshot.edits)
+    is_kept = scheduler.config is None and not reads_file
+    key = ("edited", tuple(map(str, snapshot.edits)), scheduler, namespace, preempts)
+    return snapshot.known.once(key, made) if is_kept else made()
+
+
+def _edited(
+    snapshot: Snapshot, scheduler: Scheduler, namespace: str | None, *, preempts: bool
+) -> tuple[Snapshot, tuple[str, ...]]:
     # A world with its controllers costs a tenth of a small question, and few questions edit anything.
-    from kubespread.questions.worlds import as_snapshot, world_of
+    from kubespread.questions.worlds import as_snapshot, start_of, world_of
     from kubespread.world.reporting.happenings import NO_TIME
 
     world = world_of(snapshot, scheduler, preempts=preempts)
@@ -49,7 +65,7 @@ def edited(
     if has_happened:
         notes.append(NO_TIME)
     else:
-        after = replace(after, pods=tuple(_as_listed(after.pods, snapshot.pods)))
+        after = replace(after, pods=tuple(_as_listed(after.pods, start_of(snapshot, world.surroundings.version))))
     made = "; ".join(map(str, snapshot.edits))
     before = snapshot.origin
     # It must not pass for the cluster as it was.
@@ -77,15 +93,19 @@ def played(world: World, edits: Iterable[Edit], namespace: str) -> Iterator[tupl
         yield notes, world.next_step()
 
 
-def _as_listed(pods: Iterable[Pod], listed: Iterable[Pod]) -> Iterator[Pod]:
+def _as_listed(pods: Iterable[Pod], start: Start) -> Iterator[Pod]:
     """The pods without the readiness assumed for those that do not report it: the next reader assumes it again."""
-    from kubespread.world.store.pod_book import key_of, readiness_known, taken_to_be_ready
+    from kubespread.world.store.pod_book import key_of
 
-    unknown = {key_of(pod): pod for pod in listed if not readiness_known(pod)}
+    if not start.listed:
+        yield from pods
+        return
+    ready = {key_of(pod): pod for pod in start.pods if id(pod) in start.listed}
     for pod in pods:
-        was = unknown.get(key_of(pod))
-        is_assumed = was is not None and pod.status == taken_to_be_ready(was).status
-        yield msgspec.structs.replace(pod, status=was.status) if was is not None and is_assumed else pod
+        was = start.listed.get(id(pod))
+        if was is None and (taken := ready.get(key_of(pod))) is not None and pod.status == taken.status:
+            was = msgspec.structs.replace(pod, status=start.listed[id(taken)].status)
+        yield pod if was is None else was
 
 
 def _beyond(edit: Edit, world: World, namespace: str) -> Iterator[str]:

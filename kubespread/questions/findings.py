@@ -46,7 +46,7 @@ A = TypeVar("A")
 
 def in_view_of(snapshot: Snapshot, answer: A) -> A:
     """A report, or several, with those of the snapshot's findings that it rests on."""
-    findings = tuple(findings_of(snapshot))
+    findings = snapshot.known.once("findings", lambda: tuple(findings_of(snapshot)))
     if not findings:
         return answer
     viewed: Any = (

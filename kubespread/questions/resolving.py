@@ -16,9 +16,11 @@ from kubespread.candidate.sources import Choosing, PodGiven, Source, namespace_n
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.versions import KubeVersion
+from kubespread.questions.columns import cluster_of
 from kubespread.questions.editing import edited
 from kubespread.questions.remedies.change import Revise, Revised
 from kubespread.questions.scheduler import Scheduler
@@ -79,6 +81,7 @@ def resolve(
     default_namespace = choosing.namespace or own_namespace
     read = read_sources(pods, snapshot, choosing, default_namespace)
     chosen = read.chosen(choosing, default_namespace)
+    before = snapshot
     snapshot, notes = with_manifest_objects(snapshot, read.manifests, default_namespace)
     surroundings = Surroundings(
         snapshot.objects, version, choosing.name, choosing.namespace, own_namespace,
@@ -97,22 +100,32 @@ def resolve(
     candidates = _taken(chosen, candidate, read.errors, on_refused)
     names = [taken.pod.spec.scheduler_name for taken in candidates]
     profile_of = {name: scheduler.profile_for(name, version) for name in dict.fromkeys(names)}
-    pods_left = as_counted(snapshot.pods, version)
-    for taken in candidates:
-        pods_left = others(pods_left, taken)
     companions = [companion for taken in candidates for companion in taken.companions]
     return Resolved(
         snapshot,
         version,
         candidates,
         [profile_of[name] for name in names],
-        Cluster.of(snapshot.nodes, pods_left, with_companions(snapshot.objects, companions)),
+        _cluster(before, snapshot, version, candidates, with_companions(snapshot.objects, companions)),
         (*scheduler.source_gaps(snapshot.origin), *read.gaps),
         lambda further: candidate(
             chosen[0], replace(surroundings, settings=(*surroundings.settings, *parse_settings(further)))
         ),
         chosen[0],
     )
+
+
+def _cluster(
+    before: Snapshot, snapshot: Snapshot, version: KubeVersion, candidates: Sequence[Candidate], objects: ClusterObjects
+) -> Cluster:
+    """Without the candidates that are among its pods; ``before`` is without what manifests bring along."""
+    if snapshot.nodes is before.nodes and not any(candidate.is_stored for candidate in candidates):
+        cluster = cluster_of(before, version)
+        return cluster if objects == before.objects else cluster.with_objects(objects)
+    pods_left = as_counted(snapshot.pods, version)
+    for candidate in candidates:
+        pods_left = others(pods_left, candidate)
+    return Cluster.of(snapshot.nodes, pods_left, objects)
 
 
 def _spreading(snapshot: Snapshot) -> list[Spread]:

@@ -18,12 +18,13 @@ from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicationCon
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_groups import group_name, has_gangs
 from kubespread.kube.time import instant
+from kubespread.kube.versions import KubeVersion
 from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
 from kubespread.world.store.owners import Made, name_of
-from kubespread.world.store.store import Surroundings
+from kubespread.world.store.store import Start, Surroundings
 from kubespread.world.store.waiting import Scheduled
 
 _LONG_AGO = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
@@ -67,20 +68,29 @@ def world_of(
         world.assume(made.admission_gaps)
         return Made(made.pod, made.companions)
 
-    pods = as_counted(snapshot.pods, version)
+    start = start_of(snapshot, version)
     surroundings = Surroundings(
         scheduler_of,
         making,
-        _time(snapshot),
+        snapshot.known.once("time", lambda: _time(snapshot)),
         version,
         preempts,
         admission=scheduler.admission_plugins(),
         assumed={} if assumed is None else assumed,
     )
-    world = World(snapshot.nodes, pods, snapshot.objects, surroundings)
-    if has_gangs(version) and any(group_name(pod, version) is not None for pod in pods):
+    world = World(start, surroundings)
+    if has_gangs(version) and snapshot.known.once(
+        ("groups", str(version)), lambda: any(group_name(pod, version) is not None for pod in start.pods)
+    ):
         world.assume(["pods of a group are placed one at a time, not all or none of the group"])
     return world
+
+
+def start_of(snapshot: Snapshot, version: KubeVersion) -> Start:
+    """What worlds of ``snapshot`` begin with, whose pods are as a scheduler of this release counts them."""
+    return snapshot.known.once(
+        ("start", str(version)), lambda: Start.of(snapshot.nodes, as_counted(snapshot.pods, version), snapshot.objects)
+    )
 
 
 def as_snapshot(world: World, snapshot: Snapshot) -> Snapshot:

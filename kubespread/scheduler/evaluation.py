@@ -206,11 +206,27 @@ class Evaluation:
             return UNJUDGED
         if not self.included[node]:
             return self._excluded
-        return next(iter(_rejections(self.verdicts, node)), SUCCESS)
+        if self.feasible[node]:
+            return SUCCESS
+        for name, judged in self.verdicts.items():
+            if (status := judged.status(node)).code is not Code.SUCCESS:
+                return Status(status.code, status.reasons, name)
+        return SUCCESS
 
     def rejections(self, node: int) -> list[Status]:
         """Every filter plugin that, asked alone, rejects one node, in profile order; disabled ones come last."""
-        return _rejections(self.alone, node)
+        return self._rejections.get(node, [])
+
+    @cached_property
+    def _rejections(self) -> Mapping[int, list[Status]]:
+        rejections: dict[int, list[Status]] = {}
+        for name, judged in self.alone.items():
+            named = [Status(status.code, status.reasons, name) for status in judged.table]
+            rejected = np.flatnonzero(judged.rows)
+            for node, row in zip(rejected.tolist(), judged.rows[rejected].tolist(), strict=True):
+                if (status := named[row - 1]).code is not Code.SUCCESS:
+                    rejections.setdefault(node, []).append(status)
+        return rejections
 
     def causes(self) -> Mapping[str, Mapping[int, Causes]]:
         """By plugin and node, the data behind those of `rejections` that have any.
@@ -285,11 +301,6 @@ def _error_of(verdicts: Mapping[str, Verdicts], included: Mask) -> str | None:
                 return status.reasons[0]
         reached = reached & judged.passes
     return None
-
-
-def _rejections(verdicts: Mapping[str, Verdicts], node: int) -> list[Status]:
-    judged = ((name, judgment.status(node)) for name, judgment in verdicts.items())
-    return [Status(status.code, status.reasons, name) for name, status in judged if status.code is not Code.SUCCESS]
 
 
 def invalid_score(scores: Mapping[str, PluginScore], feasible: Mask) -> str | None:

@@ -17,6 +17,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from importlib.resources import files
 from math import inf
@@ -26,6 +27,8 @@ import msgspec
 
 from kubespread.assistants.server import Turn, tools
 from kubespread.errors import KubespreadError, ManifestError, UsageError
+from kubespread.questions.columns import cluster_of
+from kubespread.questions.worlds import start_of
 from kubespread.redaction import masked
 from kubespread.serving import openapi
 from kubespread.serving.asking import Asking, Told
@@ -34,6 +37,7 @@ from kubespread.views.page.writing import sources
 
 if TYPE_CHECKING:
     from kubespread.questions.scheduler import Scheduler
+    from kubespread.snapshot.snapshot import Snapshot
 
 _MISSING = "kubespread serve needs a package that is not installed: pip install 'kubespread[serve]'"
 HOST = "127.0.0.1"
@@ -348,6 +352,7 @@ def serve(cluster: Followed, scheduler: Scheduler, port: int, on_ready: Callable
     # Its threads may be in the middle of an answer: none of them keeps the program from exiting.
     running = threading.Thread(target=partial(server.run, [listening]), daemon=True)
     running.start()
+    threading.Thread(target=_get_ready, args=(cluster.snapshot(), scheduler), daemon=True).start()
     on_ready(f"http://{HOST}:{port}/#token={token}")
     try:
         while running.is_alive():
@@ -356,6 +361,15 @@ def serve(cluster: Followed, scheduler: Scheduler, port: int, on_ready: Callable
         server.should_exit = True
         running.join(_TO_END)
         raise
+
+
+def _get_ready(snapshot: Snapshot, scheduler: Scheduler) -> None:
+    """Make what every question goes on from, before the first one is asked."""
+    with Turn(inf), suppress(KubespreadError):
+        version = scheduler.release(snapshot.origin.release)
+        cluster_of(snapshot, version)
+        start_of(snapshot, version)
+        gc.freeze()
 
 
 _TO_END = 0.5

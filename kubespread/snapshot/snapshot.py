@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from operator import is_
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
@@ -52,6 +53,7 @@ _TAKEN_AS_NONE = "the cluster is taken to have none, since its priority classes 
 _CONTAINER = b'"container'
 
 
+T = TypeVar("T")
 Doubt = Literal["truncated", "clusters", "times", "errors"]
 """A list that ends before its last object; an object that came with several UIDs; sources of different hours; errors in
 the place of objects.
@@ -94,6 +96,33 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
         return self.server_version or (f"v1.{minor}" if minor is not None else self.kubelet_version)
 
 
+_MOST_KNOWN = 32
+"""Results that are kept of one snapshot: those that were needed last."""
+
+
+class Known:
+    """What was found out about the objects of one snapshot, which need not be worked out again for the same ones."""
+
+    def __init__(self, *objects: object) -> None:
+        self._objects = objects
+        self._results: dict[Hashable, Any] = {}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Elsewhere it is found out again.
+        return Known, ()
+
+    def is_about(self, *objects: object) -> bool:
+        return len(objects) == len(self._objects) and all(map(is_, objects, self._objects))
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` returns, which follows from the snapshot's objects and ``key`` alone, and changes no more."""
+        result: T = self._results.pop(key) if key in self._results else make()
+        self._results[key] = result
+        for oldest in [*self._results][:-_MOST_KNOWN]:
+            self._results.pop(oldest, None)
+        return result
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The objects of one cluster at one moment: nodes in the order they were listed, all others by namespace and
@@ -113,6 +142,12 @@ class Snapshot:
     edits: tuple[Edit, ...] = ()
     """What is changed in it, in this order, before a question about it is answered; the objects above are without it.
     """
+    known: Known = field(default_factory=Known, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        objects = self.nodes, self.pods, self.objects, self.origin
+        if not self.known.is_about(*objects):
+            object.__setattr__(self, "known", Known(*objects))
 
     def edited(self, *edits: str | Edit) -> Snapshot:
         """This cluster with ``edits`` to be made before a question, after those it already has.

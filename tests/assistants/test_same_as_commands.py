@@ -1,4 +1,6 @@
-"""A tool answers what its command answers: the same question, with any of its options, gives the same report."""
+"""A tool answers what its command answers, and so does a server: the same question, with any of its options, gives the
+same report.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,7 @@ from kubespread.snapshot.edits.nodes import DRAIN_FLAGS
 from kubespread.snapshot.edits.registry import EDITS
 from tests.cli.option_samples import SAMPLES, ZONE, written
 from tests.cli.support import run
+from tests.serving.asgi import ASKING, app_of, call
 
 Asked = tuple[str, dict[str, Any]]
 """What is typed, and what is passed; files are passed as their text."""
@@ -87,7 +90,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def answers(directory: Path, name: str, asked: Sequence[Asked]) -> Sequence[Any]:
-    """The command's, and the tool's; None for what is refused, in words of their own."""
+    """The command's, the tool's and the server's; None for what is refused, in words of their own."""
     typed, passed = together(asked)
     arguments = {
         AFTER.get(argument, argument) if name == "compare" else argument: (directory / value).read_text()
@@ -104,11 +107,14 @@ def answers(directory: Path, name: str, asked: Sequence[Asked]) -> Sequence[Any]
         report = tools()[name].call(snapshot, kubespread.Scheduler(), {**arguments, "limit": 10**6})
     except kubespread.UsageError:
         report = None
+    answer = call(app_of(snapshot), f"/ask/{name}", ASKING, arguments)
+    assert answer.status in (200, 400), answer.text
+    served = answer.data if answer.status == 200 else None
     # What is passed as text has no file's name.
     said = json.loads(printed.replace(passed.get("manifest", "manifest"), "manifest") or "null")
     return [
         answer and {field: value for field, value in answer.items() if field not in ("provenance", "file")}
-        for answer in (said, report)
+        for answer in (said, report, served)
     ]
 
 
@@ -132,8 +138,8 @@ def test_every_option_of_a_tool_means_what_it_means_to_its_command(directory: Pa
 def ask_in_parts(directory: Path, name: str, parts: Sequence[Asked]) -> None:
     """About the first subject that takes all of ``parts`` together, or else half of them at a time."""
     for subject in SUBJECTS[name] if parts else ():
-        said, report = answers(directory, name, [subject, *parts])
-        assert said == report, parts
+        said, report, served = answers(directory, name, [subject, *parts])
+        assert said == report == served, parts
         if said is not None:
             return
     if len(parts) == 1:
@@ -162,13 +168,13 @@ def test_what_has_no_effect_is_refused(directory: Path, name: str, passed: dict[
 
 @settings(max_examples=8)
 @given(data=st.data(), name=st.sampled_from([*QUESTIONS]))
-def test_a_tool_reports_what_its_command_reports(directory: Path, data: st.DataObject, name: str) -> None:
+def test_a_tool_and_a_server_report_what_the_command_reports(directory: Path, data: st.DataObject, name: str) -> None:
     subject = data.draw(st.sampled_from(SUBJECTS[name]))
     more = st.lists(
         st.sampled_from([*options(name)]), min_size=1, max_size=2, unique_by=lambda each: each[0].split()[0]
     )
-    said, report = answers(directory, name, [subject, *data.draw(more)])
-    assert said == report
+    said, report, served = answers(directory, name, [subject, *data.draw(more)])
+    assert said == report == served
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

@@ -34,6 +34,7 @@ class Page:
         self._reader, self._writer = reader, writer
         self._buffer, self._number = b"", 0
         self._session: str | None = None
+        self._site = "file:"
         self.problems: list[str] = []
         """Console errors and warnings, uncaught exceptions, refused content and requests for anything but the page."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -74,19 +75,50 @@ class Page:
             self.problems.append(json.dumps(told["args"]))
         elif what == "Log.entryAdded" and told["entry"]["level"] in ("error", "warning"):
             self.problems.append(told["entry"]["text"])
-        elif what == "Network.requestWillBeSent" and not told["request"]["url"].startswith(("file:", "about:")):
+        elif what == "Network.requestWillBeSent" and not told["request"]["url"].startswith(
+            (self._site, "about:", "blob:")
+        ):
             self.problems.append(f"request for {told['request']['url']}")
 
     def open(self, file: Path) -> float:
         """Show ``file`` until its script has run and it is painted; how many seconds that took."""
-        start = time.monotonic()
-        self.call("Page.navigate", url=file.as_uri())
-        ready = "document.readyState === 'complete' && document.documentElement.dataset.ready === 'true'"
-        while not self.run(ready):
-            assert time.monotonic() - start < _TIMEOUT, f"{file} does not get ready: {self.problems}"
-            time.sleep(0.01)
+        return self.visit(file.as_uri(), "file:")
+
+    def visit(self, url: str, site: str) -> float:
+        """The same for a page at ``url``, which may request what begins with ``site``."""
+        start, self._site = time.monotonic(), site
+        self.call("Page.navigate", url=url)
+        self.wait("document.readyState === 'complete' && document.documentElement?.dataset.ready === 'true'")
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
         return time.monotonic() - start
+
+    def wait(self, condition: str) -> None:
+        """Until ``condition`` is true in the page."""
+        start = time.monotonic()
+        while not self.run(condition):
+            assert time.monotonic() - start < _TIMEOUT, f"not {condition}: {self.problems}"
+            time.sleep(0.01)
+
+    def drag(self, element: str, by: int) -> None:
+        """Drag the handle of the slider that ``element`` selects by so many pixels, as a mouse does."""
+        x, y = self.run(
+            f"(() => {{ const slider = document.querySelector({json.dumps(element)}); slider.scrollIntoView({{block: 'center'}});"
+            "const box = slider.getBoundingClientRect(); const part = (slider.value - slider.min) / (slider.max - slider.min);"
+            "return [box.x + 8 + part * (box.width - 16), box.y + box.height / 2] })()"
+        )
+        steps = [("mousePressed", 0.0), *(("mouseMoved", part / 8) for part in range(1, 9)), ("mouseReleased", 1.0)]
+        for kind, part in steps:
+            self.call(
+                "Input.dispatchMouseEvent", type=kind, x=x + by * part, y=y, button="left", buttons=1, clickCount=1
+            )
+
+    def press(self, key: str, modifiers: int = 0) -> None:
+        """A key by its name: Tab, Enter, ArrowRight, z; ``modifiers`` 2 is Ctrl."""
+        codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowRight": 39}
+        text = {"text": "\r"} if key == "Enter" else {}
+        pressed = {"key": key, "windowsVirtualKeyCode": codes.get(key, ord(key[0].upper())), "modifiers": modifiers}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **pressed, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **pressed)
 
     def run(self, script: str) -> Any:
         """What ``script`` comes to, as JSON; a promise is waited for."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import anyio
@@ -28,8 +25,9 @@ from kubespread.questions.schema import schema
 from kubespread.serving.commands import command_of
 from kubespread.serving.server import PARTS, Working
 from tests.assistants.test_server import ASKED
-from tests.cli.support import FIXTURES, PROGRAM, Result, environment, run
+from tests.cli.support import FIXTURES, Result, run
 from tests.serving.asgi import ASKING, HOST, KNOWN, app_of, call
+from tests.serving.running import served
 
 SHOP = FIXTURES / "clusters" / "shop.yaml"
 APP = app_of(kubespread.load(SHOP))
@@ -206,23 +204,6 @@ def test_whoever_goes_away_is_answered_no_more() -> None:
     assert ended.wait(10)
 
 
-@contextmanager
-def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], int, str]]:
-    """The program, its port and its token."""
-    process = subprocess.Popen(
-        [str(PROGRAM), "serve", "-S", str(SHOP), "--no-browser", *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
-    )  # fmt: skip
-    try:
-        assert process.stdout is not None
-        url = process.stdout.readline().decode().strip()
-        address, _, token = url.partition("/#token=")
-        yield process, int(address.rpartition(":")[2]), token
-    finally:
-        process.kill()
-        process.communicate()
-
-
 def asked(port: int, token: str, name: str = "explain") -> bytes:
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}/ask/{name}", json.dumps(WEB).encode(),
@@ -235,7 +216,7 @@ def asked(port: int, token: str, name: str = "explain") -> bytes:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
 def test_it_ends_within_a_second_whatever_is_open(number: signal.Signals, code: int) -> None:
-    with served() as (process, port, token):
+    with served(SHOP) as (process, port, token):
         first, slow = asked(port, token), socket.create_connection(("127.0.0.1", port))
         slow.sendall(b"POST /ask/explain HTTP/1.1\r\nHost: 127.0.0.1")
         answers: list[bytes] = []

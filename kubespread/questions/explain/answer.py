@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.controllers.adoption import PodsByController, pods_of
+from kubespread.candidate.replicas import waiting_pods
+from kubespread.controllers.adoption import pods_of
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
-from kubespread.kube.owners import NamespacedName, is_active
+from kubespread.kube.owners import NamespacedName
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
@@ -129,7 +131,7 @@ def _waiting(resolved: Resolved) -> tuple[NamespacedName, ...]:
     candidate = resolved.candidates[0]
     if candidate.workload is None or candidate.is_stored:
         return ()
-    waiting = PodsByController(pod for pod in resolved.snapshot.pods if not pod.spec.node_name and is_active(pod))
+    waiting = waiting_pods(resolved.snapshot)
     replica_sets = resolved.snapshot.objects.of(ReplicaSet)
     return tuple(map(NamespacedName.of, pods_of(candidate.workload, candidate.companions, replica_sets, waiting)))
 
@@ -173,10 +175,9 @@ def explained(
     rows, details = _constraint_rows(evaluation, pods=pods), evaluation.causes()
     schedulable = evaluation.message is None
     hints = taints_policy_hints(evaluation, cluster, pod, version)
-    nodes = (
-        _node_report(evaluation, rows, details, node, scores=version.since(SCORES_SINCE))
-        for node in range(len(cluster))
-    )
+    is_scored = version.since(SCORES_SINCE) and evaluation.error is None
+    scores = _scores(evaluation) if is_scored else None
+    nodes = (_node_report(evaluation, rows, details, node, scores) for node in range(len(cluster)))
     return report(
         schedulable=schedulable,
         message=evaluation.message,
@@ -266,25 +267,41 @@ def _constraint_rows(evaluation: Evaluation, *, pods: bool) -> list[_ConstraintR
     ]
 
 
+class _Score(NamedTuple):
+    """What one plugin gives each node."""
+
+    name: str
+    raw: Sequence[int]
+    normalized: Sequence[int]
+    weight: int
+
+
+def _scores(evaluation: Evaluation) -> Sequence[_Score]:
+    return [
+        _Score(name, score.raw.tolist(), score.normalized.tolist(), score.weight)
+        for name, score in evaluation.scores.items()
+    ]
+
+
 def _node_report(
     evaluation: Evaluation,
     rows: Sequence[_ConstraintRow],
     details: Mapping[str, Mapping[int, Causes]],
     node: int,
-    *,
-    scores: bool,
+    scores: Sequence[_Score] | None,
 ) -> judged_nodes.NodeReport:
+    """``scores`` are None where nodes have none."""
     verdict = evaluation.verdict(node)
     feasible = verdict.code is Code.SUCCESS
-    scored = scores and feasible and evaluation.error is None
+    scored = scores is not None and feasible
     score_details = {
-        name: judged_nodes.ScoreDetail(
-            raw=int(score.raw[node]),
-            normalized=int(score.normalized[node]),
+        score.name: judged_nodes.ScoreDetail(
+            raw=score.raw[node],
+            normalized=score.normalized[node],
             weight=score.weight,
-            weighted=int(score.normalized[node]) * score.weight,
+            weighted=score.normalized[node] * score.weight,
         )
-        for name, score in (evaluation.scores.items() if scored else ())
+        for score in (scores if scores is not None and feasible else ())
     }
     return judged_nodes.NodeReport(
         name=evaluation.cluster.nodes.names[node],

@@ -20,6 +20,7 @@ from kubespread.kube.owners import NamespacedName, is_active
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.kube.taint import taint_text
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
+from kubespread.questions.columns import cluster_of
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import Load, MapDomain, MapNode, TopologyMap
 from kubespread.questions.resolving import Resolved, resolve
@@ -99,7 +100,7 @@ def answer(question: Map, scene: Scene) -> TopologyMap:
 def _whole(question: Map, scene: Scene) -> _Drawn:
     """The cluster by itself."""
     now = scene.now
-    cluster, marked = Cluster.of(now.nodes, as_counted(now.pods, scene.release), now.objects), Marked()
+    cluster, marked = cluster_of(now, scene.release), Marked()
     if text := question.selector:
         namespace = question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
         try:

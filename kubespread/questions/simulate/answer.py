@@ -15,14 +15,13 @@ from msgspec import Struct, structs
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.companions import with_companions
-from kubespread.candidate.replicas import replica_names
+from kubespread.candidate.replicas import replica_names, waiting_pods
 from kubespread.candidate.sources import PodGiven, read_once
-from kubespread.controllers.adoption import PodsByController, pods_of
+from kubespread.controllers.adoption import pods_of
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet
-from kubespread.kube.owners import is_active
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.text import STDIN
 from kubespread.questions.autoscaling.asked import autoscaler_of, growth
@@ -202,11 +201,12 @@ def _by_edits(candidate: Candidate, before: Snapshot, after: Snapshot) -> Placed
     """What became of the workload's pods that waited ``before`` the edits; None where none did."""
     if candidate.workload is None:
         return None
-    by_controller = PodsByController(pod for pod in before.pods if not pod.spec.node_name and is_active(pod))
-    waited = pods_of(candidate.workload, candidate.companions, before.objects.of(ReplicaSet), by_controller)
+    waited = pods_of(candidate.workload, candidate.companions, before.objects.of(ReplicaSet), waiting_pods(before))
+    if not waited:
+        return None
     keys = set(map(key_of, waited))
     nodes = Counter(pod.spec.node_name for pod in after.pods if pod.spec.node_name and key_of(pod) in keys)
-    return PlacedByEdits(pending=len(waited), nodes=dict(sorted(nodes.items()))) if waited else None
+    return PlacedByEdits(pending=len(waited), nodes=dict(sorted(nodes.items())))
 
 
 def _limited(report: SimulateReport, quota: int | None, question: Simulate, scene: Scene) -> SimulateReport:

@@ -83,9 +83,22 @@ class Cluster:
         cluster.nominated = tuple(waiting)
         if assumed is not None:
             cluster.assumed = assumed
-        if not running:
-            cluster.assume(objects.gap(Pod, "every node counts as empty"))
+        cluster._assume_no_pods()
         return cluster
+
+    def fork(self, assumed: dict[str, None] | None = None) -> Cluster:
+        """The same for another answer, with what that assumes: nothing of it is kept here."""
+        kinds = self.kinds.fork()
+        other = Cluster(self.nodes, self.objects, self.storage, kinds, self.running.among(kinds))
+        other.nominated = self.nominated
+        if assumed is not None:
+            other.assumed = assumed
+        other._assume_no_pods()
+        return other
+
+    def _assume_no_pods(self) -> None:
+        if not len(self.running):
+            self.assume(self.objects.gap(Pod, "every node counts as empty"))
 
     def __len__(self) -> int:
         return len(self.nodes)

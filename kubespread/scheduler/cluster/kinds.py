@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -147,6 +148,7 @@ def host_ports(pod: Pod, *, sidecars: bool = True) -> frozenset[HostPort]:
 
 
 T = TypeVar("T")
+K = TypeVar("K")
 _UNKNOWN = -1
 
 
@@ -247,6 +249,16 @@ class KindTable:
     def __getitem__(self, number: int) -> PodKind:
         return self._kinds[number]
 
+    def fork(self) -> KindTable:
+        """The same for clusters that go on in another way: the kinds of their pods are not kept here."""
+        other = copy(self)
+        # What is judged of kinds follows later ones too.
+        other._numbers, other._kinds, other._parts = dict(self._numbers), list(self._kinds), {}
+        other._in_namespace, other._labelled = _apart(self._in_namespace), _apart(self._labelled)
+        other._speaking, other._using = _apart(self._speaking), _apart(self._using)
+        other._memos, other.with_terms, other.with_ephemeral = {}, list(self.with_terms), list(self.with_ephemeral)
+        return other
+
     def number_of(self, pod: Pod) -> int:
         """The pod's kind, a new one if it is like no pod seen before."""
         key = _identity(pod)
@@ -314,6 +326,10 @@ class KindTable:
             self._parts[key] = make()
         shared: T = self._parts[key]
         return shared
+
+
+def _apart(lists: Mapping[K, list[int]]) -> dict[K, list[int]]:
+    return {key: list(numbers) for key, numbers in lists.items()}
 
 
 def _label_of(selector: Selector) -> Iterable[tuple[str, str] | None]:

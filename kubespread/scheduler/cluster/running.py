@@ -290,6 +290,12 @@ class RunningPods:
     def none(cls, kinds: KindTable, nodes: int) -> RunningPods:
         return cls(kinds, PodList(None, (), NO_PODS, NO_PODS), Taken.nothing(nodes), {})
 
+    def among(self, kinds: KindTable) -> RunningPods:
+        """The same pods, whose kinds are those of another table with the same numbers."""
+        other = RunningPods(kinds, self._listed, self.taken, self.nodes_of_kind)
+        other._used_ports = self._used_ports
+        return other
+
     def __len__(self) -> int:
         return int(self.taken.pod_count.sum())
 

@@ -21,6 +21,7 @@ const show = (name) => {
 const locked = () => {
   sessionStorage.removeItem("token");
   show("locked");
+  root.dataset.ready = "true";
 };
 addEventListener("locked", locked);
 byId("unlock").addEventListener("submit", (event) => {

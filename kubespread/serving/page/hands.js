@@ -28,6 +28,7 @@ export const shared = () => (steps.length ? { hand: coded(steps.slice(0, at + 1)
 // One question is under way at a time, and the newest waits: no answer overwrites that of a newer one.
 let asked = 0;
 let isAsking = false;
+let isOther = false; // Whether the controls are to be those of another state.
 export const refresh = async () => {
   asked += 1;
   if (isAsking) return;
@@ -38,23 +39,26 @@ export const refresh = async () => {
     await answer().catch((error) => drawRefused(error.message));
   }
   isAsking = false;
+  if (isOther) controls();
+  isOther = false;
   delete byId("hand").dataset.asks;
   byId("hand").dataset.answered = String(asked);
 };
 const answer = async () => {
   const passed = asArguments();
   if (!passed.workload && !passed.manifest) return drawRefused("Choose a workload, or paste a manifest.");
-  const where = JSON.stringify([passed.edits, passed.workload, passed.namespace, passed.manifest, served.cluster.number]);
+  const where = JSON.stringify([passed.edits, served.cluster.number]);
   const edits = passed.edits ? { edits: passed.edits } : {};
-  const [placed, explained, drawn] = await Promise.all([
-    ask("simulate", passed), ask("explain", without(passed)), mapped.of === where ? mapped : ask("map", edits)]);
-  mapped = { of: where, report: drawn.report, took: 0 };
-  seen = { placed: placed.report, explained: explained.report, map: drawn.report };
-  draw(seen, now().edits, {
+  // What was done to the cluster is made once, by whoever asks first.
+  if (mapped.of !== where) mapped = { of: where, ...await ask("map", edits) };
+  const [placed, explained] = await Promise.all([ask("simulate", passed), ask("explain", without(passed))]);
+  seen = { placed: placed.report, explained: explained.report, map: mapped.report };
+  draw(seen, passed.edits || [], {
     put, add: (node) => change(`one more like ${node}`, { edits: [...now().edits, `add-node ${node}:1`] }, `add ${at}`),
   });
-  byId("took").textContent = `${placed.took + explained.took < 10 ? "under 10" : Math.round(placed.took + explained.took)} ms on the server`;
+  byId("took").textContent = `${Math.max(1, Math.round(Math.max(placed.took, explained.took)))} ms on the server`;
 };
+
 /** Go on from the state that is shown; steps that were undone are forgotten. A step of the same kind is one with it. */
 const change = (says, changed, kind = says) => {
   const state = { ...now(), ...changed };
@@ -66,8 +70,8 @@ const change = (says, changed, kind = says) => {
 };
 const goTo = (place) => {
   at = Math.max(0, Math.min(steps.length - 1, place));
+  isOther = true;
   turned();
-  controls();
 };
 const turned = () => {
   keep(shared());
@@ -96,7 +100,8 @@ const slider = (name, { least, most, value, step = 1, shows = String, turn, whos
 };
 const choice = (name, choices, value, turn, whose = "") => {
   const id = `turn-${whose}${name}`.replace(/\W+/g, "-");
-  const control = make("select", { id, ...(whose && { "aria-label": `${whose} ${name}` }) }, choices.map(([each, text]) => make("option", { value: each, textContent: text ?? each })));
+  const options = choices.map(([each, text]) => make("option", { value: each, textContent: text ?? each }));
+  const control = make("select", { id, ...(whose && { "aria-label": `${whose} ${name}` }) }, options);
   control.value = value;
   control.addEventListener("change", () => turn(control.value));
   return make("div", { className: "turn" }, make("label", { for: id, textContent: name }), control);
@@ -111,22 +116,30 @@ const amountOf = (text, unit) => {
   const factors = unit === "cpu" ? { m: 1, "": 1000 } : { Ki: 1 / 1024, Mi: 1, Gi: 1024, "": 1 / 1048576, M: 0.954, G: 953.7 };
   return Math.round(Number(number) * (factors[suffix] ?? 1));
 };
-const constraintTurns = (each) => {
-  const [name, { set }] = [each.topologyKey, now()];
-  const own = short(name);
-  const as = (field) => `${field}[${name}]`;
-  const domains = each.domains.length;
+const constraintTurns = (each, _, all) => {
+  const { set } = now();
+  const own = short(each.topologyKey);
+  const as = (field) => `${field}[${each.topologyKey}]`;
+  const isDefault = each.source !== "pod";
+  if (isDefault || all.filter(({ topologyKey }) => topologyKey === each.topologyKey).length > 1) {
+    const why = isDefault ? "a default of the scheduler's" : "one of several over this key: change them in a manifest";
+    return make("fieldset", {}, make("legend", { textContent: own }), make("p", { className: "dim", textContent: why }));
+  }
   return make("fieldset", {}, make("legend", { textContent: own }),
-    slider("maxSkew", { whose: own, least: 1, most: Math.max(5, each.maxSkew), value: set[as("maxSkew")] ?? each.maxSkew, turn: (value) => setting(as("maxSkew"), value) }),
-    each.whenUnsatisfiable === "DoNotSchedule" && slider("minDomains", { whose: own, least: 0, most: Math.min(domains, 20) + 2, value: set[as("minDomains")] ?? each.minDomains ?? 0,
-      shows: (value) => (value ? String(value) : "none"), turn: (value) => setting(as("minDomains"), value || "null") }) || null,
-    choice("whenUnsatisfiable", [["DoNotSchedule"], ["ScheduleAnyway"]], each.whenUnsatisfiable, (value) => setting(as("whenUnsatisfiable"), value), own),
+    slider("maxSkew", { whose: own, least: 1, most: Math.max(5, each.maxSkew), value: set[as("maxSkew")] ?? each.maxSkew,
+      turn: (value) => setting(as("maxSkew"), value) }),
+    each.whenUnsatisfiable !== "DoNotSchedule" ? null : slider("minDomains", { whose: own, least: 0,
+      most: Math.min(each.domains.length, 20) + 2, value: Number(set[as("minDomains")] ?? each.minDomains ?? 0) || 0,
+      shows: (value) => (value ? String(value) : "none"), turn: (value) => setting(as("minDomains"), value || "null") }),
+    choice("whenUnsatisfiable", [["DoNotSchedule"], ["ScheduleAnyway"]], each.whenUnsatisfiable,
+      (value) => setting(as("whenUnsatisfiable"), value), own),
     ["nodeAffinityPolicy", "nodeTaintsPolicy"].map((policy) =>
       choice(policy, [["Honor"], ["Ignore"]], each[policy], (value) => setting(as(policy), value), own)));
 };
 const controls = () => {
   const state = now();
   const { replicas = 1, requests = {} } = known();
+  const { taints } = served.cluster;
   const wanted = state.replicas ?? seen?.placed.replicas ?? replicas;
   const names = [["", "a manifest"], ...served.cluster.workloads.map(({ name }) => [name])];
   const text = make("textarea", { id: "manifest", rows: 5, value: state.manifest, spellcheck: false, placeholder: "apiVersion: apps/v1 …" });
@@ -143,23 +156,22 @@ const controls = () => {
     make("div", { className: "card" }, make("h3", { textContent: "Workload" }),
       choice("workload", names, state.workload, (value) => afresh({ workload: value })),
       state.workload ? null : make("div", { className: "turn" }, make("label", { for: "manifest", textContent: "manifest" }), text),
-      slider("replicas", { least: 0, most: Math.max(20, 2 * replicas, wanted), value: wanted, turn: (value) => change(`${count(value, "replica")}`, { replicas: value }, "replicas") })),
+      slider("replicas", { least: 0, most: Math.max(20, 2 * replicas, wanted), value: wanted,
+        turn: (value) => change(count(value, "replica"), { replicas: value }, "replicas") })),
     make("div", { className: "card" }, make("h3", { textContent: "Spread" }), (seen?.explained.constraints || []).map(constraintTurns),
       seen?.explained.constraints.length ? null : make("p", { className: "dim", textContent: "No constraint." })),
     make("div", { className: "card" }, make("h3", { textContent: "Requests and tolerations" }),
-      requests.cpu ? amount("cpu", 4000, 50, (value) => `${value}m`) : null, requests.memory ? amount("memory", 8192, 64, (value) => `${value}Mi`) : null,
-      served.cluster.taints.map(tolerated), served.cluster.taints.length || requests.cpu ? null : make("p", { className: "dim", textContent: "None known." })),
+      requests.cpu ? amount("cpu", 4000, 50, (value) => `${value}m`) : null,
+      requests.memory ? amount("memory", 8192, 64, (value) => `${value}Mi`) : null, taints.map(tolerated),
+      taints.length || requests.cpu ? null : make("p", { className: "dim", textContent: "None known." })),
   );
   if (focused) byId(focused)?.focus();
 };
-const afresh = async (changed) => {
+const afresh = (changed) => {
   const state = { ...FRESH, edits: now().edits, ...changed };
+  isOther = true;
   change(state.workload || "a manifest", state);
-  await settled();
-  controls();
 };
-/** Once the newest question is answered. */
-const settled = async () => { while (isAsking) await new Promise((done) => setTimeout(done, 10)); };
 
 /** What a node or a zone is from now on. */
 const put = (target, word) => {
@@ -169,7 +181,7 @@ const put = (target, word) => {
 };
 
 /** Begin with what a link holds, else with the first workload. */
-export const begin = async (held) => {
+export const begin = (held) => {
   try {
     steps = held ? decoded(held).map(([says, state]) => ({ says, state: { ...FRESH, ...state }, kind: says })) : [];
   } catch { steps = []; }
@@ -177,11 +189,7 @@ export const begin = async (held) => {
     const [first] = served.cluster.workloads;
     steps = [{ says: "the cluster as it is", state: { ...FRESH, workload: first?.name || "" }, kind: "" }];
   }
-  at = steps.length - 1;
-  turned();
-  controls();
-  await settled();
-  controls();
+  goTo(steps.length - 1);
 };
 
 byId("undo").addEventListener("click", () => goTo(at - 1));
@@ -196,8 +204,10 @@ byId("share").addEventListener("click", () => copy(byId("share"), link(shared())
 byId("save").addEventListener("click", async () => {
   const { workload, manifest, replicas, set, edits } = now();
   const settings = Object.entries(set).map(([field, value]) => `'${field}=${value}'`);
-  const whose = manifest || !workload ? [] : [replicas === null ? "" : `scale ${workload}=${replicas}`, settings.length ? `rollout ${workload} ${settings.join(" ")}` : ""];
-  const text = await written("plan", { steps: [...edits, ...whose.filter(Boolean)], ...(manifest && { manifest }) }, "scenario").catch((error) => drawRefused(error.message));
+  const scaled = workload && replicas !== null ? [`scale ${workload}=${replicas}`] : [];
+  const rolledOut = workload && settings.length ? [`rollout ${workload} ${settings.join(" ")}`] : [];
+  const passed = { steps: [...edits, ...scaled, ...rolledOut], ...(manifest && { manifest }) };
+  const text = await written("plan", passed, "scenario").catch((error) => drawRefused(error.message));
   if (!text) return;
   const anchor = make("a", { href: URL.createObjectURL(new Blob([text], { type: "application/yaml" })), download: "scenario.yaml" });
   anchor.click();

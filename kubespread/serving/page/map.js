@@ -9,12 +9,24 @@ const MOST_ROWS = 12;
 export const count = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 export const short = (key) => key.split("/").pop().replace(/^hostname$/, "node");
 
+/** What all names end with behind a dot, which tells none from another. */
+const endOf = (names) => {
+  const parts = names.map((name) => name.split(".").slice(1));
+  const shared = parts[0].filter((_, place) => parts.every((each) => each.at(-1 - place) === parts[0].at(-1 - place))).length;
+  return names.length > 1 && shared ? `.${parts[0].slice(-shared).join(".")}` : "";
+};
+let end = "";
+const named = (name) => (end && name.endsWith(end) ? name.slice(0, -end.length) : name);
+
 /** `seen` are the answers, `edits` what was done to the cluster, `acts` what a menu does: put and add. */
 export const draw = (seen, edits, acts) => {
   const { placed, explained, map } = seen;
-  const pods = new Map(placed.nodes.map((node) => [node.name, node]));
+  const pods = podsOf(placed);
   const judged = new Map(explained.nodes.map((node) => [node.name, node]));
-  const zones = Map.groupBy(map.nodes, (node) => node.path.map((value) => value ?? "none").join(" / "));
+  const paths = new Map(map.nodes.map((node) => [node.path.join(" / "), node.path.at(-1) ?? "none"]));
+  const isClear = new Set(paths.values()).size === paths.size;
+  const zones = Map.groupBy(map.nodes, ({ path }) => (isClear ? paths.get(path.join(" / ")) : path.map((value) => value ?? "none").join(" / ")));
+  end = endOf(map.nodes.map((node) => node.name));
   const sum = (nodes, field) => nodes.reduce((total, node) => total + (pods.get(node.name)?.[field] || 0), 0);
   const most = Math.max(1, ...[...zones.values()].map((nodes) => sum(nodes, "present") + sum(nodes, "placed")));
   const opened = new Set(Array.from(document.querySelectorAll("#map details[open]"), (each) => each.dataset.zone));
@@ -28,7 +40,7 @@ export const draw = (seen, edits, acts) => {
       "aria-label": `Zone ${zone}: what happens to it`, onclick: () => menuOfZone(zone, nodes, map.keys, edits, acts) });
     const head = make("div", { className: "zone-head" }, name, make("b", { textContent: String(present + came) }),
       make("span", { textContent: came ? `${present} + ${came} new` : present === 1 ? "pod" : "pods" }),
-      make("span", { className: "dim", textContent: `${count(nodes.length, "node")}${notOpen ? `, ${notOpen} not open` : ""}` }));
+      make("span", { className: "dim", textContent: `${count(nodes.length, "node")}${notOpen ? `, ${notOpen.toLocaleString("en")} not open` : ""}` }));
     return make("section", { className: "zone", "aria-label": `zone ${zone}` }, head, bar, listed(zone, nodes, cells, map, opened));
   });
   const gone = map.left.length ? make("p", { className: "dim", textContent: `gone: ${map.left.slice(0, MOST_ROWS).join(", ")}` }) : "";
@@ -40,6 +52,13 @@ export const draw = (seen, edits, acts) => {
     " placed now", make("i", { className: "sample fits" }), "the next pod fits", make("i", { className: "sample closed" }), "not open");
   drawAnswer(placed);
   drawWhy(explained, placed);
+};
+
+/** How many pods of each node are there, and how many of them are new: at the end of a rollout, where there is one. */
+const podsOf = ({ nodes, rollout }) => {
+  const changes = rollout ? [...rollout.start, ...rollout.passes.flatMap((each) => each.nodes)] : [];
+  const counted = rollout ? changes.map((node) => ({ name: node.name, present: node.old, placed: node.new })) : nodes;
+  return new Map(counted.map((node) => [node.name, node]));
 };
 
 const listed = (zone, nodes, cells, map, opened) => {
@@ -66,7 +85,7 @@ const tile = (node, pods, judged, edits, acts) => {
   const says = `${node.name}: ${count(present, "pod")}${placed ? `, ${placed} placed now` : ""}${state && `, ${state}`}, the next pod ${fits}`;
   return make("button", { type: "button", className: `node ${state} ${judged?.feasible ? "fits" : ""}`, title: node.name,
     "aria-label": says, "aria-haspopup": "dialog", onclick: () => menuOfNode(node, judged, edits, acts) },
-  make("span", { className: "name", textContent: node.name }), make("span", { className: "pods" }, dots),
+  make("span", { className: "name", textContent: named(node.name) }), make("span", { className: "pods" }, dots),
   make("span", { className: "state", textContent: state }));
 };
 
@@ -121,25 +140,29 @@ const drawWhy = (explained, placed) => {
   const reasons = explained.nodes.flatMap((node) => node.rejections.flatMap((each) => each.reasons.map((reason) => [reason, node.name])));
   const grouped = [...Map.groupBy(reasons, ([reason]) => reason)].sort(([, one], [, other]) => other.length - one.length);
   const rows = grouped.map(([reason, nodes]) => make("li", {}, make("b", { textContent: count(nodes.length, "node") }), ` ${reason} `,
-    make("span", { className: "dim", textContent: `${nodes.slice(0, 4).map(([, node]) => node).join(", ")}${nodes.length > 4 ? " …" : ""}` })));
-  byId("why").replaceChildren(make("p", { className: "first", textContent: explained.answer[0] }),
+    make("span", { className: "dim", textContent: `${nodes.slice(0, 4).map(([, node]) => named(node)).join(", ")}${nodes.length > 4 ? " …" : ""}` })));
+  byId("why").replaceChildren(make("p", { className: "first", textContent: explained.answer[0].replaceAll(end || "\n", "") }),
     ...explained.constraints.map((each, place) => table(each, placed.distribution[place] || [])),
     rows.length ? make("h4", { textContent: "Why nodes do not fit" }) : "", make("ul", {}, rows));
 };
 const table = (constraint, distribution) => {
   const { topologyKey, maxSkew, selfMatch, globalMinimum, minDomains, whenUnsatisfiable, domains } = constraint;
   const after = new Map(distribution.map((each) => [each.value, each.after]));
+  // What only prefers has no minimum: its domains are scored, not judged.
+  const isHard = whenUnsatisfiable === "DoNotSchedule";
   const rows = domains.slice(0, MOST_ROWS).map(({ value, matching, notCounted }) => {
     const skew = matching + selfMatch - globalMinimum;
+    const isOver = isHard && skew > maxSkew;
     const sum = make("td", {}, `${matching} + ${selfMatch} − ${globalMinimum} = ${skew}`,
-      make("b", { textContent: skew > maxSkew ? ` > ${maxSkew}` : ` ≤ ${maxSkew}` }));
-    return make("tr", { className: notCounted ? "dim" : skew > maxSkew ? "bad" : "" }, make("th", { scope: "row", textContent: value }),
-      make("td", { textContent: matching }), sum, make("td", { textContent: after.get(value) ?? "" }));
+      make("b", { textContent: isOver ? ` > ${maxSkew}` : ` ≤ ${maxSkew}` }));
+    return make("tr", { className: notCounted ? "dim" : isOver ? "bad" : "" }, make("th", { scope: "row", title: value, textContent: named(value) }),
+      make("td", { textContent: matching }), isHard ? sum : null, make("td", { textContent: after.get(value) ?? "" }));
   });
-  const heads = ["", "now", "matching + self − min = skew", "then"].map((textContent) => make(textContent ? "th" : "td", { textContent }));
-  const facts = [`maxSkew ${maxSkew}`, `min ${globalMinimum}`, minDomains ? `minDomains ${minDomains}` : "", whenUnsatisfiable];
+  const heads = ["", "now", ...(isHard ? ["matching + self − min = skew"] : []), "then"]
+    .map((textContent) => make(textContent ? "th" : "td", { textContent }));
+  const facts = [`maxSkew ${maxSkew}`, isHard ? `min ${globalMinimum}` : "", minDomains ? `minDomains ${minDomains}` : "", whenUnsatisfiable];
   return make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": `The arithmetic of ${short(topologyKey)}` },
     make("table", {}, make("caption", { textContent: `${short(topologyKey)}: ${facts.filter(Boolean).join(", ")}` }),
       make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows)),
-    domains.length > MOST_ROWS ? make("p", { className: "dim", textContent: `and ${domains.length - MOST_ROWS} more` }) : "");
+    domains.length > MOST_ROWS ? make("p", { className: "dim", textContent: `and ${(domains.length - MOST_ROWS).toLocaleString("en")} more` }) : "");
 };

@@ -71,8 +71,8 @@ const tabOf = (name, { says, schema }) => {
     asJson.setAttribute("aria-pressed", String(!json.hidden));
   });
   const form = make("form", { className: "card", "aria-label": `Arguments of ${name}` }, make("p", { textContent: says }),
-    own.map((each) => each.row), make("details", {}, make("summary", { textContent: "The cluster first, and its scheduler" }),
-      common.map((each) => each.row)), make("div", { className: "acts" }, go, stop));
+    own.map((each) => each.row), make("div", { className: "acts" }, go, stop),
+    make("details", {}, make("summary", { textContent: "What is done first, and the scheduler" }), common.map((each) => each.row)));
   const body = make("div", { className: "body" },
     make("h2", { id: "asked-title", textContent: name }),
     make("div", { className: "asking" }, form, make("div", { className: "result" }, bar, said,

@@ -226,10 +226,14 @@ class PodBook:
             pods = pods_of[key] = {} if pods is None else dict(pods)
         return pods
 
-    def fork(self) -> PodBook:
-        """A copy to go on from in another way."""
+    def fork(self, *, keeps_owners: bool = True) -> PodBook:
+        """A copy to go on from in another way; ``keeps_owners`` says whether what its pods name as controllers is found
+        again here.
+        """
         other = PodBook((), self._adopter)
         other._owners, other._api_versions, other._pods = self._owners, self._api_versions, dict(self._pods)
+        if not keeps_owners:
+            other._owners, other._api_versions = dict(self._owners), dict(self._api_versions)
         other._on_node, other._of_owner = dict(self._on_node), dict(self._of_owner)
         other._counts, other.changed = dict(self._counts), set(self.changed)
         self._own.clear()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache, partial
 from typing import Self
@@ -152,24 +152,40 @@ def _controller_of(api_version: str, kind: str) -> str:
     return kind if pod_creator(api_version, kind) is not None else full_kind(api_version, kind)
 
 
+class Start(Struct, frozen=True):
+    """What a world begins with, which is made once for all worlds of the same objects, and is as it was after any."""
+
+    pods: Sequence[Pod]
+    listed: Mapping[int, Pod]
+    """By the id of a pod that is taken to be ready, the pod as it was listed."""
+    objects: ClusterObjects
+    cluster: Cluster
+    book: PodBook
+
+    @classmethod
+    def of(cls, nodes: Sequence[Node], pods: Sequence[Pod], objects: ClusterObjects) -> Self:
+        listed: dict[int, Pod] = {}
+        if not all(map(readiness_known, pods)):
+            taken = [pod if readiness_known(pod) else taken_to_be_ready(pod) for pod in pods]
+            listed = {id(pod): was for pod, was in zip(taken, pods, strict=True) if pod is not was}
+            pods = taken
+        return cls(pods, listed, objects, Cluster.of(nodes, pods, objects), PodBook(pods, Adopters(objects)))
+
+
 class Store:
     """One cluster through time: its state, how that changes, and what happened."""
 
-    def __init__(
-        self, nodes: Sequence[Node], pods: Sequence[Pod], objects: ClusterObjects, surroundings: Surroundings
-    ) -> None:
+    def __init__(self, start: Start, surroundings: Surroundings) -> None:
         self.surroundings = surroundings
         self.time = surroundings.time
-        unready = sum(not readiness_known(pod) for pod in pods)
-        if unready:
-            pods = [pod if readiness_known(pod) else taken_to_be_ready(pod) for pod in pods]
+        pods, objects = start.pods, start.objects
         self.workloads = Workloads(objects)
-        self.living = LivingCluster(Cluster.of(nodes, pods, objects, surroundings.assumed))
+        self.living = LivingCluster(start.cluster.fork(surroundings.assumed))
         self.assumed = surroundings.assumed
         """What has been assumed so far where the cluster's source does not say."""
-        if unready:
+        if unready := len(start.listed):
             self.assume([f"pods that do not say whether they are ready are taken to be: {unready}"])
-        self.book = PodBook(pods, Adopters(objects))
+        self.book = start.book.fork(keeps_owners=False)
         self.api_server = ApiServer(surroundings.admission, surroundings.version, objects, pods, self.time, self.assume)
         self.queue = Queue(surroundings.scheduler_of, preempts=surroundings.preempts)
         self.owners: dict[WorkloadName, Owner] = {}

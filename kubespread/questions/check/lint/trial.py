@@ -61,7 +61,7 @@ from kubespread.world.events.world import World
 from kubespread.world.store.claims import Replica, Replicas
 from kubespread.world.store.owners import Made
 from kubespread.world.store.pod_book import key_of
-from kubespread.world.store.store import Surroundings
+from kubespread.world.store.store import Start, Surroundings
 from kubespread.world.store.waiting import LivingCluster, Scheduled
 
 
@@ -463,7 +463,7 @@ def _rehearsed(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sc
         preempts=False,
         admission=AdmissionPlugins(),
     )
-    world = World((), (), objects, surroundings)
+    world = World(Start.of((), (), objects), surroundings)
     world.living = LivingCluster(cluster.with_objects(objects))
     name = WorkloadName("Deployment", pod.metadata.namespace, deployment.metadata.name)
     own = replace(deployment, metadata=replace(deployment.metadata, namespace=name.namespace))

@@ -1,0 +1,266 @@
+"""``kubespread serve`` in a real browser: what is turned changes the answer, which is that of the command shown.
+
+Needs Chromium; the check of accessibility needs axe-core too, as in `test_pages`.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubespread.questions.registry import QUESTIONS
+from tests.browser.chromium import Page, browser, opened_browser
+from tests.browser.test_pages import axe
+from tests.builders import node
+from tests.cli.support import FIXTURES, run
+from tests.serving.running import served
+from tests.world.clusters import deployment
+
+pytestmark = pytest.mark.skipif(browser() is None, reason="no Chromium on the PATH (Debian: apt install chromium)")
+SHOP = FIXTURES / "clusters" / "shop.yaml"
+SETTLED = "document.getElementById('hand').dataset.answered > 0 && !('asks' in document.getElementById('hand').dataset)"
+REPLICAS = "#turn-replicas"
+CTRL = 2
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with served(SHOP) as (_, port, token):
+        yield f"http://127.0.0.1:{port}/#token={token}"
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Page]:
+    with opened_browser() as page:
+        yield page
+
+
+@pytest.fixture
+def page(opened: Page, url: str) -> Page:
+    """The page as it is at first, about the workload web."""
+    opened.call("Emulation.setDeviceMetricsOverride", width=1440, height=900, deviceScaleFactor=1, mobile=False)
+    shown(opened, url)
+    opened.run(
+        "{ const chosen = document.getElementById('turn-workload'); chosen.value = 'default/deploy/web'; "
+        "chosen.dispatchEvent(new Event('change')) } 0"
+    )
+    settled(opened)
+    return opened
+
+
+def shown(page: Page, url: str) -> None:
+    page.call("Page.navigate", url="about:blank")
+    page.problems.clear()
+    page.visit(url, url.partition("#")[0])
+    settled(page)
+
+
+def settled(page: Page) -> None:
+    page.wait(SETTLED)
+    assert page.problems == []
+
+
+def text(page: Page, name: str) -> str:
+    said: str = page.run(f"document.getElementById('{name}').textContent")
+    return said
+
+
+def click(page: Page, button: str) -> None:
+    """The button whose text, or label, begins so."""
+    named = f"each => (each.getAttribute('aria-label') || each.textContent).startsWith({json.dumps(button)})"
+    page.run(f"[...document.querySelectorAll('button')].find({named}).click()")
+    settled(page)
+
+
+def same_as_its_command(page: Page) -> dict[str, Any]:
+    """The report of the command that the page shows, which says what the page says."""
+    program, *words = shlex.split(text(page, "command"))
+    assert program == "kubespread"
+    report: dict[str, Any] = json.loads(run(*words, "-o", "json", "-q").out)
+    sentences = page.run("Array.from(document.querySelectorAll('#verdict > p'), each => each.textContent)")
+    assert sentences[0].partition(": ")[2] == report["answer"][0] or sentences[0] == report["answer"][0]
+    assert sentences[1:] == [*report["answer"][1:], *report["unmet"], *report["doubts"]]
+    placed = page.run("document.querySelectorAll('#map .pod.new').length")
+    assert placed == report["placed"]
+    return report
+
+
+def test_a_drag_changes_the_answer_to_that_of_the_command_shown(page: Page) -> None:
+    before = same_as_its_command(page)
+    page.drag(REPLICAS, 40)
+    settled(page)
+    after = same_as_its_command(page)
+    assert after["replicas"] > before["replicas"]
+    assert after["placed"] == after["replicas"] - before["replicas"]
+    page.drag("[aria-label='zone maxSkew']", 60)
+    settled(page)
+    words = shlex.split(text(page, "command"))
+    assert any(word.startswith("maxSkew[topology.kubernetes.io/zone]=") for word in words)
+    assert page.run("document.querySelectorAll('#timeline li').length") == 4
+
+
+def test_a_lost_zone_is_shown_and_undone(page: Page) -> None:
+    before = text(page, "verdict")
+    click(page, "Zone c: ")
+    click(page, "Fail")
+    report = same_as_its_command(page)
+    assert (report["verdict"], report["pending"]) == ("no", 3)
+    assert page.run("Array.from(document.querySelectorAll('.node.failed .name'), each => each.textContent)") == [
+        "c1",
+        "c2",
+    ]
+    sums = page.run("Array.from(document.querySelectorAll('#why tbody tr'), each => each.textContent)")
+    assert sums == ["a33 + 1 − 0 = 4 > 13", "b33 + 1 − 0 = 4 > 13", "c00 + 1 − 0 = 1 ≤ 10"]
+    page.press("z", CTRL)
+    settled(page)
+    assert text(page, "verdict") == before
+    click(page, "Redo")
+    assert same_as_its_command(page)["pending"] == 3
+
+
+@pytest.mark.parametrize(
+    ("does", "edit", "state"),
+    [("Cordon", "cordon a1", "cordoned"), ("Drain", "drain a1", "drained"), ("Fail", "fail a1", "failed")],
+)
+def test_what_happens_to_a_node_is_an_edit_of_its_cluster(page: Page, does: str, edit: str, state: str) -> None:
+    click(page, "a1: ")
+    click(page, does)
+    assert f"--{edit}" in text(page, "command")
+    assert page.run(f"document.querySelectorAll('.node.{state}').length") == 1
+    click(page, "a1: ")
+    click(page, "As it was")
+    assert f"--{edit}" not in text(page, "command")
+
+
+def test_a_node_is_added(page: Page) -> None:
+    click(page, "c1: ")
+    click(page, "Add one like it")
+    assert "--add-node c1" in text(page, "command")
+    assert page.run("document.querySelectorAll('.node.added').length") == 1
+
+
+def test_a_link_shows_the_same_elsewhere(page: Page) -> None:
+    click(page, "c2: ")
+    click(page, "Drain")
+    link = page.run(
+        "Promise.all([import('/page/common.js'), import('/page/hands.js')])"
+        ".then(([common, hands]) => common.link(hands.shared()))"
+    )
+    with opened_browser() as elsewhere:
+        shown(elsewhere, link)
+        for part in ("command", "timeline", "verdict"):
+            assert text(elsewhere, part) == text(page, part)
+        assert "token" not in elsewhere.run("location.href")
+
+
+def test_keys_alone_do_all_of_it(page: Page) -> None:
+    page.run(f"document.querySelector('{REPLICAS}').focus()")
+    page.press("ArrowRight")
+    settled(page)
+    assert same_as_its_command(page)["replicas"] == 10
+    page.run("document.querySelector('.node').focus()")
+    page.press("Enter")
+    page.wait("document.getElementById('menu').open")
+    assert page.run("document.activeElement.textContent") == "Cordon"
+    page.press("Tab")
+    page.press("Tab")
+    assert page.run("document.activeElement.textContent") == "Fail"
+    page.press("Enter")
+    settled(page)
+    assert "--fail a1" in text(page, "command")
+    assert page.run("document.activeElement.getAttribute('aria-label')").startswith("a1: ")
+
+
+def test_on_a_phone_nothing_is_cut_and_the_answer_comes_first(page: Page) -> None:
+    page.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+    assert page.run("document.documentElement.scrollWidth") == 390
+    top, bottom = page.run(
+        "(({top, bottom}) => [top, bottom])(document.getElementById('answer').getBoundingClientRect())"
+    )
+    assert 0 < top < bottom < 844
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("tab", ["", "survive", "simulate"])
+def test_it_is_fit_for_everybody(page: Page, tab: str, scheme: str) -> None:
+    script = axe()
+    if script is None:
+        pytest.skip("no axe-core beside the checkout (npm install axe-core), and no AXE_CORE")
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    page.run(f"document.querySelector('#tabs a[data-name=\"{tab}\"]').click()")
+    page.run(script.read_text() + "; 0")
+    # The answers in frames are pages that test_pages looks at.
+    found = page.run(
+        "axe.run({exclude: ['iframe']}).then(found => found.violations.map(each => [each.id, each.nodes[0].html]))"
+    )
+    assert found == []
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_each_question_has_a_form_that_asks_it(page: Page, name: str) -> None:
+    page.run(f"document.querySelector('#tabs a[data-name=\"{name}\"]').click()")
+    fill = {"steps": "cordon a1", "promises": PROMISES, "toSet": "cpu=1"}
+    if name == "upgrade":
+        fill["nodes"] = "zone=c"
+    page.run(
+        f"for (const [name, value] of Object.entries({json.dumps(fill)})) "
+        "{ const field = document.getElementById(`argument-${name}`); if (field) field.value = value } 0"
+    )
+    page.run("document.querySelector('#asked form').requestSubmit()")
+    page.wait("document.querySelector('#asked .said').textContent.startsWith('Exit code')")
+    assert page.run("document.querySelector('#asked .command').textContent").startswith(f"kubespread {name}")
+    shown = page.run("document.querySelector('#asked iframe').srcdoc")
+    report = json.loads(page.run("document.querySelector('#asked pre').textContent"))
+    assert report["question"]["name"] == name
+    assert "Content-Security-Policy" in shown
+    assert page.problems == []
+
+
+PROMISES = json.dumps(
+    {
+        "apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises",
+        "promises": [{"workload": "deploy/web", "survives": "any zone"}],
+    }
+)  # fmt: skip
+
+
+def test_an_older_answer_never_takes_the_place_of_a_newer_one(page: Page) -> None:
+    page.run("document.querySelector('#tabs a[data-name=simulate]').click()")
+    asks = "document.getElementById('argument-replicas').value = {}; document.querySelector('#asked form').requestSubmit();"
+    page.run(f"{asks.format(300)} {asks.format(11)} 0")
+    page.wait("document.querySelector('#asked .said').textContent.startsWith('Exit code')")
+    assert json.loads(page.run("document.querySelector('#asked pre').textContent"))["replicas"] == 11
+
+
+def test_without_a_token_nothing_is_asked(url: str) -> None:
+    with opened_browser() as elsewhere:
+        elsewhere.visit(url.partition("#")[0], url.partition("#")[0])
+        assert elsewhere.run("document.getElementById('locked').hidden") is False
+
+
+HOSTILE = '<img src=x onerror="document.title=1">'
+
+
+@contextmanager
+def hostile(folder: Path) -> Iterator[str]:
+    """A cluster whose labels are elements."""
+    nodes = [node(name, cpu="4", zone=HOSTILE) for name in ("n0", "n1")]
+    objects = [*nodes, *deployment("web", ("n0", "n1"))]
+    (folder / "cluster.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    with served(folder / "cluster.json") as (_, port, token):
+        yield f"http://127.0.0.1:{port}/#token={token}"
+
+
+def test_names_are_texts_whatever_they_hold(opened: Page, tmp_path: Path) -> None:
+    with hostile(tmp_path) as url:
+        shown(opened, url)
+        assert opened.run("document.querySelectorAll('img').length") == 0
+        assert opened.run("document.title") == "kubespread"
+        assert HOSTILE in text(opened, "map")
+        opened.call("Page.navigate", url="about:blank")

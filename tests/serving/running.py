@@ -1,0 +1,27 @@
+"""``kubespread serve`` as a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.cli.support import PROGRAM, environment
+
+
+@contextmanager
+def served(cluster: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], int, str]]:
+    """The program, its port and its token."""
+    process = subprocess.Popen(
+        [str(PROGRAM), "serve", "-S", str(cluster), "--no-browser", *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().decode().strip()
+        address, _, token = url.partition("/#token=")
+        yield process, int(address.rpartition(":")[2]), token
+    finally:
+        process.kill()
+        process.communicate()
