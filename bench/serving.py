@@ -1,4 +1,4 @@
-"""Questions that a browser asks by hand: milliseconds of the server's processor, of a cluster that is asked many times."""
+"""Questions that a browser asks by hand: milliseconds of processor time, of a cluster that is asked many times."""
 
 from __future__ import annotations
 

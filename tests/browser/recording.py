@@ -115,9 +115,15 @@ def _chunk(name: bytes, content: bytes) -> bytes:
     return name + struct.pack("<I", len(content)) + content + b"\0" * (len(content) % 2)
 
 
-def still(page: Page, file: Path, *, dark: bool = False) -> None:
-    features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-    page.call("Emulation.setEmulatedMedia", features=features)
+def light(page: Page, *, is_on: bool) -> None:
+    """Light or dark, and nothing in the middle of moving."""
+    features = {"prefers-color-scheme": "light" if is_on else "dark", "prefers-reduced-motion": "reduce"}
+    page.call(
+        "Emulation.setEmulatedMedia", features=[{"name": name, "value": value} for name, value in features.items()]
+    )
+
+
+def still(page: Page, file: Path) -> None:
     clip = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT, "scale": 1}
     file.write_bytes(
         base64.b64decode(page.call("Page.captureScreenshot", format="webp", quality=70, clip=clip)["data"])
@@ -128,6 +134,7 @@ def main(folder: Path) -> None:
     with served(CLUSTER) as (_, port, token), opened_browser() as page:
         page.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=False)
         page.visit(f"http://127.0.0.1:{port}/#token={token}", f"http://127.0.0.1:{port}/")
+        light(page, is_on=True)
         page.wait(SETTLED)
         page.run(
             f"{{ const chosen = document.getElementById('turn-workload'); chosen.value = '{WORKLOAD}';"
@@ -148,8 +155,9 @@ def main(folder: Path) -> None:
         recording.click("Fail")
         recording.show(2600)
         still(page, folder / "by-hand.webp")
-        still(page, folder / "by-hand-dark.webp", dark=True)
-        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
+        light(page, is_on=False)
+        still(page, folder / "by-hand-dark.webp")
+        light(page, is_on=True)
         recording.click("Undo")
         recording.show(900)
         recording.click("ip-10-0-35-130")
