@@ -5,7 +5,7 @@ BIN := .venv/bin
 # The slow targets are scripts that take uv and pre-commit from the .venv.
 SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: demo test lint fuzz properties bench counts docs screens recording release-data sources record shrink licenses clean
+.PHONY: demo test lint fuzz properties bench counts docs screens pictures recording release-data sources record shrink licenses clean
 .PHONY: binary dist lowest newest pythons coverage hooks lock
 .DEFAULT_GOAL := test
 
@@ -59,6 +59,10 @@ screens: .venv/dev
 # The pictures of `kubespread serve`, by a Chromium that is installed.
 recording: .venv/dev
 	$(BIN)/python -m tests.browser.recording docs/pictures
+
+# The pictures of pages that documents show; needs Chromium (Debian: apt install chromium).
+pictures: .venv/dev
+	$(BIN)/python -m tests.browser
 
 docs: .venv/installed
 	$(BIN)/python -m docs.generators

@@ -126,12 +126,16 @@ class Page:
         assert "exceptionDetails" not in told, told["exceptionDetails"]
         return told["result"].get("value")
 
-    def look(self, file: Path, *, width: int = 1280, dark: bool = False) -> None:
-        """A picture of the whole page."""
+    def look(self, file: Path, *, width: int = 1280, height: int | None = None, dark: bool = False) -> None:
+        """A picture of the whole page, or of what a window of that ``height`` shows of it."""
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", features=features)
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True)
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height or 900, deviceScaleFactor=1, mobile=False
+        )
+        if height is not None:
+            self.call("Emulation.setScrollbarsHidden", hidden=True)
+        shot = self.call("Page.captureScreenshot", captureBeyondViewport=height is None)
         file.write_bytes(base64.b64decode(shot["data"]))
 
 

@@ -172,8 +172,11 @@ def _verdict(row: NodeRemoval) -> str:
 
 
 def _word(row: NodeRemoval) -> str:
-    """``goes``, ``can go``, ``budget``: what keeps it."""
-    return "goes" if row.place else "can go" if row.alone else ", ".join(HOLDS[cause].word for cause in _causes(row))
+    """``goes``, ``can go``, ``budget: web-0``: what keeps it, and whose pod that is."""
+    if row.alone or not row.held:
+        return "goes" if row.place else "can go"
+    hold = row.held[0]
+    return f"{HOLDS[hold.cause].word}{f': {hold.pods[0].name}' if hold.pods else ''}"
 
 
 def _question(report: RemovableReport) -> str:
