@@ -25,10 +25,11 @@ from kubespread.deadline import check
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import is_same_pod, priority_of
-from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, Moves
+from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.nodes import SearchRules
+from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.plugin import (
     SKIP,
@@ -151,8 +152,12 @@ class Prepared:
     pod as a whole.
     """
 
-    def __init__(self, framework: Framework, cluster: Cluster, pod: Pod) -> None:
+    def __init__(
+        self, framework: Framework, cluster: Cluster, pod: Pod, counted: Mapping[str, Counted | None] | None = None
+    ) -> None:
+        """``counted`` are the states on ``cluster`` that need not be prepared."""
         self.framework, self.cluster, self.pod = framework, cluster, pod
+        self._given = counted or {}
         self.states: dict[str, State] = {}
         self._statuses: dict[str, Status] = {}
         self._signatures: dict[str, Hashable] = {}
@@ -196,7 +201,8 @@ class Prepared:
             signed = self._memo[plugin.name] = (plugin, plugin.signature(self.pod))
         signature = self._signatures[plugin.name] = signed[1]
         if signature is None:
-            return plugin.prepare(self.cluster, self.pod)
+            given = self._given.get(plugin.name)
+            return plugin.prepare(self.cluster, self.pod) if given is None else given
         key = (id(plugin), signature)
         if (shared := self.cluster.memo.get(key)) is not None:
             state: State = shared[1]
@@ -221,8 +227,7 @@ class Prepared:
         signature = self._signature_of(OnNode, (*framework.filters, *(plugin for plugin, _ in framework.scores)))
         if kind.inline_volumes or signature is None:
             return None
-        taken = tuple(tuple(sorted(amounts.items())) for amounts in kind.requests)
-        return signature, taken, kind.ports
+        return signature, id(kind.requests), kind.ports
 
     @property
     def fixed_signature(self) -> Hashable:
@@ -276,17 +281,11 @@ class Prepared:
         )
         return {name: listed for name, listed in lists if listed is not None}
 
-    def after(self, cluster: Cluster, change: Change, moves: Moves) -> Prepared:
-        """The pod prepared for ``cluster``, which came of this one's by ``change``; this one is as it was."""
-        if change.touches_nodes or (change.storage is not None and self.pod.spec.has_scheduled_volumes):
-            return Prepared(self.framework, cluster, self.pod)
-        states = {name: state.after(cluster, change, moves) for name, state in self.states.items()}
-        if any(state is None for state in states.values()):
-            return Prepared(self.framework, cluster, self.pod)
-        other = copy(self)
-        other.cluster = cluster
-        other.states = {name: state for name, state in states.items() if state is not None}
-        return other
+    def after(self, cluster: Cluster, moves: Moves) -> Prepared:
+        """The pod prepared for ``cluster``, which came of this one's by ``moves`` and where nodes may have changed."""
+        states = self.states.items()
+        counted = {name: state.after(cluster, moves) for name, state in states if isinstance(state, Counted)}
+        return Prepared(self.framework, cluster, self.pod, counted)
 
     def fork(self) -> Prepared:
         """A copy whose counts are moved apart from these."""

@@ -14,18 +14,18 @@ Source: pkg/scheduler/schedule_one.go, sortedNodeScores
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 
 import numpy as np
 from msgspec import Struct
 
 from kubespread.deadline import check
-from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, Moves, NodeState
-from kubespread.scheduler.cluster.columns import Codes, Counts, Mask, Positions
+from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, NodeState
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.nodes import Search, SearchResult, heap_preorder
-from kubespread.scheduler.cluster.running import Taken
+from kubespread.scheduler.cluster.running import Moves, Taken
 from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.evaluation import Evaluation, evaluated
 from kubespread.scheduler.framework import DryRun, Prepared
@@ -36,30 +36,7 @@ _Answers = tuple[Mask, Counts]
 Alike = dict[NodeState, tuple[bool, int]]
 """The answers for one node as it was, in whatever cluster: what holds the same gets the same."""
 _MOST_ALIKE = 100_000
-
-
-class _Level(Struct, frozen=True):
-    """The answers when each node holds one number of further copies."""
-
-    rejects: Mask
-    """Where some filter rejects the node."""
-    points: Counts
-    """The weighted scores."""
-    is_outdated: Mask
-    """The nodes that others changed since."""
-
-    def without(self, changed: Positions) -> _Level:
-        """These answers, once others changed some nodes."""
-        is_outdated = self.is_outdated.copy()
-        is_outdated[changed] = True
-        return _Level(self.rejects, self.points, is_outdated)
-
-    def updated(self, nodes: Positions, answers: _Answers) -> _Level:
-        """With what is true of some nodes now."""
-        rejects, points, is_outdated = self.rejects.copy(), self.points.copy(), self.is_outdated.copy()
-        rejects[nodes], points[nodes] = answers
-        is_outdated[nodes] = False
-        return _Level(rejects, points, is_outdated)
+_FEW = 16
 
 
 class OnNodeAnswers:
@@ -85,13 +62,16 @@ class OnNodeAnswers:
         self.may_fail = False
         """Whether some filter met an error on a node, which ends a cycle that gets there."""
         self._cluster, self._taken = cluster, cluster.running.taken
-        self._copies: Counts = np.zeros(len(cluster), dtype=np.int64)
-        """Copies on each node that ``cluster`` does not hold yet."""
-        self._levels: list[_Level] = []
+        self._copies: dict[int, int] = {}
+        """Copies on nodes that `_taken` does not hold yet."""
+        self._levels: list[_Answers] = []
+        """The answers when each node holds so many further copies."""
+        self._changed: set[int] = set()
+        """The nodes that hold something else than they did when the levels were judged."""
         self._unjudged: list[int] = []
         """The nodes that copies came to since the last evaluation: often others change them too before the next one."""
-        now = self._level(0)
-        self._rejects, self._points = now.rejects.copy(), now.points.copy()
+        rejects, points = self._level(0)
+        self._rejects, self._points = rejects.copy(), points.copy()
 
     @property
     def rejects(self) -> Mask:
@@ -107,60 +87,68 @@ class OnNodeAnswers:
 
     def place(self, node: int) -> None:
         """One more copy is on ``node``."""
-        self._copies[node] += 1
+        self._copies[node] = self._copies.get(node, 0) + 1
         self._unjudged.append(node)
 
     def _judge_copies(self) -> None:
         for node in self._unjudged:
-            copies = int(self._copies[node])
-            level = self._levels[copies] if copies < len(self._levels) else self._level(copies)
-            if level.is_outdated[node]:
-                level = self._level(copies)
-            self._rejects[node], self._points[node] = level.rejects[node], level.points[node]
+            copies = self._copies[node]
+            if node in self._changed:
+                self._judge_again([node], copies)
+            else:
+                rejects, points = self._level(copies)
+                self._rejects[node], self._points[node] = rejects[node], points[node]
         self._unjudged.clear()
 
-    def follow(self, now: Callable[[], Cluster], taken: Taken, touched: Codes) -> None:
+    def _judge_again(self, nodes: Sequence[int], copies: int) -> None:
+        positions = np.array(nodes, dtype=np.intp)
+        self._rejects[positions], self._points[positions] = self._recalled(self._held(positions, copies))
+
+    def follow(self, now: Callable[[], Cluster], taken: Taken, touched: Iterable[int]) -> None:
         """Go on with the cluster that ``now`` gives, in which all copies so far and others have ``taken`` what they
         need; pods came to or left the ``touched`` nodes besides.
         """
-        is_changed = self._copies > 0
-        is_changed[touched] = True
-        changed = np.flatnonzero(is_changed)
-        if not len(changed):
+        changed = {*self._copies, *touched}
+        if not changed:
             return
         if self._reads is None:
             self._cluster = now()
-        self._taken = self._taken.updated(taken, changed)
-        self._copies[changed] = 0
+        self._taken = taken
+        self._copies.clear()
         self._unjudged.clear()
-        # Untouched nodes hold the same in both clusters.
-        self._levels = [level.without(changed) for level in self._levels]
-        fresh = self._level(0)
-        self._rejects[changed], self._points[changed] = fresh.rejects[changed], fresh.points[changed]
+        self._changed |= changed
+        self._judge_again(sorted(changed), 0)
+        if len(self._changed) > max(_FEW, len(self._rejects) // 4):
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """All nodes are judged at once, as one takes as long as many."""
+        self._levels.clear()
+        self._changed.clear()
 
     def fork(self) -> OnNodeAnswers:
         """A copy to go on from in another way."""
         fork = copy(self)
-        fork._copies, fork._levels = self._copies.copy(), list(self._levels)
+        fork._copies, fork._levels, fork._changed = dict(self._copies), list(self._levels), set(self._changed)
         fork._rejects, fork._points = self._rejects.copy(), self._points.copy()
         fork._unjudged = list(self._unjudged)
         return fork
 
-    def on(self, cluster: Cluster, touched: Codes) -> OnNodeAnswers | None:
-        """The answers on a cluster whose nodes have the same for pods, where pods came to or left the ``touched`` ones;
-        None where there is more that answers depend on.
+    def on(self, cluster: Cluster, taken: Taken, touched: Iterable[int]) -> OnNodeAnswers | None:
+        """The answers on a cluster whose nodes have the same for pods, of which these have ``taken`` some by now, where
+        pods came to or left the ``touched`` ones; None where there is more that answers depend on.
         """
         if self._reads is None:
             return None
         fork = self.fork()
         fork._cluster = cluster
-        fork.follow(lambda: cluster, cluster.running.taken, touched)
+        fork.follow(lambda: cluster, taken, touched)
         return fork
 
     def has_room(self, barred: Mask, copies: int) -> bool:
         """Whether the nodes that nothing else rules out could hold this many more copies."""
         room, held = 0, 0
-        while room < copies and (more := int(np.count_nonzero(~(barred | self._level(held).rejects)))):
+        while room < copies and (more := int(np.count_nonzero(~(barred | self._rejects_with(held))))):
             room += more
             held += 1
         return room >= copies
@@ -169,22 +157,23 @@ class OnNodeAnswers:
         """How many more copies, ``copies`` at most, each node that nothing else bars could hold."""
         room = np.zeros(len(self._cluster), dtype=np.int64)
         for held in range(copies):
-            has_more = ~(barred | self._level(held).rejects)
+            has_more = ~(barred | self._rejects_with(held))
             if not has_more.any():
                 break
             room += has_more
         return room
 
-    def _level(self, copies: int) -> _Level:
-        """Brings everything up to date: all changed nodes are judged at once, as one takes as long as many."""
+    def _rejects_with(self, copies: int) -> Mask:
+        """Where some filter rejects one more when each node holds so many further copies."""
+        if self._changed:
+            self._begin_anew()
+        return self._level(copies)[0]
+
+    def _level(self, copies: int) -> _Answers:
+        """What is true of all nodes but the changed ones when each holds so many further copies."""
         while len(self._levels) <= copies:
-            rejects, points = self._judge(self._held(None, len(self._levels)))
-            self._levels.append(_Level(rejects, points, np.zeros(len(rejects), dtype=np.bool_)))
-        level = self._levels[copies]
-        if len(outdated := np.flatnonzero(level.is_outdated)):
-            answers = self._recalled(self._held(outdated, copies))
-            level = self._levels[copies] = level.updated(outdated, answers)
-        return level
+            self._levels.append(self._judge(self._held(None, len(self._levels))))
+        return self._levels[copies]
 
     def _held(self, nodes: Positions | None, copies: int) -> Holdings:
         return Holdings(self._cluster, nodes, taken=self._taken).plus(self._kind, copies)
@@ -394,7 +383,7 @@ class Placing:
         counted over many nodes, as for a group's pods that are tried in one topology domain. ``now`` gives the cluster
         as it is, with all copies, where others change it too.
         """
-        self._prepared, self._candidates, self._now = prepared, candidates, now
+        self.prepared, self._candidates, self._now = prepared, candidates, now
         self.kind = copied_kind(prepared)
         self.answers = on_node_answers(prepared, prepared.cluster) if answers is None else answers
         self._feasible, self._read = np.empty(0, dtype=np.bool_), b""
@@ -409,10 +398,10 @@ class Placing:
 
     def __len__(self) -> int:
         """How many nodes there are."""
-        return len(self._prepared.cluster)
+        return len(self.prepared.cluster)
 
     def _sort_states(self) -> None:
-        prepared = self._prepared
+        prepared = self.prepared
         self._counted = [state for state in prepared.states.values() if isinstance(state, Counted)]
         self._counted_filters = [state for state in prepared.filter_states if isinstance(state, Counted)]
         self._scored = [
@@ -424,7 +413,7 @@ class Placing:
 
     def _fixed_rejections(self) -> tuple[Mask, bool]:
         """What no placement changes: which nodes are barred, and whether a filter might end the cycle in an error."""
-        prepared, signature = self._prepared, self._prepared.fixed_signature
+        prepared, signature = self.prepared, self.prepared.fixed_signature
         if signature is None:
             barred, may_fail = self._judge_fixed()
         else:
@@ -433,7 +422,7 @@ class Placing:
         return barred if self._candidates is None else barred | ~self._candidates, may_fail
 
     def _judge_fixed(self) -> tuple[Mask, bool]:
-        prepared = self._prepared
+        prepared = self.prepared
         may_fail = bool(prepared.framework.missing.filters)
         barred = np.full(len(self), may_fail, dtype=np.bool_)
         if self._listed is not None:
@@ -457,7 +446,7 @@ class Placing:
     @property
     def states(self) -> dict[str, State]:
         """By plugin, with all copies so far."""
-        return self._prepared.states
+        return self.prepared.states
 
     def has_room(self, copies: int) -> bool:
         """Whether the nodes could hold this many more copies if topology domains did not matter."""
@@ -470,7 +459,7 @@ class Placing:
     def fork(self) -> Placing:
         """An independent copy to continue from differently."""
         fork = copy(self)
-        fork._prepared, fork.answers = self._prepared.fork(), self.answers.fork()
+        fork.prepared, fork.answers = self.prepared.fork(), self.answers.fork()
         fork._pending = list(self._pending)
         fork._sort_states()
         return fork
@@ -478,19 +467,19 @@ class Placing:
     def feasible(self) -> Mask:
         """The nodes where the next copy fits."""
         check()
-        if self._prepared.rejection is not None:
+        if self.prepared.rejection is not None:
             return np.zeros(len(self), dtype=np.bool_)
         feasible: Mask = ~(self._barred | self.answers.rejects)
         for state in self._counted_filters:
             verdicts = state.filter()
             if verdicts is not None:
                 feasible &= verdicts.passes
-        for node, kinds in self._prepared.nominated.items():
+        for node, kinds in self.prepared.nominated.items():
             if feasible[node]:
                 with DryRun(self._as_it_stands(), node) as dry_run:
                     for kind in kinds:
                         dry_run.move(kind, 1)
-                    status = dry_run.first_rejection(plugin.name for plugin in self._prepared.framework.filters)
+                    status = dry_run.first_rejection(plugin.name for plugin in self.prepared.framework.filters)
                     feasible[node] = status.code is Code.SUCCESS
         # Mostly the same nodes fit one copy after another: whatever follows from them is known by the very same mask.
         if (read := feasible.tobytes()) != self._read:
@@ -509,16 +498,16 @@ class Placing:
             batch.begin()
         self._fail_while_filtering()
         feasible = self.feasible()
-        cluster = self._prepared.cluster
-        nominee = cluster.nodes.index.get(self._prepared.pod.status.nominated_node_name)
+        cluster = self.prepared.cluster
+        nominee = cluster.nodes.index.get(self.prepared.pod.status.nominated_node_name)
         if nominee is not None and feasible[nominee]:
             # It is tried first and alone; if it fits, no other node is looked at.
             return Choice(nominee, int(self._total(feasible)[nominee]), 1)
-        if batch is not None and (hinted := batch.hinted(self._prepared, feasible)) is not None:
+        if batch is not None and (hinted := batch.hinted(self.prepared, feasible)) is not None:
             return hinted
         result = SearchResult(feasible)
-        rules = self._prepared.framework.search
-        if search is not None and search.limits(rules) and self._prepared.rejection is None:
+        rules = self.prepared.framework.search
+        if search is not None and search.limits(rules) and self.prepared.rejection is None:
             result = search.run(cluster.nodes, feasible, self._listed, rules)
         if not result.feasible.any():
             return None
@@ -529,7 +518,7 @@ class Placing:
         equals = np.flatnonzero(among == best)
         node = int(equals[0]) if len(equals) == 1 else break_tie(cluster, result, equals)
         if batch is not None:
-            batch.store(self._prepared, node, result, total)
+            batch.store(self.prepared, node, result, total)
         return Choice(node, best, len(equals))
 
     def choose_on(self, node: int) -> Choice | None:
@@ -549,7 +538,7 @@ class Placing:
             raise SchedulingError(error)
 
     def _fail_while_reserving(self) -> None:
-        if (error := self._prepared.framework.missing.reserve) is not None:
+        if (error := self.prepared.framework.missing.reserve) is not None:
             raise SchedulingError(error)
 
     def place(self, node: int) -> None:
@@ -565,7 +554,7 @@ class Placing:
 
         None where nothing does.
         """
-        return self._prepared.binding(node)
+        return self.prepared.binding(node)
 
     def follow(self, now: Callable[[], Cluster], moves: Moves) -> None:
         """Go on once others changed the pods of the cluster that ``now`` gives: ``moves``.
@@ -588,7 +577,7 @@ class Placing:
 
     def _as_it_stands(self) -> Prepared:
         """The states with a cluster that holds all copies."""
-        prepared = copy(self._prepared)
+        prepared = copy(self.prepared)
         if self._now is not None:
             prepared.cluster = self._now()
         elif self._pending:
@@ -596,7 +585,7 @@ class Placing:
         return prepared
 
     def _total(self, feasible: Mask) -> Counts:
-        framework = self._prepared.framework
+        framework = self.prepared.framework
         if not framework.scores:
             return np.ones(len(self), dtype=np.int64)
         if self.answers.out_of_range and (error := self.evaluation().error):
@@ -604,7 +593,7 @@ class Placing:
         total = self.answers.points + self._settled
         for scored in tuple(self._scored):
             try:
-                points = scored.points(self._prepared.cluster, feasible)
+                points = scored.points(self.prepared.cluster, feasible)
             except SchedulingError:
                 # With a single node kube-scheduler does not score, so a failing PreScore goes unnoticed.
                 if np.count_nonzero(feasible) > 1:

@@ -27,8 +27,9 @@ from kubespread.kube.api.meta import KubeObject
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes
-from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, Moves
+from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import Counts, Mask, Positions
+from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.cluster.storage_index import StorageChange
 
 
@@ -258,13 +259,6 @@ class State:
         """The change of claims and volumes once the pod is bound to ``node``, which it fits (Reserve and PreBind)."""
         return None
 
-    def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
-        """The state on ``cluster``, which is its own cluster after ``change``; None to prepare it again.
-
-        Never called for a pod with volumes when claims or volumes change.
-        """
-        return None
-
 
 class Fixed(State):
     """Depends on the nodes and on objects beside pods: no pod that comes or goes changes anything."""
@@ -288,9 +282,6 @@ class Fixed(State):
 
     def raw_scores(self, cluster: Cluster, feasible: Mask) -> Counts | None:
         return self._scores
-
-    def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
-        return None if change.touches_nodes else self
 
 
 class OnNode(State):
@@ -319,9 +310,6 @@ class OnNode(State):
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:  # final: see the class
         return ()
-
-    def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
-        return None if change.touches_nodes else self
 
 
 class Counted(State):
@@ -359,18 +347,17 @@ class Counted(State):
     def fork(self) -> Self:
         """A copy whose counts are moved apart from these."""
 
+    def after(self, cluster: Cluster, moves: Moves) -> Self | None:
+        """Such a copy on ``cluster``, which came of its own by ``moves`` and where nodes may have changed; None to
+        prepare it again, where it may read something else of them.
+        """
+        return None
+
     def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
         return self.filter(nodes)
 
     def raw_scores(self, cluster: Cluster, feasible: Mask) -> Counts | None:
         return self.score(feasible)
-
-    def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
-        if change.touches_nodes:
-            return None
-        fork = self.fork()
-        fork.move(moves)
-        return fork
 
 
 class _Skip(Fixed):

@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler.cluster.cluster import Change, Cluster, Moves
+from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from tests.property.test_placing import everything
-from tests.scheduler.random_clusters import Question, World, changes, profiles, questions, visitors
+from tests.scheduler.random_clusters import Question, World, changes, profiles, questions, touches_nodes, visitors
 
 
 @given(profiles(), questions(), st.data())
@@ -36,7 +37,7 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
         change = data.draw(changes(world, others, step))
         moves = cluster.moves(change)
         after = cluster.after(change)
-        followed = prepared.after(after, change, moves)
+        followed = prepared.after(after, moves)
         assert everything(evaluated(prepared)) == before
         rebuilt = Prepared(plugins, world.anew(), candidate)
         assert everything(evaluated(followed)) == everything(evaluated(rebuilt))
@@ -49,7 +50,7 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
             placing.place(choice.node)
             world.place(candidate, choice.node)
             own = Change(come=[(candidate, choice.node)])
-            followed = followed.after(after.after(own), own, after.moves(own))
+            followed = followed.after(after.after(own), after.moves(own))
             after = latest[0] = after.after(own)
             assert everything(placing.evaluation()) == everything(evaluated(Prepared(plugins, world.anew(), candidate)))
         cluster, prepared = after, followed
@@ -59,7 +60,7 @@ def following(
     placing: Placing, plugins: Framework, candidate: Pod, latest: Sequence[Cluster], change: Change, moves: Moves
 ) -> Placing:
     """``latest`` holds the cluster as it is at any time."""
-    if change.touches_nodes:
+    if touches_nodes(change):
         return Placing(plugins.prepare(latest[0], candidate))
     placing.answers.follow(lambda: latest[0], latest[0].running.taken, moves.node)
     placing.follow(lambda: latest[0], moves)

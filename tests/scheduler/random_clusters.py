@@ -368,3 +368,7 @@ def visitors(question: Question) -> list[Pod]:
     """Pods that may come to the cluster: like the candidate, like those that are there, and some on their way out."""
     others = [question.candidate, *question.pods]
     return [*others, *map(terminating, others[:2])]
+
+
+def touches_nodes(change: Change) -> bool:
+    return bool(change.replaced or change.added or change.removed)

@@ -25,7 +25,17 @@ from kubespread.scheduler.profile.profile import default_profile, framework
 from tests.builders import hard, node, pod
 from tests.property.test_placing import everything
 from tests.scheduler.asking import SKEWED
-from tests.scheduler.random_clusters import HEAD, MODELLED, Question, World, changes, profiles, questions, visitors
+from tests.scheduler.random_clusters import (
+    HEAD,
+    MODELLED,
+    Question,
+    World,
+    changes,
+    profiles,
+    questions,
+    touches_nodes,
+    visitors,
+)
 
 Data = dict[str, Any]
 States = dict[str, State | Status | str]
@@ -104,8 +114,8 @@ def test_a_state_that_follows_changes_says_what_one_prepared_anew_says(
         moves, after = cluster.moves(change), cluster.after(change)
         followed = dict(states)
         for name, state in states.items():
-            carried = state.after(after, change, moves) if isinstance(state, State) else None
-            if carried is not None or change.touches_nodes or not isinstance(state, State):
+            carried = state.after(after, moves) if isinstance(state, Counted) else None
+            if isinstance(state, Counted) or touches_nodes(change) or not isinstance(state, State):
                 followed[name] = carried or prepare(plugins[name], after, question.candidate)
         assert answers(states, cluster, feasible) == before
         anew = world.anew()

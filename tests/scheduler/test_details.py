@@ -356,7 +356,7 @@ def test_causes_follow_changes_and_do_not_depend_on_which_nodes_are_asked_about(
     change = data.draw(changes(world, visitors(question), 0))
     after = cluster.after(change)
     try:
-        followed = plugins.prepare(cluster, question.candidate).after(after, change, cluster.moves(change))
+        followed = plugins.prepare(cluster, question.candidate).after(after, cluster.moves(change))
         evaluation = evaluate(plugins, after, question.candidate)
     except SchedulingError:
         return

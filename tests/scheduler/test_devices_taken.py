@@ -259,7 +259,7 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         gone = [data.draw(st.sampled_from(here))] if leaves else []
         change = Change(gone=gone) if gone else Change(come=come)
         moves, after = cluster.moves(change), cluster.after(change)
-        prepared = prepared.after(after, change, moves)
+        prepared = prepared.after(after, moves)
         latest[0] = after
         placing.answers.follow(lambda: latest[0], after.running.taken, moves.node)
         placing.follow(lambda: latest[0], moves)

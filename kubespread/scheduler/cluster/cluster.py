@@ -22,7 +22,7 @@ from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.columns import STAND_INS, Amounts, Codes, Counts, Mask, Positions, wrapped
 from kubespread.scheduler.cluster.kinds import HostPort, KindJudgment, KindTable, PodKind
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.cluster.running import NO_PODS, ClaimUsers, RunningPods, Taken
+from kubespread.scheduler.cluster.running import NO_PODS, ClaimUsers, Moves, RunningPods, Taken
 from kubespread.scheduler.cluster.storage_index import Attached, StorageChange, StorageIndex, claim_names, key_of
 
 UNLIMITED = np.iinfo(np.int64).max
@@ -114,17 +114,16 @@ class Cluster:
         made: V = self.memo[key]
         return made
 
-    def after(self, change: Change, moves: Moves | None = None) -> Cluster:
+    def after(self, change: Change, taken: Taken | None = None) -> Cluster:
         """The cluster once ``change`` has happened; this one is as it was, and shares what the change leaves alone.
-        ``moves`` are those of the change, where they are known.
+        ``taken`` is what pods take up then, where that is known.
         """
         if change.added or change.removed:
             return self._with_other_nodes(change)
         nodes = self.nodes.replacing(change.replaced) if change.replaced else self.nodes
         running = self.running
         if change.gone or change.come:
-            kind = (self.moves(change) if moves is None else moves).kind
-            running = running.changed(change.gone, change.come, kind)
+            running = running.changed(change.gone, change.come, self.moves(change).kind, taken)
         other = self._changed(change, nodes, running)
         if nodes is self.nodes:
             other.memo = self.memo
@@ -344,34 +343,6 @@ def _staying(after: Cluster, kind: int, change: Change) -> Mapping[int, int]:
     return counts
 
 
-class Moves(Struct, frozen=True):
-    """Pods that come to nodes (``by`` 1) or leave them (-1), by kind and by the node's position."""
-
-    kind: Codes
-    node: Codes
-    by: Codes
-
-    @classmethod
-    def of(cls, moves: Sequence[tuple[int, int, int]]) -> Moves:
-        """From (kind, node, by)."""
-        table = np.array(moves, dtype=np.int32).reshape(-1, 3)
-        return cls(table[:, 0], table[:, 1], table[:, 2])
-
-    def __len__(self) -> int:
-        return len(self.kind)
-
-    def only(self, chosen: Mask) -> Moves:
-        return Moves(self.kind[chosen], self.node[chosen], self.by[chosen])
-
-    def then(self, others: Moves) -> Moves:
-        """These, and after them ``others``."""
-        return Moves(
-            np.concatenate([self.kind, others.kind]),
-            np.concatenate([self.node, others.node]),
-            np.concatenate([self.by, others.by]),
-        )
-
-
 class Change(Struct, frozen=True):
     """One change. Positions are those of the cluster it is applied to."""
 
@@ -385,10 +356,6 @@ class Change(Struct, frozen=True):
     removed: frozenset[int] = frozenset()
     """Nodes that are gone, and their pods with them."""
     storage: StorageChange | None = None
-
-    @property
-    def touches_nodes(self) -> bool:
-        return bool(self.replaced or self.added or self.removed)
 
 
 T = TypeVar("T", bound=np.generic)

@@ -57,6 +57,9 @@ def truncated(number: float) -> int:
     return int(number) if abs(number) < 2**63 else -(2**63)
 
 
+_FEW = 8
+
+
 class DomainCounts:
     """Counts by the code of a domain, read back per node; a node without a domain adds nothing and is counted 0."""
 
@@ -81,6 +84,10 @@ class DomainCounts:
 
     def add(self, nodes: Codes, by: Codes, weight: int = 1) -> None:
         """Pods that came to ``nodes`` (``by`` 1) or left them (-1), each of a weight."""
+        if len(nodes) <= _FEW:  # mostly one or two
+            for node, one in zip(nodes.tolist(), by.tolist(), strict=True):
+                self.add_one(node, one, weight)
+            return
         codes = self._domain[nodes]
         has_domain = codes != ABSENT
         came = by[has_domain]

@@ -149,6 +149,7 @@ def host_ports(pod: Pod, *, sidecars: bool = True) -> frozenset[HostPort]:
 
 T = TypeVar("T")
 K = TypeVar("K")
+Requests = tuple[Mapping[str, int], Mapping[str, int]]
 _UNKNOWN = -1
 
 
@@ -177,11 +178,14 @@ class PodKind(Struct, frozen=True, dict=True):
         return priority_of(self.pod)
 
     @cached_property
-    def requests(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        """What is taken of the node, and the same with the stand-ins that scores count."""
+    def requests(self) -> Requests:
+        """What is taken of the node, and the same with the stand-ins that scores count: one object for all kinds whose
+        pods take the same.
+        """
         spec = self.pod.spec
         read = id(spec.containers), id(spec.init_containers), id(spec.resources), id(spec.overhead)
-        return self.table.shared("requests", (read, _granted(self.pod.status)), lambda: requested(self.pod))
+        amounts = self.table.shared("requests", (read, _granted(self.pod.status)), lambda: requested(self.pod))
+        return self.table.shared("amounts", tuple(tuple(each.items()) for each in amounts), lambda: amounts)
 
     @property
     def has_terms(self) -> bool:

@@ -16,6 +16,7 @@ Source: staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/node
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
@@ -36,6 +37,7 @@ from kubespread.scheduler.cluster.columns import (
     allocatable,
     allowed_pods,
     columns,
+    distinct,
 )
 
 Order = NDArray[np.intp]
@@ -93,20 +95,41 @@ class _Labels(_Columns):
         return visiting_order(self._nodes)
 
 
+def _read_of(taints: Iterable[Taint]) -> tuple[tuple[str, str, str], ...]:
+    """What tells lists of taints apart."""
+    return tuple((taint.key, taint.value, taint.effect) for taint in taints)
+
+
+_Coded = tuple[Codes, Sequence[tuple[Taint, ...]]]
+
+
 class _Taints(_Columns):
     """The distinct taint lists of nodes, and which of them each node has."""
 
     @cached_property
-    def coded(self) -> tuple[Codes, tuple[tuple[Taint, ...], ...]]:
-        index: dict[tuple[tuple[str, str, str], ...], int] = {}
-        distinct: list[tuple[Taint, ...]] = []
-        codes = np.empty(len(self._nodes), dtype=np.int32)
-        for position, node in enumerate(self._nodes):
-            key = tuple((taint.key, taint.value, taint.effect) for taint in node.spec.taints)
-            codes[position] = index.setdefault(key, len(distinct))
-            if codes[position] == len(distinct):
-                distinct.append(tuple(node.spec.taints))
-        return codes, tuple(distinct)
+    def coded(self) -> _Coded:
+        nothing: _Coded = np.zeros(len(self._nodes), dtype=np.int32), ()
+        return self._coded_again(nothing, range(len(self._nodes)))
+
+    def replaced(self, nodes: Sequence[Node], changed: Iterable[int]) -> _Taints:
+        """Those of the same nodes, some of them changed; what is known of the others is not read again."""
+        other = _Taints(nodes)
+        if "coded" in self.__dict__:
+            other.__dict__["coded"] = other._coded_again(self.coded, changed)
+        return other
+
+    def _coded_again(self, before: _Coded, changed: Iterable[int]) -> _Coded:
+        codes, lists = before[0].copy(), list(before[1])
+        code_of = {_read_of(taints): code for code, taints in enumerate(lists)}
+        for position in changed:
+            taints = tuple(self._nodes[position].spec.taints)
+            code = codes[position] = code_of.setdefault(_read_of(taints), len(lists))
+            if code == len(lists):
+                lists.append(taints)
+        kept = distinct(codes)
+        if len(kept) < len(lists):
+            codes = np.searchsorted(kept, codes).astype(np.int32)
+        return codes, [lists[code] for code in kept]
 
 
 class _Capacity(_Columns):
@@ -151,6 +174,9 @@ class _Images(_Columns):
         return holders
 
 
+_NOBODY_VISITED: tuple[Mask, Codes] = np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int32)
+
+
 class Nodes:
     """Nodes in the snapshot's order; a position in this order is what every column is about."""
 
@@ -162,7 +188,7 @@ class Nodes:
         self._taints = _Taints(self.objects)
         self._capacity = _Capacity(self.objects)
         self._images = _Images(self.objects)
-        self._visited: tuple[Mask, Codes] = np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int32)
+        self._visited = _NOBODY_VISITED
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -175,16 +201,24 @@ class Nodes:
         objects = list(self.objects)
         for position, node in replaced.items():
             objects[position] = node
-        other, pairs = Nodes(objects), [(self.objects[position], node) for position, node in replaced.items()]
-        if all(old.metadata.labels == new.metadata.labels for old, new in pairs):
-            other._labels = self._labels
-        if all(old.spec.taints == new.spec.taints for old, new in pairs):
-            other._taints = self._taints
-        if all(old.status.allocatable == new.status.allocatable for old, new in pairs):
-            other._capacity = self._capacity
-        if all(old.status.images == new.status.images for old, new in pairs):
-            other._images = self._images
+        pairs = [(self.objects[position], node) for position, node in replaced.items()]
+        other = copy(self)
+        other.objects = tuple(objects)
+        if not all(old.metadata.labels == new.metadata.labels for old, new in pairs):
+            other._labels, other._visited = _Labels(other.objects), _NOBODY_VISITED
+            other.__dict__.pop("visiting_rank", None)
+        if not all(old.spec.taints == new.spec.taints for old, new in pairs):
+            other._taints = self._taints.replaced(other.objects, replaced)
+        if not all(old.status.allocatable == new.status.allocatable for old, new in pairs):
+            other._capacity = _Capacity(other.objects)
+        if not all(old.status.images == new.status.images for old, new in pairs):
+            other._images = _Images(other.objects)
+        other.__dict__.pop("unschedulable", None)
         return other
+
+    def have_the_labels_of(self, others: Nodes) -> bool:
+        """Whether these are the same nodes with the same labels, as far as that is known."""
+        return self._labels is others._labels
 
     def give_the_same_as(self, others: Nodes) -> bool:
         """Whether these are the same nodes, which have the same for pods, as far as that is known."""
@@ -235,7 +269,7 @@ class Nodes:
         return np.array([node.spec.unschedulable for node in self.objects], dtype=np.bool_)
 
     @property
-    def taint_lists(self) -> tuple[tuple[Taint, ...], ...]:
+    def taint_lists(self) -> Sequence[tuple[Taint, ...]]:
         """The distinct taint lists; most nodes share a few."""
         return self._taints.coded[1]
 

@@ -19,8 +19,8 @@ from msgspec import Struct
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import DeviceClass, ResourceClaim, extended_resources
-from kubespread.scheduler.cluster.columns import Amounts, Codes, Counts, Positions, wrapped
-from kubespread.scheduler.cluster.kinds import HostPort, KindTable, PodKind
+from kubespread.scheduler.cluster.columns import Amounts, Codes, Counts, Mask, Positions, wrapped
+from kubespread.scheduler.cluster.kinds import HostPort, KindTable, PodKind, Requests
 from kubespread.scheduler.cluster.nodes import Nodes
 
 _MAX_REMEMBERED = 16
@@ -114,6 +114,34 @@ T = TypeVar("T")
 
 NO_PODS: Codes = np.empty(0, dtype=np.int32)
 GONE = -1
+
+
+class Moves(Struct, frozen=True):
+    """Pods that come to nodes (``by`` 1) or leave them (-1), by kind and by the node's position."""
+
+    kind: Codes
+    node: Codes
+    by: Codes
+
+    @classmethod
+    def of(cls, moves: Sequence[tuple[int, int, int]]) -> Moves:
+        """From (kind, node, by)."""
+        table = np.array(moves, dtype=np.int32).reshape(-1, 3)
+        return cls(table[:, 0], table[:, 1], table[:, 2])
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def only(self, chosen: Mask) -> Moves:
+        return Moves(self.kind[chosen], self.node[chosen], self.by[chosen])
+
+    def then(self, others: Moves) -> Moves:
+        """These, and after them ``others``."""
+        return Moves(
+            np.concatenate([self.kind, others.kind]),
+            np.concatenate([self.node, others.node]),
+            np.concatenate([self.by, others.by]),
+        )
 
 
 class PodList:
@@ -222,39 +250,29 @@ class Taken(Struct, frozen=True):
     def nothing(cls, nodes: int) -> Taken:
         return cls(np.zeros(nodes, dtype=np.int64), {}, {})
 
-    def moved(self, kinds: KindTable, nodes_of_kind: Mapping[int, Codes], by: int) -> Taken:
-        """Once pods of some kinds came to nodes (``by`` 1) or left them (-1); sums wrap as Go's do."""
-        if not nodes_of_kind:
-            return self
-        pod_count = self.pod_count.copy()
-        requested, non_zero_requested = dict(self.requested), dict(self.non_zero_requested)
+    def moved(self, kinds: KindTable, moves: Moves) -> Taken:
+        """Once pods came to nodes or left them; sums wrap as Go's do."""
+        # Often it is the same pods in another state.
+        net: dict[tuple[int, int], int] = {}
+        asked: dict[int, Requests] = {}
+        for number, node, by in zip(moves.kind.tolist(), moves.node.tolist(), moves.by.tolist(), strict=True):
+            requests = kinds[number].requests
+            asked[id(requests)] = requests
+            net[id(requests), node] = net.get((id(requests), node), 0) + by
+        pod_count, summed = self.pod_count.copy(), (dict(self.requested), dict(self.non_zero_requested))
         fresh: set[int] = set()
-        for number, nodes in nodes_of_kind.items():
-            np.add.at(pod_count, nodes, by)
-            for summed, amounts in zip((requested, non_zero_requested), kinds[number].requests, strict=True):
+        for (requested, node), by in net.items():
+            if not by:
+                continue
+            pod_count[node] += by
+            for amounts, columns in zip(asked[requested], summed, strict=True):
                 for name, amount in amounts.items():
-                    column = summed.get(name)
+                    column = columns.get(name)
                     if column is None or id(column) not in fresh:
-                        column = summed[name] = np.zeros_like(pod_count) if column is None else column.copy()
+                        column = columns[name] = np.zeros_like(pod_count) if column is None else column.copy()
                         fresh.add(id(column))
-                    np.add.at(column, nodes, np.int64(wrapped(by * amount)))
-        return Taken(pod_count, requested, non_zero_requested)
-
-    def placed(self, kinds: KindTable, kind: Codes, node: Codes) -> Taken:
-        """Once pods of some kinds came to nodes."""
-        return self.moved(kinds, _by_kind(kind, node), 1)
-
-    def updated(self, now: Taken, nodes: Positions) -> Taken:
-        """Once some nodes hold what they hold ``now``."""
-
-        def updated(before: Amounts, after: Amounts) -> Amounts:
-            return {name: _updated(before.get(name), column, nodes) for name, column in after.items()}
-
-        return Taken(
-            _updated(self.pod_count, now.pod_count, nodes),
-            updated(self.requested, now.requested),
-            updated(self.non_zero_requested, now.non_zero_requested),
-        )
+                    column[node] = wrapped(column.item(node) + by * amount)
+        return Taken(pod_count, *summed)
 
     def on_other_nodes(self, kept: Codes, added: int) -> Taken:
         """Of the nodes at the positions ``kept``, and of ``added`` empty ones after them."""
@@ -267,12 +285,6 @@ class Taken(Struct, frozen=True):
             {name: moved(column) for name, column in self.requested.items()},
             {name: moved(column) for name, column in self.non_zero_requested.items()},
         )
-
-
-def _updated(before: Counts | None, after: Counts, nodes: Positions) -> Counts:
-    column = np.zeros_like(after) if before is None else before.copy()
-    column[nodes] = after[nodes]
-    return column
 
 
 class RunningPods:
@@ -313,17 +325,22 @@ class RunningPods:
         """The position of each pod's node."""
         return self._listed.node
 
-    def changed(self, gone: Sequence[tuple[Pod, int]], come: Sequence[tuple[Pod, int]], kind: Codes) -> RunningPods:
+    def changed(
+        self, gone: Sequence[tuple[Pod, int]], come: Sequence[tuple[Pod, int]], kind: Codes, taken: Taken | None = None
+    ) -> RunningPods:
         """Without some pods, and then with others, each on the node of a position; ``kind`` is that of each of those
-        that go and that come. Often it is the same pods in another state, and most states are nothing that scheduling
-        reads: of those only the list changes.
+        that go and that come, ``taken`` what all take up then, where that is known.
         """
         node = np.fromiter((at for _, at in (*gone, *come)), dtype=np.int32, count=len(kind))
         left, came = kind[: len(gone)], kind[len(gone) :]
         listed = PodList(self._listed, [pod for pod, _ in come], came, node[len(gone) :], gone)
-        stays = np.array_equal(node[: len(gone)], node[len(gone) :])
-        if stays and np.array_equal(left, came):
-            return self._with(listed, self.taken, self.nodes_of_kind, ())
+        if taken is None:
+            by = np.ones(len(kind), dtype=np.int32)
+            by[: len(gone)] = -1
+            taken = self.taken.moved(self._kinds, Moves(kind, node, by))
+        # Often it is the same pods in another state, and most states are nothing that scheduling reads.
+        if np.array_equal(node[: len(gone)], node[len(gone) :]) and np.array_equal(left, came):
+            return self._with(listed, taken, self.nodes_of_kind, ())
         leaving, coming = _by_kind(left, node[: len(gone)]), _by_kind(came, node[len(gone) :])
         nodes_of_kind = dict(self.nodes_of_kind)
         for number, nodes in leaving.items():
@@ -333,15 +350,7 @@ class RunningPods:
         for number, nodes in coming.items():
             before = nodes_of_kind.get(number)
             nodes_of_kind[number] = nodes if before is None else np.concatenate([before, nodes])
-        taken = self.taken
-        if not (stays and self._ask_for_the_same(left, came)):
-            taken = taken.moved(self._kinds, leaving, -1).moved(self._kinds, coming, 1)
         return self._with(listed, taken, nodes_of_kind, (*leaving, *coming))
-
-    def _ask_for_the_same(self, left: Codes, came: Codes) -> bool:
-        """Whether each pod that goes asks for what comes in its stead does."""
-        pairs = set(zip(left.tolist(), came.tolist(), strict=True))
-        return all(self._kinds[one].requests is self._kinds[other].requests for one, other in pairs)
 
     def on_other_nodes(self, before: int, kept: Codes, added: int) -> RunningPods:
         """On the nodes at the positions ``kept`` of ``before``, and ``added`` empty ones after them."""

@@ -21,7 +21,7 @@ from kubespread.kube.api.meta import Int32
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, PodAffinityDetail, PodAntiAffinityDetail, by_place, name_of
-from kubespread.scheduler.cluster.cluster import Cluster, Moves
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts, DomainCounts, Mask, Positions, distinct
 from kubespread.scheduler.cluster.kinds import (
     KindJudgment,
@@ -34,6 +34,7 @@ from kubespread.scheduler.cluster.kinds import (
     has_preferences,
 )
 from kubespread.scheduler.cluster.nodes import Nodes
+from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.plugin import (
     JUDGES,
     MAX_NODE_SCORE,
@@ -210,6 +211,14 @@ class InterPodAffinityState(Counted):
     def fork(self) -> Self:
         fork = copy(self)
         fork._counts = [counts.fork() for counts in self._counts]
+        return fork
+
+    def after(self, cluster: Cluster, moves: Moves) -> Self | None:
+        if not cluster.nodes.have_the_labels_of(self._nodes):
+            return None
+        fork = self.fork()
+        fork._nodes = cluster.nodes
+        fork.move(moves)
         return fork
 
     def filter(self, nodes: Positions | None = None) -> Verdicts | None:

@@ -216,7 +216,7 @@ class Store:
         other = object.__new__(type(self))
         other.surroundings, other.time = self.surroundings, self.time
         other.workloads = self.workloads
-        other.living = self.living.on(self.cluster)
+        other.living = self.living.fork()
         other.book, other.queue, other.api_server = self.book.fork(), self.queue.fork(), self.api_server.fork()
         other.owners = {name: owner.fork() for name, owner in self.owners.items()}
         other.dirty, other.watchers = dict(self.dirty), dict(self.watchers)
@@ -375,8 +375,9 @@ class Store:
         self.add_objects(self.workloads.missing(others))
 
     def _use(self, cluster: Cluster) -> None:
-        self.living = self.living.on(cluster)
-        self.queue.start_anew()
+        before, self.living = self.living, self.living.on(cluster)
+        if not self.living.goes_on_from(before):
+            self.queue.start_anew()
 
     def make(self, name: WorkloadName, pod_name: str) -> Made | None:
         """What the workload's template makes; None where the API server refuses each such pod, which is remembered for

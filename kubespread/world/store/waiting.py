@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
@@ -20,10 +21,10 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import priority_of
 from kubespread.reports.judged_nodes import constraint_reports
 from kubespread.reports.parts import ConstraintReport
-from kubespread.scheduler.cluster.cluster import Change, Cluster, Moves
+from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import ABSENT, Codes, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.cluster.running import Taken
+from kubespread.scheduler.cluster.running import Moves, Taken
 from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.evaluation import Evaluation, PreemptionCandidate, Turns, has_lower, preempt
 from kubespread.scheduler.framework import Framework, Prepared
@@ -36,8 +37,12 @@ from kubespread.world.store.pod_book import PodKey, alike, key_of
 _FIRST_SIZE = 1024
 _MOST_KEPT = 16
 """How many answers, those of the last signatures, go on in a cluster that comes of another."""
-_MOST_COMING = 1000
-"""How many placements what is newly prepared follows one by one."""
+_MOST_CHANGES = 1000
+"""How many changes what is newly prepared follows one by one."""
+_MAX_COLUMN_CELLS = 1_000_000
+"""How many applicants a queue keeps, and how many pods a cluster prepares for its forks, times how many nodes there
+are: each holds on to columns over all of them.
+"""
 _KIND, _NODE, _BY, _OWNER, _ANSWERS = range(5)
 _NOBODY = -1
 
@@ -76,6 +81,16 @@ class _Log:
         return self._rows[:, mark : self._length]
 
 
+class Known(Struct, frozen=True):
+    """A pod as it was prepared before nodes were changed."""
+
+    prepared: Prepared
+    seen: int
+    """How much of the log it knows."""
+    applicant: int = _NOBODY
+    """Whose placements it knows, besides."""
+
+
 @dataclass(slots=True, eq=False)
 class SharedAnswers:
     """Answers of plugins that judge nodes by what they hold, for all pods that these plugins cannot tell apart."""
@@ -86,17 +101,34 @@ class SharedAnswers:
     """How much of the log they know of."""
 
 
+class _Origin(Struct, frozen=True):
+    """Where a fork began: what is prepared there serves all forks, as long as nothing has happened there since."""
+
+    living: LivingCluster
+    length: int
+    """How much had happened there."""
+
+    @property
+    def is_unchanged(self) -> bool:
+        return self.living.length == self.length
+
+
 class LivingCluster:
     """A cluster whose nodes stay as they are while pods come and go one after another, and a log from which everyone
     catches up.
     """
 
     def __init__(self, cluster: Cluster) -> None:
+        self._origin: _Origin | None = None
+        """What this is a fork of: its log begins there."""
+        self._asked: dict[tuple[int, int], tuple[Framework, Pod, Prepared | None]] = {}
+        """What forks asked for, by the identities of a profile and of a pod, prepared from the second time on."""
         self._joined = cluster
         """As it was when `joined_at` of the log had happened."""
         self.joined_at = 0
         self._taken, self._taken_at = cluster.running.taken, 0
-        self._coming: list[tuple[Pod, int]] = []
+        self._since: list[tuple[Pod, int, int]] = []
+        """The pods that came to a node (1) or left it (-1) since, in order."""
         self._storage: StorageChange | None = None
         """What became of claims and volumes since."""
         self.storage_changes = 0
@@ -110,45 +142,93 @@ class LivingCluster:
     @property
     def cluster(self) -> Cluster:
         """As it is now."""
-        if self._coming or self._storage is not None:
+        if self._since or self._storage is not None:
             # Each by its own kind, as it leaves: one that only equals its template is of another than the log says.
-            self._join(self._joined.after(Change(come=self._coming, storage=self._storage)))
+            come, gone = _stayed(self._since)
+            joined = self._joined.after(Change(come=come, gone=gone, storage=self._storage), self.taken)
+            self._joined, self._since, self._storage, self.joined_at = joined, [], None, self.length
         return self._joined
 
+    def fork(self) -> LivingCluster:
+        """A copy to go on from in another way."""
+        other = LivingCluster(self.cluster)
+        other._origin = _Origin(self, self.length)
+        other._take_answers_of(self)
+        return other
+
     def on(self, cluster: Cluster) -> LivingCluster:
-        """Another, that goes on with ``cluster``: this one as it is, or with changed nodes. What was asked last is not
-        worked out again where nodes have the same for pods.
+        """Another in the place of this one, that goes on with ``cluster``, in which something else than pods was
+        changed. Where it has the same nodes, changed or not, so does the log.
         """
         other = LivingCluster(cluster)
-        if cluster.objects is self._joined.objects and cluster.nodes.give_the_same_as(self.nodes):
-            for signature in list(self._shared)[-_MOST_KEPT:]:
-                shared = self._shared[signature]
-                answers = shared.answers.on(cluster, self._touched_since(shared))
-                if answers is not None:
-                    other._share(signature, answers)
+        if cluster.objects is not self._joined.objects or cluster.nodes.names is not self.nodes.names:
+            return other
+        other._log, other.joined_at = self._log, self.length
+        other._taken_at = self.length
+        other._origin, other.applicants, other.storage_changes = self._origin, self.applicants, self.storage_changes
+        other._take_answers_of(self)
         return other
+
+    def goes_on_from(self, other: LivingCluster) -> bool:
+        """Whether this one took the place of another, and its log goes on."""
+        return self._log is other._log
+
+    def _take_answers_of(self, other: LivingCluster) -> None:
+        """What was asked last is not worked out again where nodes have the same for pods."""
+        if self._joined.nodes.give_the_same_as(other.nodes):
+            for signature in list(other._shared)[-_MOST_KEPT:]:
+                shared = other._shared[signature]
+                answers = shared.answers.on(self._joined, self.taken, other._touched_since(shared))
+                if answers is not None:
+                    self._share(signature, answers)
 
     def now(self) -> Cluster:
         """As it is whenever that is asked."""
         return self.cluster
 
-    def _join(self, cluster: Cluster) -> None:
-        self._joined, self._coming, self._storage = cluster, [], None
-        self.joined_at = self._taken_at = self.length
-        self._taken = cluster.running.taken
+    def prepared(self, plugins: Framework, pod: Pod, earlier: Known | None = None) -> tuple[Prepared, int]:
+        """``pod`` prepared, and how much of the log that knows. Raises SchedulingError.
 
-    def lately(self, pod: Pod) -> Cluster:
-        """As it is, or was a few placements ago, which the log tells: what is prepared for ``pod`` follows them."""
+        What counts pods goes on from ``earlier``, or from where this was forked, unless what it reads of nodes changed.
+        """
+        if self._is_bound(pod):
+            return plugins.prepare(self.cluster, pod), self.length
+        begun = earlier or self._begun(plugins, pod)
+        # As it is, or was a few changes ago, which the log tells: what is prepared follows them.
+        is_late = begun is not None and begun.seen > self.joined_at
+        cluster = self.cluster if is_late or len(self._since) > _MOST_CHANGES else self._joined
+        if begun is None:
+            return plugins.prepare(cluster, pod), self.joined_at
+        return begun.prepared.after(cluster, self._moves(begun.seen, self.joined_at, begun.applicant)), self.joined_at
+
+    def _begun(self, plugins: Framework, pod: Pod) -> Known | None:
+        origin = self._origin
+        if origin is None or not origin.is_unchanged:
+            return None
+        prepared = origin.living._prepared_for_forks(plugins, pod)
+        return None if prepared is None else Known(prepared, 0)
+
+    def _prepared_for_forks(self, plugins: Framework, pod: Pod) -> Prepared | None:
+        """The pod prepared on this cluster as it is; None where it is asked for the first time."""
+        key = id(plugins), id(pod)
+        asked = self._asked.pop(key, None)
+        if len(self._asked) * len(self.nodes) >= _MAX_COLUMN_CELLS:
+            del self._asked[next(iter(self._asked))]
+        prepared = None if asked is None else asked[2] or plugins.prepare(self.cluster, pod)
+        self._asked[key] = plugins, pod, prepared
+        return prepared
+
+    def _is_bound(self, pod: Pod) -> bool:
+        """Whether the pod depends on claims, which the log does not tell of."""
         spec = pod.spec
-        is_bound = spec.has_scheduled_volumes or spec.resource_claims or self._joined.claim_users.provided
-        return self.cluster if is_bound or len(self._coming) > _MOST_COMING else self._joined
+        return bool(spec.has_scheduled_volumes or spec.resource_claims or self._joined.claim_users.provided)
 
     @property
     def taken(self) -> Taken:
         """What pods take up of all nodes now."""
         if self._taken_at < self.length:
             rows = self._log.since(self._taken_at)
-            self._taken = self._taken.placed(self._joined.kinds, rows[_KIND], rows[_NODE])
+            self._taken = self._taken.moved(self._joined.kinds, Moves(rows[_KIND], rows[_NODE], rows[_BY]))
             self._taken_at = self.length
         return self._taken
 
@@ -164,19 +244,22 @@ class LivingCluster:
 
     def add(self, pod: Pod, kind: int, choice: Choice, applicant: int, shared: SharedAnswers) -> None:
         """A pod of ``applicant`` was placed, which ``shared`` know already."""
-        self._coming.append((pod, choice.node))
+        self._since.append((pod, choice.node, 1))
         if shared.seen == self.length:
             shared.seen += 1
         self._log.add((kind, choice.node, 1, applicant, shared.number))
 
     def change(self, come: Sequence[tuple[Pod, int]] = (), gone: Sequence[tuple[Pod, int]] = ()) -> None:
         """Pods came and went otherwise, each with its node."""
-        before, change = self.cluster, Change(come=come, gone=gone)
-        moves = before.moves(change)
-        # Without applicants and answers nobody has anything to catch up with.
-        if self.applicants or self._shared:
-            self._log.add_all(moves)
-        self._join(before.after(change, moves))
+        # Who has which device depends on the order in which pods came and went.
+        in_turn = self._joined.claim_users.can_be_any or any(pod.spec.resource_claims for pod, _ in (*gone, *come))
+        if in_turn or self._storage is not None:
+            _ = self.cluster
+        self._log.add_all(self._joined.moves(Change(come=come, gone=gone)))
+        self._since += [(pod, node, -1) for pod, node in gone]
+        self._since += [(pod, node, 1) for pod, node in come]
+        if in_turn:
+            _ = self.cluster
 
     def change_storage(self, change: StorageChange) -> None:
         """Claims and volumes are new or have changed."""
@@ -185,7 +268,10 @@ class LivingCluster:
 
     def moves_since(self, mark: int, but: int = _NOBODY) -> Moves:
         """What happened since ``mark``, except the placements of the applicant ``but``."""
-        rows = self._log.since(mark)
+        return self._moves(mark, self.length, but)
+
+    def _moves(self, mark: int, until: int, but: int) -> Moves:
+        rows = self._log.since(mark)[:, : until - mark]
         if but != _NOBODY:
             rows = rows[:, rows[_OWNER] != but]
         return Moves(rows[_KIND], rows[_NODE], rows[_BY])
@@ -195,9 +281,18 @@ class LivingCluster:
         signature = prepared.on_node_signature
         shared = self._shared.get(signature) if signature is not None else None
         if shared is None:
-            shared = self._share(signature, on_node_answers(prepared, self.cluster))
+            answers = self._answers_of_origin(prepared) if signature is not None else None
+            shared = self._share(signature, answers or on_node_answers(prepared, self.cluster))
         self.bring_up_to_date(shared)
         return shared
+
+    def _answers_of_origin(self, prepared: Prepared) -> OnNodeAnswers | None:
+        """The answers that all forks go on with, where nodes have the same for pods as when this was forked."""
+        origin = self._origin
+        if origin is None or not origin.is_unchanged or not self.nodes.give_the_same_as(origin.living.nodes):
+            return None
+        answers = origin.living.answers_for(prepared).answers
+        return answers.on(self._joined, self.taken, self._log.since(0)[_NODE].tolist())
 
     def _share(self, signature: Hashable, answers: OnNodeAnswers) -> SharedAnswers:
         shared = SharedAnswers(self._answers, answers, self.length)
@@ -206,19 +301,36 @@ class LivingCluster:
             self._shared[signature] = shared
         return shared
 
-    def _touched_since(self, shared: SharedAnswers) -> Codes:
+    def _touched_since(self, shared: SharedAnswers) -> list[int]:
         """The nodes of what happened since, that these answers do not know already."""
         rows = self._log.since(shared.seen)
-        touched: Codes = rows[_NODE, rows[_ANSWERS] != shared.number]
+        touched: list[int] = rows[_NODE, rows[_ANSWERS] != shared.number].tolist()
         return touched
 
     def bring_up_to_date(self, shared: SharedAnswers) -> None:
         """Let answers know what pods of other signatures did."""
         if shared.seen == self.length:
             return
-        if len(touched := self._touched_since(shared)):
+        if touched := self._touched_since(shared):
             shared.answers.follow(self.now, self.taken, touched)
         shared.seen = self.length
+
+
+def _stayed(happened: Sequence[tuple[Pod, int, int]]) -> tuple[list[tuple[Pod, int]], list[tuple[Pod, int]]]:
+    """The pods that came and are still there, and those that were there before and left."""
+    come: list[tuple[Pod, int] | None] = []
+    gone: list[tuple[Pod, int]] = []
+    places: dict[tuple[int, int], list[int]] = {}
+    for pod, node, by in happened:
+        came = places.setdefault((id(pod), node), [])
+        if by > 0:
+            came.append(len(come))
+            come.append((pod, node))
+        elif came:
+            come[came.pop()] = None
+        else:
+            gone.append((pod, node))
+    return [each for each in come if each is not None], gone
 
 
 class Applicant:
@@ -238,22 +350,37 @@ class Applicant:
         self._seen = 0
         self._storage_seen = 0
         self._current: tuple[Placing, SharedAnswers] | None = None
-        self.tried_at = -1
-        """How much had happened in the living cluster when the pod was tried last."""
+        self._earlier: Known | None = None
+        self._tried_at = self._helpless_at = _NOBODY
+        """How much had happened when the pod was tried last, and when preemption did not help."""
+        self._is_stuck = False
+        """Whether it fitted nowhere then."""
+
+    def go_on_in(self, living: LivingCluster) -> bool:
+        """Whether it can, where nodes were changed."""
+        if living is self._living:
+            return True
+        if not living.goes_on_from(self._living):
+            return False
+        if self._current is not None:
+            self._earlier = Known(self._current[0].prepared, self._seen, self._number)
+            self._current = None
+        self._living, self._tried_at, self._helpless_at = living, _NOBODY, _NOBODY
+        return True
 
     def placing(self) -> Placing:
         """The pod on the cluster as it is now. Raises SchedulingError when a PreFilter fails."""
         living = self._living
-        self.tried_at = living.length
+        self._tried_at = living.length
         if self._storage_seen != living.storage_changes and self.pod.spec.has_scheduled_volumes:
             self._current = None
         if self._current is None:
             self._storage_seen = living.storage_changes
-            prepared = self.plugins.prepare(living.lately(self.pod), self.pod)
-            self._seen, moves = living.length, living.moves_since(living.joined_at)
+            prepared, known = living.prepared(self.plugins, self.pod, self._earlier)
+            moves, self._earlier = living.moves_since(known), None
             shared = living.answers_for(prepared)
             placing = Placing(prepared, shared.answers, self._candidates, living.now)
-            self._current = placing, shared
+            self._current, self._seen = (placing, shared), living.length
         else:
             placing, shared = self._current
             if self._seen == living.length:
@@ -279,7 +406,28 @@ class Applicant:
     @property
     def is_outdated(self) -> bool:
         """Whether something happened since the pod was tried last."""
-        return self.tried_at < self._living.length
+        return self._tried_at < self._living.length
+
+    def choose(self, break_tie: Tiebreaker) -> Choice | None:
+        """Where kube-scheduler would put the pod now, None when it fits nowhere: as long as nothing happens it is not
+        tried again.
+        """
+        if self._is_stuck and not self.is_outdated:
+            return None
+        try:
+            choice = self.placing().choose(break_tie)
+        except SchedulingError:
+            choice = None
+        self._is_stuck = choice is None
+        return choice
+
+    @property
+    def is_helpless(self) -> bool:
+        """Whether preemption did not help, and nothing has happened since."""
+        return self._helpless_at == self._living.length
+
+    def note_helpless(self) -> None:
+        self._helpless_at = self._living.length
 
     def forget(self) -> None:
         """Let go of the columns: of many workloads each would hold on to its own."""
@@ -310,9 +458,6 @@ def per_domain(cluster: Cluster, key: str, pods: Iterable[Pod]) -> Mapping[str, 
     return {column.values[code]: count for code, count in counts.items()}
 
 
-_MAX_COLUMN_CELLS = 1_000_000
-"""How many applicants are kept, times how many nodes there are: each holds on to columns over all of them."""
-
 Scheduled = tuple[Profile, Framework]
 SchedulerOf = Callable[[Pod], Scheduled | None]
 """The profile that schedules a pod, None where another scheduler does."""
@@ -338,10 +483,7 @@ class Queue:
         self._preempts = preempts
         self.waiting: dict[PodKey, Waiting] = {}
         self._applicants: dict[int, Applicant] = {}
-        self._stuck: set[int] = set()
-        """The templates that fitted nowhere when they were tried last."""
-        self._helpless: dict[int, int] = {}
-        """The templates that preemption did not help, and how much had happened in the living cluster by then."""
+        """By template."""
 
     def fork(self) -> Queue:
         other = Queue(self._scheduler_of, preempts=self._preempts)
@@ -364,10 +506,8 @@ class Queue:
         self.waiting.pop(key_of(pod), None)
 
     def start_anew(self) -> None:
-        """Nodes have changed: everything about them is worked out again."""
+        """What pods ask for has changed: everything about them is worked out again."""
         self._applicants.clear()
-        self._stuck.clear()
-        self._helpless.clear()
 
     def in_order(self, only: Sequence[PodKey] | None = None) -> list[Waiting]:
         """The order in which pods (all, or only some, which are given as they came) are tried, without those that have
@@ -382,31 +522,19 @@ class Queue:
     ) -> tuple[Applicant, Choice] | None:
         """Where kube-scheduler would put the pod now, None when it fits nowhere or another scheduler has it."""
         applicant = self._applicant(waiting, living)
-        if applicant is None:
-            return None
-        template = id(waiting.template)
-        if template in self._stuck and not applicant.is_outdated:
-            return None
-        try:
-            choice = applicant.placing().choose(break_tie)
-        except SchedulingError:
-            choice = None
-        if choice is None:
-            self._stuck.add(template)
-            return None
-        self._stuck.discard(template)
-        return applicant, choice
+        choice = applicant.choose(break_tie) if applicant is not None else None
+        return None if applicant is None or choice is None else (applicant, choice)
 
     def victims(
         self, waiting: Waiting, living: LivingCluster, budgets: CurrentBudgets, turns: Turns
     ) -> PreemptionCandidate | None:
         """The node that kube-scheduler would free for a pod that fits nowhere, and which pods it would evict there."""
-        template = id(waiting.template)
-        if not self._preempts or self._helpless.get(template) == living.length:
+        applicant = self._applicant(waiting, living)
+        if not self._preempts or applicant is None or applicant.is_helpless:
             return None
         candidate = self._candidate(waiting, living, budgets, turns)
         if candidate is None:
-            self._helpless[template] = living.length
+            applicant.note_helpless()
         return candidate
 
     def _candidate(
@@ -452,16 +580,13 @@ class Queue:
     def _applicant(self, waiting: Waiting, living: LivingCluster) -> Applicant | None:
         template = id(waiting.template)
         cached = self._applicants.pop(template, None)
-        if cached is None:
+        if cached is None or not cached.go_on_in(living):
             scheduled = self._scheduler_of(waiting.pod)
             if scheduled is None:
                 return None
             cached = Applicant(living, waiting.template, scheduled[1])
         if len(self._applicants) * len(living.nodes) >= _MAX_COLUMN_CELLS:
             # The one asked longest ago; asked again it is prepared from scratch.
-            oldest = next(iter(self._applicants))
-            del self._applicants[oldest]
-            self._stuck.discard(oldest)
-            self._helpless.pop(oldest, None)
+            del self._applicants[next(iter(self._applicants))]
         self._applicants[template] = cached
         return cached

@@ -23,10 +23,10 @@ from kubespread.kube.time import SECOND, in_json, nanoseconds
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Cause, Causes, ClaimElsewhereDetail, ClaimUnboundDetail, DeviceDetail
-from kubespread.scheduler.cluster.cluster import Change, Cluster, Moves
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, requested_by_name
 from kubespread.scheduler.cluster.nodes import everywhere
-from kubespread.scheduler.cluster.running import ClaimUsers
+from kubespread.scheduler.cluster.running import ClaimUsers, Moves
 from kubespread.scheduler.evaluation import Budgets, Evaluation, PostFilterPlugin, Turns
 from kubespread.scheduler.plugin import (
     JUDGES,
@@ -184,14 +184,6 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         fork._outdated, fork._rows, fork._scores = self._outdated.copy(), self._rows.copy(), self._scores.copy()
         fork._table = dict(self._table)
         return fork
-
-    def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
-        if change.touches_nodes:
-            return None
-        fork = self.fork()
-        fork.follow(lambda: cluster, moves)
-        # What rejects the pod as a whole is for a new preparation to say.
-        return fork if fork._refused is None else None
 
 
 def shortages(judge: Judge, node: int, ledger: DeviceLedger) -> Causes:

@@ -42,10 +42,11 @@ from kubespread.kube.validation.faults import (
 )
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY, ZONE
-from kubespread.scheduler.cluster.cluster import Cluster, Moves
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Codes, DomainCounts, Mask
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable, PodKind
 from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_required_node_affinity, tolerated
+from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.plugin import Args
 
 Source = Literal["pod", "profile", "system"]
@@ -268,6 +269,14 @@ class NodeInclusion:
     def by_affinity(self, constraint: Constraint) -> Mask:
         """Nodes that the constraint would count if it did not honor taints."""
         return self._affinity if constraint.honors_affinity else self._everywhere
+
+    def agrees_with(self, other: NodeInclusion, constraints: Iterable[Constraint]) -> bool:
+        """Whether both include the same nodes for each of the ``constraints``."""
+        if (self._affinity != other._affinity).any():
+            return False
+        return not any(constraint.honors_taints for constraint in constraints) or bool(
+            (self._taints == other._taints).all()
+        )
 
     def left_out_for_taints(self, constraint: Constraint) -> Mask:
         """Those among them that it does not count."""

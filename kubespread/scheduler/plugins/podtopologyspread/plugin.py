@@ -28,8 +28,9 @@ from kubespread.kube.owners import controller_of, find_controller, selects_pods
 from kubespread.kube.taint import COMPARISON_GATE
 from kubespread.kube.versions import EMPTY_SELECTOR, FULLY_TAINTED_DOMAINS
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY
-from kubespread.scheduler.cluster.cluster import Cluster, Moves
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, distinct, round_half_away
+from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.plugin import (
     JUDGES,
     MAX_NODE_SCORE,
@@ -348,7 +349,7 @@ class SpreadState(Counted):
 
     def __init__(self, cluster: Cluster, pod: Pod, declared: PodConstraints, rules: SpreadRules) -> None:
         self.declared = declared
-        self._rules = rules
+        self._pod, self._rules = pod, rules
         self.inclusion = inclusion = NodeInclusion.shared(cluster, pod, compares=rules.compares_tolerations)
         hard = [declared.constraints[position] for position in declared.of(DO_NOT_SCHEDULE)]
         soft = [declared.constraints[position] for position in declared.of(SCHEDULE_ANYWAY)]
@@ -380,6 +381,17 @@ class SpreadState(Counted):
         fork = copy(self)
         fork.hard = [counted.fork() for counted in self.hard]
         fork.soft = self.soft.fork() if self.soft is not None else None
+        return fork
+
+    def after(self, cluster: Cluster, moves: Moves) -> Self | None:
+        inclusion = NodeInclusion.shared(cluster, self._pod, compares=self._rules.compares_tolerations)
+        if any(counted.column is not cluster.nodes.label(counted.constraint.topology_key) for counted in self._counted):
+            return None
+        if not inclusion.agrees_with(self.inclusion, self.declared.constraints):
+            return None
+        fork = self.fork()
+        fork.inclusion = inclusion
+        fork.move(moves)
         return fork
 
     def move(self, moves: Moves) -> None:

@@ -41,9 +41,10 @@ from kubespread.scheduler.causes import (
     by_place,
     name_of,
 )
-from kubespread.scheduler.cluster.cluster import Cluster, Holdings, Moves, per_driver
+from kubespread.scheduler.cluster.cluster import Cluster, Holdings, per_driver
 from kubespread.scheduler.cluster.columns import Counts, Mask, Positions
 from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
+from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.plugin import (
     JUDGES,
