@@ -21,8 +21,8 @@ import numpy as np
 from msgspec import Struct
 
 from kubespread.deadline import check
-from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings, NodeState
-from kubespread.scheduler.cluster.columns import Counts, Mask, Positions
+from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings
+from kubespread.scheduler.cluster.columns import STAND_INS, Counts, Mask, Positions
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.nodes import Search, SearchResult, heap_preorder
 from kubespread.scheduler.cluster.running import Moves, Taken
@@ -33,8 +33,10 @@ from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, F
 
 _Answers = tuple[Mask, Counts]
 """Where some filter rejects a node, and the weighted scores."""
+NodeState = tuple[tuple[int, ...], *tuple[int, ...]]
+"""What one node has for pods, and what they take up of it."""
 Alike = dict[NodeState, tuple[bool, int]]
-"""The answers for one node as it was, in whatever cluster: what holds the same gets the same."""
+"""The answers for one node by what it has and holds, in whatever cluster: what is alike gets the same."""
 _MOST_ALIKE = 100_000
 _FEW = 16
 
@@ -55,8 +57,10 @@ class OnNodeAnswers:
         """
         self._filters, self._scores, self._kind, self._alike = filters, scores, kind, alike
         reads = [state.reads for state in (*filters, *(state for state, _ in scores))]
-        self._reads = None if None in reads else sorted({name for names in reads for name in names or ()})
+        self._reads = None if None in reads else tuple(sorted({name for names in reads for name in names or ()}))
         """The resources whose amounts are all that the answers depend on; None where there is more."""
+        self._offered = [] if self._reads is None else cluster.nodes.offered(self._reads)
+        self._nobody: Counts = np.zeros(len(cluster), dtype=np.int64)
         self.out_of_range = False
         """Whether some score was ever outside 0..100, which ends a cycle whose nodes it is about."""
         self.may_fail = False
@@ -101,8 +105,38 @@ class OnNodeAnswers:
         self._unjudged.clear()
 
     def _judge_again(self, nodes: Sequence[int], copies: int) -> None:
+        """Judge nodes, most of which are as others were before."""
+        if self._reads is None:
+            self._judge_at(nodes, copies)
+            return
+        unknown: dict[int, NodeState] = {}
+        for node, state in zip(nodes, self._states(nodes, copies, self._reads), strict=True):
+            if (answer := self._alike.get(state)) is None:
+                unknown[node] = state
+            else:
+                self._rejects[node], self._points[node] = answer
+        if unknown:
+            answers = self._judge_at(list(unknown), copies)
+            if not self.out_of_range and len(self._alike) < _MOST_ALIKE:
+                self._alike.update(zip(unknown.values(), answers, strict=True))
+
+    def _judge_at(self, nodes: Sequence[int], copies: int) -> Iterable[tuple[bool, int]]:
         positions = np.array(nodes, dtype=np.intp)
-        self._rejects[positions], self._points[positions] = self._recalled(self._held(positions, copies))
+        rejects, points = self._judge(self._held(positions, copies))
+        self._rejects[positions], self._points[positions] = rejects, points
+        return zip(rejects.tolist(), points.tolist(), strict=True)
+
+    def _states(self, nodes: Sequence[int], copies: int, reads: Iterable[str]) -> list[NodeState]:
+        """What tells apart nodes that hold so many further copies."""
+        taken, (requested, with_stand_ins) = self._taken, self._kind.requests
+        held: list[tuple[Counts | None, int]] = [(taken.pod_count, copies)]
+        for name in reads:
+            held.append((taken.requested.get(name), copies * requested.get(name, 0)))
+            if name in STAND_INS:
+                held.append((taken.non_zero_requested.get(name), copies * with_stand_ins.get(name, 0)))
+        columns = [(self._nobody if column is None else column, more) for column, more in held]
+        offered = self._offered
+        return [(offered[node], *[column.item(node) + more for column, more in columns]) for node in nodes]
 
     def follow(self, now: Callable[[], Cluster], taken: Taken, touched: Iterable[int]) -> None:
         """Go on with the cluster that ``now`` gives, in which all copies so far and others have ``taken`` what they
@@ -177,20 +211,6 @@ class OnNodeAnswers:
 
     def _held(self, nodes: Positions | None, copies: int) -> Holdings:
         return Holdings(self._cluster, nodes, taken=self._taken).plus(self._kind, copies)
-
-    def _recalled(self, held: Holdings) -> _Answers:
-        """The answers for nodes, most of which are as others were before."""
-        if self._reads is None:
-            return self._judge(held)
-        alike, states = self._alike, held.states(self._reads)
-        if new := [place for place, state in enumerate(states) if state not in alike]:
-            rejects, points = self._judge(held.only(np.array(new)))
-            if self.out_of_range or len(alike) > _MOST_ALIKE:
-                return self._judge(held)
-            answers = zip(rejects.tolist(), points.tolist(), strict=True)
-            alike.update(zip([states[place] for place in new], answers, strict=True))
-        rows = np.array([alike[state] for state in states], dtype=np.int64)
-        return rows[:, 0] != 0, rows[:, 1]
 
     def _judge(self, held: Holdings) -> _Answers:
         rejects, points = np.zeros(len(held), dtype=np.bool_), np.zeros(len(held), dtype=np.int64)
@@ -332,20 +352,27 @@ class _Scored:
         self._raw: Counts | None = None
         self._extent: Extent | None = None
         self._points: Counts | None = None
-        self.is_settled = False
-        """Whether nothing changes the points any more: of one raw score everywhere the extent is always the same."""
 
-    def points(self, cluster: Cluster, feasible: Mask) -> Counts | None:
-        """None when the plugin skips and that scores nothing."""
+    @property
+    def constant(self) -> int | None:
+        """What every node is worth, whatever happens, where that is so."""
+        if not isinstance(self.state, Fixed):
+            return None
+        try:
+            constant = self.state.constant
+        except SchedulingError:
+            return None
+        return None if constant is None else constant * self._weight
+
+    def points(self, cluster: Cluster, feasible: Mask) -> Counts | int:
+        """What each node is worth, or all of them."""
         if self._raw is None or isinstance(self.state, Counted):
             self._raw = self.state.raw_scores(cluster, feasible)
             self._extent = None
         if self._raw is None:
-            self.is_settled = isinstance(self.state, Fixed)
-            return np.full(len(cluster), self._skipped, dtype=np.int64) if self._skipped else None
+            return self._skipped
         extent = self.state.extent(self._raw, feasible)
         if self._points is None or extent != self._extent:
-            self.is_settled = isinstance(self.state, Fixed) and bool((self._raw == self._raw[0]).all())
             self._extent = extent
             self._points = self.state.normalize(self._raw, extent) * self._weight
         return self._points
@@ -404,12 +431,13 @@ class Placing:
         prepared = self.prepared
         self._counted = [state for state in prepared.states.values() if isinstance(state, Counted)]
         self._counted_filters = [state for state in prepared.filter_states if isinstance(state, Counted)]
-        self._scored = [
+        scored = [
             _Scored(state, weight, skipped)
             for state, weight, skipped in prepared.scorers
             if isinstance(state, Fixed | Counted)
         ]
-        self._settled: Counts = np.zeros(len(self), dtype=np.int64)
+        self._scored = [each for each in scored if each.constant is None]
+        self._constant = sum(each.constant or 0 for each in scored)
 
     def _fixed_rejections(self) -> tuple[Mask, bool]:
         """What no placement changes: which nodes are barred, and whether a filter might end the cycle in an error."""
@@ -590,21 +618,14 @@ class Placing:
             return np.ones(len(self), dtype=np.int64)
         if self.answers.out_of_range and (error := self.evaluation().error):
             raise SchedulingError(error)
-        total = self.answers.points + self._settled
-        for scored in tuple(self._scored):
+        total = self.answers.points + self._constant
+        for scored in self._scored:
             try:
-                points = scored.points(self.prepared.cluster, feasible)
+                total += scored.points(self.prepared.cluster, feasible)
             except SchedulingError:
                 # With a single node kube-scheduler does not score, so a failing PreScore goes unnoticed.
                 if np.count_nonzero(feasible) > 1:
                     raise
-                continue
-            if points is not None:
-                total += points
-            if scored.is_settled:
-                # Points that do not change any more are added up once.
-                self._scored.remove(scored)
-                self._settled = self._settled if points is None else self._settled + points
         if framework.missing.scores and np.count_nonzero(feasible) > 1:
             raise SchedulingError(next(iter(framework.missing.scores.values())))
         return total

@@ -277,6 +277,14 @@ class Fixed(State):
     def _scores(self) -> Counts | None:
         return self.score()
 
+    @cached_property
+    def constant(self) -> int | None:
+        """What every node scores, whichever fit, where all have one raw score. Raises SchedulingError as that would."""
+        raw = self._scores
+        if raw is None or not len(raw) or (raw != raw[0]).any():
+            return None
+        return int(self.normalize(raw[:1], self.extent(raw[:1], np.ones(1, dtype=np.bool_)))[0])
+
     def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
         return self._verdicts if self._verdicts is None else self._verdicts.for_nodes(nodes)
 

@@ -359,8 +359,6 @@ class Change(Struct, frozen=True):
 
 
 T = TypeVar("T", bound=np.generic)
-NodeState = tuple[int, ...]
-"""Numbers of one node, by which others are told to be alike."""
 
 
 class Holdings(Struct, frozen=True):
@@ -414,19 +412,6 @@ class Holdings(Struct, frozen=True):
             return self.requested(name)
         more = sum(by * kind.requests[1].get(name, 0) for kind, by in self.more)
         return self._of(self._taken.non_zero_requested, name) + np.int64(wrapped(more))
-
-    def states(self, names: Iterable[str]) -> list[NodeState]:
-        """Of each node all that can be read of it where only amounts of these resources count."""
-        read = [self.allowed_pods, self.pod_count]
-        for name in names:
-            read += self.allocatable(name), self.requested(name)
-            if name in STAND_INS:
-                read.append(self.non_zero_requested(name))
-        return list(zip(*(column.tolist() for column in read), strict=True))
-
-    def only(self, places: Positions) -> Holdings:
-        """Some of these nodes, given by their places here."""
-        return replace(self, nodes=places if self.nodes is None else self.nodes[places])
 
     def _of(self, amounts: Amounts, name: str) -> Counts:
         return self.pick(amounts[name]) if name in amounts else np.zeros(len(self), dtype=np.int64)

@@ -135,6 +135,10 @@ class _Taints(_Columns):
 class _Capacity(_Columns):
     """What nodes have for pods."""
 
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        super().__init__(nodes)
+        self._offered: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
+
     @cached_property
     def allocatable(self) -> Amounts:
         return columns(len(self._nodes), range(len(self._nodes)), map(allocatable, self._nodes))
@@ -142,6 +146,16 @@ class _Capacity(_Columns):
     @cached_property
     def allowed_pods(self) -> Counts:
         return np.array([allowed_pods(node) for node in self._nodes], dtype=np.int64)
+
+    def offered(self, names: tuple[str, ...]) -> list[tuple[int, ...]]:
+        if names not in self._offered:
+            self._offered[names] = self._listed(names)
+        return self._offered[names]
+
+    def _listed(self, names: Iterable[str]) -> list[tuple[int, ...]]:
+        nothing = np.zeros(len(self._nodes), dtype=np.int64)
+        amounts = (self.allocatable.get(name, nothing) for name in names)
+        return list(zip(*(column.tolist() for column in (self.allowed_pods, *amounts)), strict=True))
 
     def followed_by(self, others: _Capacity) -> _Capacity:
         """The capacity of these nodes and of ``others`` behind them; what is known of these is not read again."""
@@ -285,6 +299,10 @@ class Nodes:
     @property
     def allowed_pods(self) -> Counts:
         return self._capacity.allowed_pods
+
+    def offered(self, names: tuple[str, ...]) -> list[tuple[int, ...]]:
+        """How many pods each node may have, and what it has of the resources ``names``."""
+        return self._capacity.offered(names)
 
     @property
     def images(self) -> Mapping[str, tuple[list[int], int]]:

@@ -112,13 +112,13 @@ class ImageLocalityState(Fixed):
     def score(self) -> Counts:
         total = np.zeros(len(self.nodes), dtype=np.int64)
         # The nodes that hold each image of the pod, and its size as the first node of the cluster reports it.
-        held = (self.nodes.images[image] for image in self.images if image in self.nodes.images)
+        held = [self.nodes.images[image] for image in self.images if image in self.nodes.images]
+        highest = self.expected * MAX_IMAGE_THRESHOLD
+        if not held or highest <= MIN_THRESHOLD:
+            return total
         for holders, size in held:
             spread = float(len(holders)) / float(len(self.nodes))
             total[holders] += truncated(float(size) * spread)
-        highest = self.expected * MAX_IMAGE_THRESHOLD
-        if highest <= MIN_THRESHOLD:
-            return np.zeros(len(self.nodes), dtype=np.int64)
         return MAX_NODE_SCORE * (np.clip(total, MIN_THRESHOLD, highest) - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
 
 
