@@ -338,9 +338,9 @@ class Preemption(Struct, frozen=True):
 def has_lower(cluster: Cluster, pod: Pod) -> bool:
     """Whether any running pod has a lower priority than ``pod`` and could be preempted."""
     priority = priority_of(pod)
-    if cluster.kinds.lowest_priority >= priority:
-        return False
-    return any(cluster.kinds[number].priority < priority for number in cluster.running.nodes_of_kind)
+    return cluster.kinds.lowest_priority < priority and any(
+        cluster.kinds[number].priority < priority for number in cluster.running.nodes_of_kind
+    )
 
 
 def budget_gaps(objects: ClusterObjects) -> Iterator[str]:

@@ -203,7 +203,7 @@ class LivingCluster:
 
     def _begun(self, plugins: Framework, pod: Pod) -> Known | None:
         origin = self._origin
-        if origin is None or not origin.is_unchanged:
+        if origin is None or not origin.is_unchanged or self.length > _MOST_CHANGES:
             return None
         prepared = origin.living._prepared_for_forks(plugins, pod)
         return None if prepared is None else Known(prepared, 0)
@@ -236,6 +236,11 @@ class LivingCluster:
     def nodes(self) -> Nodes:
         """Its nodes, which never change."""
         return self._joined.nodes
+
+    @property
+    def lowest_priority(self) -> int:
+        """No pod that was ever here has a lower one."""
+        return self._joined.kinds.lowest_priority
 
     @property
     def length(self) -> int:
@@ -540,7 +545,7 @@ class Queue:
     def _candidate(
         self, waiting: Waiting, living: LivingCluster, budgets: CurrentBudgets, turns: Turns
     ) -> PreemptionCandidate | None:
-        if not has_lower(living.cluster, waiting.pod):
+        if living.lowest_priority >= priority_of(waiting.pod) or not has_lower(living.cluster, waiting.pod):
             return None
         evaluation = self.evaluation(waiting, living)
         scheduled = self._scheduler_of(waiting.pod)
