@@ -204,7 +204,10 @@ SELECTING_CONTROLLERS: Mapping[tuple[str, str], type[SelectingController]] = {
 
 
 def controller_of(controlled: ApiObject) -> OwnerReference | None:
-    return next((owner for owner in controlled.metadata.owner_references if owner.controller), None)
+    for owner in controlled.metadata.owner_references:
+        if owner.controller:
+            return owner
+    return None
 
 
 def owner_meant(called: WorkloadName, controlled: Iterable[ApiObject]) -> WorkloadName | None:

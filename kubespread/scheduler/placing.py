@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from kubespread.deadline import check
 from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings
-from kubespread.scheduler.cluster.columns import STAND_INS, Counts, Mask, Positions
+from kubespread.scheduler.cluster.columns import STAND_INS, Counts, Mask, Positions, greatest, some
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.nodes import Search, SearchResult, heap_preorder
 from kubespread.scheduler.cluster.running import Moves, Taken
@@ -221,7 +221,7 @@ class OnNodeAnswers:
         for state, weight in self._scores:
             if (raw := state.points(held)) is not None:
                 points += raw * weight
-                self.out_of_range |= bool(((raw < 0) | (raw > MAX_NODE_SCORE)).any())
+                self.out_of_range |= some((raw < 0) | (raw > MAX_NODE_SCORE))
         return rejects, points
 
 
@@ -537,14 +537,14 @@ class Placing:
         rules = self.prepared.framework.search
         if search is not None and search.limits(rules) and self.prepared.rejection is None:
             result = search.run(cluster.nodes, feasible, self._listed, rules)
-        if not result.feasible.any():
+        if not some(result.feasible):
             return None
         total = self._total(result.feasible)
         self._fail_while_reserving()
         among = np.where(result.feasible, total, _BELOW_ALL)
-        best = int(among.max())
-        equals = np.flatnonzero(among == best)
-        node = int(equals[0]) if len(equals) == 1 else break_tie(cluster, result, equals)
+        best = greatest(among)
+        (equals,) = (among == best).nonzero()
+        node = equals.item(0) if len(equals) == 1 else break_tie(cluster, result, equals)
         if batch is not None:
             batch.store(self.prepared, node, result, total)
         return Choice(node, best, len(equals))

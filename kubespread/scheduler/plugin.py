@@ -28,7 +28,7 @@ from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
-from kubespread.scheduler.cluster.columns import Counts, Mask, Positions
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, greatest, some
 from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.cluster.storage_index import StorageChange
 
@@ -281,7 +281,7 @@ class Fixed(State):
     def constant(self) -> int | None:
         """What every node scores, whichever fit, where all have one raw score. Raises SchedulingError as that would."""
         raw = self._scores
-        if raw is None or not len(raw) or (raw != raw[0]).any():
+        if raw is None or not len(raw) or some(raw != raw[0]):
             return None
         return int(self.normalize(raw[:1], self.extent(raw[:1], np.ones(1, dtype=np.bool_)))[0])
 
@@ -424,7 +424,8 @@ class ScaledToHighest(State):
     reverses: ClassVar[bool] = False
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
-        return (max(0, int(raw[feasible].max(initial=0))),)
+        fitting = raw[feasible]
+        return (max(0, greatest(fitting)) if len(fitting) else 0,)
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
         (highest,) = extent

@@ -125,6 +125,22 @@ Positions = NDArray[np.intp]
 ABSENT = -1
 
 
+# What numpy's methods of these meanings do, at a tenth of what they take for a few thousand values.
+def some(mask: Mask) -> bool:
+    """Whether any is true."""
+    return bool(np.count_nonzero(mask))
+
+
+def greatest(values: Counts) -> int:
+    """Raises ValueError where there are none."""
+    return values.item(values.argmax())
+
+
+def least(values: Counts) -> int:
+    """Raises ValueError where there are none."""
+    return values.item(values.argmin())
+
+
 def distinct(codes: Codes) -> list[int]:
     """Each of ``codes`` once, in order; none may be negative. numpy's own `unique` imports masked arrays for that."""
     return np.flatnonzero(np.bincount(codes)).tolist()

@@ -25,7 +25,7 @@ from kubespread.kube.api.core import Pod, PodAffinity, PodAffinityTerm, PodStatu
 from kubespread.kube.owners import priority_of
 from kubespread.kube.pod_requests import RESIZE_PENDING, is_sidecar
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
-from kubespread.scheduler.cluster.columns import Codes, Mask, distinct, requested
+from kubespread.scheduler.cluster.columns import Codes, Mask, distinct, requested, some
 from kubespread.scheduler.cluster.storage_index import ClaimKey, claim_name, claim_names
 
 Labels = Mapping[str, str]
@@ -412,7 +412,7 @@ class KindJudgment:
             self._grow()
         answers = self._answers[kinds]
         unknown = answers == _UNKNOWN
-        if unknown.any():
+        if some(unknown):
             for kind in distinct(kinds[unknown]):
                 self._answers[kind] = self._judge(self._table[kind])
             answers = self._answers[kinds]

@@ -22,7 +22,7 @@ from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, PodAffinityDetail, PodAntiAffinityDetail, by_place, name_of
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import Counts, DomainCounts, Mask, Positions, distinct
+from kubespread.scheduler.cluster.columns import Counts, DomainCounts, Mask, Positions, distinct, greatest, least, some
 from kubespread.scheduler.cluster.kinds import (
     KindJudgment,
     Labels,
@@ -194,7 +194,7 @@ class InterPodAffinityState(Counted):
 
     def move(self, moves: Moves) -> None:
         matters = self._matters.of(moves.kind)
-        if not matters.any():
+        if not some(matters):
             return
         moves = moves.only(matters)
         for kind in distinct(moves.kind):
@@ -321,7 +321,8 @@ class InterPodAffinityState(Counted):
         return raw
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
-        return int(raw[feasible].min()), int(raw[feasible].max())
+        fitting = raw[feasible]
+        return least(fitting), greatest(fitting)
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
         """Stretched from the least feasible node at 0 to the greatest at 100; divided before multiplied, as in Go."""

@@ -158,6 +158,15 @@ class Workloads:
                 below.setdefault(above, []).append(name)
         return below
 
+    @cached_property
+    def _above(self) -> Mapping[WorkloadName, WorkloadName]:
+        """Of each ReplicaSet that is in the cluster."""
+        owners = ((name, controller_of(replica_set)) for name, replica_set in self.replica_sets.items())
+        return {
+            name: name if owner is None else WorkloadName(owner.kind, name.namespace, owner.name)
+            for name, owner in owners
+        }
+
     def _resizable(self, name: WorkloadName) -> ReplicaSet | ReplicationController | StatefulSet | None:
         return self.replica_sets.get(name) or self.replication_controllers.get(name) or self.stateful_sets.get(name)
 
@@ -188,10 +197,8 @@ class Workloads:
         """
         if name.kind != "ReplicaSet":
             return name
-        replica_set = self.replica_sets.get(name)
-        if replica_set is not None:
-            owner = controller_of(replica_set)
-            return name if owner is None else WorkloadName(owner.kind, name.namespace, owner.name)
+        if (known := self._above.get(name)) is not None:
+            return known
         hashes = {pod.metadata.labels.get(TEMPLATE_HASH, "") for pod in pods}
         suffix = f"-{next(iter(hashes))}" if len(hashes) == 1 else "-"
         if len(suffix) > 1 and name.name.endswith(suffix):

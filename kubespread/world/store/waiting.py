@@ -277,9 +277,8 @@ class LivingCluster:
 
     def _moves(self, mark: int, until: int, but: int) -> Moves:
         rows = self._log.since(mark)[:, : until - mark]
-        if but != _NOBODY:
-            rows = rows[:, rows[_OWNER] != but]
-        return Moves(rows[_KIND], rows[_NODE], rows[_BY])
+        moves = Moves(rows[_KIND], rows[_NODE], rows[_BY])
+        return moves if but == _NOBODY else moves.only(rows[_OWNER] != but)
 
     def answers_for(self, prepared: Prepared) -> SharedAnswers:
         """Answers that every pod of the same signature shares, up to date."""

@@ -43,7 +43,7 @@ from kubespread.kube.validation.faults import (
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY, ZONE
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import Codes, DomainCounts, Mask
+from kubespread.scheduler.cluster.columns import Codes, DomainCounts, Mask, some
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable, PodKind
 from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_required_node_affinity, tolerated
 from kubespread.scheduler.cluster.running import Moves
@@ -272,11 +272,9 @@ class NodeInclusion:
 
     def agrees_with(self, other: NodeInclusion, constraints: Iterable[Constraint]) -> bool:
         """Whether both include the same nodes for each of the ``constraints``."""
-        if (self._affinity != other._affinity).any():
-            return False
-        return not any(constraint.honors_taints for constraint in constraints) or bool(
-            (self._taints == other._taints).all()
-        )
+        reads_taints = any(constraint.honors_taints for constraint in constraints)
+        differ = some(self._affinity != other._affinity) or (reads_taints and some(self._taints != other._taints))
+        return not differ
 
     def left_out_for_taints(self, constraint: Constraint) -> Mask:
         """Those among them that it does not count."""
@@ -344,7 +342,7 @@ class CountedConstraint(DomainCounts):
     def move(self, moves: Moves) -> None:
         """Pods came and went: mostly those of others."""
         chosen = self._counts_kind.of(moves.kind)
-        if chosen.any():
+        if some(chosen):
             chosen &= self.counts_on[moves.node]
             self.add(moves.node[chosen], moves.by[chosen])
 

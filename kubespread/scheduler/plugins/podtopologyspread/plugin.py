@@ -29,7 +29,7 @@ from kubespread.kube.taint import COMPARISON_GATE
 from kubespread.kube.versions import EMPTY_SELECTOR, FULLY_TAINTED_DOMAINS
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, distinct, round_half_away
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, distinct, greatest, least, round_half_away
 from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.plugin import (
     JUDGES,
@@ -166,7 +166,7 @@ class SoftConstraints:
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
         counted = raw[self.scored(feasible)]
-        return (max(0, int(counted.max())), int(counted.min())) if counted.size else (0, 0)
+        return (max(0, greatest(counted)), least(counted)) if counted.size else (0, 0)
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
         """From 100 for the least raw score of the scored nodes downwards; 0 for nodes that are left out."""
@@ -251,16 +251,16 @@ class HardConstraint(CountedConstraint):
         if self.lacks_domains:
             return 0
         if self._domains and self._domains == len(self.counts):
-            return int(self.counts.min())
-        return int(self.counts[self.is_domain].min()) if self._domains else NO_DOMAINS
+            return least(self.counts)
+        return least(self.counts[self.is_domain]) if self._domains else NO_DOMAINS
 
     def judged(self, nodes: Positions | None) -> NDArray[np.int32]:
         """Per node 0 where the constraint holds, _SKEWED or _MISSING; each domain is judged once."""
+        verdicts = np.empty(len(self.counts) + 1, dtype=np.int32)
+        most = self.constraint.max_skew + self.global_minimum - self.constraint.self_match
+        verdicts[:-1] = self.counts > most  # True is _SKEWED
         # The last entry is for nodes without the key, which ABSENT indexes.
-        verdicts = np.full(len(self.counts) + 1, _MISSING, dtype=np.int32)
-        verdicts[:-1] = _SKEWED * (
-            self.counts > self.constraint.max_skew + self.global_minimum - self.constraint.self_match
-        )
+        verdicts[-1] = _MISSING
         return verdicts.take(self.column.codes if nodes is None else self.column.codes[nodes])
 
 
