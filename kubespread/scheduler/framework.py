@@ -15,7 +15,6 @@ Source: pkg/scheduler/framework/types.go, FitError, Error
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -26,7 +25,7 @@ from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import is_same_pod, priority_of
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
-from kubespread.scheduler.cluster.columns import Mask
+from kubespread.scheduler.cluster.columns import Mask, shallow
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.nodes import SearchRules
 from kubespread.scheduler.cluster.running import Moves
@@ -289,7 +288,7 @@ class Prepared:
 
     def fork(self) -> Prepared:
         """A copy whose counts are moved apart from these."""
-        other = copy(self)
+        other = shallow(self)
         other.states = {
             name: state.fork() if isinstance(state, Counted) else state for name, state in self.states.items()
         }

@@ -15,14 +15,13 @@ Source: pkg/scheduler/schedule_one.go, sortedNodeScores
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from copy import copy
 
 import numpy as np
 from msgspec import Struct
 
 from kubespread.deadline import check
 from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings
-from kubespread.scheduler.cluster.columns import STAND_INS, Counts, Mask, Positions, greatest, some
+from kubespread.scheduler.cluster.columns import STAND_INS, Counts, Mask, Positions, greatest, shallow, some
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.nodes import Search, SearchResult, heap_preorder
 from kubespread.scheduler.cluster.running import Moves, Taken
@@ -162,7 +161,7 @@ class OnNodeAnswers:
 
     def fork(self) -> OnNodeAnswers:
         """A copy to go on from in another way."""
-        fork = copy(self)
+        fork = shallow(self)
         fork._copies, fork._levels, fork._changed = dict(self._copies), list(self._levels), set(self._changed)
         fork._rejects, fork._points = self._rejects.copy(), self._points.copy()
         fork._unjudged = list(self._unjudged)
@@ -486,7 +485,7 @@ class Placing:
 
     def fork(self) -> Placing:
         """An independent copy to continue from differently."""
-        fork = copy(self)
+        fork = shallow(self)
         fork.prepared, fork.answers = self.prepared.fork(), self.answers.fork()
         fork._pending = list(self._pending)
         fork._sort_states()
@@ -605,7 +604,7 @@ class Placing:
 
     def _as_it_stands(self) -> Prepared:
         """The states with a cluster that holds all copies."""
-        prepared = copy(self.prepared)
+        prepared = shallow(self.prepared)
         if self._now is not None:
             prepared.cluster = self._now()
         elif self._pending:

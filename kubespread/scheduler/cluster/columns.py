@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import copy
 from functools import cached_property, lru_cache
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +111,7 @@ class DomainCounts:
 
     def fork(self) -> Self:
         """A copy whose counts are moved apart from these."""
-        fork = copy(self)
+        fork = shallow(self)
         fork.counts = self.counts.copy()
         return fork
 
@@ -123,6 +122,16 @@ Codes = NDArray[np.int32]
 Positions = NDArray[np.intp]
 
 ABSENT = -1
+
+
+T = TypeVar("T")
+
+
+def shallow(thing: T) -> T:
+    """What copy.copy makes of an object with a dictionary, at a fifth of what that takes."""
+    other: T = object.__new__(type(thing))
+    other.__dict__.update(thing.__dict__)
+    return other
 
 
 # What numpy's methods of these meanings do, at a tenth of what they take for a few thousand values.

@@ -16,7 +16,6 @@ Source: staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/node
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
@@ -38,6 +37,7 @@ from kubespread.scheduler.cluster.columns import (
     allowed_pods,
     columns,
     distinct,
+    shallow,
 )
 
 Order = NDArray[np.intp]
@@ -216,7 +216,7 @@ class Nodes:
         for position, node in replaced.items():
             objects[position] = node
         pairs = [(self.objects[position], node) for position, node in replaced.items()]
-        other = copy(self)
+        other = shallow(self)
         other.objects = tuple(objects)
         if not all(old.metadata.labels == new.metadata.labels for old, new in pairs):
             other._labels, other._visited = _Labels(other.objects), _NOBODY_VISITED

@@ -410,7 +410,8 @@ class RunningPods:
 def _without(nodes: Codes, leaving: Codes) -> Codes:
     """``nodes`` without one occurrence for each of ``leaving``, all of which are in it."""
     if len(leaving) == 1:
-        return np.delete(nodes, np.flatnonzero(nodes == leaving[0])[0])
+        place = (nodes == leaving[0]).argmax()
+        return np.concatenate([nodes[:place], nodes[place + 1 :]])
     order, sought = np.argsort(nodes, kind="stable"), np.sort(leaving)
     repeats = np.arange(len(sought)) - np.searchsorted(sought, sought)
     keep = np.ones(len(nodes), dtype=np.bool_)

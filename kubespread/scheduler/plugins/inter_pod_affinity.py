@@ -8,7 +8,6 @@ Source: pkg/scheduler/framework/plugins/interpodaffinity/scoring.go, PreScore, p
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import ClassVar, NamedTuple, Self
@@ -22,7 +21,17 @@ from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, PodAffinityDetail, PodAntiAffinityDetail, by_place, name_of
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import Counts, DomainCounts, Mask, Positions, distinct, greatest, least, some
+from kubespread.scheduler.cluster.columns import (
+    Counts,
+    DomainCounts,
+    Mask,
+    Positions,
+    distinct,
+    greatest,
+    least,
+    shallow,
+    some,
+)
 from kubespread.scheduler.cluster.kinds import (
     KindJudgment,
     Labels,
@@ -209,7 +218,7 @@ class InterPodAffinityState(Counted):
                 self._counts[effect.counts][effect.topology_key].add_one(node, by, effect.weight)
 
     def fork(self) -> Self:
-        fork = copy(self)
+        fork = shallow(self)
         fork._counts = [counts.fork() for counts in self._counts]
         return fork
 

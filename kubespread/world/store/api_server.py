@@ -131,6 +131,8 @@ class ApiServer:
     ) -> None:
         """``assume`` records what has to be assumed to admit a pod."""
         self._plugins, self._version, self._objects, self._assume = plugins, version, objects, assume
+        self._is_noted = False
+        """Whether what has to be assumed to admit pods is recorded."""
         self.refused: dict[WorkloadName, Refused] = {}
         """By controller; a bare pod is its own."""
         self._admitted: dict[int, tuple[Pod, Pod | ForbiddenError]] = {}
@@ -152,7 +154,7 @@ class ApiServer:
 
     def learn(self, objects: ClusterObjects, added: Iterable[ApiObject]) -> None:
         """Objects other than pods and nodes have changed; ``added`` are those that are new or different."""
-        self._objects, self._admitted = objects, {}
+        self._objects, self._admitted, self._is_noted = objects, {}, False
         if self._has_quotas and any(isinstance(obj, ResourceQuota) for obj in added):
             self._ledger = Ledger(objects.of(ResourceQuota))
             for refused in self.refused.values():
@@ -161,7 +163,9 @@ class ApiServer:
     def admit(self, pod: Pod, template: Pod, owner: WorkloadName) -> tuple[Pod, Pod] | None:
         """The pod and its template as stored; None if the pod is refused, which is remembered."""
         check()
-        self._assume(gaps_again(self._objects, self._plugins))
+        if not self._is_noted:
+            self._is_noted = True
+            self._assume(gaps_again(self._objects, self._plugins))
         try:
             admitted = self._admitted_again(template)
             if admitted is not template:

@@ -24,7 +24,7 @@ from kubespread.kube.validation.faults import FieldFault, forbidden, invalid
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Cause, Causes, ClaimElsewhereDetail, ClaimUnboundDetail, DeviceDetail
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, requested_by_name
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, requested_by_name, shallow
 from kubespread.scheduler.cluster.nodes import everywhere
 from kubespread.scheduler.cluster.running import ClaimUsers, Moves
 from kubespread.scheduler.evaluation import Budgets, Evaluation, PostFilterPlugin, Turns
@@ -179,8 +179,7 @@ class DynamicResourcesState(ScaledToHighest, Counted):
             self._outdated |= judge.inventory.nodes_of({(device.driver, device.pool) for device in changed})
 
     def fork(self) -> DynamicResourcesState:
-        fork: DynamicResourcesState = object.__new__(type(self))
-        fork.__dict__.update(self.__dict__)
+        fork = shallow(self)
         fork._outdated, fork._rows, fork._scores = self._outdated.copy(), self._rows.copy(), self._scores.copy()
         fork._table = dict(self._table)
         return fork

@@ -270,11 +270,9 @@ class NodeInclusion:
         """Nodes that the constraint would count if it did not honor taints."""
         return self._affinity if constraint.honors_affinity else self._everywhere
 
-    def agrees_with(self, other: NodeInclusion, constraints: Iterable[Constraint]) -> bool:
-        """Whether both include the same nodes for each of the ``constraints``."""
-        reads_taints = any(constraint.honors_taints for constraint in constraints)
-        differ = some(self._affinity != other._affinity) or (reads_taints and some(self._taints != other._taints))
-        return not differ
+    def leaves_out_others_than(self, earlier: NodeInclusion) -> bool:
+        """Whether taints leave out other nodes than they did, labels being the same."""
+        return some(self._taints != earlier._taints)
 
     def left_out_for_taints(self, constraint: Constraint) -> Mask:
         """Those among them that it does not count."""

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -29,7 +28,16 @@ from kubespread.kube.taint import COMPARISON_GATE
 from kubespread.kube.versions import EMPTY_SELECTOR, FULLY_TAINTED_DOMAINS
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, distinct, greatest, least, round_half_away
+from kubespread.scheduler.cluster.columns import (
+    Counts,
+    Mask,
+    Positions,
+    distinct,
+    greatest,
+    least,
+    round_half_away,
+    shallow,
+)
 from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.plugin import (
     JUDGES,
@@ -140,7 +148,7 @@ class SoftConstraints:
 
     def fork(self) -> SoftConstraints:
         """A copy whose counts are moved apart from these."""
-        fork = copy(self)
+        fork = shallow(self)
         fork.counted = [counted.fork() for counted in self.counted]
         return fork
 
@@ -349,7 +357,7 @@ class SpreadState(Counted):
 
     def __init__(self, cluster: Cluster, pod: Pod, declared: PodConstraints, rules: SpreadRules) -> None:
         self.declared = declared
-        self._pod, self._rules = pod, rules
+        self._nodes, self._pod, self._rules = cluster.nodes, pod, rules
         self.inclusion = inclusion = NodeInclusion.shared(cluster, pod, compares=rules.compares_tolerations)
         hard = [declared.constraints[position] for position in declared.of(DO_NOT_SCHEDULE)]
         soft = [declared.constraints[position] for position in declared.of(SCHEDULE_ANYWAY)]
@@ -378,19 +386,20 @@ class SpreadState(Counted):
         return self.soft.normalize(raw, extent) if self.soft is not None else raw
 
     def fork(self) -> Self:
-        fork = copy(self)
+        fork = shallow(self)
         fork.hard = [counted.fork() for counted in self.hard]
         fork.soft = self.soft.fork() if self.soft is not None else None
         return fork
 
     def after(self, cluster: Cluster, moves: Moves) -> Self | None:
-        inclusion = NodeInclusion.shared(cluster, self._pod, compares=self._rules.compares_tolerations)
-        if any(counted.column is not cluster.nodes.label(counted.constraint.topology_key) for counted in self._counted):
+        if not cluster.nodes.have_the_labels_of(self._nodes):
             return None
-        if not inclusion.agrees_with(self.inclusion, self.declared.constraints):
+        inclusion = NodeInclusion.shared(cluster, self._pod, compares=self._rules.compares_tolerations)
+        reads_taints = any(constraint.honors_taints for constraint in self.declared.constraints)
+        if reads_taints and inclusion.leaves_out_others_than(self.inclusion):
             return None
         fork = self.fork()
-        fork.inclusion = inclusion
+        fork._nodes, fork.inclusion = cluster.nodes, inclusion
         fork.move(moves)
         return fork
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -42,7 +41,7 @@ from kubespread.scheduler.causes import (
     name_of,
 )
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings, per_driver
-from kubespread.scheduler.cluster.columns import Counts, Mask, Positions
+from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, shallow
 from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
 from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.cluster.storage_index import claim_names
@@ -401,7 +400,7 @@ class VolumeRestrictionsState(Counted):
         self._pretended += by * sum(name in self._names for _, name in self._kinds[kind].claims)
 
     def fork(self) -> Self:
-        fork = copy(self)
+        fork = shallow(self)
         fork._busy, fork._users = self._busy.copy(), self._users.copy()
         return fork
 
