@@ -344,11 +344,10 @@ class Choice(Struct, frozen=True):
 
 
 class _Scored:
-    """One score plugin's weighted points, recomputed only when what they depend on has changed."""
+    """One score plugin's weighted points; those that no pod on a node changes are kept for as long as the same fit."""
 
     def __init__(self, state: Fixed | Counted, weight: int, skipped: int) -> None:
         self.state, self._weight, self._skipped = state, weight, skipped
-        self._raw: Counts | None = None
         self._extent: Extent | None = None
         self._points: Counts | None = None
 
@@ -365,15 +364,14 @@ class _Scored:
 
     def points(self, cluster: Cluster, feasible: Mask) -> Counts | int:
         """What each node is worth, or all of them."""
-        if self._raw is None or isinstance(self.state, Counted):
-            self._raw = self.state.raw_scores(cluster, feasible)
-            self._extent = None
-        if self._raw is None:
+        raw = self.state.raw_scores(cluster, feasible)
+        if raw is None:
             return self._skipped
-        extent = self.state.extent(self._raw, feasible)
+        extent = self.state.extent(raw, feasible)
+        if isinstance(self.state, Counted):
+            return self.state.normalize(raw, extent) * self._weight
         if self._points is None or extent != self._extent:
-            self._extent = extent
-            self._points = self.state.normalize(self._raw, extent) * self._weight
+            self._extent, self._points = extent, self.state.normalize(raw, extent) * self._weight
         return self._points
 
 

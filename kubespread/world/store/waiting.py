@@ -39,7 +39,7 @@ _MOST_KEPT = 16
 """How many answers, those of the last signatures, go on in a cluster that comes of another."""
 _MOST_CHANGES = 1000
 """How many changes what is newly prepared follows one by one."""
-_MAX_COLUMN_CELLS = 1_000_000
+_MAX_COLUMN_CELLS = 6_000_000
 """How many applicants a queue keeps, and how many pods a cluster prepares for its forks, times how many nodes there
 are: each holds on to columns over all of them.
 """
