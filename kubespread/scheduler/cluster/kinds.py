@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from copy import copy
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -25,7 +24,7 @@ from kubespread.kube.api.core import Pod, PodAffinity, PodAffinityTerm, PodStatu
 from kubespread.kube.owners import priority_of
 from kubespread.kube.pod_requests import RESIZE_PENDING, is_sidecar
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
-from kubespread.scheduler.cluster.columns import Codes, Mask, distinct, requested, some
+from kubespread.scheduler.cluster.columns import Codes, Mask, distinct, requested, shallow, some
 from kubespread.scheduler.cluster.storage_index import ClaimKey, claim_name, claim_names
 
 Labels = Mapping[str, str]
@@ -255,7 +254,7 @@ class KindTable:
 
     def fork(self) -> KindTable:
         """The same for clusters that go on in another way: the kinds of their pods are not kept here."""
-        other = copy(self)
+        other = shallow(self)
         # What is judged of kinds follows later ones too.
         other._numbers, other._kinds, other._parts = dict(self._numbers), list(self._kinds), {}
         other._in_namespace, other._labelled = _apart(self._in_namespace), _apart(self._labelled)
