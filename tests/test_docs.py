@@ -42,12 +42,13 @@ NO_COMMANDS = {
         "assistants",
         "topology-spread",
         "glossary",
+        "questions",
         "ci/README",
         "cookbook/README",
     )
 }
 """They show recipes, Python, numbers, help, counts, findings, what to install, another program's settings, rooms,
-statements, words and contents.
+statements, words, screens and contents.
 """
 COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
 RECIPE = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+) \| jq (?P<filter>.+)$", re.MULTILINE)

@@ -17,6 +17,7 @@ from docs.generators import (
     operators,
     prices_schema,
     promises_schema,
+    questions,
     reference,
     scenario_schema,
     stubs,
@@ -49,8 +50,10 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     **{f"docs/schema/{name}": partial(_as_json, partial(report_schema, report)) for name, report in FILES.items()},
 }
 """By the file, its content."""
+SHOWN: Mapping[str, Callable[[], str]] = {"docs/questions.md": questions.page}
+"""The same of what shows many answers, which tests ask for section by section."""
 
 
 if __name__ == "__main__":
-    for name, text in GENERATED.items():
+    for name, text in {**GENERATED, **SHOWN}.items():
         (ROOT / name).write_text(text())

@@ -38,6 +38,9 @@ def terminal(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 LINES = {
     "kubespread expl": ["kubespread", "explain"],
+    "kubespread report los": ["kubespread", "report", "losses"],
+    f"kubespread report losses -S {CLUSTER} drai": ["kubespread", "report", "losses", "-S", CLUSTER, "drains"],
+    "kubespread fleet --contexts aud": ["kubespread", "fleet", "--contexts", "audit"],
     "kubespread explain --context=arn:aws:e": ["kubespread", "explain", "--context=arn:aws:eks:cluster/stage"],
     "kubespread explain --snapshot=fixtures/clusters/sho": ["kubespread", "explain", f"--snapshot={CLUSTER}"],
     f"kubespread explain -S {CLUSTER} deploy/w": ["kubespread", "explain", "-S", CLUSTER, "deploy/web"],

@@ -181,7 +181,7 @@ class _Auditing:
         nodes = scene.now.nodes
         key = full_topology_key(question.key, nodes) if question.key else None
         check_topology_keys([key] if key else [], nodes, ())
-        return cls(scene.world, question.asked_in(scene.snapshot, (SERVICE,)), key)
+        return cls(scene.world, question.asked_in(scene.snapshot), key)
 
     def __call__(self, number: int) -> tuple[rows.AuditedWorkload, tuple[PreemptedPod, ...]]:
         """With the pods preempted in the end, if that was played by now."""

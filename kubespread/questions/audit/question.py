@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec.structs import replace
@@ -9,8 +10,11 @@ from msgspec.structs import replace
 from kubespread.questions.question import Argument, Function, Option, WorkloadsQuestion
 
 if TYPE_CHECKING:
+    from kubespread.kube.api.kinds import Kind
     from kubespread.questions.audit.report import AuditReport
     from kubespread.questions.commands import Commands
+    from kubespread.questions.workloads_asked import WorkloadsAsked
+    from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.look import Look
 
 
@@ -88,6 +92,11 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
             is_for_scripts=True, shown_in=("table", "plain", "json", "yaml"),
         ),
     ] = False  # fmt: skip
+
+    def asked_in(self, snapshot: Snapshot, more: Sequence[Kind] = ()) -> WorkloadsAsked:
+        from kubespread.kube.api.kinds import SERVICE
+
+        return super().asked_in(snapshot, (*more, SERVICE))
 
     def is_yes(self, report: AuditReport) -> bool:
         return not report.is_no

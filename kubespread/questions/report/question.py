@@ -110,7 +110,8 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         return tuple(name for name in self.workloads if name not in self.opened)
 
     def next_command(self, report: Scorecard, _commands: Commands) -> str:
-        return next((line.command for line in report.lines), "")
+        opened = [line for line in report.lines if line.area in report.opened]
+        return next((line.command for line in opened or report.lines), "")
 
     def is_yes(self, report: Scorecard) -> bool:
         # What was there before is accepted there.

@@ -109,8 +109,8 @@ def _parts(report: Scorecard, lines: Sheet[ReportLine], look: Look) -> Iterator[
     """
     scores = {area.area: area for area in report.areas}
     summed = {area.area: area for area in report.by_area}
-    for area in AREAS:
-        if area in scores or area in summed:
+    for area in report.opened or AREAS:
+        if report.opened or area in scores or area in summed:
             yield _of_area(area, scores.get(area), summed.get(area))
     opened = [line for line in report.lines if not report.opened or line.area in report.opened]
     is_open = look.in_full or report.opened or report.asked
@@ -127,6 +127,8 @@ def _of_area(area: Area, score: AreaScore | None, summed: AreaLines | None) -> L
     number = "-" if score is None or score.score is None else f"{score.score}"
     tone = Tone.PLAIN if score is None else _score_tone(score)
     cells = [] if score is None else [score.what]
+    if score is None and summed is None:
+        cells.append("nothing is wrong")
     if score is not None and score.score_before not in (None, score.score):
         cells.append(f" (was {score.score_before})")
     if summed is not None:

@@ -274,12 +274,13 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     def brief(self) -> str:
         standing = [loss for loss in self.losses if not loss.already_lost]
         worst = min((loss for loss in standing if loss.trouble), key=badness, default=None)
-        if worst is None or self.after is not None or self.autoscaler is not None:
+        if worst is None or self.autoscaler is not None or (self.after is not None and not self.after.is_done):
             return ""
+        then = "" if self.after is None else f"after {', '.join(self.after.steps)}, "
         alike = [loss for loss in standing if loss.topology_key == worst.topology_key]
         safe = sum(not loss.trouble for loss in alike)
         can = f"{safe or 'none'} of {_all_of(alike, in_pairs=self.pairs)} can be lost"
-        return f"{can}. {domain_name(worst)}: {'; '.join(_in_brief(worst))}"
+        return f"{then}{can}. {domain_name(worst)}: {'; '.join(_in_brief(worst))}"
 
     def share(self) -> Share:
         return Share(sum(bool(loss.remaining) for loss in self.losses), len(self.losses), "losses")
