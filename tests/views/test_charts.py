@@ -171,7 +171,8 @@ def test_a_chart_of_many_rows_counts_those_it_leaves_out_and_has_no_more_than_it
         ("ip-10-0-1-2.internal", ("ip-10-0-", ".internal"), '<i class="cut">ip-10-0-</i>1-2<i>.internal</i>'),
         ("a.internal", ("", ".internal"), 'a<i class="cut">.internal</i>'),
         ("ip-10-0-.internal", ("ip-10-0-", ".internal"), "ip-10-0-.internal"),
-        ("<b>/Kind/<i>", ("", ""), "&lt;b&gt;/<i>Kind/</i>&lt;i&gt;"),
+        ("<b>/Kind/<i>", ("", ""), "&lt;b&gt;/Kind/&lt;i&gt;"),
+        ("a/Job/b, c/Job/d and 1 more", ("", ""), "a/<i>Job/</i>b, c/<i>Job/</i>d and 1 more"),
     ],
 )  # fmt: skip
 def test_a_name_keeps_its_whole_text_and_shows_what_tells_it_apart(
@@ -192,6 +193,20 @@ def test_names_of_a_column_lose_the_ends_that_all_of_them_share() -> None:
     table = foldable("t0", Table("Nodes", ("Node", "Says"), [Row((name, "is full up to the brim")) for name in names]))
     shown = re.findall(r'<tr><td><i class="cut">ip-10-0-</i>(\d+)<i>[^<]*internal</i></td>', table.replace("<wbr>", ""))
     assert shown == ["14", "15"]
+
+
+@pytest.mark.parametrize(
+    ("names", "hidden"),
+    [
+        (("2026-11-09T03:00:00Z", "2026-11-08T06:00:00Z"), []),
+        (("fixtures/cases/aws12.json.gz", "fixtures/cases/gke60.json.gz"), ["fixtures/cases/"]),
+        (("shop/web-1234567890-abcde", "shop/web-1234567890-fghij"), ["shop/web-1234567890-"]),
+        (("a sentence that is long enough", "a sentence that is longer"), []),
+    ],
+)
+def test_only_names_are_shortened_and_files_lose_their_folder(names: Sequence[str], hidden: Sequence[str]) -> None:
+    table = foldable("t0", Table("Rows", ("Name",), [Row((name,)) for name in names])).replace("<wbr>", "")
+    assert sorted({*re.findall(r"<i[^>]*>([^<]*)</i>", table)}) == hidden
 
 
 def test_a_page_places_every_constraint_beside_its_bars() -> None:

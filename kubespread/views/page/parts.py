@@ -10,6 +10,7 @@ import html
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from os.path import commonprefix
 from typing import Any
 
 from msgspec.structs import replace
@@ -40,32 +41,35 @@ def breakable(value: str) -> str:
     )
 
 
-_WORKLOAD = re.compile(r"([^/\s]+/)([A-Z][A-Za-z]*/)([^/\s]+)")
+_WORKLOAD = re.compile(r"(?<![\w/.-])([a-z0-9][a-z0-9.-]*/)([A-Z][A-Za-z]+/)(?=[a-z0-9])")
+
+
+def _without_kinds(value: str) -> str:
+    """With the kinds of the workloads that are named in it hidden."""
+    parts = _WORKLOAD.split(value)
+    return "".join(f"<i>{text(part)}</i>" if place % 3 == 2 else breakable(part) for place, part in enumerate(parts))
 
 
 def short_name(name: str, ends: tuple[str, str] = ("", "")) -> str:
     """A name without the kind of a workload and without the ``ends`` that its neighbors have too: the style hides
     them, and they are there for searches, links, and who copies the name.
     """
-    if workload := _WORKLOAD.fullmatch(name):
-        namespace, kind, own = workload.groups()
-        return f"{breakable(namespace)}<i>{text(kind)}</i>{breakable(own)}"
     start, end = ends
     if not name.startswith(start) or not name.endswith(end) or len(name) <= len(start) + len(end):
-        return breakable(name)
+        return _without_kinds(name)
     before = f'<i class="cut">{text(start)}</i>' if start else ""
     after = f"<i{_attribute('class', '' if start else 'cut')}>{text(end)}</i>" if end else ""
-    return f"{before}{breakable(name[len(start) : len(name) - len(end)])}{after}"
+    return f"{before}{_without_kinds(name[len(start) : len(name) - len(end)])}{after}"
 
 
 def said(line: str, ends: tuple[str, str]) -> str:
     """A sentence with the names in it that have the ``ends`` shortened."""
     start, end = ends
     if len(start) + len(end) < _LEAST_SAVED:
-        return text(line)
+        return _without_kinds(line)
     names = re.compile(rf"({re.escape(start)}[\w.-]+?{re.escape(end)})(?![\w-]|\.\w)")
     parts = names.split(line)
-    return "".join(short_name(part, ends) if place % 2 else text(part) for place, part in enumerate(parts))
+    return "".join(short_name(part, ends) if place % 2 else _without_kinds(part) for place, part in enumerate(parts))
 
 
 def _shared_ends(cells: Iterable[str]) -> tuple[str, str]:
@@ -73,7 +77,12 @@ def _shared_ends(cells: Iterable[str]) -> tuple[str, str]:
     names = list(dict.fromkeys(name for cell in cells for name in cell.split(", ") if name))
     if max(map(len, names), default=0) <= _SHORT or any(" " in name for name in names):
         return "", ""
-    return shared(names)
+    folder = commonprefix(names).rpartition("/")[0] + "/"
+    if folder.count("/") > 1:
+        return folder, ""
+    start, end = shared(names)
+    # Without a letter it is a date or a number.
+    return (start if any(map(str.isalpha, start)) else "", end)
 
 
 def data(value: Any) -> str:
@@ -144,7 +153,7 @@ def _tile(name: str, tile: Tile) -> str:
     """
     inside = f"<b>{text(tile.value)}</b> <span>{text(tile.name)}</span>"
     if tile.says:
-        inside += f'<span class="says">{text(_in_brief(tile.says))}</span>'
+        inside += f'<span class="says">{_without_kinds(_in_brief(tile.says))}</span>'
     if tile.views is not None:
         return f'<a class="tile {tile.tone}" href="#{name}">{inside}</a>'
     if tile.find:

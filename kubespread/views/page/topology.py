@@ -286,7 +286,8 @@ def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
         yield text(" ".join([f"Number on a node: its {what}s", *which, *meanings]))
     if is_judged(account):
         assert account.nodes is not None
-        yield from (sample(tone, meaning) for tone, meaning in account.nodes.colors.items())
+        drawn_in = {row.tone for row in account.nodes.rows.values()}
+        yield from (sample(tone, meaning) for tone, meaning in account.nodes.colors.items() if tone in drawn_in)
     elif tells_loads(account):
         yield text("Requested of a node's fullest resource:")
         yield from (sample(style, f"from {least}%") for least, style in reversed(SHADES))
