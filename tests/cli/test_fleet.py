@@ -153,7 +153,7 @@ def test_a_page_has_a_tile_a_cluster_that_leads_to_its_rows(folder: Path) -> Non
     ):
         assert f'<a class="tile {tone}" href="#a{place}"><b>{verdict}</b> <span>{name}</span>' in page
         assert f'<details id="a{place}"><summary><h2>{name}: {verdict}</h2></summary>' in page
-    assert '<details class="rows" id="a0r0t0"><summary><h2>Workloads (2)</h2></summary>' in page
+    assert '<details class="rows" id="a0r0t0" open><summary><h2>Workloads (2)</h2></summary>' in page
 
 
 def test_what_can_be_read_only_once_is_read_for_all(folder: Path) -> None:
