@@ -347,6 +347,7 @@ def test_bars_that_are_left_out_may_have_pods() -> None:
 
 
 def test_numbers_on_nodes_too_small_for_dots_are_explained() -> None:
+    assert json.loads(Elements(many_racks(25)).inside["map"])["dot"] == "replica"
     assert "● a replica" in many_racks(25)
     assert "Number on a node: its replicas" in many_racks(2000)
 

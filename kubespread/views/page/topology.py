@@ -204,7 +204,7 @@ class Picture:
     def _total(self, names: Sequence[str]) -> str:
         """``1,667 nodes, 50,010 pods``; page.js has the same of each step."""
         marks = [self._marks[name] for name in names]
-        noun, *_ = _dot(self.account, self.report)
+        noun, *_ = dot_of(self.account, self.report)
         pods = sum(mark.pods for mark in marks)
         return f"{count_of(sum(not mark.is_awaited for mark in marks), 'node')}, {pods:,} {_plural(noun, pods)}"
 
@@ -277,11 +277,11 @@ def of_picture(account: View, drawn: TopologyMap) -> str:
 def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
     joining = joining_nodes(account, drawn)
     if names_nodes(len(drawn.nodes) + len(joining)):
-        yield text(" ".join(["● a", *_dot(account, drawn)]))
+        yield text(" ".join(["● a", *dot_of(account, drawn)]))
         if account.is_rollout:
             yield text("○ one with the old template")
     else:
-        noun, *meanings = _dot(account, drawn)
+        noun, *meanings = dot_of(account, drawn)
         what, *which = noun.split(" ")
         yield text(" ".join([f"Number on a node: its {what}s", *which, *meanings]))
     if is_judged(account):
@@ -301,7 +301,7 @@ def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
         yield sample("moved", "changed in this step")
 
 
-def _dot(account: View, drawn: TopologyMap) -> tuple[str, ...]:
+def dot_of(account: View, drawn: TopologyMap) -> tuple[str, ...]:
     """The noun, and which of these."""
     if account.before is not None:
         return (account.dot or "replica",)
