@@ -345,7 +345,8 @@ def serve(cluster: Followed, scheduler: Scheduler, port: int, on_ready: Callable
     app = App(cluster, scheduler, Guard(port, token))
     server = uvicorn.Server(
         uvicorn.Config(
-            app, http=Impatient, ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
+            app, http=Impatient, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False,
+            server_header=False,
             limit_concurrency=_CONNECTIONS, timeout_graceful_shutdown=0,
         )
     )  # fmt: skip

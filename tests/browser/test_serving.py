@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from kubespread.questions.registry import QUESTIONS
+from tests.api.server import FakeApi, serving
 from tests.browser.chromium import Page, browser, opened_browser
 from tests.browser.test_pages import axe
-from tests.builders import node
+from tests.builders import hosts, node
 from tests.cli.support import FIXTURES, run
 from tests.serving.running import served
 from tests.world.clusters import deployment
@@ -46,12 +47,16 @@ def page(opened: Page, url: str) -> Page:
     """The page as it is at first, about the workload web."""
     opened.call("Emulation.setDeviceMetricsOverride", width=1440, height=900, deviceScaleFactor=1, mobile=False)
     shown(opened, url)
-    opened.run(
-        "{ const chosen = document.getElementById('turn-workload'); chosen.value = 'default/deploy/web'; "
+    choose(opened, "default/deploy/web")
+    return opened
+
+
+def choose(page: Page, workload: str) -> None:
+    page.run(
+        f"{{ const chosen = document.getElementById('turn-workload'); chosen.value = '{workload}'; "
         "chosen.dispatchEvent(new Event('change')) } 0"
     )
-    settled(opened)
-    return opened
+    settled(page)
 
 
 def shown(page: Page, url: str) -> None:
@@ -177,6 +182,37 @@ def test_keys_alone_do_all_of_it(page: Page) -> None:
     assert page.run("document.activeElement.getAttribute('aria-label')").startswith("a1: ")
 
 
+def test_a_manifest_is_pasted(page: Page) -> None:
+    choose(page, "")
+    manifest = json.dumps((FIXTURES / "manifests" / "two-constraints.yaml").read_text())
+    page.run(
+        f"{{ const field = document.getElementById('manifest'); field.value = {manifest}; "
+        "field.dispatchEvent(new Event('change')) } 0"
+    )
+    settled(page)
+    assert text(page, "command").startswith("kubespread simulate manifest.yaml -S ")
+    assert page.run("Array.from(document.querySelectorAll('#controls legend'), each => each.textContent)") == [
+        "zone",
+        "node",
+    ]
+
+
+def test_what_was_done_is_saved_as_a_scenario_that_plays(page: Page, tmp_path: Path) -> None:
+    page.drag(REPLICAS, 40)
+    settled(page)
+    click(page, "Zone c: ")
+    click(page, "Fail")
+    page.run("URL.createObjectURL = blob => { window.saved = blob; return 'blob:saved' }; 0")
+    click(page, "Save as scenario")
+    page.wait("Boolean(window.saved)")
+    (tmp_path / "scenario.yaml").write_text(page.run("window.saved.text()"))
+    played = json.loads(run("play", tmp_path / "scenario.yaml", "-S", SHOP, "-o", "json", "-q").out)
+    replicas = int(page.run(f"document.querySelector('{REPLICAS}').value"))
+    assert [step["text"] for step in played["steps"]] == [
+        "fail topology.kubernetes.io/zone=c", f"scale default/deploy/web={replicas}",
+    ]  # fmt: skip
+
+
 def test_on_a_phone_nothing_is_cut_and_the_answer_comes_first(page: Page) -> None:
     page.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
     assert page.run("document.documentElement.scrollWidth") == 390
@@ -236,6 +272,37 @@ def test_an_older_answer_never_takes_the_place_of_a_newer_one(page: Page) -> Non
     page.run(f"{asks.format(300)} {asks.format(11)} 0")
     page.wait("document.querySelector('#asked .said').textContent.startsWith('Exit code')")
     assert json.loads(page.run("document.querySelector('#asked pre').textContent"))["replicas"] == 11
+
+
+def test_a_long_answer_says_how_far_it_is_and_is_cancelled(page: Page) -> None:
+    page.run("document.querySelector('#tabs a[data-name=simulate]').click()")
+    page.run(
+        "document.getElementById('argument-runs').value = 10000; document.getElementById('argument-seed').value = 1; "
+        "document.querySelector('#asked form').requestSubmit(); 0"
+    )
+    said = "document.querySelector('#asked .said').textContent"
+    page.wait(f"/: \\d+ of 9999$/.test({said})")
+    page.run("[...document.querySelectorAll('#asked button')].find(each => each.textContent === 'Cancel').click()")
+    page.wait(f"{said} === 'Cancelled'")
+    # Nobody works on it any more, so the next one is not held up.
+    page.run(
+        "document.getElementById('argument-runs').value = 2; document.querySelector('#asked form').requestSubmit()"
+    )
+    page.wait(f"{said}.startsWith('Exit code')")
+
+
+def test_a_running_cluster_is_followed(opened: Page, tmp_path: Path) -> None:
+    objects = [*hosts("a", "b"), *deployment("web", ("n0", "n1"))]
+    with serving(FakeApi(objects=objects)) as api:
+        kubeconfig = str(api.kubeconfig(tmp_path))
+        with served(None, "--kubeconfig", kubeconfig, "--max-age", "1ms") as (_, port, token):
+            shown(opened, f"http://127.0.0.1:{port}/#token={token}")
+            assert "live" in text(opened, "source")
+            api.objects.append(node("n9", zone="c"))
+            opened.wait("document.getElementById('changed').textContent === 'Changed: 1 node joined: n9'")
+            opened.wait("document.querySelectorAll('.node').length === 3")
+            opened.call("Page.navigate", url="about:blank")
+        assert {request.method for request in api.requests} == {"GET"}
 
 
 def test_without_a_token_nothing_is_asked(url: str) -> None:

@@ -33,19 +33,23 @@ def app_of(snapshot: Snapshot) -> App:
 
 
 async def called(
-    app: App, path: str, headers: dict[str, str], body: bytes | None = None, *, leaves: anyio.Event | None = None
+    app: App, path: str, headers: dict[str, str], body: bytes | None = None, *, is_all: bool = True, reads: bool = True
 ) -> Answer:
-    """A POST where there is a ``body``. Whoever asks goes away once ``leaves`` is set."""
+    """A POST where there is a ``body``, of which ``is_all`` is sent or more never comes; ``reads`` says whether the
+    answer is read.
+    """
     sent: list[dict[str, Any]] = []
-    waiting = [{"type": "http.request", "body": body or b"", "more_body": False}]
+    waiting = [{"type": "http.request", "body": body or b"", "more_body": not is_all}]
 
     async def receive() -> dict[str, Any]:
         if waiting:
             return waiting.pop()
-        await (leaves or anyio.Event()).wait()
-        return {"type": "http.disconnect"}
+        await anyio.Event().wait()
+        raise AssertionError("nobody goes away")
 
     async def send(message: dict[str, Any]) -> None:
+        if not reads:
+            await anyio.Event().wait()
         sent.append(message)
 
     path, _, query = path.partition("?")
@@ -56,8 +60,6 @@ async def called(
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
     }  # fmt: skip
     await app(scope, receive, send)
-    if not sent:
-        return Answer(0, {}, "")
     told = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     return Answer(sent[0]["status"], told, b"".join(message.get("body", b"") for message in sent[1:]).decode())
 

@@ -11,10 +11,10 @@ from tests.cli.support import PROGRAM, environment
 
 
 @contextmanager
-def served(cluster: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], int, str]]:
-    """The program, its port and its token."""
+def served(cluster: Path | None, *arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], int, str]]:
+    """The program, its port and its token; without a ``cluster`` that of the kubeconfig."""
     process = subprocess.Popen(
-        [str(PROGRAM), "serve", "-S", str(cluster), "--no-browser", *arguments],
+        [str(PROGRAM), "serve", *(() if cluster is None else ("-S", str(cluster))), "--no-browser", *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
     )  # fmt: skip
     try:

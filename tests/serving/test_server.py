@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import urllib.request
+from functools import partial
 from typing import Any
 
 import anyio
@@ -26,7 +27,7 @@ from kubespread.serving.commands import command_of
 from kubespread.serving.server import PARTS, Working
 from tests.assistants.test_server import ASKED
 from tests.cli.support import FIXTURES, Result, run
-from tests.serving.asgi import ASKING, HOST, KNOWN, app_of, call
+from tests.serving.asgi import ASKING, HOST, KNOWN, app_of, call, called
 from tests.serving.running import served
 
 SHOP = FIXTURES / "clusters" / "shop.yaml"
@@ -102,6 +103,18 @@ def test_what_is_refused_is_said_in_one_line(case: str) -> None:
     said = answer.data["error"]
     assert (answer.status, said if said == message else said[: len(message)]) == (status, message)
     assert "access-control-allow-origin" not in answer.headers
+
+
+def test_a_client_that_never_sends_all_of_its_question_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubespread.serving.server._PATIENCE", 0.01)
+    answer = anyio.run(partial(called, APP, "/ask/explain", ASKING, b"{", is_all=False))
+    assert (answer.status, answer.data) == (408, {"error": "the question did not come within 0.01 seconds"})
+
+
+def test_a_client_that_reads_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubespread.serving.server._PATIENCE", 0.01)
+    with pytest.raises(TimeoutError):
+        anyio.run(partial(called, APP, "/openapi.json", HOST, reads=False))
 
 
 @pytest.mark.parametrize("path", [*PARTS, "/openapi.json"])

@@ -48,8 +48,8 @@ export const draw = (seen, edits, acts) => {
   byId("map").replaceChildren(...boxes, gone);
   const again = (each) => each.getAttribute("aria-label")?.split(":")[0] === focused;
   if (focused) Array.from(document.querySelectorAll("#map button")).find(again)?.focus();
-  byId("legend").replaceChildren(make("i", { className: "pod" }), " running ", make("i", { className: "pod new" }),
-    " placed now", make("i", { className: "sample fits" }), "the next pod fits", make("i", { className: "sample closed" }), "not open");
+  const samples = [["pod", "running"], ["pod new", "placed now"], ["sample fits", "the next pod fits"], ["sample closed", "not open"]];
+  byId("legend").replaceChildren(...samples.map(([className, says]) => make("span", {}, make("i", { className }), ` ${says}`)));
   drawAnswer(placed);
   drawWhy(explained, placed);
 };
