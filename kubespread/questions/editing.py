@@ -42,7 +42,7 @@ def edited(
     # A file may be another one by the next question.
     reads_file = any(isinstance(edit, AddNode) and edit.manifest is not None for edit in snapshot.edits)
     is_kept = scheduler.config is None and not reads_file
-    key = ("edited", tuple(map(str, snapshot.edits)), scheduler, namespace, preempts)
+    key = ("edited", repr(snapshot.edits), scheduler, namespace, preempts)
     return snapshot.known.once(key, made) if is_kept else made()
 
 

@@ -96,7 +96,7 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
         return self.server_version or (f"v1.{minor}" if minor is not None else self.kubelet_version)
 
 
-_MOST_KNOWN = 32
+_MOST_KNOWN = 12
 """Results that are kept of one snapshot: those that were needed last."""
 
 

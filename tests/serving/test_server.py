@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import urllib.request
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -26,7 +27,7 @@ from kubespread.questions.schema import schema
 from kubespread.serving.commands import command_of
 from kubespread.serving.server import PARTS, Working
 from tests.assistants.test_server import ASKED
-from tests.cli.support import FIXTURES, Result, run
+from tests.cli.support import FIXTURES, ROOT, Result, run
 from tests.serving.asgi import ASKING, HOST, KNOWN, app_of, call, called
 from tests.serving.running import served
 
@@ -246,6 +247,31 @@ def test_it_ends_within_a_second_whatever_is_open(number: signal.Signals, code: 
         assert process.stderr is not None
         assert process.stderr.read() == b""
         slow.close()
+
+
+@pytest.mark.parametrize(("options", "opened"), [((), ["http://127.0.0.1:1/#token=t"]), (("--no-browser",), [])])
+def test_one_url_is_printed_and_opened(
+    options: tuple[str, ...], opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def serve(_cluster: object, _scheduler: object, _port: int, on_ready: Callable[[str], object]) -> None:
+        on_ready("http://127.0.0.1:1/#token=t")
+        raise KeyboardInterrupt
+
+    urls: list[str] = []
+    monkeypatch.setattr("kubespread.serving.server.serve", serve)
+    monkeypatch.setattr("webbrowser.open", urls.append)
+    assert run("serve", "-S", SHOP, *options) == Result(0, "http://127.0.0.1:1/#token=t\n", "")
+    assert urls == opened
+
+
+def test_standard_input_is_no_cluster_to_serve() -> None:
+    refused = "error: standard input can be read only once: name a file with -S/--snapshot\n"
+    assert run("serve", "-S", "-", stdin=b"{}") == Result(2, "", refused)
+
+
+def test_the_door_is_small() -> None:
+    files = [file for ending in ("py", "js", "css") for file in (ROOT / "kubespread" / "serving").rglob(f"*.{ending}")]
+    assert sum(file.read_text().count("\n") for file in files) <= 1500
 
 
 def test_a_port_that_is_taken_is_said() -> None:
