@@ -6,7 +6,7 @@ BIN := .venv/bin
 SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
 
 .PHONY: demo test lint fuzz properties bench counts docs screens pictures recording release-data sources record shrink licenses clean
-.PHONY: binary dist lowest newest pythons coverage hooks lock
+.PHONY: binary dist lowest newest pythons coverage hooks release-check sbom lock
 .DEFAULT_GOAL := test
 
 demo: .venv/installed
@@ -100,6 +100,14 @@ coverage: .venv/slow
 
 hooks: .venv/slow
 	$(SLOW) .ci/hooks
+
+release-check: .venv/slow
+	$(SLOW) .ci/release-check
+
+# All that kubespread and its extras are installed with by uv.lock, in CycloneDX.
+sbom: .venv/slow
+	mkdir -p build
+	$(BIN)/uv export --quiet --frozen --no-dev --all-extras --format cyclonedx1.5 --preview-features sbom-export --output-file build/kubespread.cdx.json
 
 lock: .venv/slow
 	$(BIN)/uv lock --upgrade --no-python-downloads

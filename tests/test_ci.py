@@ -38,6 +38,13 @@ def test_the_action_annotates_and_writes_the_job_summary(tmp_path: Path) -> None
     assert "| KS101 ghost-pods |" in summary
 
 
+def test_the_action_writes_findings_for_code_scanning(tmp_path: Path) -> None:
+    file = tmp_path / "found.sarif"
+    code, out, _ = checked(tmp_path, MANIFESTS=BAD, ARGS="--fail-on error", SARIF=str(file))
+    (scanned,) = json.loads(file.read_text())["runs"]
+    assert (code, out[:7], [result["ruleId"] for result in scanned["results"]]) == (1, "::error", ["KS101"])
+
+
 def test_the_action_tries_manifests_on_a_snapshot(tmp_path: Path) -> None:
     bad, cluster = (str(FIXTURES / "lint" / "KS203" / f"{name}.yaml") for name in ("bad", "cluster"))
     alone, tried = (checked(tmp_path, MANIFESTS=bad, ARGS="", SNAPSHOT=snapshot)[1] for snapshot in ("", cluster))
@@ -96,7 +103,7 @@ def test_what_a_pull_request_names_is_no_command(tmp_path: Path) -> None:
 
 
 def test_the_action_hands_inputs_over_as_variables_alone() -> None:
-    action = yaml.safe_load((CI / "action.yml").read_text())
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
     steps = action["runs"]["steps"]
     assert not [step for step in steps if "${{" in step.get("run", "")]
     used = set(re.findall(r"\$\{\{ inputs\.([\w-]+) \}\}", json.dumps(steps)))

@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -91,15 +92,33 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+SITE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Homepage"]
+
+
+def page_of(address: str) -> Path:
+    """The file that an address of the project's site shows."""
+    file = ROOT / re.sub(r"\.html$", ".md", address.removeprefix(SITE))
+    return file / "README.md" if address.endswith("/") else file
+
+
 @pytest.mark.parametrize("name", [*DOCUMENTS, "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md"])
 def test_links_lead_somewhere(name: str) -> None:
     page = ROOT / name
     prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
-    for link in set(re.findall(r"\]\((?!https?:)([^)\s]+)\)", prose)):
+    for link in set(re.findall(rf"\]\(((?!https?:)[^)\s]+|{re.escape(SITE)}[^)\s]*)\)", prose)):
         file, _, anchor = link.partition("#")
-        target = page.parent / file if file else page
+        target = page_of(file) if file.startswith(SITE) else page.parent / file if file else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+def test_the_links_of_what_a_package_index_shows_are_absolute() -> None:
+    """The readme is shown there as it is, beside the links of the project, and away from all other files."""
+    links = re.findall(r"\]\(([^)\s]+)\)", (ROOT / "README.md").read_text())
+    assert links
+    assert [link for link in links if not link.startswith("https://")] == []
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"].values()
+    assert [url for url in urls if url != SITE and not page_of(url).exists()] == []
 
 
 def test_the_cookbook_lists_its_pages_once() -> None:

@@ -6,11 +6,13 @@ import os
 import re
 import shlex
 import tomllib
+from pathlib import Path
 
+import pytest
 import yaml
 
 from kubespread.cli.setup import Shell, script
-from tests.cli.support import ROOT
+from tests.cli.support import FIXTURES, ROOT, run
 
 INSTALL = ROOT / "docs" / "install.md"
 KREW = ROOT / "packaging" / "krew" / "kubespread.yaml"
@@ -57,6 +59,42 @@ def test_the_wheel_has_each_completion_script_once_and_prints_it() -> None:
 
 def test_the_slow_targets_are_scripts_that_can_be_run() -> None:
     """`make binary` builds the single file and runs it, `make dist` what is uploaded: minutes, and for CI alone."""
-    scripts = re.findall(r"\$\(SLOW\) (\.ci/\w+)", (ROOT / "Makefile").read_text())
+    scripts = re.findall(r"\$\(SLOW\) (\.ci/[\w-]+)", (ROOT / "Makefile").read_text())
     assert {".ci/binary", ".ci/dist"} <= {*scripts}
     assert [script for script in scripts if not os.access(ROOT / script, os.X_OK)] == []
+
+
+BY_BRANCH = {"pypa/gh-action-pypi-publish@release/v1"}
+"""Named as its authors ask, until its commit has been looked at."""
+ACTIONS = [ROOT / "action.yml", *sorted((ROOT / ".github" / "workflows").glob("*.yml"))]
+
+
+def test_actions_are_named_by_their_commit_and_its_release() -> None:
+    used = {line for file in ACTIONS for line in re.findall(r"uses: (.+)$", file.read_text(), re.MULTILINE)}
+    assert {line for line in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)} == BY_BRANCH
+    commits = {re.sub(r"^([\w-]+/[\w-]+)[^@]*@(.+)$", r"\1 \2", line) for line in used}
+    assert len(commits) == len({line.split()[0] for line in commits}), "one commit of each"
+
+
+def test_workflows_run_targets_that_are_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    jobs = [job for file in ACTIONS[1:] for job in yaml.safe_load(file.read_text())["jobs"].values()]
+    lines = [step["run"] for job in jobs for step in job["steps"] if step.get("run", "").startswith("make ")]
+    made = {word for line in lines for word in re.findall(r" ([a-z-]+)(?= |$)", line)}
+    made |= {target for job in jobs for target in job.get("strategy", {}).get("matrix", {}).get("target", ())}
+    assert {"test", "lint", "dist", "release-check", "sbom"} <= made <= targets
+
+
+FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.stem)
+def test_a_form_asks_for_a_snapshot_without_names(form: Path, tmp_path: Path) -> None:
+    asked = {
+        field["id"]: field["attributes"].get("description", "") for field in yaml.safe_load(form.read_text())["body"]
+    }
+    (command,) = re.findall(r"`kubespread (snapshot .*?)`", asked["snapshot"])
+    assert "--anonymize" in command
+    done = run(*shlex.split(command), "-S", FIXTURES / "clusters" / "shop.yaml", cwd=tmp_path)
+    (file,) = tmp_path.iterdir()
+    assert (done.code, file.name) == (0, shlex.split(command)[-1])

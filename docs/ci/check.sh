@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What the action runs: annotations to standard output, a table to the job summary, and the exit code of the check.
 # Takes MANIFESTS, SNAPSHOT, BASE and ARGS from the environment, words separated by blanks, with nothing in them expanded,
-# and PROMISES, a file that is verified of the snapshot too, once the manifests that are named are applied to it.
+# PROMISES, a file that is verified of the snapshot too, once the manifests that are named are applied to it, and SARIF, a
+# file that findings are also written to.
 set -euo pipefail
 PATH="${RUNNER_TEMP:-/nonexistent}/kubespread/bin:$PATH"
 read -r -a manifests <<<"${MANIFESTS:-.}"
@@ -25,6 +26,9 @@ kubespread check "${options[@]}" -o github -- "${manifests[@]}" || code=$?
 if [ "$code" -le 1 ]; then
     # The table is the same answer once more; what keeps it from being written must not change the verdict.
     kubespread check "${options[@]}" -q -o markdown -- "${manifests[@]}" >>"${GITHUB_STEP_SUMMARY:-/dev/null}" || true
+    if [ -n "${SARIF:-}" ]; then
+        kubespread check "${options[@]}" -q -o sarif -- "${manifests[@]}" >"$SARIF" || true
+    fi
 fi
 if [ -n "${PROMISES:-}" ]; then
     asked=()
