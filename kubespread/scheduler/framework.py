@@ -27,6 +27,7 @@ from kubespread.kube.owners import is_same_pod, priority_of
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import Mask, shallow
 from kubespread.scheduler.cluster.kinds import PodKind
+from kubespread.scheduler.cluster.memo import Memo
 from kubespread.scheduler.cluster.nodes import SearchRules
 from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.cluster.storage_index import StorageChange
@@ -139,11 +140,19 @@ class Framework(Struct, frozen=True):
         Every evaluation of a pod passes through here, so gaps of the cluster's source that matter to it are noted here.
         """
         check()
-        memo = cluster.kinds.memo_of(pod)
-        if memo.get("judged by") is not self:
-            memo["judged by"] = self
+        judged_by = cluster.kinds.results_of(pod).of(_JUDGED_BY)
+        if judged_by.get(None) is not self:
+            judged_by[None] = self
             cluster.assume(gap for plugin in self.running for gap in plugin.gaps(cluster, pod))
         return Prepared(self, cluster, pod)
+
+
+_JUDGED_BY = Memo[None, Framework]()
+"""The profile by which a pod was judged last."""
+_SIGNED = Memo[str, tuple[Plugin, Hashable]]()
+"""By the name of a plugin what it reads of a pod."""
+_STATES = Memo[tuple[int, Hashable], tuple[Plugin, State]]()
+"""By the identity of a plugin, which is kept with it, and by what that reads of a pod."""
 
 
 class Prepared:
@@ -163,7 +172,8 @@ class Prepared:
         """Of each plugin what it reads of the pod."""
         self.rejection: Status | None = None
         """The first PreFilter's judgment that rejects the pod as a whole; kube-scheduler asks no further."""
-        self._memo = cluster.kinds.memo_of(pod)
+        self._signed = cluster.kinds.results_of(pod).of(_SIGNED)
+        self._shareable = cluster.results.of(_STATES)
         for plugin in framework.pre_filters:
             if self.rejection is not None:
                 self._add([plugin])
@@ -195,21 +205,20 @@ class Prepared:
 
     def _shared(self, plugin: Plugin) -> State | Status:
         """What the plugin prepares, made once for all pods of a signature where pods on nodes do not matter to it."""
-        signed = self._memo.get(plugin.name)
+        signed = self._signed.get(plugin.name)
         if signed is None or signed[0] is not plugin:
-            signed = self._memo[plugin.name] = (plugin, plugin.signature(self.pod))
+            signed = self._signed[plugin.name] = (plugin, plugin.signature(self.pod))
         signature = self._signatures[plugin.name] = signed[1]
         if signature is None:
             given = self._given.get(plugin.name)
             return plugin.prepare(self.cluster, self.pod) if given is None else given
         key = (id(plugin), signature)
-        if (shared := self.cluster.memo.get(key)) is not None:
-            state: State = shared[1]
-            return state
+        if (shared := self._shareable.get(key)) is not None:
+            return shared[1]
         prepared = plugin.prepare(self.cluster, self.pod)
         if isinstance(prepared, Fixed | OnNode):
             # The plugin is kept beside its state, so that no other gets its identity.
-            self.cluster.memo[key] = plugin, prepared
+            self._shareable[key] = plugin, prepared
         return prepared
 
     @cached_property

@@ -14,7 +14,7 @@ Source: pkg/scheduler/schedule_one.go, sortedNodeScores
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -23,11 +23,12 @@ from kubespread.deadline import check
 from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings
 from kubespread.scheduler.cluster.columns import STAND_INS, Counts, Mask, Positions, greatest, shallow, some
 from kubespread.scheduler.cluster.kinds import PodKind
+from kubespread.scheduler.cluster.memo import Memo
 from kubespread.scheduler.cluster.nodes import Search, SearchResult, heap_preorder
 from kubespread.scheduler.cluster.running import Moves, Taken
 from kubespread.scheduler.cluster.storage_index import StorageChange
 from kubespread.scheduler.evaluation import Evaluation, evaluated
-from kubespread.scheduler.framework import DryRun, Prepared
+from kubespread.scheduler.framework import DryRun, Framework, Prepared
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, Fixed, OnNode, SchedulingError, State
 
 _Answers = tuple[Mask, Counts]
@@ -391,6 +392,10 @@ def on_node_answers(prepared: Prepared, cluster: Cluster) -> OnNodeAnswers:
     return OnNodeAnswers(filters, scores, copied_kind(prepared), cluster, alike)
 
 
+_BARRED = Memo[Hashable, tuple[Framework, Mask, bool]]()
+"""What fixed filters say of all nodes, by `Prepared.fixed_signature`, with the profile whose identity is in that."""
+
+
 class Placing:
     """Copies of one pod on the cluster it was prepared for."""
 
@@ -442,8 +447,8 @@ class Placing:
         if signature is None:
             barred, may_fail = self._judge_fixed()
         else:
-            made = prepared.cluster.once(("barred", signature), lambda: (prepared.framework, *self._judge_fixed()))
-            _, barred, may_fail = made
+            results, framework = prepared.cluster.results, prepared.framework
+            _, barred, may_fail = _BARRED.once(results, signature, lambda: (framework, *self._judge_fixed()))
         return barred if self._candidates is None else barred | ~self._candidates, may_fail
 
     def _judge_fixed(self) -> tuple[Mask, bool]:

@@ -8,8 +8,8 @@ pod, a single node, and the dry run of a preemption.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, TypeVar
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from typing import TypeVar
 
 import numpy as np
 from msgspec import Struct, field
@@ -21,12 +21,16 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.columns import STAND_INS, Amounts, Codes, Counts, Mask, Positions, wrapped
 from kubespread.scheduler.cluster.kinds import HostPort, KindJudgment, KindTable, PodKind
+from kubespread.scheduler.cluster.memo import Memo, Results
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.cluster.running import NO_PODS, ClaimUsers, Moves, RunningPods, Taken
 from kubespread.scheduler.cluster.storage_index import Attached, StorageChange, StorageIndex, claim_names, key_of
 
 UNLIMITED = np.iinfo(np.int64).max
-V = TypeVar("V")
+
+
+_ATTACH_LIMITS = Memo[None, Mapping[str, Counts]]()
+_VOLUME_ATTACHMENTS = Memo[None, Mapping[int, Mapping[str, str]]]()
 
 
 class Cluster:
@@ -44,8 +48,8 @@ class Cluster:
         self.storage = storage
         self.kinds = kinds
         self.running = running
-        self.memo: dict[Hashable, Any] = {}
-        """Cached results that depend on nodes and objects alone, shared by all clusters with the same."""
+        self.results = Results()
+        """Those that depend on nodes and objects alone, shared by all clusters with the same."""
         self.assumed: dict[str, None] = {}
         """What answers about it took for granted where the source does not say: one list for this cluster and all that
         come of it by changes, so that nobody who asks has to pass it on.
@@ -107,13 +111,6 @@ class Cluster:
         """Note an assumption."""
         self.assumed.update(dict.fromkeys(assumptions))
 
-    def once(self, key: Hashable, make: Callable[[], V]) -> V:
-        """What ``make`` returns, made once for all clusters with the same nodes and objects."""
-        if key not in self.memo:
-            self.memo[key] = make()
-        made: V = self.memo[key]
-        return made
-
     def after(self, change: Change, taken: Taken | None = None) -> Cluster:
         """The cluster once ``change`` has happened; this one is as it was, and shares what the change leaves alone.
         ``taken`` is what pods take up then, where that is known.
@@ -126,7 +123,7 @@ class Cluster:
             running = running.changed(change.gone, change.come, self.moves(change).kind, taken)
         other = self._changed(change, nodes, running)
         if nodes is self.nodes:
-            other.memo = self.memo
+            other.results = self.results
         if self._attached is not None:
             other._attached = self._attached.after(self.storage, other, change)
         return other
@@ -176,7 +173,7 @@ class Cluster:
             lost = ((pod, node) for pod, node in placed if node in change.removed and (id(pod), node) not in leaving)
             uses += users.among(lost, -1, kinds)
         uses += users.among(change.come, 1, kinds)
-        return users.plus(uses, self.nodes, self.memo)
+        return users.plus(uses, self.nodes, self.results)
 
     def moves(self, change: Change) -> Moves:
         """What ``change`` does to this cluster's pods."""
@@ -209,7 +206,7 @@ class Cluster:
     @property
     def attach_limits(self) -> Mapping[str, Counts]:
         """Per CSI driver how many volumes each node can attach; UNLIMITED where it does not say."""
-        return self.once("attach limits", self._attach_limits)
+        return _ATTACH_LIMITS.once(self.results, None, self._attach_limits)
 
     def _attach_limits(self) -> Mapping[str, Counts]:
         limits: dict[str, Counts] = {}
@@ -242,7 +239,7 @@ class Cluster:
     def volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
         """Per node, what the attach controller has attached: unique volume -> driver."""
         # No pod that is placed changes them: they name volumes that were there.
-        return self.once("volume attachments", self._volume_attachments)
+        return _VOLUME_ATTACHMENTS.once(self.results, None, self._volume_attachments)
 
     def _volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
         attached: dict[int, dict[str, str]] = {}

@@ -25,6 +25,7 @@ from kubespread.kube.owners import priority_of
 from kubespread.kube.pod_requests import RESIZE_PENDING, is_sidecar
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
 from kubespread.scheduler.cluster.columns import Codes, Mask, distinct, requested, shallow, some
+from kubespread.scheduler.cluster.memo import Results
 from kubespread.scheduler.cluster.storage_index import ClaimKey, claim_name, claim_names
 
 Labels = Mapping[str, str]
@@ -220,7 +221,7 @@ class PodKind(Struct, frozen=True, dict=True):
         return tuple(volume for volume in self.pod.spec.volumes if claim_name(self.pod, volume) is None)
 
 
-_MAX_MEMOS = 4096
+_MOST_RESULTS = 4096
 
 
 class KindTable:
@@ -237,7 +238,7 @@ class KindTable:
         """The kinds with terms by a label that those they speak of have, under None where any may do."""
         self._heard = 0
         """How many of the kinds with terms are in there."""
-        self._memos: dict[int, tuple[Pod, dict[Hashable, Any]]] = {}
+        self._results: dict[int, tuple[Pod, Results]] = {}
         self.with_terms: list[int] = []
         """The kinds whose pods have affinity terms."""
         self.with_ephemeral: list[int] = []
@@ -259,7 +260,7 @@ class KindTable:
         other._numbers, other._kinds, other._parts = dict(self._numbers), list(self._kinds), {}
         other._in_namespace, other._labelled = _apart(self._in_namespace), _apart(self._labelled)
         other._speaking, other._using = _apart(self._speaking), _apart(self._using)
-        other._memos, other.with_terms, other.with_ephemeral = {}, list(self.with_terms), list(self.with_ephemeral)
+        other._results, other.with_terms, other.with_ephemeral = {}, list(self.with_terms), list(self.with_ephemeral)
         return other
 
     def number_of(self, pod: Pod) -> int:
@@ -272,14 +273,14 @@ class KindTable:
             self._enter(self._kinds[number])
         return number
 
-    def memo_of(self, pod: Pod) -> dict[Hashable, Any]:
-        """A cache for results that depend on ``pod`` alone, found again for the same object."""
-        memo = self._memos.get(id(pod))
-        if memo is None or memo[0] is not pod:
-            if len(self._memos) >= _MAX_MEMOS:
-                self._memos.clear()
-            memo = self._memos[id(pod)] = (pod, {})
-        return memo[1]
+    def results_of(self, pod: Pod) -> Results:
+        """Results that depend on ``pod`` alone, found again for the same object."""
+        known = self._results.get(id(pod))
+        if known is None or known[0] is not pod:
+            if len(self._results) >= _MOST_RESULTS:
+                self._results.clear()
+            known = self._results[id(pod)] = (pod, Results())
+        return known[1]
 
     def _enter(self, kind: PodKind) -> None:
         """Into the lists that spare selectors most of the kinds."""

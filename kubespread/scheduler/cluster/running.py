@@ -11,7 +11,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, compress
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -21,6 +21,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import DeviceClass, ResourceClaim, extended_resources
 from kubespread.scheduler.cluster.columns import Amounts, Codes, Counts, Mask, Positions, wrapped
 from kubespread.scheduler.cluster.kinds import HostPort, KindTable, PodKind, Requests
+from kubespread.scheduler.cluster.memo import Results
 from kubespread.scheduler.cluster.nodes import Nodes
 
 _MAX_REMEMBERED = 16
@@ -35,11 +36,11 @@ class Use(NamedTuple):
 
 
 class Happening(Struct, frozen=True, eq=False):
-    """Uses of claims, and the nodes then; ``memo`` caches what was worked out about these nodes."""
+    """Uses of claims, and the nodes then, with the results about these."""
 
     uses: Sequence[Use]
     nodes: Nodes
-    memo: dict[Hashable, Any]
+    results: Results
 
 
 class ClaimUsers:
@@ -70,9 +71,9 @@ class ClaimUsers:
         """Whether some pod could have a claim that was allocated before or since."""
         return bool(self.provided or self.objects.of(ResourceClaim) or self.before)
 
-    def plus(self, uses: Sequence[Use], nodes: Nodes, memo: dict[Hashable, Any]) -> ClaimUsers:
+    def plus(self, uses: Sequence[Use], nodes: Nodes, results: Results) -> ClaimUsers:
         """With what some pods with claims did."""
-        return ClaimUsers(self.objects, self, Happening(tuple(uses), nodes, memo)) if uses else self
+        return ClaimUsers(self.objects, self, Happening(tuple(uses), nodes, results)) if uses else self
 
     def among(self, pods: Iterable[tuple[Pod, int]], by: int, kinds: KindTable) -> list[Use]:
         """The uses by those of ``pods`` that have claims: usually few of many."""

@@ -18,6 +18,7 @@ from kubespread.kube.api.workloads import DaemonSet
 from kubespread.kube.owners import WorkloadName, is_active, is_ready
 from kubespread.kube.taint import DrainFlags, cordoned
 from kubespread.kube.well_known import zone_key
+from kubespread.scheduler.cluster.memo import Memo
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.events.controllers import schedule
 from kubespread.world.store.happenings import DELETED, EVICTED, LOST, Blocked, Evicted, RefusedDrain
@@ -27,6 +28,7 @@ from kubespread.world.store.store import ABOVE, BELOW
 if TYPE_CHECKING:
     from kubespread.world.events.world import World
 
+_ZONES = Memo[None, Mapping[tuple[str, str], outage.Zone]]()
 MOST_STEPS = 20
 """Of larger zones a few pods are evicted at once: with many a few more or less make little difference."""
 ZoneKey = tuple[str, str]
@@ -48,7 +50,7 @@ def fail(world: World, names: Sequence[str]) -> None:
     failing = [world.living.nodes[name] for name in names]
     failed = {node.metadata.name: outage.failed_node(node) for node in failing}
     # Counted once for all worlds that have the same nodes.
-    whole_zones = world.cluster.once(outage.zones, lambda: outage.zones(world.living.nodes.objects))
+    whole_zones = _ZONES.once(world.cluster.results, None, lambda: outage.zones(world.living.nodes.objects))
     zones_by_key = outage.zones_without(whole_zones, failing)
     stopped = outage.stops_evictions(zones_by_key)
     changed = dict(failed)

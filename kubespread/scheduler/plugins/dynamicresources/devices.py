@@ -9,9 +9,9 @@ Source: staging/src/k8s.io/dynamic-resource-allocation/resourceslice/tracker/tra
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct, field
@@ -22,6 +22,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.columns import Mask
+from kubespread.scheduler.cluster.memo import Memo, Results
 from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, named, nowhere
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, Value, parse_semver
 
@@ -491,10 +492,9 @@ class Facts:
         self._inventories: dict[Rules, Inventory] = {}
 
     @classmethod
-    def of(cls, objects: ClusterObjects, nodes: Nodes, memo: dict[Hashable, Any]) -> Facts:
-        """Made once for these nodes and cached in ``memo``."""
-        facts: Facts = memo.get("devices") or memo.setdefault("devices", cls(objects, nodes))
-        return facts
+    def of(cls, objects: ClusterObjects, nodes: Nodes, results: Results) -> Facts:
+        """Made once for these nodes, of which ``results`` are."""
+        return _FACTS.once(results, None, lambda: cls(objects, nodes))
 
     @cached_property
     def classes(self) -> Mapping[str, api.DeviceClass]:
@@ -540,3 +540,6 @@ class Facts:
     def made_for_resources_of(self, pod: Pod) -> ClaimKey | None:
         """The claim that an earlier scheduling cycle made for the extended resources of this very pod."""
         return self._made_for_resources.get((pod.metadata.namespace, pod.metadata.name, pod.metadata.uid))
+
+
+_FACTS = Memo[None, Facts]()

@@ -34,6 +34,7 @@ from kubespread.kube.api.meta import ObjectMeta, OwnerReference
 from kubespread.kube.selector import NODE_NAME_FIELD
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import Counts, Mask
+from kubespread.scheduler.cluster.memo import Memo
 from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_node_selector, named, nowhere
 from kubespread.scheduler.cluster.running import ClaimUsers
 from kubespread.scheduler.plugin import Code, Status
@@ -278,12 +279,7 @@ def device_totals(held: Holdings, resource: str, rules: Rules) -> tuple[Counts, 
     device_class = facts.by_resource.get(resource)
     if device_class is None:
         return None
-    key = "device totals", device_class.metadata.name
-    cached = held.cluster.memo.get(key)
-    offered = (
-        cached if isinstance(cached, _Offered) else held.cluster.memo.setdefault(key, _Offered(facts, device_class))
-    )
-    assert isinstance(offered, _Offered)
+    offered = _OFFERED.once(held.cluster.results, device_class.metadata.name, lambda: _Offered(facts, device_class))
     more = sum(by * kind.requests[0].get(resource, 0) for kind, by in held.more)
     ledger = ledger_of(held.cluster, rules)
     used = offered.in_use(ledger.in_use | ledger.shares.keys())
@@ -354,7 +350,7 @@ def judge_of(pod: Pod, facts: Facts, ledger: DeviceLedger, rules: Rules) -> Judg
 
 
 def facts_of(cluster: Cluster) -> Facts:
-    return Facts.of(cluster.objects, cluster.nodes, cluster.memo)
+    return Facts.of(cluster.objects, cluster.nodes, cluster.results)
 
 
 def ledger_of(cluster: Cluster, rules: Rules) -> DeviceLedger:
@@ -376,7 +372,7 @@ def _replay(users: ClaimUsers, ledger: DeviceLedger, rules: Rules) -> None:
     happening = users.happening
     if happening is None:
         return
-    facts = Facts.of(users.objects, happening.nodes, happening.memo)
+    facts = Facts.of(users.objects, happening.nodes, happening.results)
     for pod, node, by in happening.uses:
         if by > 0:
             place(pod, node, facts, ledger, rules)
@@ -480,3 +476,7 @@ def _name(holder: Holder, claim: MadeClaim) -> str:
 
 def _consumer(name: str, uid: str) -> api.ResourceClaimConsumerReference:
     return api.ResourceClaimConsumerReference(resource="pods", name=name, uid=uid)
+
+
+_OFFERED = Memo[str, _Offered]()
+"""By the name of a DeviceClass."""

@@ -45,6 +45,7 @@ from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWA
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Codes, DomainCounts, Mask, some
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable, PodKind
+from kubespread.scheduler.cluster.memo import Memo
 from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_required_node_affinity, tolerated
 from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.plugin import Args
@@ -259,8 +260,8 @@ class NodeInclusion:
     def shared(cls, cluster: Cluster, pod: Pod, *, compares: bool) -> NodeInclusion:
         """Made once for all pods of a cluster that are alike in what it reads of them."""
         read = pod.spec.node_selector, required_node_selector(pod), pod.spec.tolerations
-        key = cls, msgspec.msgpack.encode(read), compares
-        return cluster.once(key, lambda: cls(cluster.nodes, pod, compares=compares))
+        key = msgspec.msgpack.encode(read), compares
+        return _INCLUSIONS.once(cluster.results, key, lambda: cls(cluster.nodes, pod, compares=compares))
 
     def of(self, constraint: Constraint) -> Mask:
         included = self.by_affinity(constraint)
@@ -277,6 +278,9 @@ class NodeInclusion:
     def left_out_for_taints(self, constraint: Constraint) -> Mask:
         """Those among them that it does not count."""
         return self.by_affinity(constraint) & ~self.of(constraint)
+
+
+_INCLUSIONS = Memo[tuple[bytes, bool], NodeInclusion]()
 
 
 def has_all_keys(nodes: Nodes, constraints: Iterable[Constraint]) -> Mask:

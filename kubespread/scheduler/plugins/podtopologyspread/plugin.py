@@ -22,6 +22,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, Service
 from kubespread.kube.owners import controller_of, find_controller, selects_pods
 from kubespread.kube.taint import COMPARISON_GATE
@@ -38,6 +39,7 @@ from kubespread.scheduler.cluster.columns import (
     round_half_away,
     shallow,
 )
+from kubespread.scheduler.cluster.memo import Memo
 from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.plugin import (
     JUDGES,
@@ -341,15 +343,18 @@ class PodTopologySpread(Plugin):
 
     def _declared(self, cluster: Cluster, pod: Pod) -> PodConstraints:
         """Parsed once for a pod that is prepared repeatedly."""
-        memo, objects = cluster.kinds.memo_of(pod), cluster.objects
-        cached = memo.get(PodConstraints)
-        if cached is None or cached[0] is not self or cached[1] is not objects:
+        declared, objects = cluster.kinds.results_of(pod).of(_DECLARED), cluster.objects
+        known = declared.get(None)
+        if known is None or known[0] is not self or known[1] is not objects:
             parsed = pod_constraints(
                 pod, self.defaults, objects, empty_selector_counts=self.rules.empty_selector_counts
             )
-            cached = memo[PodConstraints] = (self, objects, parsed)
-        constraints: PodConstraints = cached[2]
-        return constraints
+            known = declared[None] = (self, objects, parsed)
+        return known[2]
+
+
+_DECLARED = Memo[None, tuple[PodTopologySpread, ClusterObjects, PodConstraints]]()
+"""Of a pod, with the plugin and the objects by which its constraints were read last."""
 
 
 class SpreadState(Counted):

@@ -1,0 +1,32 @@
+"""Results that are worked out once for what stays as it is: the nodes and objects of a cluster, or one pod."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Results:
+    """What is kept of one thing. It is passed on to whatever has the same of all that its results depend on."""
+
+    def __init__(self) -> None:
+        self._of: dict[Memo[Any, Any], dict[Any, Any]] = {}
+
+    def of(self, memo: Memo[K, V]) -> dict[K, V]:
+        """Those of one sort."""
+        kept: dict[K, V] = self._of.get(memo) or self._of.setdefault(memo, {})
+        return kept
+
+
+class Memo(Generic[K, V]):
+    """One sort of results, by what else they depend on."""
+
+    def once(self, results: Results, key: K, make: Callable[[], V]) -> V:
+        """What ``make`` returns, made once."""
+        kept = results.of(self)
+        if key not in kept:
+            kept[key] = make()
+        return kept[key]
