@@ -116,11 +116,6 @@ def mcp(*, scheduling: SchedulerOptions, source: AssistantsClusterOptions) -> in
 class ServedClusterOptions(ClusterOptions):
     """The cluster that a browser asks about."""
 
-    port: Annotated[
-        int,
-        typer.Option("--port", metavar="N", min=0, max=65535, show_default=False, help="Port (default: a free one)."),
-    ] = 0
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the URL only, and open nothing.")] = False
     max_age: Annotated[
         str,
         typer.Option(
@@ -131,7 +126,17 @@ class ServedClusterOptions(ClusterOptions):
 
 
 @grouped
-def serve(*, scheduling: SchedulerOptions, source: ServedClusterOptions, speaking: SpeakingOptions) -> int:
+def serve(
+    *,
+    port: Annotated[
+        int,
+        typer.Option("--port", metavar="N", min=0, max=65535, show_default=False, help="Port (default: a free one)."),
+    ] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the URL only, and open nothing.")] = False,
+    scheduling: SchedulerOptions,
+    source: ServedClusterOptions,
+    speaking: SpeakingOptions,
+) -> int:
     """Ask the cluster by hand, in a browser on this machine.
 
     Requires the extra kubespread[serve]. Prints one URL, which holds the token that every question needs, and opens it.
@@ -158,13 +163,13 @@ def serve(*, scheduling: SchedulerOptions, source: ServedClusterOptions, speakin
 
     def on_ready(url: str) -> None:
         emit(f"{url}\n")
-        if not source.no_browser:
+        if not no_browser:
             import webbrowser
 
             webbrowser.open(url)
 
     with suppress(KeyboardInterrupt):
-        serve_until_interrupted(followed, scheduling.scheduler(), source.port, on_ready)
+        serve_until_interrupted(followed, scheduling.scheduler(), port, on_ready)
     return ExitCode.YES
 
 

@@ -10,6 +10,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
+from msgspec import UNSET
 
 from kubespread.errors import SnapshotError
 from kubespread.escaping import escaped
@@ -116,11 +117,13 @@ class Known:
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What ``make`` returns, which follows from the snapshot's objects and ``key`` alone, and changes no more."""
-        result: T = self._results.pop(key) if key in self._results else make()
-        self._results[key] = result
+        # Of two threads at once both may make it.
+        result = self._results.pop(key, UNSET)
+        made: T = make() if result is UNSET else result
+        self._results[key] = made
         for oldest in [*self._results][:-_MOST_KNOWN]:
             self._results.pop(oldest, None)
-        return result
+        return made
 
 
 @dataclass(frozen=True, slots=True)
