@@ -68,6 +68,7 @@ ROOMS: dict[str, set[str]] = {
         "candidate.sources.Reference",
         "candidate.sources.reference",
         "candidate.sources.reference_kinds",
+        "kube.api.kinds",
         "kube.api.unknown_fields",
         "reports",
         "questions",

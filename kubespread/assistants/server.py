@@ -1,4 +1,4 @@
-"""The Model Context Protocol over standard input and output: tools are listed and called, nothing else.
+"""The Model Context Protocol over standard input and output: tools are listed and called; `context` has what else is.
 
 https://modelcontextprotocol.io/specification: an error in a question is returned as a result, which the assistant can
 read and correct; only an unknown tool is a protocol error. The tools: each is one question of the library, and answers
@@ -26,6 +26,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 import kubespread
 from kubespread import Scheduler, __version__
+from kubespread.assistants import context
+from kubespread.assistants.schemas import listed
 from kubespread.deadline import Deadline
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
 TIMEOUT, _LONGEST = 60.0, 1e9
 """Seconds for a call: usually, and the most that is counted."""
 Seconds = Annotated[float, Meta(gt=0, description="Seconds.")]
-_OF_DRAINS, _OF_DRAINS_TOO = (Meta(description=f"Of drains in edits (default {what}).") for what in ("true", "false"))
+_OF_DRAINS, _OF_DRAINS_TOO = (Meta(description=f"Of drains (default {what}).") for what in ("true", "false"))
 """Short: each tool lists it, and a model reads all of them before it asks. Questions that drain say more."""
 
 
@@ -60,19 +62,17 @@ class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, r
     edits: Annotated[
         list[Text],
         Meta(
-            description="Changes made first, in order: 'fail zone=c', 'drain n7', 'cordon pool=a', 'delete-node n7', "
-            "'scale deploy/web=5', 'scale-requests *=0.8', 'budget web:maxUnavailable=1', 'spread zone:1', 'add-node "
-            "n7:3', 'label n7 disk=ssd', 'taint n7 key=value:NoSchedule', 'delete-pods app=web'."
+            description="First, in order: fail zone=c | drain n7 | cordon pool=a | delete-node n7 | "
+            "scale deploy/web=5 | scale-requests *=0.8 | budget web:maxUnavailable=1 | spread zone:1 | add-node n7:3 | "
+            "label n7 disk=ssd | taint n7 k=v:NoSchedule | delete-pods app=web"
         ),
     ] = []
     ignore_daemonsets: Annotated[bool | UnsetType, _OF_DRAINS] = UNSET
     delete_emptydir_data: Annotated[bool | UnsetType, _OF_DRAINS] = UNSET
     force: Annotated[bool | UnsetType, _OF_DRAINS_TOO] = UNSET
-    kube_version: Annotated[str | None, Meta(description="Kubernetes release, such as 1.34.")] = None
-    feature_gates: Annotated[str | None, Meta(description="Its feature gates: Name=true,Other=false.")] = None
-    limit: Annotated[
-        int, Meta(ge=1, description="At most this many items of each list; 'leftOut' counts the others.")
-    ] = 50
+    kube_version: Annotated[str | None, Meta(description="Release, such as 1.34.")] = None
+    feature_gates: Annotated[str | None, Meta(description="A=true,B=false")] = None
+    limit: Annotated[int, Meta(ge=1, description="Items per list; 'leftOut' counts the rest.")] = 50
     timeout: Seconds = TIMEOUT
 
 
@@ -136,15 +136,6 @@ def arguments_from(question: type[Struct], arguments: dict[str, Any]) -> Any:
         message, _, path = str(error).partition(" - at `$.")
         place = f"{path.removesuffix('`')}: " if path else ""
         raise UsageError(f"{place}{message[:1].lower()}{message[1:]}") from error
-
-
-def schema(question: type[Struct]) -> dict[str, Any]:
-    """The arguments as a JSON Schema, whose root is the object itself."""
-    _, definitions = msgspec.json.schema_components([question], ref_template="#/$defs/{name}")
-    root: dict[str, Any] = {"type": "object", **definitions.pop(question.__name__)}
-    root.pop("title", None)
-    root.pop("description", None)
-    return root
 
 
 class Cluster:
@@ -403,7 +394,7 @@ def serve(cluster: Cluster, scheduler: Scheduler, fleet: Sequence[Member] = ()) 
     async def run() -> None:
         server = Server(
             "kubespread", version=__version__, instructions=_INSTRUCTIONS,
-            on_list_tools=list_tools, on_call_tool=call_tool,
+            on_list_tools=list_tools, on_call_tool=call_tool, **context.handlers(cluster.snapshot, limiter),
         )  # fmt: skip
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
             send, receive = anyio.create_memory_object_stream[Any](0)
@@ -481,27 +472,27 @@ def _listed(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         description=tool.description,
-        input_schema=schema(tool.question),
+        input_schema=listed(tool.question),
         output_schema=envelope(tool.reports),
-        annotations=types.ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False),
+        annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
     )
 
 
 _MOST_DIGITS = 20
 _NOTICES, _NO_ID = "notifications/", "id: expected a text or a whole number"
 """How all methods are called that need no answer, and what the others lack that have no id."""
-_ENVELOPE = ("kind", "kubeVersion", "verdict", "answer", "unmet", "gaps", "notModelled", "notes")
+_ENVELOPE = ("kind", "verdict", "answer")
 
 
 def envelope(reports: Sequence[type[Report]]) -> dict[str, Any]:
-    """The fields that all reports share, as the first of ``reports`` has them. The rest of a schema is tens of
+    """The fields to read first, as the first of ``reports`` has them. The rest of a schema is tens of
     kilobytes, which a model would read before any question; docs/schema has the whole schemas.
     """
     described = report_schema(reports[0])["properties"]
     schemas = {name: described[name] for name in _ENVELOPE if name in described}
     if len(reports) > 1:
         schemas["kind"] = {"enum": [report.__name__ for report in reports]}
-    return {"type": "object", "properties": {**schemas, LEFT_OUT: SCHEMA}, "required": [*schemas]}
+    return {"type": "object", "properties": schemas}
 
 
 def _called(

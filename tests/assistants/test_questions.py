@@ -10,7 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import kubespread
-from kubespread.assistants.server import Cluster, bounded, schema, tools
+from kubespread.assistants.schemas import listed, schema
+from kubespread.assistants.server import Cluster, bounded, tools
 from kubespread.questions.question import Applied, Scenario, Workload, options_of
 from kubespread.questions.registry import QUESTIONS, question
 from tests.cli.support import FIXTURES
@@ -154,6 +155,12 @@ def test_the_schema_of_arguments_is_an_object_with_words_for_each(tool: str) -> 
     assert described["type"] == "object"
     assert described["additionalProperties"] is False
     assert all("description" in field for field in described["properties"].values())
+    brief = listed(tools()[tool].question)
+    Draft202012Validator.check_schema(brief)
+    assert {name: field["description"] for name, field in brief["properties"].items()} == {
+        name: field["description"] for name, field in described["properties"].items()
+    }
+    assert brief.get("required", []) == described["required"]
 
 
 def test_files_are_read_once_and_a_running_cluster_again_when_it_is_old(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,10 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
 
     name = "explain"
     summary = "Show which nodes a pod fits and why the others fail."
+    prompt = (
+        "Why is {workload} not scheduled, or where would its next pod go? Use explain, and say which "
+        "constraint keeps which nodes, with the arithmetic."
+    )
     yes, no = "some node fits", "none does"
     apart = (Apart("nodes", ("by", "all_nodes"), "it alone says which nodes are shown"),)
     outputs = {"wide": "", "name": "prints the nodes that fit, best first"}
