@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,18 @@ def test_sarif_is_valid(told: CheckReport) -> None:
     (run,) = document["runs"]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert [rules[result["ruleIndex"]] for result in run["results"]] == [each.code for each in told.findings]
+
+
+def test_each_rule_in_sarif_names_its_heading_on_the_site() -> None:
+    """Where the site's documents come from is said in test_docs."""
+    (run,) = json.loads(sarif(of_all_fixtures(), LOOK))["runs"]
+    driver = run["tool"]["driver"]
+    headings = re.findall(r"^## (.+)$", (ROOT / "docs" / "codes.md").read_text(), re.MULTILINE)
+    anchors = {heading.lower().replace(" ", "-") for heading in headings}
+    named = [rule["helpUri"].partition("#") for rule in driver["rules"]]
+    assert {(page, anchor in anchors) for page, _, anchor in named} == {
+        (f"{driver['informationUri']}docs/codes.html", True)
+    }
 
 
 def test_junit_is_valid(told: CheckReport) -> None:

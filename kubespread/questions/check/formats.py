@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -143,12 +143,20 @@ def _attribute(text: str) -> str:
 
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+SITE = "https://kubespread.dev/"
+"""Shows the documents of the repository, ``docs/codes.md`` as ``docs/codes.html``."""
 _SARIF_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
 def sarif(report: CheckReport, _look: Look) -> str:
     """SARIF 2.1.0, as code scanning reads it. Source of the shape: OASIS SARIF 2.1.0."""
-    driver = {"name": "kubespread", "rules": [_rule(rule) for rule in report.rules]}
+    return scanned(report, lambda rule: f"docs/codes.html#{_anchor(rule)}")
+
+
+def scanned(report: CheckReport, page: Callable[[RuleReport], str]) -> str:
+    """SARIF, with the ``page`` of the site that explains a rule."""
+    rules = [{**_rule(rule), "helpUri": f"{SITE}{page(rule)}"} for rule in report.rules]
+    driver = {"name": "kubespread", "informationUri": SITE, "rules": rules}
     places = {rule.code: place for place, rule in enumerate(report.rules)}
     results = [_result(finding, places[finding.code]) for finding in report.findings]
     run: dict[str, Any] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
@@ -238,6 +246,11 @@ def in_full(rule: RuleReport) -> str:
     return f"## {rule.code} {rule.name}\n\n*{rule.severity}, {needs}*\n\n{rule.documentation}\n"
 
 
+def _anchor(rule: RuleReport) -> str:
+    """Of its heading, as `in_full` writes it."""
+    return f"{rule.code.lower()}-{rule.name}"
+
+
 def document(rules: Sequence[RuleReport]) -> str:
     """All of ``docs/codes.md``."""
     head = "# What kubespread check finds\n\nWritten from the rules' docstrings by `make docs`.\n"
@@ -245,7 +258,7 @@ def document(rules: Sequence[RuleReport]) -> str:
         "| Code | Name | Severity | Needs | What it finds |",
         "| --- | --- | --- | --- | --- |",
         *(
-            f"| [{rule.code}](#{rule.code.lower()}-{rule.name}) | {rule.name} | {rule.severity} "
+            f"| [{rule.code}](#{_anchor(rule)}) | {rule.name} | {rule.severity} "
             f"| {'a cluster' if rule.needs_cluster else 'nothing'} | {rule.summary} |"
             for rule in rules
         ),
