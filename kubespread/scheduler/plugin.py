@@ -196,7 +196,7 @@ class Verdicts(Struct, frozen=True):
 
     def status(self, place: int) -> Status:
         """The judgment of the node that is ``place`` among those that were judged."""
-        row = int(self.rows[place])
+        row = self.rows.item(place)
         return self.table[row - 1] if row else SUCCESS
 
     def for_nodes(self, nodes: Positions | None) -> Verdicts:

@@ -32,7 +32,7 @@ from kubespread.reports.advise import Advice
 from kubespread.reports.parts import ClusterReference, ConstraintReport, PodReference
 from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.columns import ABSENT, Counts, LabelColumn
+from kubespread.scheduler.cluster.columns import ABSENT
 from kubespread.scheduler.cluster.nodes import nodes_to_find
 from kubespread.scheduler.evaluation import Evaluation, evaluate, has_lower, preempt
 from kubespread.scheduler.plugin import Code, SchedulingError
@@ -217,16 +217,18 @@ class _ConstraintRow(Struct, frozen=True):
     """One constraint with its numbers for all nodes."""
 
     report: ConstraintReport
-    column: LabelColumn
-    matching: Counts
+    values: Sequence[str]
+    """The domains by their codes."""
+    codes: Sequence[int]
+    matching: Sequence[int]
     shares: Shares | None
 
     def on(self, node: int) -> judged_nodes.NodeConstraint:
-        constraint, code = self.report, self.column.codes.item(node)
+        constraint, code = self.report, self.codes[node]
         domain = matching = skew = None
         satisfied, reason = False, f"the node has no label {constraint.topology_key}"
         if code != ABSENT:
-            domain, matching = self.column.values[code], int(self.matching[node])
+            domain, matching = self.values[code], self.matching[node]
             skew = constraint.skew_with(matching, constraint.self_match)
             satisfied = skew <= constraint.max_skew
             reason = f"skew {skew} exceeds maxSkew {constraint.max_skew}"
@@ -259,8 +261,9 @@ def _constraint_rows(evaluation: Evaluation, *, pods: bool) -> list[_ConstraintR
     return [
         _ConstraintRow(
             report,
-            counted.column,
-            counted.around(),
+            counted.column.values,
+            counted.column.codes.tolist(),
+            counted.around().tolist(),
             next(shares, None) if isinstance(counted, SoftConstraint) else None,
         )
         for report, counted in zip(reports, judged_nodes.counted_constraints(state), strict=True)
