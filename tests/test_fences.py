@@ -21,7 +21,7 @@ ROOMS: dict[str, set[str]] = {
     "redaction": set(),
     "kube": set(),
     "manifest": set(),
-    "snapshot": {"manifest", "kube", "redaction"},
+    "snapshot": {"manifest", "kube", "redaction", "__version__"},
     "scheduler": {"kube"},
     "node_groups": {"manifest", "kube", "snapshot.edits"},
     # What is behind a reason is said by whoever rejects a node.

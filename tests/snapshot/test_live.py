@@ -472,6 +472,13 @@ def test_impersonation(case: str, server: FakeApi, tmp_path: Path) -> None:
         assert (request.headers["impersonate-user"], request.headers["impersonate-group"]) == (name, groups)
 
 
+def test_the_server_is_told_who_asks_and_in_which_version(server: FakeApi, tmp_path: Path) -> None:
+    read(server, tmp_path)
+    assert {tuple(request.headers["user-agent"]) for request in server.requests} == {
+        (f"kubespread/{kubespread.__version__}",)
+    }
+
+
 def test_a_server_that_never_answers(server: FakeApi, tmp_path: Path) -> None:
     server.faults.append(always("/version", Answer(hang=True)))
     began = time.monotonic()

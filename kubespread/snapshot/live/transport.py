@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from kubespread import __version__
 from kubespread.errors import ApiError, NoClusterError, SnapshotError, UsageError
 from kubespread.manifest.text import within
 from kubespread.redaction import masked, remember_secret, shown_url
@@ -336,7 +337,7 @@ def _headers(headers: Any, access: Access, target: Target | None, login: Credent
     """What every request carries."""
     headers["Accept"] = "application/json"
     headers["Accept-Encoding"] = "gzip"
-    headers["User-Agent"] = "kubespread"
+    headers["User-Agent"] = f"kubespread/{__version__}"
     if login.authorization:
         headers["Authorization"] = login.authorization
     user, groups = impersonation(access, target)
