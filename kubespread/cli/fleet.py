@@ -66,6 +66,10 @@ class FleetOptions(ClusterOptions):
     context: str | None = None
     cluster: str | None = None
     user: str | None = None
+    server: str | None = None
+    token: str | None = None
+    certificate_authority: str | None = None
+    insecure_skip_tls_verify: bool = False
     words: tuple[str, ...] = ()
     """What is typed behind the question."""
 

@@ -196,6 +196,8 @@ def written(directory: Path) -> None:
 
 _CLUSTER: dict[str, str] = {
     "-S": "-S later.json", "--context": "--context prod", "--kubeconfig": "--kubeconfig kubeconfig",
+    "--server": "--server https://127.0.0.1:9", "--token": "--token t0ken",
+    "--certificate-authority": "--certificate-authority ca.pem", "--insecure-skip-tls-verify": "--insecure-skip-tls-verify",
     "--cluster": "--cluster c", "--user": "--user u", "--as": "--as bob", "--as-group": "--as-group ops",
     "--request-timeout": "--request-timeout 5s", "--chunk-size": "--chunk-size 7",
 }  # fmt: skip

@@ -80,6 +80,7 @@ INDEPENDENT = {
     ("--live", "--kubeconfig"): "so does a kubeconfig",
     ("--live", "--cluster"): "and one of its clusters",
     ("--live", "--user"): "and one of its users",
+    ("--live", "--server"): "and a server",
 }
 """Pairs of which the first asks for what the second brings anyway, and why."""
 

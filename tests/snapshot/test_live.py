@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 import kubespread
+from kubespread.errors import UsageError
 from kubespread.kube.api.cluster_objects import GangSchedulingPolicy, PodGroup
 from kubespread.kube.api.core import Service
 from kubespread.snapshot.live.connection import RESOURCES, SCHEDULING_GROUP, load_cluster, path_of
-from kubespread.snapshot.live.kubeconfig import Access
+from kubespread.snapshot.live.kubeconfig import Access, Target, choose
 from tests.api.client import read, refused
 from tests.api.server import Answer, FakeApi, Fault, always, failing, recorded, serving, status
 from tests.builders import Data, hosts, node, owner, pod
@@ -462,6 +463,52 @@ IMPERSONATION: dict[str, tuple[Data, dict[str, Any], list[str], list[str]]] = {
         ["a"],
     ),
 }
+
+
+FLAGS: dict[str, tuple[Data, Callable[[FakeApi, Path], dict[str, Any]]]] = {
+    "a server before the kubeconfig's": (
+        {"server": "https://127.0.0.1:9", "tls-server-name": "other.example.com"},
+        lambda api, folder: {
+            "server": api.url,
+            "certificate_authority": str(_written(folder / "ca.pem", api.ca.decode())),
+        },
+    ),
+    "certificates before the kubeconfig's": (
+        {"insecure-skip-tls-verify": True},
+        lambda api, folder: {
+            "server": api.url,
+            "certificate_authority": str(_written(folder / "ca.pem", api.ca.decode())),
+        },
+    ),
+    "no certificates": (
+        {"certificate-authority-data": base64.b64encode(b"none").decode()},
+        lambda api, _: {"server": api.url, "insecure_skip_tls_verify": True},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FLAGS)
+def test_flags_say_what_the_kubeconfig_would(case: str, server: FakeApi, tmp_path: Path) -> None:
+    cluster, flags = FLAGS[case]
+    server.token = "right"
+    kept = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "no-such-plugin"}}
+    given = {"token": "right", **flags(server, tmp_path)}
+    assert len(read(server, tmp_path, cluster={"server": server.url, **cluster}, user=kept, **given).nodes) == 2
+
+
+def test_a_server_that_is_no_url_is_refused_as_the_flag() -> None:
+    with pytest.raises(UsageError, match=r'^--server "ftp://x" is not a URL that can be asked: expected http'):
+        choose(Access(server="ftp://x"), {"KUBECONFIG": "/nonexistent/config"})
+
+
+def test_a_server_and_a_token_need_no_kubeconfig(
+    server: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    server.token = "right"
+    authority = str(_written(tmp_path / "ca.pem", server.ca.decode()))
+    target = choose(Access(server=server.url, token="right", certificate_authority=authority), {})
+    assert target == Target("", "", {"certificate-authority": authority, "server": server.url}, {"token": "right"})
 
 
 @pytest.mark.parametrize("case", IMPERSONATION)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubespread.snapshot.names import Names
 
 _STDIN = "-"
-_RUNNING = {"context", "kubeconfig", "cluster", "user"}
+_RUNNING = {"context", "kubeconfig", "cluster", "user", "server"}
 """The options that ask for a running cluster."""
 _NO_CONFIG = "--no-config"
 _DEFAULT = "default"

@@ -178,7 +178,8 @@ def _name(option: str) -> str:
 
 
 REACHING = {
-    "kubeconfig": "--kubeconfig", "as_user": "--as", "as_group": "--as-group",
+    "kubeconfig": "--kubeconfig", "token": "--token", "certificate_authority": "--certificate-authority",
+    "insecure_skip_tls_verify": "--insecure-skip-tls-verify", "as_user": "--as", "as_group": "--as-group",
     "request_timeout": "--request-timeout", "chunk_size": "--chunk-size",
 }  # fmt: skip
 
@@ -223,6 +224,21 @@ class ClusterOptions:
     ] = None
     cluster: Annotated[str | None, valued("--cluster", metavar="NAME", help="Kubeconfig cluster.")] = None
     user: Annotated[str | None, valued("--user", metavar="NAME", help="Kubeconfig user.")] = None
+    server: Annotated[
+        str | None, valued("--server", metavar="URL", help="API server, instead of the kubeconfig's.")
+    ] = None
+    token: Annotated[
+        str | None, valued("--token", metavar="TOKEN", help="Bearer token; others see it in the list of processes.")
+    ] = None
+    certificate_authority: Annotated[
+        str | None,
+        valued(
+            "--certificate-authority", metavar="FILE", help="Certificates that the API server's has to be signed by."
+        ),
+    ] = None
+    insecure_skip_tls_verify: Annotated[
+        bool, typer.Option("--insecure-skip-tls-verify", help="Accept any certificate of the API server.")
+    ] = False
     as_user: Annotated[str | None, valued("--as", metavar="USER", help="User to impersonate.")] = None
     as_group: Annotated[
         list[str] | None, valued("--as-group", metavar="GROUP", help="Group to impersonate. Repeatable.")
@@ -258,6 +274,10 @@ class ClusterOptions:
             context=self.context,
             cluster=self.cluster,
             user=self.user,
+            server=self.server,
+            token=self.token,
+            certificate_authority=self.certificate_authority,
+            insecure_skip_tls_verify=self.insecure_skip_tls_verify,
             as_user=self.as_user,
             as_groups=tuple(self.as_group or ()),
             request_timeout=parse_duration(self.request_timeout),
@@ -313,7 +333,7 @@ class OptionalClusterOptions(EditedClusterOptions):
     @property
     def is_named(self) -> bool:
         """Whether some cluster is asked for."""
-        return self.live or any((self.snapshot, self.context, self.kubeconfig, self.cluster, self.user))
+        return self.live or any((self.snapshot, self.context, self.kubeconfig, self.cluster, self.user, self.server))
 
     def reaching(self) -> Iterator[str]:
         """The options that say how a running cluster is reached, and not which one."""

@@ -19,8 +19,8 @@ from kubespread.views.formats import chosen_format
 
 _STDIN = "-"
 _RUNNING = (
-    "live", "max_age", "context", "kubeconfig", "cluster", "user", "as_user", "as_group", "request_timeout",
-    "chunk_size",
+    "live", "max_age", "context", "kubeconfig", "cluster", "user", "server", "token", "certificate_authority",
+    "insecure_skip_tls_verify", "as_user", "as_group", "request_timeout", "chunk_size",
 )  # fmt: skip
 """What says which running cluster is read, and how."""
 _SEVERAL = ("every", "selector", "all_namespaces")
@@ -28,10 +28,13 @@ _SEVERAL = ("every", "selector", "all_namespaces")
 
 
 APART = (
-    Apart("snapshot", ("live", "max_age", "context", "cluster", "user"), "both say which cluster is read"),
+    Apart("snapshot", ("live", "max_age", "context", "cluster", "user", "server"), "both say which cluster is read"),
     Apart(
         "snapshot",
-        ("kubeconfig", "as_user", "as_group", "request_timeout", "chunk_size"),
+        (
+            "kubeconfig", "token", "certificate_authority", "insecure_skip_tls_verify", "as_user", "as_group",
+            "request_timeout", "chunk_size",
+        ),
         "a file is read, and no running cluster",
         unless=("to_context", "contexts"),
     ),

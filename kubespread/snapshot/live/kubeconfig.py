@@ -22,11 +22,12 @@ from msgspec import Struct
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.manifest.objects import describe, read_documents
 from kubespread.manifest.text import FieldLines, MalformedError, open_binary, read_file
-from kubespread.redaction import shown_url
+from kubespread.redaction import remember_secret, shown_url
 
 Data = dict[str, Any]
 
 _TLS_KEYS = ("certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "tls-server-name")
+_CERTIFICATES = _TLS_KEYS[:3]
 _MAX_SMALL = 2**20
 _QUOTED = re.compile(r"'[^']*'")
 _PATHS = {
@@ -43,6 +44,12 @@ class Access(Struct, frozen=True):
     context: str | None = None
     cluster: str | None = None
     user: str | None = None
+    server: str | None = None
+    """The URL of the API server."""
+    token: str | None = None
+    certificate_authority: str | None = None
+    """A file with certificates in PEM format."""
+    insecure_skip_tls_verify: bool = False
     as_user: str | None = None
     as_groups: tuple[str, ...] = ()
     request_timeout: float = 30.0
@@ -55,6 +62,9 @@ class Access(Struct, frozen=True):
             raise UsageError(f"chunk_size must be at least 0, not {self.chunk_size}")
         if not self.request_timeout >= 0:
             raise UsageError(f"request_timeout must be at least 0, not {self.request_timeout}")
+        remember_secret(self.token or "")
+        if self.certificate_authority and self.insecure_skip_tls_verify:
+            raise UsageError("--certificate-authority has no effect with --insecure-skip-tls-verify: give one of them")
 
 
 class Target(Struct, frozen=True):
@@ -72,35 +82,65 @@ class Target(Struct, frozen=True):
 
 
 def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
-    """What the kubeconfig and the flags say; None without any kubeconfig. Raises UsageError and ManifestError."""
+    """What the kubeconfig and the flags say; None without any kubeconfig or server. Raises UsageError and
+    ManifestError.
+    """
     files = list(_files(access, environment))
     config = _merged(files)
+    if config is None and access.server:
+        config = {"current-context": "", **{kind: {} for kind in ENTRIES}}
     if config is None:
         return None
-    if not config["clusters"]:
+    if not config["clusters"] and not access.server:
         raise UsageError(
             f"{', '.join(map(str, files))}: a kubeconfig without clusters; choose another with --kubeconfig or "
             "KUBECONFIG, or read a file with -S"
         )
     name = access.context or config["current-context"]
-    if not name and not access.cluster:
+    if not name and not access.cluster and not access.server:
         raise UsageError(
             f"no cluster chosen: the kubeconfig has no current-context; choose one of {_names(config, 'contexts')} "
             "with --context"
         )
     context = _named(config, "contexts", name) if name else {}
     cluster, user = access.cluster or context.get("cluster"), access.user or context.get("user")
-    cluster_entry = _named(config, "clusters", str(cluster or ""))
+    known = {} if access.server and not cluster else _named(config, "clusters", str(cluster or ""))
+    cluster_entry = _overridden(known, access)
     if not cluster_entry.get("server"):
         raise UsageError(f'cluster "{cluster}" of the kubeconfig has no server')
     cluster_entry = {**cluster_entry, "server": _with_scheme(str(cluster_entry["server"]), cluster_entry)}
     for key, schemes in (("server", SERVER_SCHEMES), ("proxy-url", PROXY_SCHEMES)):
         if cluster_entry.get(key) and (fault := url_fault(cluster_entry[key], schemes)):
-            raise UsageError(
-                f'{key} "{shown_url(cluster_entry[key])}" of the kubeconfig is not a URL that can be asked: {fault}'
-            )
-    credentials = _with_token(_named(config, "users", user)) if user else {}
+            url = f'"{shown_url(cluster_entry[key])}"'
+            named = f"--server {url}" if access.server and key == "server" else f"{key} {url} of the kubeconfig"
+            raise UsageError(f"{named} is not a URL that can be asked: {fault}")
+    credentials = _named(config, "users", user) if user else {}
+    if access.token:
+        kept = {key: value for key, value in credentials.items() if key not in _OTHER_CREDENTIALS}
+        credentials = {**kept, "token": access.token}
+    else:
+        credentials = _with_token(credentials)
     return Target(name, str(context.get("namespace") or ""), cluster_entry, credentials, str(user or ""))
+
+
+_OTHER_CREDENTIALS = ("auth-provider", "exec", "tokenFile", "username", "password")
+
+
+def _overridden(cluster: Data, access: Access) -> Data:
+    """The cluster as the flags say. What one of them says of certificates, or of the server, replaces all of it.
+
+    Source: client-go, tools/clientcmd/client_config.go (getCluster).
+    """
+    if access.certificate_authority or access.insecure_skip_tls_verify:
+        cluster = {key: value for key, value in cluster.items() if key not in _CERTIFICATES}
+    if access.certificate_authority:
+        cluster = {**cluster, "certificate-authority": str(Path(access.certificate_authority).absolute())}
+    if access.insecure_skip_tls_verify:
+        cluster = {**cluster, "insecure-skip-tls-verify": True}
+    if access.server:
+        cluster = {**cluster, "server": access.server}
+        cluster.pop("tls-server-name", None)
+    return cluster
 
 
 def names(kind: str, access: Access, environment: Mapping[str, str]) -> list[str]:
