@@ -6,7 +6,7 @@ BIN := .venv/bin
 SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
 
 .PHONY: demo test lint fuzz properties bench counts docs screens pictures recording release-data sources record shrink licenses clean
-.PHONY: binary dist lowest newest pythons coverage hooks release-check sbom lock
+.PHONY: binary dist lowest newest pythons coverage hooks release-check sbom site lock
 .DEFAULT_GOAL := test
 
 demo: .venv/installed
@@ -103,6 +103,9 @@ hooks: .venv/slow
 
 release-check: .venv/slow
 	$(SLOW) .ci/release-check
+
+site: .venv/slow
+	$(SLOW) .ci/site
 
 # All that kubespread and its extras are installed with by uv.lock, in CycloneDX.
 sbom: .venv/slow
