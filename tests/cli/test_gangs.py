@@ -87,7 +87,7 @@ def test_what_comes_of_it_stands_beside_the_columns() -> None:
     assert said[-3:] == [
         "member 6 of 6 (train-5) finds no node in rack-1: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
         "no choice of nodes of one rack places all 6: the roomiest rack holds 5 at most",
-        "gang of 6 not placed, 5 of 6 members fit",
+        "No: gang of 6 not placed, 5 of 6 members fit",
     ]
 
 

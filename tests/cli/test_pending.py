@@ -54,4 +54,4 @@ def test_a_narrow_terminal_has_the_change_below_its_cause() -> None:
     )
     assert "    --set nodeTaintsPolicy[zone]=Honor   frees 6" in narrow.splitlines()
     assert "SMALLEST CHANGE (proven)" in wide
-    assert wide.splitlines()[0] == "12 pods pending for 5 causes; 2 changes free 9 of them"
+    assert wide.splitlines()[0] == "No: 12 pods pending for 5 causes; 2 changes free 9 of them"

@@ -103,7 +103,7 @@ def test_csv() -> None:
 FULL = "0/3 nodes are available: 3 Too many pods.\n"
 REPLICAS = {
     "none": ("0", 0, "0 of 0 placed\n"),
-    "more than fit": ("400", 1, f"{FULL}73 pending: all 3 nodes have no room for another pod\n327 of 400 placed\n"),
+    "more than fit": ("400", 1, f"{FULL}73 pending: all 3 nodes have no room for another pod\nNo: 327 of 400 placed\n"),
     "as many as fit": ("max", 0, f"{FULL}the next one stops: all 3 nodes have no room for another pod\n327 fit\n"),
     "less than none": ("-1", 2, "error: invalid --replicas '-1': expected a number from 0, or max\n"),
     "no number": ("abc", 2, "error: invalid --replicas 'abc': expected a number from 0, or max\n"),
@@ -325,7 +325,7 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
         ["--replicas", "2"],
         1,
         [
-            "Pod/web in default: 1 of 2 replicas placed, 1 pending, preempting 1 pod: default/victim",
+            "No: Pod/web in default: 1 of 2 replicas placed, 1 pending, preempting 1 pod: default/victim",
             "  a  0 → 1  █  n0 +1",
             "  losing a leaves 0 of 1 · losing n0 leaves 0 of 1",
             "  0/1 nodes are available: 1 Insufficient cpu.",
@@ -336,7 +336,7 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
         ["--replicas", "1", "--no-preemption"],
         1,
         [
-            "Pod/web in default: 0 of 1 replica placed, 1 pending",
+            "No: Pod/web in default: 0 of 1 replica placed, 1 pending",
             "  0/1 nodes are available: 1 Insufficient cpu.",
             "  1 pending: the only node has too little cpu",
         ],
@@ -345,7 +345,7 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
         ["--replicas", "1", "--preemption", "--set", "cpu=9"],
         1,
         [
-            "Pod/web in default: 0 of 1 replica placed, 1 pending",
+            "No: Pod/web in default: 0 of 1 replica placed, 1 pending",
             "  preemption finds no node: preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
             "  0/1 nodes are available: 1 Insufficient cpu.",
             "  1 pending: the only node has too little cpu",
@@ -355,7 +355,7 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
         ["--replicas", "max"],
         1,
         [
-            "Pod/web in default: 0 fit",
+            "No: Pod/web in default: 0 fit",
             "  preemption could free n0 by evicting default/victim",
             "  0/1 nodes are available: 1 Insufficient cpu.",
             "  the next one stops: the only node has too little cpu",
@@ -524,7 +524,7 @@ def test_a_pod_that_a_plugin_rejects_as_a_whole(tmp_path: Path) -> None:
             "gap: no LimitRange, PriorityClass, ResourceQuota objects: pods are created as if there were none",
             "gap: no Service objects: default constraints cannot be derived from Services",
             '0/2 nodes are available: persistentvolumeclaim "gone" not found.',
-            "0 of 1 placed",
+            "No: 0 of 1 placed",
         ],
     )
 
@@ -551,7 +551,7 @@ def test_many_domains_that_are_all_alike_are_one_phrase(tmp_path: Path) -> None:
 
 
 OVERVIEW = """\
-2 workloads: 3 placed, 1 pending
+No: 2 workloads: 3 placed, 1 pending
 2 workloads in default
   WORKLOAD  WANT  RUN  PLACED  PENDING  SKEW  SURVIVE  WHY
   low          2    0       1        1              0  all 3 nodes have no room for another pod
@@ -566,7 +566,7 @@ def test_several_workloads_are_a_line_each_unless_they_are_wanted_in_full(tmp_pa
     asked = ("simulate", manifest, "-S", cluster, "--scheduler-config", unspread, "-o", "table")
     assert run(*asked).out == OVERVIEW
     in_full = run(*asked, "-v").out.split("\n\n")
-    assert [each.splitlines()[0].partition(": ")[0] for each in in_full] == [
+    assert [each.splitlines()[0].removeprefix("No: ").partition(": ")[0] for each in in_full] == [
         "Deployment/low in default",
         "Deployment/high in default",
     ]

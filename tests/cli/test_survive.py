@@ -83,7 +83,8 @@ def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
     result = run("survive", "-S", LOST)
     assert result.out.startswith("KEY ")
     assert result.err.splitlines()[-1] == (
-        "none of 3 zones can be lost: losing any zone leaves 3 pods pending, 2 once the nodes are deleted"
+        "No: none of 3 zones can be lost. zone-a: 3 pods pending, 2 once the nodes are deleted; 2 workloads degraded, "
+        "worst default/web 4 of 6 ready"
     )
     assert result.err.startswith("gap: no LimitRange, ResourceQuota objects: pods are created as if there were none\n")
 
