@@ -119,7 +119,7 @@ def test_gaps_that_make_an_answer_unknown_are_all_said() -> None:
 def test_a_terminal_of_few_rows_has_two_gaps_and_the_number_of_the_others() -> None:
     shown = run("survive", "-A", "-S", FEW_KINDS, terminal=80, rows=24)
     assert (len(shown.out.splitlines()) <= 22, shown.err.splitlines()) == (
-        True, [*(f"{gap[:79]}…" for gap in (GAPS[2], GAPS[0])), "1 more gap, 1 more note: -v"],
+        True, [*(f"{gap[:79].rpartition(' ')[0]} …" for gap in (GAPS[2], GAPS[0])), "1 more gap, 1 more note: -v"],
     )  # fmt: skip
 
 

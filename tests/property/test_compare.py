@@ -38,7 +38,7 @@ def exchanged(value: Any) -> Any:
 def check_numbers(plain: Data) -> None:
     """Each number in the sentence is that of a field beside it."""
     (said,) = plain["answer"]
-    kind, _, rest = said.partition(": ")
+    rest = said.removeprefix("same: ")
     before, after = plain["before"], plain["after"]
     running = [(side["present"] or 0) + (side["placed"] or 0) for side in (before, after)]
     wanted = [side["replicas"] for side in (before, after)]
@@ -60,7 +60,7 @@ def check_numbers(plain: Data) -> None:
         "replicas go to the same nodes in another order": (),
         "kube-scheduler says something else": (),
     }
-    assert kind == ("same" if plain["same"] else "different")
+    assert said.startswith("same: ") == plain["same"]
     for part in rest.split(", "):
         found = [(match.groups(), figures[text]) for text in figures if (match := re.fullmatch(text, part))]
         assert found, part
