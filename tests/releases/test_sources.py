@@ -21,7 +21,7 @@ WITHOUT_RULES = {
     ),
     "how a cluster is kept, not what happens in it": (
         "kube/pod_sharing.py",
-        "scheduler/cluster/running.py", "scheduler/cluster/cluster.py",
+        "scheduler/cluster/running.py", "scheduler/cluster/cluster.py", "scheduler/cluster/memo.py",
     ),
     "what providers and operators do, not Kubernetes": (
         "kube/providers.py", "controllers/operated.py",

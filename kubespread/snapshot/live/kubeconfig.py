@@ -129,7 +129,7 @@ _OTHER_CREDENTIALS = ("auth-provider", "exec", "tokenFile", "username", "passwor
 def _overridden(cluster: Data, access: Access) -> Data:
     """The cluster as the flags say. What one of them says of certificates, or of the server, replaces all of it.
 
-    Source: client-go, tools/clientcmd/client_config.go (getCluster).
+    Source: staging/src/k8s.io/client-go/tools/clientcmd/client_config.go, getCluster
     """
     if access.certificate_authority or access.insecure_skip_tls_verify:
         cluster = {key: value for key, value in cluster.items() if key not in _CERTIFICATES}
