@@ -66,6 +66,8 @@ class Commands(Struct, frozen=True):
             yield f"-S {quote(file)}"
         if self.context is not None:
             yield f"--context {quote(self.context)}"
+        elif self.cluster.origin.source.startswith("server ") and not self.cluster.files:
+            yield f"--{self.cluster.origin.source}"
         yield from map(option_of, map(str, self.cluster.edits))
 
 

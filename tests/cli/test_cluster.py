@@ -74,6 +74,20 @@ def test_the_flags_are_kubectls(server: FakeApi, tmp_path: Path) -> None:
     )
 
 
+def test_a_server_that_is_named_is_the_one_of_the_next_command_and_its_token_is_not_shown(
+    server: FakeApi, tmp_path: Path
+) -> None:
+    server.token, authority = "sup3r+secret/t0ken=", tmp_path / "ca.pem"
+    authority.write_bytes(server.ca)
+    flags = ("--server", server.url, "--certificate-authority", authority, "--token", server.token)
+    shown, plain = run("survive", "-A", *flags, terminal=200, rows=40), run("survive", "-A", *flags)
+    assert f" --server {server.url}" in shown.out
+    report = run("survive", "-A", *flags, "-o", "json")
+    assert '"context": null' in report.out
+    assert "--token [redacted]" in report.out
+    assert not any(server.token in each.out + each.err for each in (shown, plain, report))
+
+
 def test_a_snapshot_of_the_environment_comes_before_the_cluster(server: FakeApi, tmp_path: Path) -> None:
     env = {"KUBECONFIG": str(server.kubeconfig(tmp_path)), "KUBESPREAD_SNAPSHOT": CLUSTER}
     assert (run("explain", POD, "-o", "name", env=env).out, server.requests) == ("node4\n", [])

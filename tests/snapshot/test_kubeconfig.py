@@ -60,7 +60,7 @@ def test_the_first_current_context_wins(tmp_path: Path) -> None:
 
 def test_flags_replace_parts_of_the_context(tmp_path: Path) -> None:
     files = written(tmp_path, first=config("https://one", context="c"), second=config("https://two", name="d"))
-    assert target(files, cluster="d", user="d") == ("c", "https://two", "ns-c", "token of https://two")
+    assert target(files, cluster="d", user="d") == ("", "https://two", "ns-c", "token of https://two")
 
 
 def test_files_that_are_not_there_are_skipped_but_not_the_one_of_the_flag(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from kubespread.manifest.text import MAX_CLUSTER_BYTES, MalformedError
 from kubespread.redaction import without_secrets
 from kubespread.snapshot.files.reader import collector_paused
 from kubespread.snapshot.live.api import FORBIDDEN, NOT_FOUND, Api, in_parallel
-from kubespread.snapshot.live.kubeconfig import Access, choose
+from kubespread.snapshot.live.kubeconfig import Access, Target, choose
 from kubespread.snapshot.live.transport import ClientTransport
 from kubespread.snapshot.snapshot import SERVER_VERSION, Origin, Snapshot, SnapshotBuilder, TypedReader, object_name
 
@@ -315,7 +315,7 @@ def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
                     resource_version = listed.resource_version
         builder.came_from(
             Origin(
-                source=f"context {target.context}" if target is not None and target.context else "",
+                source=_source(target, transport.server),
                 server=transport.server,
                 server_version=version,
                 resource_version=resource_version,
@@ -324,6 +324,13 @@ def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
             )
         )
         return builder.build().stamped(transport.server)
+
+
+def _source(target: Target | None, server: str) -> str:
+    """The flag that names the cluster, without dashes; empty for the cluster that a pod asks from within."""
+    if target is None:
+        return ""
+    return f"context {target.context}" if target.context else f"server {server}"
 
 
 def _list_or_why(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed | str:

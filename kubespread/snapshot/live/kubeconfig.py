@@ -71,6 +71,7 @@ class Target(Struct, frozen=True):
     """One cluster and one user, chosen: a kubeconfig with nothing else in it, its relative paths made absolute."""
 
     context: str
+    """Empty for another cluster than that of a context."""
     namespace: str
     cluster: Data
     user: Data
@@ -120,7 +121,9 @@ def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
         credentials = {**kept, "token": access.token}
     else:
         credentials = _with_token(credentials)
-    return Target(name, str(context.get("namespace") or ""), cluster_entry, credentials, str(user or ""))
+    # Another cluster than the context's own is not to be taken for that.
+    called = "" if access.cluster or access.server else name
+    return Target(called, str(context.get("namespace") or ""), cluster_entry, credentials, str(user or ""))
 
 
 _OTHER_CREDENTIALS = ("auth-provider", "exec", "tokenFile", "username", "password")
