@@ -145,30 +145,27 @@ class Evaluation:
         return reached
 
     def run_scores(self, weights: Mapping[str, int]) -> None:
-        """Score the feasible nodes. A single one is not scored, and a PreScore that would fail goes unnoticed."""
+        """Score the feasible nodes."""
         self._scoring = bool(weights)
-        if not self.feasible.any():
+        found = int(np.count_nonzero(self.feasible))
+        if not found:
             return
-        scored = np.count_nonzero(self.feasible) > 1
+        failed: str | None = None
         for name, weight in weights.items():
             state = self.states.get(name, SKIP)
             try:
                 raw = state.raw_scores(self.cluster, self.feasible)
             except SchedulingError as error:
-                if scored:
-                    self.error = str(error)
-                    self.scores.clear()
-                    return
+                failed = failed or str(error)
                 continue
             if raw is None and name in self._skipped_scores:
                 raw = np.full(len(self.cluster), self._skipped_scores[name], dtype=np.int64)
             if weight and raw is not None and name not in self._missing.scores:
                 self.scores[name] = PluginScore(raw, state.normalize(raw, state.extent(raw, self.feasible)), weight)
-        if scored and self._missing.scores:
-            self.error = next(iter(self._missing.scores.values()))
+        failed = failed or self._missing.score_error
+        if failed is not None and found > 1:
             self.scores.clear()
-        else:
-            self.error = (invalid_score(self.scores, self.feasible) if scored else None) or self._missing.reserve
+        self.error = self._missing.ending(found, failed or invalid_score(self.scores, self.feasible))
 
     @cached_property
     def nominee(self) -> int | None:

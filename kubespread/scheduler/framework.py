@@ -86,6 +86,17 @@ class MissingState(Struct, frozen=True):
             return error.text if reached.any() else None
         return None
 
+    @property
+    def score_error(self) -> str | None:
+        """The error that scoring meets first."""
+        return next(iter(self.scores.values()), None)
+
+    def ending(self, found: int, failed: str | None) -> str | None:
+        """The error that ends a cycle which found so many nodes; ``failed`` is what scoring them meets, and a single
+        one is not scored.
+        """
+        return failed if failed is not None and found > 1 else self.reserve
+
 
 class MessageRules(Struct, frozen=True):
     """How a release words its failure message."""

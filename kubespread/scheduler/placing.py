@@ -542,7 +542,6 @@ class Placing:
         if not some(result.feasible):
             return None
         total = self._total(result.feasible)
-        self._fail_while_reserving()
         among = np.where(result.feasible, total, _BELOW_ALL)
         best = greatest(among)
         (equals,) = (among == best).nonzero()
@@ -557,7 +556,6 @@ class Placing:
         feasible = self.feasible()
         if not feasible[node]:
             return None
-        self._fail_while_reserving()
         return Choice(node, int(self._total(feasible)[node]), 1)
 
     def _fail_while_filtering(self) -> None:
@@ -565,10 +563,6 @@ class Placing:
         counted = any(state.may_fail for state in self._counted_filters)
         may_fail = self._may_fail or self.answers.may_fail or counted
         if may_fail and (error := self.evaluation().filter_error) is not None:
-            raise SchedulingError(error)
-
-    def _fail_while_reserving(self) -> None:
-        if (error := self.prepared.framework.missing.reserve) is not None:
             raise SchedulingError(error)
 
     def place(self, node: int) -> None:
@@ -615,19 +609,19 @@ class Placing:
         return prepared
 
     def _total(self, feasible: Mask) -> Counts:
-        framework = self.prepared.framework
-        if not framework.scores:
-            return np.ones(len(self), dtype=np.int64)
+        """What the nodes that were found are worth. Raises SchedulingError."""
+        framework, missing = self.prepared.framework, self.prepared.framework.missing
         if self.answers.out_of_range and (error := self.evaluation().error):
             raise SchedulingError(error)
-        total = self.answers.points + self._constant
+        total = self.answers.points + self._constant if framework.scores else np.ones(len(self), dtype=np.int64)
+        failed: str | None = None
         for scored in self._scored:
             try:
                 total += scored.points(self.prepared.cluster, feasible)
-            except SchedulingError:
-                # With a single node kube-scheduler does not score, so a failing PreScore goes unnoticed.
-                if np.count_nonzero(feasible) > 1:
-                    raise
-        if framework.missing.scores and np.count_nonzero(feasible) > 1:
-            raise SchedulingError(next(iter(framework.missing.scores.values())))
+            except SchedulingError as error:
+                failed = failed or str(error)
+        failed = failed or missing.score_error
+        if failed is not None or missing.reserve is not None:
+            if (ending := missing.ending(int(np.count_nonzero(feasible)), failed)) is not None:
+                raise SchedulingError(ending)
         return total
