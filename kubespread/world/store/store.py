@@ -38,6 +38,7 @@ from kubespread.kube.time import format_utc
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.columns import shallow
 from kubespread.scheduler.evaluation import Turns, as_they_come
 from kubespread.scheduler.placing import Choice, Tiebreaker, first_in_heap
 from kubespread.snapshot.edits.verb import NodeChange
@@ -213,18 +214,15 @@ class Store:
 
     def fork(self) -> Self:
         """A copy to go on from in another way; nothing has happened in it yet."""
-        other = object.__new__(type(self))
-        other.surroundings, other.time = self.surroundings, self.time
-        other.workloads = self.workloads
-        other.living = self.living.fork()
-        other.book, other.queue, other.api_server = self.book.fork(), self.queue.fork(), self.api_server.fork()
+        other = shallow(self)
+        other.living, other.book = self.living.fork(), self.book.fork()
+        other.queue, other.api_server = self.queue.fork(), self.api_server.fork()
         other.owners = {name: owner.fork() for name, owner in self.owners.items()}
-        other.dirty, other.watchers = dict(self.dirty), dict(self.watchers)
         other.rollouts = {name: copy(rollout) for name, rollout in self.rollouts.items()}
         other.stateful_sets = {name: rollout.fork() for name, rollout in self.stateful_sets.items()}
-        other.happenings, other._budgets, other.leaving = Happenings(), None, list(self.leaving)
-        other._above, other._below = dict(self._above), {above: list(names) for above, names in self._below.items()}
-        other.assumed, other.origin = self.assumed, self.origin
+        other._below = {above: list(names) for above, names in self._below.items()}
+        other.dirty, other.watchers, other._above = dict(self.dirty), dict(self.watchers), dict(self._above)
+        other.leaving, other.happenings, other._budgets = list(self.leaving), Happenings(), None
         return other
 
     @property
