@@ -621,7 +621,7 @@ class Placing:
             except SchedulingError as error:
                 failed = failed or str(error)
         failed = failed or missing.score_error
-        if failed is not None or missing.reserve is not None:
-            if (ending := missing.ending(int(np.count_nonzero(feasible)), failed)) is not None:
-                raise SchedulingError(ending)
+        is_ending = failed is not None or missing.reserve is not None
+        if is_ending and (ending := missing.ending(int(np.count_nonzero(feasible)), failed)) is not None:
+            raise SchedulingError(ending)
         return total

@@ -29,6 +29,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings
 from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, greatest, some
+from kubespread.scheduler.cluster.kinds import KindNumber
 from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.cluster.storage_index import StorageChange
 
@@ -334,11 +335,11 @@ class Counted(State):
     def move(self, moves: Moves) -> None:
         """Pods came and went."""
 
-    def move_one(self, kind: int, node: int, by: int) -> None:
+    def move_one(self, kind: KindNumber, node: int, by: int) -> None:
         """One pod came (``by`` 1) or went (-1)."""
         self.move(Moves.of([(kind, node, by)]))
 
-    def pretend(self, kind: int, node: int, by: int) -> None:
+    def pretend(self, kind: KindNumber, node: int, by: int) -> None:
         """Count a pod as kube-scheduler's AddPod and RemovePod do in a dry run, not always as if it were there."""
         self.move_one(kind, node, by)
 

@@ -20,7 +20,7 @@ from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolume
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.columns import STAND_INS, Amounts, Codes, Counts, Mask, Positions, wrapped
-from kubespread.scheduler.cluster.kinds import HostPort, KindJudgment, KindTable, PodKind
+from kubespread.scheduler.cluster.kinds import HostPort, KindJudgment, KindNumber, KindTable, PodKind
 from kubespread.scheduler.cluster.memo import Memo, Results
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.cluster.running import NO_PODS, ClaimUsers, Moves, RunningPods, Taken
@@ -217,15 +217,15 @@ class Cluster:
         return limits
 
     @property
-    def misused_claims(self) -> Mapping[int, Mapping[int, str]]:
+    def misused_claims(self) -> Mapping[int, Mapping[KindNumber, str]]:
         """Per node the kinds of pods whose ephemeral volume's claim was made for another pod, with what is said of
         each.
         """
         faulty = {number: self.storage.not_owned(self.kinds[number].pod) for number in self.kinds.with_ephemeral}
         running_kinds = [number for number, fault in faulty.items() if fault and number in self.running.nodes_of_kind]
-        faults: dict[int, dict[int, str]] = {}
+        faults: dict[int, dict[KindNumber, str]] = {}
         for place in self.running.places_of(running_kinds).tolist() if running_kinds else ():
-            kind = self.running.kind.item(place)
+            kind = self.running.kind_of(place)
             faults.setdefault(self.running.node.item(place), {})[kind] = faulty[kind] or ""
         return faults
 
@@ -333,7 +333,7 @@ def _moves(storage: StorageIndex, after: Cluster, change: Change) -> Iterator[_M
             yield node, volumes, 1
 
 
-def _staying(after: Cluster, kind: int, change: Change) -> Mapping[int, int]:
+def _staying(after: Cluster, kind: KindNumber, change: Change) -> Mapping[int, int]:
     """How many pods of a kind were on each node before the change and still are."""
     counts = Counter(after.running.nodes_of_kind.get(kind, NO_PODS).tolist())
     counts.subtract(node for pod, node in change.come if after.kinds.number_of(pod) == kind)
@@ -376,7 +376,7 @@ class Holdings(Struct, frozen=True):
         """These nodes, each with ``by`` more pods of one kind."""
         return replace(self, more=(*self.more, (kind, by))) if by else self
 
-    def lacks(self, kind: int) -> bool:
+    def lacks(self, kind: KindNumber) -> bool:
         """Whether the only pod of a kind left."""
         return sum(by for other, by in self.more if other.number == kind) < 0
 

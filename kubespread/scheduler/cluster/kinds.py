@@ -14,7 +14,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NewType, TypeVar
 
 import msgspec
 import numpy as np
@@ -29,6 +29,8 @@ from kubespread.scheduler.cluster.memo import Results
 from kubespread.scheduler.cluster.storage_index import ClaimKey, claim_name, claim_names
 
 Labels = Mapping[str, str]
+KindNumber = NewType("KindNumber", int)
+"""The place of a kind in its table: no position of a node."""
 
 
 class Term(Struct, frozen=True):
@@ -156,7 +158,7 @@ _UNKNOWN = -1
 class PodKind(Struct, frozen=True, dict=True):
     """Everything scheduling reads of a pod that is on a node, its parts made when first asked for."""
 
-    number: int
+    number: KindNumber
     pod: Pod
     """One of its pods, for what no plugin has parsed."""
     table: KindTable
@@ -228,29 +230,29 @@ class KindTable:
     """The kinds of one cluster and of all clusters derived from it by changes. It only grows."""
 
     def __init__(self) -> None:
-        self._numbers: dict[Hashable, int] = {}
+        self._numbers: dict[Hashable, KindNumber] = {}
         self._kinds: list[PodKind] = []
         self._parts: dict[tuple[str, Hashable], Any] = {}
-        self._in_namespace: dict[str | None, list[int]] = {}
-        self._labelled: dict[tuple[str | None, str, str], list[int]] = {}
+        self._in_namespace: dict[str | None, list[KindNumber]] = {}
+        self._labelled: dict[tuple[str | None, str, str], list[KindNumber]] = {}
         """With all of them under the namespace None, as above."""
-        self._speaking: dict[tuple[str, str] | None, list[int]] = {}
+        self._speaking: dict[tuple[str, str] | None, list[KindNumber]] = {}
         """The kinds with terms by a label that those they speak of have, under None where any may do."""
         self._heard = 0
         """How many of the kinds with terms are in there."""
         self._results: dict[int, tuple[Pod, Results]] = {}
-        self.with_terms: list[int] = []
+        self.with_terms: list[KindNumber] = []
         """The kinds whose pods have affinity terms."""
-        self.with_ephemeral: list[int] = []
+        self.with_ephemeral: list[KindNumber] = []
         """The kinds whose pods have claims made for them."""
-        self._using: dict[ClaimKey, list[int]] = {}
+        self._using: dict[ClaimKey, list[KindNumber]] = {}
         self.lowest_priority = 0
         """No pod of any kind has a lower one."""
 
     def __len__(self) -> int:
         return len(self._kinds)
 
-    def __getitem__(self, number: int) -> PodKind:
+    def __getitem__(self, number: KindNumber) -> PodKind:
         return self._kinds[number]
 
     def fork(self) -> KindTable:
@@ -263,12 +265,12 @@ class KindTable:
         other._results, other.with_terms, other.with_ephemeral = {}, list(self.with_terms), list(self.with_ephemeral)
         return other
 
-    def number_of(self, pod: Pod) -> int:
+    def number_of(self, pod: Pod) -> KindNumber:
         """The pod's kind, a new one if it is like no pod seen before."""
         key = _identity(pod)
         number = self._numbers.get(key)
         if number is None:
-            number = self._numbers[key] = len(self._kinds)
+            number = self._numbers[key] = KindNumber(len(self._kinds))
             self._kinds.append(PodKind(number, pod, self))
             self._enter(self._kinds[number])
         return number
@@ -296,11 +298,11 @@ class KindTable:
         if any(volume.ephemeral is not None for volume in kind.pod.spec.volumes):
             self.with_ephemeral.append(kind.number)
 
-    def using(self, claim: ClaimKey) -> Sequence[int]:
+    def using(self, claim: ClaimKey) -> Sequence[KindNumber]:
         """The kinds whose pods use a claim."""
         return self._using.get(claim, ())
 
-    def speaking_of(self, labels: Labels) -> set[int]:
+    def speaking_of(self, labels: Labels) -> set[KindNumber]:
         """The kinds with a term whose selector may match ``labels``: that of no other kind does."""
         for number in self.with_terms[self._heard :]:
             for term in (self[number].terms or PodTerms()).all:
@@ -309,7 +311,7 @@ class KindTable:
         self._heard = len(self.with_terms)
         return set().union(*(self._speaking.get(label, ()) for label in (None, *labels.items())))
 
-    def selectable(self, namespace: str | None, selector: Selector) -> Sequence[int]:
+    def selectable(self, namespace: str | None, selector: Selector) -> Sequence[KindNumber]:
         """The kinds of a namespace, or of all, that ``selector`` may match, in order: no other kind can."""
         if selector.nothing:
             return ()
@@ -332,7 +334,7 @@ class KindTable:
         return shared
 
 
-def _apart(lists: Mapping[K, list[int]]) -> dict[K, list[int]]:
+def _apart(lists: Mapping[K, list[KindNumber]]) -> dict[K, list[KindNumber]]:
     return {key: list(numbers) for key, numbers in lists.items()}
 
 
@@ -386,7 +388,10 @@ class KindJudgment:
     """A yes or no about each kind, asked once."""
 
     def __init__(
-        self, table: KindTable, judge: Callable[[PodKind], bool], among: Callable[[], Sequence[int]] | None = None
+        self,
+        table: KindTable,
+        judge: Callable[[PodKind], bool],
+        among: Callable[[], Sequence[KindNumber]] | None = None,
     ) -> None:
         """``among`` gives the kinds that may be judged yes, in order; without it all may."""
         self._table = table
@@ -394,7 +399,7 @@ class KindJudgment:
         self._among = among
         self._answers = np.empty(0, dtype=np.int8)
 
-    def __getitem__(self, kind: int) -> bool:
+    def __getitem__(self, kind: KindNumber) -> bool:
         if kind >= len(self._answers):
             self._grow()
         answer = self._answers.item(kind)
@@ -402,7 +407,7 @@ class KindJudgment:
             answer = self._answers[kind] = self._judge(self._table[kind])
         return bool(answer)
 
-    def candidates(self, otherwise: Iterable[int]) -> Iterable[int]:
+    def candidates(self, otherwise: Iterable[KindNumber]) -> Iterable[KindNumber]:
         """The kinds that may be judged yes, where that is known without asking."""
         return otherwise if self._among is None else self._among()
 
@@ -413,7 +418,7 @@ class KindJudgment:
         answers = self._answers[kinds]
         unknown = answers == _UNKNOWN
         if some(unknown):
-            for kind in distinct(kinds[unknown]):
+            for kind in map(KindNumber, distinct(kinds[unknown])):
                 self._answers[kind] = self._judge(self._table[kind])
             answers = self._answers[kinds]
         return answers.astype(np.bool_)

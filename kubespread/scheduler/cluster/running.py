@@ -20,7 +20,7 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import DeviceClass, ResourceClaim, extended_resources
 from kubespread.scheduler.cluster.columns import Amounts, Codes, Counts, Mask, Positions, wrapped
-from kubespread.scheduler.cluster.kinds import HostPort, KindTable, PodKind, Requests
+from kubespread.scheduler.cluster.kinds import HostPort, KindNumber, KindTable, PodKind, Requests
 from kubespread.scheduler.cluster.memo import Results
 from kubespread.scheduler.cluster.nodes import Nodes
 
@@ -125,7 +125,7 @@ class Moves(Struct, frozen=True):
     by: Codes
 
     @classmethod
-    def of(cls, moves: Sequence[tuple[int, int, int]]) -> Moves:
+    def of(cls, moves: Sequence[tuple[KindNumber, int, int]]) -> Moves:
         """From (kind, node, by)."""
         table = np.array(moves, dtype=np.int32).reshape(-1, 3)
         return cls(table[:, 0], table[:, 1], table[:, 2])
@@ -291,7 +291,9 @@ class Taken(Struct, frozen=True):
 class RunningPods:
     """The pods of one cluster that are on nodes."""
 
-    def __init__(self, kinds: KindTable, listed: PodList, taken: Taken, nodes_of_kind: Mapping[int, Codes]) -> None:
+    def __init__(
+        self, kinds: KindTable, listed: PodList, taken: Taken, nodes_of_kind: Mapping[KindNumber, Codes]
+    ) -> None:
         self._kinds = kinds
         self._listed = listed
         self.taken = taken
@@ -320,6 +322,10 @@ class RunningPods:
     def kind(self) -> Codes:
         """The number of each pod's kind."""
         return self._listed.kind
+
+    def kind_of(self, place: int) -> KindNumber:
+        """The kind of the pod that is at this place in the list."""
+        return KindNumber(self.kind.item(place))
 
     @property
     def node(self) -> Codes:
@@ -372,23 +378,23 @@ class RunningPods:
         return RunningPods(self._kinds, listed, self.taken.on_other_nodes(kept, added), nodes_of_kind)
 
     def _with(
-        self, listed: PodList, taken: Taken, nodes_of_kind: Mapping[int, Codes], moved: Iterable[int]
+        self, listed: PodList, taken: Taken, nodes_of_kind: Mapping[KindNumber, Codes], moved: Iterable[KindNumber]
     ) -> RunningPods:
         other = RunningPods(self._kinds, listed, taken, nodes_of_kind)
         if not any(self._kinds[number].ports for number in moved):
             other._used_ports = self._used_ports
         return other
 
-    def places_of(self, kinds: Iterable[int]) -> Positions:
+    def places_of(self, kinds: Iterable[KindNumber]) -> Positions:
         """The places in the list of the pods of some kinds."""
         return np.flatnonzero(np.isin(self.kind, np.fromiter(kinds, dtype=np.int32)))
 
-    def on(self, nodes: Positions, kinds: Iterable[int]) -> Iterator[tuple[int, Pod, int]]:
+    def on(self, nodes: Positions, kinds: Iterable[KindNumber]) -> Iterator[tuple[int, Pod, KindNumber]]:
         """The pods of some kinds on some nodes: each with the place of its node among ``nodes``, and its kind."""
         place_of = {node: place for place, node in enumerate(nodes.tolist())}
         for pod in self.places_of(kinds).tolist():
             if (node := self.node.item(pod)) in place_of:
-                yield place_of[node], self.pods[pod], self.kind.item(pod)
+                yield place_of[node], self.pods[pod], self.kind_of(pod)
 
     @property
     def used_ports(self) -> Mapping[int, frozenset[HostPort]]:
@@ -423,11 +429,11 @@ def _without(nodes: Codes, leaving: Codes) -> Codes:
 _FEW = 64
 
 
-def _by_kind(kind: Codes, node: Codes) -> Mapping[int, Codes]:
+def _by_kind(kind: Codes, node: Codes) -> Mapping[KindNumber, Codes]:
     if len(kind) <= 1:
         return dict.fromkeys(kind.tolist(), node)
     if len(kind) < _FEW:  # mostly a few copies of one pod: sorting them takes longer
-        nodes_of = dict[int, list[int]]()
+        nodes_of = dict[KindNumber, list[int]]()
         for number, position in zip(kind.tolist(), node.tolist(), strict=True):
             nodes_of.setdefault(number, []).append(position)
         return {number: np.array(nodes, dtype=np.int32) for number, nodes in nodes_of.items()}

@@ -182,7 +182,7 @@ class _DryRuns:
         if not lower:
             self._failures[node] = (NO_VICTIMS,)
             return None
-        kind = {index: self._cluster.kinds[int(self._cluster.running.kind[index])] for index in lower}
+        kind = {index: self._cluster.kinds[self._cluster.running.kind_of(index)] for index in lower}
         with DryRun(self._prepared, node) as dry_run:
             for index in lower:
                 dry_run.move(kind[index], -1)

@@ -34,6 +34,7 @@ from kubespread.scheduler.cluster.columns import (
 )
 from kubespread.scheduler.cluster.kinds import (
     KindJudgment,
+    KindNumber,
     Labels,
     MalformedTermsError,
     PodKind,
@@ -160,12 +161,12 @@ class InterPodAffinityState(Counted):
         self._terms = terms
         self._meeting = meeting
         self._args = args
-        self._effects: dict[int, tuple[Effect, ...]] = {}
+        self._effects: dict[KindNumber, tuple[Effect, ...]] = {}
         self._matters = KindJudgment(cluster.kinds, self._matters_at_all, self._among)
         self._counts = [CountsByKey(cluster.nodes) for _ in range(_FIRST_AWAY + len(terms.required_anti))]
         self.move(cluster.arrivals(self._matters))
 
-    def _among(self) -> Sequence[int]:
+    def _among(self) -> Sequence[KindNumber]:
         """The kinds that the candidate may speak of, or that may speak of it."""
         spoken_of = (self._kinds.selectable(None, term.selector) for term in self._terms.all)
         return sorted(self._kinds.speaking_of(self._meeting.labels).union(*spoken_of))
@@ -206,13 +207,13 @@ class InterPodAffinityState(Counted):
         if not some(matters):
             return
         moves = moves.only(matters)
-        for kind in distinct(moves.kind):
+        for kind in map(KindNumber, distinct(moves.kind)):
             chosen = moves.kind == kind
             for effect in self._effects[kind]:
                 counts = self._counts[effect.counts][effect.topology_key]
                 counts.add(moves.node[chosen], moves.by[chosen], effect.weight)
 
-    def move_one(self, kind: int, node: int, by: int) -> None:
+    def move_one(self, kind: KindNumber, node: int, by: int) -> None:
         if self._matters[kind]:
             for effect in self._effects[kind]:
                 self._counts[effect.counts][effect.topology_key].add_one(node, by, effect.weight)
@@ -310,7 +311,7 @@ class InterPodAffinityState(Counted):
         for code, first in zip(*np.unique(column.codes[running.node[counted]], return_index=True), strict=True):
             pod = counted.item(first)
             node = running.node.item(pod)
-            term = own or self._term_against(self._kinds[running.kind.item(pod)], key)
+            term = own or self._term_against(self._kinds[running.kind_of(pod)], key)
             named, met = name_of(running.pods[pod]), around.item(node)
             if code >= 0 and met > 0:
                 of_domain[int(code)] = PodAntiAffinityDetail(

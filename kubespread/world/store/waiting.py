@@ -23,6 +23,7 @@ from kubespread.reports.judged_nodes import constraint_reports
 from kubespread.reports.parts import ConstraintReport
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import ABSENT, Codes, Mask
+from kubespread.scheduler.cluster.kinds import KindNumber
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.cluster.running import Moves, Taken
 from kubespread.scheduler.cluster.storage_index import StorageChange
@@ -247,7 +248,7 @@ class LivingCluster:
         """How much happened so far."""
         return len(self._log)
 
-    def add(self, pod: Pod, kind: int, choice: Choice, applicant: int, shared: SharedAnswers) -> None:
+    def add(self, pod: Pod, kind: KindNumber, choice: Choice, applicant: int, shared: SharedAnswers) -> None:
         """A pod of ``applicant`` was placed, which ``shared`` know already."""
         self._since.append((pod, choice.node, 1))
         if shared.seen == self.length:

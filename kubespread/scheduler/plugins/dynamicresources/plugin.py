@@ -25,6 +25,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Cause, Causes, ClaimElsewhereDetail, ClaimUnboundDetail, DeviceDetail
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, requested_by_name, shallow
+from kubespread.scheduler.cluster.kinds import KindNumber
 from kubespread.scheduler.cluster.nodes import everywhere
 from kubespread.scheduler.cluster.running import ClaimUsers, Moves
 from kubespread.scheduler.evaluation import Budgets, Evaluation, PostFilterPlugin, Turns
@@ -149,7 +150,7 @@ class DynamicResourcesState(ScaledToHighest, Counted):
         self._users = None
         self._look_again(before)
 
-    def pretend(self, kind: int, node: int, by: int) -> None:
+    def pretend(self, kind: KindNumber, node: int, by: int) -> None:
         """The plugin has neither AddPod nor RemovePod: in a dry run nothing is taken or freed."""
 
     def follow(self, now: Callable[[], Cluster], moves: Moves) -> None:

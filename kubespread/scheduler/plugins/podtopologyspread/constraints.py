@@ -44,7 +44,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY, ZONE
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import Codes, DomainCounts, Mask, some
-from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable, PodKind
+from kubespread.scheduler.cluster.kinds import KindJudgment, KindNumber, KindTable, PodKind
 from kubespread.scheduler.cluster.memo import Memo
 from kubespread.scheduler.cluster.nodes import Nodes, everywhere, matches_required_node_affinity, tolerated
 from kubespread.scheduler.cluster.running import Moves
@@ -348,6 +348,6 @@ class CountedConstraint(DomainCounts):
             chosen &= self.counts_on[moves.node]
             self.add(moves.node[chosen], moves.by[chosen])
 
-    def move_one(self, kind: int, node: int, by: int) -> None:
+    def move_one(self, kind: KindNumber, node: int, by: int) -> None:
         if self.counts_on[node] and self._counts_kind[kind]:
             self.add_one(node, by)

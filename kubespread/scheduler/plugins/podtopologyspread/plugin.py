@@ -39,6 +39,7 @@ from kubespread.scheduler.cluster.columns import (
     round_half_away,
     shallow,
 )
+from kubespread.scheduler.cluster.kinds import KindNumber
 from kubespread.scheduler.cluster.memo import Memo
 from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.plugin import (
@@ -245,7 +246,7 @@ class HardConstraint(CountedConstraint):
             domains=len(column.values),
         )
 
-    def pretend(self, kind: int, node: int, by: int) -> None:
+    def pretend(self, kind: KindNumber, node: int, by: int) -> None:
         """A dry run adds or takes away a pod without asking whether it was counted."""
         if self.eligible[node] and self._pretends_kind[kind]:
             self.add_one(node, by)
@@ -412,11 +413,11 @@ class SpreadState(Counted):
         for counted in self._counted:
             counted.move(moves)
 
-    def move_one(self, kind: int, node: int, by: int) -> None:
+    def move_one(self, kind: KindNumber, node: int, by: int) -> None:
         for counted in self._counted:
             counted.move_one(kind, node, by)
 
-    def pretend(self, kind: int, node: int, by: int) -> None:
+    def pretend(self, kind: KindNumber, node: int, by: int) -> None:
         """Scores are computed without dry runs."""
         for counted in self.hard:
             counted.pretend(kind, node, by)

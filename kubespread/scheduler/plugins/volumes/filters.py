@@ -42,7 +42,7 @@ from kubespread.scheduler.causes import (
 )
 from kubespread.scheduler.cluster.cluster import Cluster, Holdings, per_driver
 from kubespread.scheduler.cluster.columns import Counts, Mask, Positions, shallow
-from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
+from kubespread.scheduler.cluster.kinds import KindJudgment, KindNumber, PodKind
 from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.plugin import (
@@ -393,7 +393,7 @@ class VolumeRestrictionsState(Counted):
             for claim in self._exclusive.intersection(self._kinds[kind].claims):
                 self._users[claim] += by
 
-    def pretend(self, kind: int, node: int, by: int) -> None:
+    def pretend(self, kind: KindNumber, node: int, by: int) -> None:
         """A dry run compares the names of claims, and not their namespaces."""
         if self._watches_disks and self._holds_disk[kind]:
             self._busy[node] += by
