@@ -13,7 +13,6 @@ from typing import TypeVar
 
 import numpy as np
 from msgspec import Struct, field
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim, VolumeAttachment
@@ -368,13 +367,23 @@ class Holdings(Struct, frozen=True):
     more: tuple[tuple[PodKind, int], ...] = ()
     taken: Taken | None = None
     """What pods take up of all nodes by now, where that is not what they take up in the cluster."""
+    sums: tuple[int, Mapping[str, int], Mapping[str, int]] = (0, {}, {})
+    """How many ``more`` are, and what they ask for together: a dry run moves all pods of a node one by one."""
 
     def __len__(self) -> int:
         return len(self.cluster) if self.nodes is None else len(self.nodes)
 
     def plus(self, kind: PodKind, by: int) -> Holdings:
         """These nodes, each with ``by`` more pods of one kind."""
-        return replace(self, more=(*self.more, (kind, by))) if by else self
+        if not by:
+            return self
+        pods, *sums = self.sums
+        requested, non_zero_requested = (
+            {**summed, **{name: summed.get(name, 0) + by * amount for name, amount in asked.items()}}
+            for summed, asked in zip(sums, kind.requests, strict=True)
+        )
+        more = (*self.more, (kind, by))
+        return Holdings(self.cluster, self.nodes, more, self.taken, (pods + by, requested, non_zero_requested))
 
     def lacks(self, kind: KindNumber) -> bool:
         """Whether the only pod of a kind left."""
@@ -394,21 +403,19 @@ class Holdings(Struct, frozen=True):
 
     @property
     def pod_count(self) -> Counts:
-        return self.pick(self._taken.pod_count) + sum(by for _, by in self.more)
+        return self.pick(self._taken.pod_count) + self.sums[0]
 
     def allocatable(self, name: str) -> Counts:
         return self._of(self.cluster.nodes.allocatable, name)
 
     def requested(self, name: str) -> Counts:
-        more = sum(by * kind.requests[0].get(name, 0) for kind, by in self.more)
-        return self._of(self._taken.requested, name) + np.int64(wrapped(more))
+        return self._of(self._taken.requested, name) + np.int64(wrapped(self.sums[1].get(name, 0)))
 
     def non_zero_requested(self, name: str) -> Counts:
         """What scoring counts as used: defaults where cpu or memory is not requested, everything else as requested."""
         if name not in STAND_INS:
             return self.requested(name)
-        more = sum(by * kind.requests[1].get(name, 0) for kind, by in self.more)
-        return self._of(self._taken.non_zero_requested, name) + np.int64(wrapped(more))
+        return self._of(self._taken.non_zero_requested, name) + np.int64(wrapped(self.sums[2].get(name, 0)))
 
     def _of(self, amounts: Amounts, name: str) -> Counts:
         return self.pick(amounts[name]) if name in amounts else np.zeros(len(self), dtype=np.int64)

@@ -171,10 +171,12 @@ class _DryRuns:
         """Per node the pods of lower priority than the candidate, by position."""
         priority = priority_of(self._evaluation.pod)
         lower = np.array([kind.priority < priority for kind in self._cluster.kinds.all], dtype=np.bool_)
-        per_node: dict[int, list[int]] = {}
-        for index in np.flatnonzero(lower[self._cluster.running.kind]).tolist():
-            per_node.setdefault(int(self._cluster.running.node[index]), []).append(index)
-        return per_node
+        (pods,) = lower[self._cluster.running.kind].nonzero()
+        node = self._cluster.running.node[pods]
+        order = node.argsort(kind="stable")
+        nodes, starts = np.unique(node[order], return_index=True)
+        lists = (part.tolist() for part in np.split(pods[order], starts[1:]))
+        return dict(zip(nodes.tolist(), lists, strict=False))
 
     def _dry_run(self, node: int) -> PreemptionCandidate | None:
         """Remove every pod of lower priority, then put back those that can stay, the most important first."""

@@ -280,10 +280,9 @@ def device_totals(held: Holdings, resource: str, rules: Rules) -> tuple[Counts, 
     if device_class is None:
         return None
     offered = _OFFERED.once(held.cluster.results, device_class.metadata.name, lambda: _Offered(facts, device_class))
-    more = sum(by * kind.requests[0].get(resource, 0) for kind, by in held.more)
     ledger = ledger_of(held.cluster, rules)
     used = offered.in_use(ledger.in_use | ledger.shares.keys())
-    return held.pick(offered.capacity), held.pick(used) + np.int64(more)
+    return held.pick(offered.capacity), held.pick(used) + np.int64(held.sums[1].get(resource, 0))
 
 
 class _Offered:
