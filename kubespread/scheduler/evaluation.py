@@ -54,9 +54,9 @@ class PluginScore(Struct, frozen=True):
         return self.normalized * self.weight
 
 
-def evaluate(framework: Framework, cluster: Cluster, pod: Pod) -> Evaluation:
+def evaluate(framework: Framework, cluster: Cluster, pod: Pod, *, is_scored: bool = True) -> Evaluation:
     """Judge and score ``pod`` on every node of ``cluster``. Raises SchedulingError when a PreFilter fails."""
-    return evaluated(framework.prepare(cluster, pod))
+    return evaluated(framework.prepare(cluster, pod), is_scored=is_scored)
 
 
 def evaluated(prepared: Prepared, *, is_scored: bool = True) -> Evaluation:

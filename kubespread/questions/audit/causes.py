@@ -172,7 +172,7 @@ class Afresh(Struct, frozen=True):
     @property
     def open_nodes(self) -> Mask:
         """Those that neither taints, cordons nor node affinity keep its pods off, with room or without."""
-        return ~evaluate(self.plugins, self.cluster, self.template).barred_by(KEEPING_OFF)
+        return ~evaluate(self.plugins, self.cluster, self.template, is_scored=False).barred_by(KEEPING_OFF)
 
     def placed(self, otherwise: Otherwise) -> Placed:
         """The pods placed, each made of what it was made of."""

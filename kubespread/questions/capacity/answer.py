@@ -678,7 +678,7 @@ def _largest(plugins: Framework, cluster: Cluster, pod: Pod, names: Sequence[str
     columns = np.stack([free(cluster, name) for name in names], axis=1)
     for row in _front(columns[nodes & (columns > 0).all(axis=1)]):
         requests = dict(zip(names, row, strict=True))
-        feasible = evaluate(plugins, cluster, asking_for(pod, requests)).feasible
+        feasible = evaluate(plugins, cluster, asking_for(pod, requests), is_scored=False).feasible
         where = np.flatnonzero(feasible)
         if len(where):
             yield LargestPod(

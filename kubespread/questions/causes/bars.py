@@ -389,7 +389,7 @@ def fitting_without(evaluation: Evaluation, reasons: Sequence[BarringReason], re
     ]
     pod = replace(evaluation.pod, spec=replace(spec, topology_spread_constraints=constraints))
     try:
-        return evaluate(evaluation.prepared.framework, evaluation.cluster, pod).feasible
+        return evaluate(evaluation.prepared.framework, evaluation.cluster, pod, is_scored=False).feasible
     except SchedulingError:
         return np.zeros_like(reason.rejected)
 
@@ -470,7 +470,8 @@ def taints_policy_hints(evaluation: Evaluation, cluster: Cluster, pod: Pod, vers
         ]
         honoring = replace(pod, spec=replace(pod.spec, topology_spread_constraints=constraints))
         try:
-            return int(np.count_nonzero(evaluate(evaluation.prepared.framework, cluster, honoring).feasible))
+            judged = evaluate(evaluation.prepared.framework, cluster, honoring, is_scored=False)
+            return int(np.count_nonzero(judged.feasible))
         except SchedulingError:
             return 0
 

@@ -20,7 +20,6 @@ from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import Counted, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, SpreadState
 from kubespread.world.events.world import World
@@ -115,7 +114,8 @@ class Certain:
             prepared = plugins.prepare(world.cluster, controller.template)
         except SchedulingError:
             return None
-        if prepared.rejection is not None or evaluated(prepared).filter_error is not None:
+        evaluation = evaluated(prepared, is_scored=False)
+        if evaluation.rejection is not None or evaluation.filter_error is not None:
             return None
         hard: list[HardConstraint] = []
         for state in prepared.filter_states:
@@ -123,7 +123,7 @@ class Certain:
                 hard += state.hard
             elif isinstance(state, Counted) and state.filter() is not None:
                 return None
-        return _Mover(plugins, controller.template, Placing(prepared).feasible(), tuple(hard))
+        return _Mover(plugins, controller.template, evaluation.feasible, tuple(hard))
 
     def _counts_alone(self, node: int, pod: Pod, mover: _Mover) -> bool:
         """Whether no other pod of the node counts in the pod's hard constraints."""
@@ -159,7 +159,7 @@ class Certain:
             skew = skew_between(hard.counts[hard.is_domain], lacks_domains=hard.lacks_domains)
             if skew > hard.constraint.max_skew:
                 return 0
-        return int(np.count_nonzero(Placing(prepared).feasible()))
+        return int(np.count_nonzero(evaluated(prepared, is_scored=False).feasible))
 
     def _without(self, node: int) -> Cluster:
         """The cluster with one node cordoned; a node's pods are queried one after another."""
