@@ -15,7 +15,6 @@ import numpy as np
 from msgspec import Struct
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.quantity import parse, rounded
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
@@ -259,11 +258,6 @@ def _found(row: AuditedWorkload, finding: AuditFinding, commands: Commands) -> R
         command=commands.of_workload("audit", row.workload, "--why"),
         remedy=_ending(finding),
     )
-
-
-def short_kind(workload: WorkloadName) -> str:
-    row = POD_CREATORS.get(workload.kind)
-    return row.short if row is not None else workload.kind.lower()
 
 
 def _judged(row: AuditedWorkload, finding: AuditFinding) -> tuple[Area, Badness, str, int]:
