@@ -742,6 +742,11 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
             self.named, self.namespace, recursive=self.recursive, template_path=self.template_path, one_only=True
         )
 
+    def again(self, commands: Commands, question: str, *words: str) -> str:
+        chosen = [] if self.named is None else [f"--name {quote(self.named)}"]
+        changed = [f"--set {quote(setting)}" for setting in self.settings]
+        return super().again(commands, question, *chosen, *changed, *words)
+
 
 def workloads_in(
     snapshot: Snapshot, namespace: str | None, selector: str, names: Sequence[str], more: Sequence[Kind] = ()

@@ -130,7 +130,7 @@ def _not_counted(constraint: ConstraintReport) -> list[str]:
 
 
 def _counts(constraint: ConstraintReport) -> str:
-    """``3 domains with 1–3, min 1``: the counts without the names."""
+    """``3 domains with 1–3, min 1``: the counts without the names, of the domains that count."""
     counted = [domain for domain in constraint.domains if domain.eligible_nodes or not constraint.is_hard]
     if not constraint.domains:
         return f"no node has the label {constraint.topology_key}"
@@ -138,7 +138,7 @@ def _counts(constraint: ConstraintReport) -> str:
     least, most = min(matching, default=0), max(matching, default=0)
     return "".join(
         (
-            count_of(len(constraint.domains), "domain"),
+            count_of(len(counted), "domain"),
             f" with {least:,}" if least == most else f" with {least:,}–{most:,}",
             "" if constraint.global_minimum is None else f", {constraint.minimum_text}",
         )

@@ -338,3 +338,11 @@ def test_the_minimum_of_a_soft_constraint_is_that_of_the_nodes_that_fit() -> Non
     ).out
     assert "3 domains with 0–2, min 2 where it fits" in screen
     assert "12 domains with 0–1, min 0 " in screen
+
+
+def test_the_command_that_comes_next_is_about_the_same_pod_changed_alike() -> None:
+    pods, cluster = (str(FIXTURES / "topology-spread" / name) for name in ("pods.yaml", "cluster.yaml"))
+    asked = run(
+        "explain", pods, "--name", "web", "--set", "maxSkew=2", "-S", cluster, terminal=80, env={"NO_COLOR": "1"}
+    )
+    assert asked.out.splitlines()[-1] == f"next: kubespread simulate {pods} --name web --set maxSkew=2 -S {cluster}"
