@@ -34,9 +34,18 @@ def _as_json(schema: Callable[[], dict[str, Any]]) -> str:
     return json.dumps(schema(), indent=2) + "\n"
 
 
+def _decisions() -> str:
+    files = sorted((ROOT / "docs/adr").glob("0*.md"))
+    titles = (file.read_text().partition("\n")[0].removeprefix("# ") for file in files)
+    rows = (f"- [{title}]({file.name})\n" for title, file in zip(titles, files, strict=True))
+    return "# Decisions\n\nWhy it is built this way, one after another.\n\n" + "".join(rows)
+
+
 GENERATED: Mapping[str, Callable[[], str]] = {
     "kubespread/__init__.pyi": stubs.text,
-    "docs/reference.md": reference.page,
+    "docs/adr/README.md": _decisions,
+    "docs/reference/README.md": reference.contents,
+    **{f"docs/reference/{name}.md": partial(reference.page, name) for name in reference.COMMANDS},
     "docs/kubespread.1": manual.page,
     "docs/json.md": lambda: fields.filled((ROOT / "docs/json.md").read_text()),
     "docs/operators.md": operators.page,

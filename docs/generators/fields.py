@@ -87,11 +87,11 @@ def _told(name: str) -> str:
         return _table(details())
     if name == "every report":
         return _table(filter(_is_common, fields(SimulateReport)))
-    (report,) = (each for each in FILES.values() if each.__name__ == name)
+    ((file, report),) = ((file, each) for file, each in FILES.items() if each.__name__ == name)
     rows = list(fields(report))
     own = (field for field in rows if not _is_common(field))
     names = ", ".join(f"`{field.path[1:]}`" for field in rows if _is_common(field))
-    return f"{_table(own)}\n\nAs in [every report](#every-report): {names}."
+    return f"{_table(own)}\n\nAs in [every report](#every-report): {names}. [JSON Schema](schema/{file})."
 
 
 def _is_common(field: Field) -> bool:

@@ -133,8 +133,6 @@ class Page:
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height or 900, deviceScaleFactor=1, mobile=False
         )
-        if height is not None:
-            self.call("Emulation.setScrollbarsHidden", hidden=True)
         shot = self.call("Page.captureScreenshot", captureBeyondViewport=height is None)
         file.write_bytes(base64.b64decode(shot["data"]))
 
@@ -149,7 +147,14 @@ def opened_browser() -> Iterator[Page]:
     from_browser, from_child = os.pipe()
     script = 'exec 3<&"$0" 4>&"$1"; shift; exec "$@"'
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
+        options = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            "--hide-scrollbars",
+        ]
         process = subprocess.Popen(
             ["bash", "-c", script, str(to_child), str(from_child), path, *options,
              f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank"],

@@ -18,8 +18,8 @@ def test_every_picture_is_shown_and_small() -> None:
     sizes = {file.stem: file.stat().st_size for file in FOLDER.glob("*.png")}
     assert sizes.keys() == PICTURES.keys()
     assert [name for name, size in sizes.items() if size > MOST_BYTES] == []
-    assert {*SHOWN.values()} == PICTURES.keys() - {"scenario"}
-    assert "docs/pictures/scenario.png" in (ROOT / "README.md").read_text()
+    assert {*SHOWN.values()} == PICTURES.keys() - {"explain"}
+    assert "pictures/explain.png" in (ROOT / "docs/concepts.md").read_text()
 
 
 @pytest.mark.parametrize(("said", "name"), SHOWN.items())

@@ -23,7 +23,7 @@ from tests.scenario.test_reading import SCHEMA, scenario
 ROOT = Path(__file__).parents[2]
 CLUSTER = kubespread.load(ROOT / "fixtures" / "clusters" / "web-in-three-zones.yaml")
 V2 = str(ROOT / "fixtures" / "scenarios" / "web-v2.yaml")
-REFERENCE = " ".join((ROOT / "docs" / "reference.md").read_text().split())
+REFERENCE = (ROOT / "docs" / "reference" / "plan.md").read_text().replace("\\*", "*")
 WEB = Named("Deployment", "web")
 ELSEWHERE = Named("StatefulSet", "db")
 
@@ -116,7 +116,7 @@ def test_a_verb_has_words_for_all_there_is_to_it(verb: str) -> None:
     assert all(field.help for field in form.fields.values())
     if verb in EDITS:
         assert form.option.endswith(".")
-        assert f"--{verb} {form.metavar} {form.option}" in REFERENCE
+        assert f"- `--{verb} {form.metavar}`<br>{form.option}\n" in REFERENCE
 
 
 def test_every_step_is_in_the_cookbook() -> None:
