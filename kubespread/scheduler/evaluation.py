@@ -359,7 +359,7 @@ def as_they_come(equals: Sequence[_T], /) -> Sequence[_T]:
     return equals
 
 
-class PostFilterPlugin(Plugin):
+class PostFilterPlugin(Plugin, frozen=True):
     """A plugin that is asked once no node is left."""
 
     @abstractmethod

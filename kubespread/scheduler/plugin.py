@@ -12,7 +12,7 @@ Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, Plugin
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
@@ -386,7 +386,7 @@ class ZeroScores(Fixed):
         return np.zeros(self._nodes, dtype=np.int64)
 
 
-class Plugin(ABC):
+class Plugin(Struct, frozen=True):
     """A plugin as one profile configures it."""
 
     name: ClassVar[str]

@@ -32,8 +32,7 @@ from tests.scheduler.asking import ask, reasons, scores
 UNNAMED = Status(Code.UNSCHEDULABLE, ("node(s) had a short name",))
 
 
-@dataclass(frozen=True)
-class LongNames(Plugin):
+class LongNames(Plugin, frozen=True):
     """Wants nodes with names of some length, the longer the better."""
 
     name: ClassVar[str] = "LongNames"

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from msgspec import field
 from msgspec.structs import replace
 
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
@@ -81,11 +81,10 @@ class DefaultPreemptionArgs(Args):
             yield invalid(f"{path}.minCandidateNodesAbsolute", 0, f"{detail}Percentage")
 
 
-@dataclass(frozen=True)
-class DefaultPreemption(PostFilterPlugin):
+class DefaultPreemption(PostFilterPlugin, frozen=True):
     name: ClassVar[str] = "DefaultPreemption"
 
-    args: DefaultPreemptionArgs = DefaultPreemptionArgs()
+    args: DefaultPreemptionArgs = field(default_factory=DefaultPreemptionArgs)
     honors_empty_selectors: bool = False
     """Since 1.38 a budget with the selector ``{}`` protects all pods of its namespace, and any budget the pods without
     labels that its selector matches.

@@ -8,7 +8,7 @@ Source: pkg/scheduler/framework/plugins/interpodaffinity/scoring.go, PreScore, p
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import ClassVar, NamedTuple, Self
 
@@ -84,8 +84,7 @@ EXISTING_ANTI_AFFINITY = Status(Code.UNSCHEDULABLE, ("node(s) didn't satisfy exi
 _UNWANTED, _NEAR, _PREFERRED, _FIRST_AWAY = 0, 1, 2, 3
 
 
-@dataclass(frozen=True)
-class InterPodAffinity(Plugin):
+class InterPodAffinity(Plugin, frozen=True):
     name: ClassVar[str] = "InterPodAffinity"
 
     args: InterPodAffinityArgs = field(default_factory=InterPodAffinityArgs)

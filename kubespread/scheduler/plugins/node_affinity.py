@@ -58,8 +58,7 @@ ENFORCED_MISMATCH = Status(Code.UNRESOLVABLE, ("node(s) didn't match scheduler-e
 CONFLICT = Status(Code.UNRESOLVABLE, ("pod affinity terms conflict",))
 
 
-@dataclass(frozen=True)
-class NodeAffinity(Plugin):
+class NodeAffinity(Plugin, frozen=True):
     """``added`` is NodeAffinityArgs.addedAffinity of the profile."""
 
     name: ClassVar[str] = "NodeAffinity"

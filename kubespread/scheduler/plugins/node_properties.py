@@ -70,8 +70,7 @@ MIN_THRESHOLD = 23 * _MIB
 MAX_IMAGE_THRESHOLD = 1000 * _MIB
 
 
-@dataclass(frozen=True)
-class ImageLocality(Plugin):
+class ImageLocality(Plugin, frozen=True):
     name: ClassVar[str] = "ImageLocality"
 
     counts_init_containers: bool = True
@@ -146,7 +145,7 @@ KNOWN_FEATURES = (
 )
 
 
-class NodeDeclaredFeatures(Plugin):
+class NodeDeclaredFeatures(Plugin, frozen=True):
     name: ClassVar[str] = "NodeDeclaredFeatures"
 
     def signature(self, pod: Pod) -> Hashable:
@@ -214,8 +213,7 @@ NODE_DECLARED_FEATURES = Specification(
 NOT_FREE = Status(Code.UNSCHEDULABLE, ("node(s) didn't have free ports for the requested pod ports",))
 
 
-@dataclass(frozen=True)
-class NodePorts(Plugin):
+class NodePorts(Plugin, frozen=True):
     name: ClassVar[str] = "NodePorts"
 
     checks_sidecars: bool = True
@@ -271,8 +269,7 @@ NODE_PORTS = Specification(
 UNTOLERATED = Status(Code.UNRESOLVABLE, ("node(s) had untolerated taint(s)",))
 
 
-@dataclass(frozen=True)
-class TaintToleration(Plugin):
+class TaintToleration(Plugin, frozen=True):
     name: ClassVar[str] = "TaintToleration"
 
     naming: str = ""
@@ -362,7 +359,7 @@ UNSCHEDULABLE = Status(Code.UNRESOLVABLE, ("node(s) were unschedulable",))
 CORDON_TAINT = Taint(key=CORDON_TAINT_KEY, effect="NoSchedule")
 
 
-class NodeUnschedulable(Plugin):
+class NodeUnschedulable(Plugin, frozen=True):
     name: ClassVar[str] = "NodeUnschedulable"
 
     def signature(self, pod: Pod) -> Hashable:
@@ -395,7 +392,7 @@ NODE_UNSCHEDULABLE = Specification(
 OTHER_NODE = Status(Code.UNRESOLVABLE, ("node(s) didn't match the requested node name",))
 
 
-class NodeName(Plugin):
+class NodeName(Plugin, frozen=True):
     name: ClassVar[str] = "NodeName"
 
     def signature(self, pod: Pod) -> Hashable:

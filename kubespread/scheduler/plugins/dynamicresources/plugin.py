@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -399,8 +398,7 @@ class DynamicResourcesArgs(Args):
                 yield invalid(f"{path}.bindingTimeout", in_json(self.binding_timeout), "must be at least 1 second")
 
 
-@dataclass(frozen=True)
-class DynamicResources(PostFilterPlugin):
+class DynamicResources(PostFilterPlugin, frozen=True):
     name: ClassVar[str] = "DynamicResources"
 
     rules: Rules = Rules()

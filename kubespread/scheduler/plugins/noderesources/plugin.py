@@ -60,8 +60,7 @@ from kubespread.scheduler.plugins.noderesources.scoring import Scoring
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class NodeResourcesBalancedAllocation(Plugin):
+class NodeResourcesBalancedAllocation(Plugin, frozen=True):
     name: ClassVar[str] = "NodeResourcesBalancedAllocation"
 
     resources: tuple[scoring.WeightedResource, ...] = scoring.CPU_AND_MEMORY
@@ -179,8 +178,7 @@ BALANCED_ALLOCATION = Specification(
 TOO_MANY_PODS = "Too many pods"
 
 
-@dataclass(frozen=True)
-class NodeResourcesFit(Plugin):
+class NodeResourcesFit(Plugin, frozen=True):
     name: ClassVar[str] = "NodeResourcesFit"
 
     scoring: Scoring = Scoring()

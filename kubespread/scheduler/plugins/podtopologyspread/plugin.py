@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -307,8 +306,7 @@ def judge(constraints: Sequence[HardConstraint], rules: SpreadRules, nodes: Posi
     return Verdicts(first, table)
 
 
-@dataclass(frozen=True)
-class PodTopologySpread(Plugin):
+class PodTopologySpread(Plugin, frozen=True):
     name: ClassVar[str] = "PodTopologySpread"
 
     defaults: DefaultConstraints = SYSTEM_DEFAULTS

@@ -141,8 +141,7 @@ _SCORING = "StorageCapacityScoring"
 _REASONS = (NODE_CONFLICT, BIND_CONFLICT, NOT_ENOUGH_SPACE, VOLUME_MISSING)
 
 
-@dataclass(frozen=True)
-class VolumeBinding(matching.VolumePlugin):
+class VolumeBinding(matching.VolumePlugin, frozen=True):
     name: ClassVar[str] = "VolumeBinding"
 
     shape: tuple[scoring.ShapePoint, ...] = ()

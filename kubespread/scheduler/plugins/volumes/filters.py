@@ -69,7 +69,7 @@ class _RejectedError(Exception):
     pass
 
 
-class VolumeZone(VolumePlugin):
+class VolumeZone(VolumePlugin, frozen=True):
     name: ClassVar[str] = "VolumeZone"
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
@@ -179,8 +179,7 @@ VOLUME_ZONE = Specification(name=VolumeZone.name, points=JUDGES, make=lambda set
 EXCEEDED = Status(Code.UNSCHEDULABLE, ("node(s) exceed max volume count",))
 
 
-@dataclass(frozen=True)
-class NodeVolumeLimits(VolumePlugin):
+class NodeVolumeLimits(VolumePlugin, frozen=True):
     name: ClassVar[str] = "NodeVolumeLimits"
 
     requires_drivers: bool = False
@@ -343,7 +342,7 @@ IN_USE = Status(
 )
 
 
-class VolumeRestrictions(VolumePlugin):
+class VolumeRestrictions(VolumePlugin, frozen=True):
     name: ClassVar[str] = "VolumeRestrictions"
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:

@@ -49,7 +49,7 @@ from kubespread.scheduler.plugin import Plugin
 from kubespread.wording import Decisive
 
 
-class VolumePlugin(Plugin):
+class VolumePlugin(Plugin, frozen=True):
     """A plugin that judges a pod with volumes by its claims, and no other."""
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
