@@ -114,10 +114,12 @@ class Workers:
         # On two cores, which save half. Below four times what starting takes, waiting is hardly shorter.
         if left * pace < 4 * starting or (os.cpu_count() or 1) == 1:
             return 1
+        if (most := min(left, _as_many_as_memory_holds())) == 1:
+            return 1
         from joblib import cpu_count
 
         cores: int = cpu_count()
-        return min(cores, left, _as_many_as_memory_holds())
+        return min(cores, most)
 
     def _handed_out(
         self,
@@ -150,13 +152,14 @@ class Workers:
             except BrokenProcessPool:
                 lost += 1
                 self.on_lost(DIED)
-            except (OSError, UnboundLocalError) as error:
+            except (OSError, UnboundLocalError, ImportError) as error:
                 # Too few file handles. Where loky meets that while it starts a process, it fails anew in its cleanup.
-                fault = error if isinstance(error, OSError) else error.__context__
-                if not isinstance(fault, OSError):
+                # A browser has no processes, and not all that starts them.
+                fault = error.__context__ if isinstance(error, UnboundLocalError) else error
+                if not isinstance(fault, OSError | ImportError):
                     raise
                 lost = _MOST_LOST
-                self.on_lost(f"no workers: {fault.strerror or fault}; the rest is done without any")
+                self.on_lost(f"no workers: {getattr(fault, 'strerror', '') or fault}; the rest is done without any")
         yield from _in_turn(work, items[done:], until)
 
 
@@ -315,6 +318,10 @@ def _deaf_to_interrupts() -> Iterator[None]:
     """What is started here never hears of signals that are sent to all, as Ctrl-C is by a terminal: this process ends
     it instead.
     """
+    if not hasattr(signal, "pthread_sigmask"):
+        # On Windows none can be held back.
+        yield
+        return
     from multiprocessing import resource_tracker
 
     from joblib.externals.loky.backend import resource_tracker as of_loky
@@ -378,9 +385,14 @@ def _no_garbage() -> Iterator[None]:
 
 
 def _as_many_as_memory_holds() -> int:
-    """Processes as large as this one in half of the machine's memory."""
-    import resource
+    """Processes as large as this one in half of the machine's memory; one where that is not told."""
     import sys
+
+    try:
+        import resource
+    except ModuleNotFoundError:
+        # On Windows, and in a browser.
+        return 1
 
     largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2 // largest

@@ -271,7 +271,7 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     def in_view_of(self, findings: Iterable[SnapshotFinding]) -> Self:
         """The answer with those of a snapshot's ``findings`` that it rests on."""
         own = tuple(finding for finding in findings if self.rests_on(finding))
-        return msgspec.structs.replace(self, snapshot_findings=own) if own else self
+        return self.revised(snapshot_findings=own) if own else self
 
     def rests_on(self, finding: SnapshotFinding) -> bool:
         """Whether what is in doubt is part of what the answer is made of."""
@@ -317,6 +317,14 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     def requiring(self, unmet: Iterable[str]) -> Self:
         """The answer with what was required of it and is not so."""
         return self.framed(unmet=tuple(unmet))
+
+    def revised(self, **fields: Any) -> Self:
+        """The answer with other values of ``fields``, judged again.
+
+        msgspec's own `replace` calls __post_init__ from 0.21 on only.
+        """
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        return type(self)(**values | fields)
 
     def framed(self, **frame: Any) -> Self:
         """The answer with fields on which neither its verdict nor its sentences depend: it is not judged again."""

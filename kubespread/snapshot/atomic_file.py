@@ -15,6 +15,8 @@ from kubespread.manifest.text import PATIENCE, within
 # Not every system has files without a name, and not every file system of those that do.
 _UNNAMED = getattr(os, "O_TMPFILE", 0)
 _OWNER_ONLY = 0o600
+_AS_BYTES = getattr(os, "O_BINARY", 0)
+"""Windows translates ends of lines in what is opened without."""
 _NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 
@@ -46,7 +48,8 @@ def replacing(path: Path, mode: int | None = None, *, is_lasting: bool = True) -
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
             yield file
             file.flush()
-            os.fchmod(descriptor, _mode(target) if mode is None else mode)
+            if hasattr(os, "fchmod"):
+                os.fchmod(descriptor, _mode(target) if mode is None else mode)
             if is_lasting:
                 os.fsync(descriptor)
             give_name()
@@ -65,7 +68,7 @@ def _opened(partial: Path) -> tuple[int, Callable[[], None]]:
     except OSError as error:
         if error.errno not in _NO_UNNAMED or not partial.parent.is_dir():
             raise
-        return os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY), lambda: None
+        return os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _AS_BYTES, _OWNER_ONLY), lambda: None
     # With a directory to start from, os.link follows the link that leads to the open file.
     return (
         descriptor,

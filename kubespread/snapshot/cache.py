@@ -16,6 +16,8 @@ T = TypeVar("T")
 _FOLDER_MODE, _FILE_MODE = 0o700, 0o600
 _OF_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _MAX_BYTES = 64 * 2**20
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Without O_NONBLOCK a pipe would be waited for before it can be seen to be one; Windows reads bytes with O_BINARY."""
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
@@ -43,8 +45,7 @@ def recalled_bytes(file: Path, limit: int) -> bytes | None:
     would block, a file that others own or may write to, or one of more than ``limit`` bytes.
     """
     try:
-        # Without O_NONBLOCK a pipe would be waited for before it can be seen to be one.
-        with open(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as opened:  # noqa: PTH123 - a descriptor
+        with open(os.open(file, _FLAGS), "rb") as opened:  # noqa: PTH123 - a descriptor
             state = os.fstat(opened.fileno())
             is_own = not hasattr(os, "geteuid") or (state.st_uid == os.geteuid() and not state.st_mode & _OF_OTHERS)
             if not stat.S_ISREG(state.st_mode) or not is_own or state.st_size > limit:

@@ -7,7 +7,6 @@ from functools import cache
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 import kubespread
 from kubespread import Scorecard, Snapshot
@@ -55,8 +54,7 @@ def _by_hand(page: str) -> str | None:
     levels=st.lists(st.sampled_from(LEVELS), max_size=5),
 )
 def test_the_grade_follows_from_the_numbers_on_the_page(scores: list[int | None], levels: list[Badness]) -> None:
-    report = replace(
-        _report(),
+    report = _report().revised(
         areas=tuple(_area(place, score) for place, score in enumerate(scores)),
         lines=tuple(_line(place, level) for place, level in enumerate(levels)),
         answer=(),

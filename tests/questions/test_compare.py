@@ -8,7 +8,6 @@ import threading
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import pytest
 
 import kubespread
@@ -178,7 +177,7 @@ def test_constraints_are_the_same_by_their_key_and_then_by_what_they_do() -> Non
 
 def test_a_cycle_that_fails_before_any_node_is_judged_differs_in_its_message_alone() -> None:
     explained = kubespread.explain(EMPTY, WEB)
-    failed = msgspec.structs.replace(explained, nodes=(), constraints=(), schedulable=False, message="PreFilter failed")
+    failed = explained.revised(nodes=(), constraints=(), schedulable=False, message="PreFilter failed")
     report = compared(Answered(Asked(), explained, None), Answered(Asked(), failed, None))
     assert differences(report) == Differences(unchanged=0, skews=((0, None),))
     assert (report.same, report.before.message, report.after.message) == (False, None, "PreFilter failed")

@@ -75,7 +75,7 @@ def restricted(full: Any, part: Any) -> Any:
             rows = tuple(row for row in full.workloads if row.workload not in left)
             kept |= {"workloads": rows, "before": part.before, "after": part.after}
             kept |= {"same": False, "unchanged": part.unfinished.finished - len(rows), "refused": part.refused}
-    return msgspec.structs.replace(full, **kept)
+    return full.revised(**kept)
 
 
 def asked_by(line: ReportLine) -> set[str]:
@@ -98,8 +98,8 @@ def as_alone(full: RemovableReport, part: RemovableReport) -> RemovableReport:
         return msgspec.structs.replace(row, place=said[row.node].place, held=held)
 
     rows = {row.node: merged(row) for row in full.rows if row.node in said}
-    return msgspec.structs.replace(
-        full, rows=tuple(rows[row.node] for row in part.rows), together=part.together, holders=part.holders,
+    return full.revised(
+        rows=tuple(rows[row.node] for row in part.rows), together=part.together, holders=part.holders,
         unfinished=part.unfinished, gaps=part.gaps, notes=part.notes,
     )  # fmt: skip
 
@@ -109,8 +109,8 @@ def before_the_rest_was_tried(full: kubespread.UpgradeReport, part: kubespread.U
     assert part.unfinished is not None
     assert part.remedies == full.remedies[: len(part.remedies)]
     assert part.unfinished.finished <= part.remedies_tried <= full.remedies_tried
-    return msgspec.structs.replace(
-        full, remedies=part.remedies, remedies_lose=part.remedies_lose, remedies_tried=part.remedies_tried,
+    return full.revised(
+        remedies=part.remedies, remedies_lose=part.remedies_lose, remedies_tried=part.remedies_tried,
         remedies_untried=part.remedies_untried, unfinished=part.unfinished, gaps=part.gaps, notes=part.notes,
     )  # fmt: skip
 
@@ -147,7 +147,7 @@ def check_in_time(question: str, objects: list[Data], ticks: int, modules: Any) 
         return
     if isinstance(part, kubespread.PlayReport):
         fewer = ask(snapshot, deals=part.unfinished.finished)
-        assert part == msgspec.structs.replace(fewer, unfinished=part.unfinished, question=part.question)
+        assert part == fewer.revised(unfinished=part.unfinished, question=part.question)
     elif isinstance(part, kubespread.PlanReport):
         assert isinstance(full, kubespread.PlanReport)
         # Workloads are compared once both sides are audited, and not before.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -663,3 +664,28 @@ def test_what_is_not_evaluated_is_named(case: str) -> None:
     objects, expected = UNMODELLED[case]
     report = ask([node("n1"), *objects], using(claims=("c",)))
     assert (list(report.not_modelled), report.schedulable) == (expected, True)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (
+            "^gpu-[0-9]$",
+            "is matched by Python's patterns, since google-re2 is not installed; one that RE2 may read otherwise is taken "
+            "to select every device",
+        ),
+        (
+            "^(gpu-)+[[:digit:]]$",
+            "uses the pattern ^(gpu-)+[[:digit:]]$, which takes the package google-re2; it is taken to select every device",
+        ),
+    ],
+)
+def test_without_re2_it_is_said_what_matches(wanted: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "re2", None)
+    selector = f"'gpu-1'.matches('{wanted}')"
+    objects = claims(resource_claim("c", device_request("r", "gpu", selector)), resource_slice("n1", 1, "n1"))
+    report = ask([node("n1"), *objects], using(claims=("c",)))
+    assert (list(report.not_modelled), report.schedulable) == (
+        [f"DynamicResources: the selector {selector} {said}"],
+        True,
+    )

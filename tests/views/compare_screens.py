@@ -139,7 +139,7 @@ def from_elsewhere(report: R) -> R:
         "before": msgspec.structs.replace(report.before, cluster=asked),
         "after": msgspec.structs.replace(report.after, cluster=asked),
     }
-    return msgspec.structs.replace(report, **sides)
+    return report.revised(**sides)
 
 
 def main() -> None:

@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import msgspec
-
 import kubespread
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.reports.parts import ClusterReference
@@ -129,8 +127,7 @@ def answered(
     )
     asked = ClusterReference(snapshot="prod.json.gz", time="2026-11-21T19:00:00Z", age_seconds=7200)
     return tuple(
-        msgspec.structs.replace(report, cluster=asked, conclusion=report.conclusion and "what bars the next one")
-        for report in reports
+        report.revised(cluster=asked, conclusion=report.conclusion and "what bars the next one") for report in reports
     )
 
 

@@ -84,7 +84,7 @@ def of_many() -> AuditReport:
         for row in report.workloads
         for team in range(100)
     ]
-    return replace(report, workloads=tuple(rows))
+    return report.revised(workloads=tuple(rows))
 
 
 def screens() -> list[Screen]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -131,7 +130,7 @@ def test_junit_is_valid(told: CheckReport) -> None:
 
 @pytest.mark.parametrize(("bar", "failures"), [(Severity.ERROR, 1), (Severity.WARNING, 2), (Severity.INFO, 3)])
 def test_junit_has_failures_only_where_the_exit_code_says_no(bar: Severity, failures: int) -> None:
-    told = msgspec.structs.replace(report(*map(finding, Severity)), fail_on=bar)
+    told = report(*map(finding, Severity)).revised(fail_on=bar)
     root = ElementTree.fromstring(junit(told, LOOK))
     assert [element.attrib["failures"] for element in (root, *root)] == [str(failures)] * 2
     kinds = [failure.attrib["type"] for failure in root.iter("failure")]

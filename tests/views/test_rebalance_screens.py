@@ -51,7 +51,7 @@ def planned(nodes: int, cloud: str) -> RebalanceReport:
     if report.descheduler is None:
         return report
     # Wherever the policy happens to be.
-    return replace(report, descheduler=replace(report.descheduler, policy="spread.yaml"))
+    return report.revised(descheduler=replace(report.descheduler, policy="spread.yaml"))
 
 
 def screens() -> list[Screen]:

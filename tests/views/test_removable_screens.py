@@ -57,7 +57,7 @@ def screens() -> list[Screen]:
 
 def test_of_many_nodes_the_answer_stands_last_and_alone() -> None:
     report = removed(200, "aws")
-    cut = structs.replace(report, together=structs.replace(report.together, untried=1200))
+    cut = report.revised(together=structs.replace(report.together, untried=1200))
     answer, order, untried, *_ = cut.answer
     assert order.startswith("to take them together: cordon these ")
     assert untried == "together with these, 1,200 others that can go alone were not tried"

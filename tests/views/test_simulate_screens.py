@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 from rich.cells import cell_len
 
@@ -35,17 +34,17 @@ def test_another_order_is_told_by_the_nodes_that_hold_most_of_it() -> None:
     """A line of a thousand names helps nobody; -o json has them all."""
     nodes = ("n3", "n1", "n1", "n2", "n4", "n5")
     found = LookAhead(nodes=nodes, steps=6, exhausted=False, blocking=())
-    report = msgspec.structs.replace(answered(5, "short", 1, 15)[0], look_ahead=found)
+    report = answered(5, "short", 1, 15)[0].revised(look_ahead=found)
     assert list(alternatives(report)) == ["all 6 would fit in another order: n1 2, n3 1, n2 1 and 2 more nodes"]
 
 
 def test_counts_of_thousands_are_written_alike() -> None:
-    report = msgspec.structs.replace(answered(5, "short", 1, 15)[0], replicas=None, present=1200, placed=79951)
+    report = answered(5, "short", 1, 15)[0].revised(replicas=None, present=1200, placed=79951)
     assert report.answer[0] == "79,951 fit, 1,200 already running"
 
 
 def test_nothing_to_place_is_said_in_the_same_words_on_the_screen_and_beside_it() -> None:
-    report = msgspec.structs.replace(answered(5, "short", 1, 15)[0], replicas=9, present=9, placed=0)
+    report = answered(5, "short", 1, 15)[0].revised(replicas=9, present=9, placed=0)
     said = "9 of 9 replicas already running, nothing to place"
     assert report.answer[0] == said
     assert said in terminal.table([report], Look(width=120)).splitlines()[0]

@@ -97,7 +97,7 @@ def test_a_manifest_of_the_question_gets_it_too() -> None:
             ask(cluster.edited("spread zone:1"), MANIFEST),
             ask(cluster.edited("spread deploy/web=zone:1"), by_hand),
         )
-        one, other = (msgspec.structs.replace(each, cluster=None, notes=()) for each in (one, other))
+        one, other = (each.revised(cluster=None, notes=()) for each in (one, other))
         assert one == other
 
 

@@ -479,12 +479,12 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
         advised = with_patches(*advice(stuck, FAMILIES, judged.goal), resolved, question.settings, question.named)
     if judged.spread is not None:
         gathered = _gathered(judged.spread, report.replicas or 0, resolved, question.settings, question.named)
-        report = msgspec.structs.replace(report, gathered=gathered)
+        report = report.revised(gathered=gathered)
     # After the search: what each part assumes of the cluster is a gap, in this order.
     unknown = judged.not_modelled()
     if stuck is not None:
         states, feasible = stuck.evaluation.states, stuck.evaluation.feasible
         constraints, conclusion = tuple(constraint_reports(states, feasible)), bars(stuck.evaluation)
-        report = msgspec.structs.replace(report, constraints=constraints, conclusion=conclusion, advice=advised)
+        report = report.revised(constraints=constraints, conclusion=conclusion, advice=advised)
         unknown = (*unknown, *Advise.never_modelled)
-    return msgspec.structs.replace(report, cluster=scene.source, not_modelled=unknown, gaps=resolved.gaps_of(candidate))
+    return report.revised(cluster=scene.source, not_modelled=unknown, gaps=resolved.gaps_of(candidate))

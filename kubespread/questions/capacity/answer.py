@@ -407,8 +407,7 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     lacking = (*resolved.lacking, *cluster.assumed) if pod is None else resolved.gaps_of(candidate)
     if prices is not None:
         lacking = (*lacking, *price_gaps(nodes, prices))
-    return replace(
-        report,
+    return report.revised(
         cluster=scene.source,
         owners=tuple(_owners(cluster, report, prices, by)) if by_owner and by else (),
         quota=None if pod is None or not scene.scheduler.admission else _quota(candidate.pod, resolved.snapshot),

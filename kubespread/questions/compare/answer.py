@@ -105,9 +105,9 @@ class _Answering:
             now, side.pod, side.scheduler, question.choosing, settings=side.set, preempts=question.preemption
         )
         report = explained(resolved, cluster_reference(side.snapshot))
-        report = msgspec.structs.replace(report, notes=tuple(dict.fromkeys((*notes, *report.notes))))
+        report = report.revised(notes=tuple(dict.fromkeys((*notes, *report.notes))))
         if not self._is_scored:
-            return msgspec.structs.replace(report, not_modelled=(*report.not_modelled, _NOT_PLACED)), None
+            return report.revised(not_modelled=(*report.not_modelled, _NOT_PLACED)), None
         simulated = Simulate(
             pods=tuple(given_pods(side.pod)), replicas=question.replicas, from_scratch=question.from_scratch, deals=1,
             settings=tuple(side.set), preemption=question.preemption, named=question.named,

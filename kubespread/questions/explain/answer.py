@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from kubespread.candidate.replicas import waiting_pods
 from kubespread.controllers.adoption import pods_of
@@ -84,7 +83,7 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
     )
     if question.why_here:
         node = _own_node(resolved)
-        report = replace(report, here=WhyHere.of(node, report.nodes) if report.nodes else None)
+        report = report.revised(here=WhyHere.of(node, report.nodes) if report.nodes else None)
     return report.only(question.nodes) if question.nodes else report
 
 

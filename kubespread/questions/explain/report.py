@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import msgspec
-
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
@@ -55,7 +53,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
 
     def sorted_by(self, key: str) -> ExplainReport:
         """The report with its nodes ordered by ``score`` (best first), ``name`` or ``skew`` (smallest first)."""
-        return msgspec.structs.replace(self, nodes=tuple(sorted(self.nodes, key=NODE_ORDERS[key])))
+        return self.revised(nodes=tuple(sorted(self.nodes, key=NODE_ORDERS[key])))
 
     def only(self, names: Iterable[str]) -> ExplainReport:
         """The report about some of its nodes. Raises UsageError for a node that is not there."""
@@ -63,7 +61,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
         existing = {node.name for node in self.nodes}
         if missing := [name for name in chosen if name not in existing]:
             raise UsageError(*(f"nodes {quote(name)} not found{alternatives(name, existing)}" for name in missing))
-        return msgspec.structs.replace(self, nodes=tuple(node for node in self.nodes if node.name in chosen))
+        return self.revised(nodes=tuple(node for node in self.nodes if node.name in chosen))
 
     @property
     def marks(self) -> tuple[str, str] | None:

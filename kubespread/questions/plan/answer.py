@@ -64,7 +64,7 @@ def shown(question: Plan, scene: Scene) -> tuple[Snapshot, PlayReport]:
     """What is done step by step, and the cluster before."""
     trial = _in_order(question, scene)
     other = [] if trial.refused is None else [in_another_order(trial.report, trial.refused)]
-    report = replace(trial.report, notes=(*other, *trial.report.notes))
+    report = trial.report.revised(notes=(*other, *trial.report.notes))
     return dataclasses.replace(scene.snapshot, edits=()), trial.question.signed(report)
 
 
@@ -97,7 +97,7 @@ def _in_order(question: Plan, scene: Scene) -> _Played:
                 break
             with scene.in_time():
                 if _tried(question, changed).report.verdict == "yes":
-                    return replace(trial, report=replace(trial.report, remedy=change.what))
+                    return replace(trial, report=trial.report.revised(remedy=change.what))
         except KubespreadError:
             # A budget that a manifest brings is not there yet.
             continue

@@ -89,8 +89,7 @@ def played(question: Play, scene: Scene) -> PlayReport:
         # Which other machines do not have.
         scene = replace(scene, workers=ALONE)
     others = list(scene.tasks(playing, range(1, count), known=_known, took=took))
-    report = replace(
-        report.dealt(others) if others else report,
+    report = (report.dealt(others) if others else report).revised(
         cluster=scene.source,
         gaps=scene.gaps(scene.world.assumed),
         notes=(*scene.notes, *report.notes),

@@ -245,8 +245,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
         """This answer, combined with its other deals."""
         played = [self, *others]
         steps = zip(self.steps, *(other.steps for other in others), strict=True)
-        return msgspec.structs.replace(
-            self,
+        return self.revised(
             steps=tuple(own.dealt(same) for own, *same in steps),
             deals=len(played),
             stuck_deals=sum(deal.verdict == "no" for deal in played),

@@ -126,7 +126,7 @@ def with_autoscaling(
             account = structs.replace(account, cost=total_cost(nodes, prices))
             world.assume(price_gaps(nodes, prices))
         reports = [
-            structs.replace(simulation.report, autoscaling=account)
+            simulation.report.revised(autoscaling=account)
             if simulation.lacking or simulation.report.preempted
             else simulation.report
             for simulation in simulated
@@ -185,8 +185,7 @@ def _placed(question: Simulate, scene: Scene, *, is_scaled: bool) -> tuple[Simul
     if is_scaled:
         reports = with_autoscaling(question, posed, reports, scheduler)
     return tuple(
-        msgspec.structs.replace(
-            report,
+        report.revised(
             cluster=scene.source,
             gaps=tuple(dict.fromkeys((*resolved.gaps_of(candidate), *pod_group_gaps(resolved), *report.gaps))),
             not_modelled=(*report.not_modelled, *_chance(report, resolved.version)),
@@ -217,7 +216,7 @@ def _limited(report: SimulateReport, quota: int | None, question: Simulate, scen
         unlimited = Queue.posing(alone, scene, on_refused=lambda _: None, counts_quotas=False)
         (free,) = unlimited.reports(lambda ways: map(unlimited, ways))
         nodes = free.placed
-    return msgspec.structs.replace(report, limits=Limits(nodes=nodes, quota=quota))
+    return report.revised(limits=Limits(nodes=nodes, quota=quota))
 
 
 def _with_pods(question: Simulate, pods: Iterable[PodGiven]) -> Simulate:

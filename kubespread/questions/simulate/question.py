@@ -69,7 +69,7 @@ class Requirements(Struct, frozen=True):
     def judged(self, report: SimulateReport) -> SimulateReport:
         """The report with its requirements, and those not met."""
         enough = report.replicas if self.placed == "all" else self.placed
-        return replace(report, required_placed=enough, unmet=tuple(self._failures(report)))
+        return report.revised(required_placed=enough, unmet=tuple(self._failures(report)))
 
     def _failures(self, report: SimulateReport) -> Iterator[str]:
         """The requirements not met."""

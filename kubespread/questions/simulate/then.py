@@ -88,7 +88,7 @@ def played(question: Simulate, scene: Scene) -> PlayReport:
         (first, *(parse_then(text, workload) for text in question.then)), preemption=question.preemption
     )
     play = Play(scenario=scenario, namespace=default, deals=question.deals, fail_on=question.fail_on)
-    return replace(play.answered(replace(scene, question=play)), workload=name)
+    return play.answered(replace(scene, question=play)).revised(workload=name)
 
 
 def _name_of(

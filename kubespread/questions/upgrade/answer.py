@@ -75,14 +75,13 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
         whose.check_any(through.baseline.world, scene.now)
     tight, report = _tight(question, through), _played(question, trial, through.autoscale)
     stopping = [blocked.pod for blocked in trial.difference.blocked]
-    report = replace(report, tight_budgets=tight, holders=holders(_held(question, through, stopping, world)))
+    report = report.revised(tight_budgets=tight, holders=holders(_held(question, through, stopping, world)))
     if through.autoscale is None and (scaled := grown(through.growth, world)) is not None:
-        report = replace(report, scaled=(scaled.report,), not_modelled=with_growth(report.not_modelled))
+        report = report.revised(scaled=(scaled.report,), not_modelled=with_growth(report.not_modelled))
     if question.remedies and report.verdict != "yes":
         report = _with_remedies(report, through, stopping, scene, took)
     prices = None if question.prices is None else read_prices(question.prices)
-    return replace(
-        report,
+    return report.revised(
         cost=None if prices is None else _cost(report, scene.now.nodes, world.living.nodes.objects, prices),
         **whose.as_reported(through.baseline.world),
         cluster=scene.source,
@@ -191,8 +190,7 @@ def _with_remedies(
         )
     )
     lost = {tried.helps: tried.lost for tried in done if tried.helps}
-    return replace(
-        report,
+    return report.revised(
         remedies=tuple(lost),
         remedies_lose={option: pods for option, pods in lost.items() if pods},
         remedies_tried=sum(tried.played for tried in done),

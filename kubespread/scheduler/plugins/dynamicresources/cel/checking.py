@@ -20,6 +20,7 @@ from kubespread.scheduler.plugins.dynamicresources.cel import (
 )
 from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Function
 from kubespread.scheduler.plugins.dynamicresources.cel.lexing import Faults
+from kubespread.scheduler.plugins.dynamicresources.cel.patterns import pattern
 from kubespread.scheduler.plugins.dynamicresources.cel.standard import duration_of, timestamp_of
 from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
     Call,
@@ -32,7 +33,7 @@ from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
     Node,
     Select,
 )
-from kubespread.scheduler.plugins.dynamicresources.cel.texts import format_fault, pattern
+from kubespread.scheduler.plugins.dynamicresources.cel.texts import format_fault
 from kubespread.scheduler.plugins.dynamicresources.cel.types import (
     ANY,
     BOOL,

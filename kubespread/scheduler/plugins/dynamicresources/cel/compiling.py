@@ -84,6 +84,15 @@ def most_cost(expression: str) -> int:
         return Estimator().cost(_checked(expression))
 
 
+@lru_cache(maxsize=1024)
+def has_patterns(expression: str) -> bool:
+    """Whether a text is matched in it. Raises CompileError and UnsupportedExpressionError."""
+    planner = Planner()
+    with _deeply():
+        planner.plan(_checked(expression))
+    return planner.has_patterns
+
+
 def _checked(expression: str) -> Node:
     """The expression with its types."""
     faults = Faults(expression)

@@ -19,6 +19,7 @@ from kubespread.kube.quantity import Quantity
 from kubespread.scheduler.plugins.dynamicresources.cel.checking import FUNCTIONS
 from kubespread.scheduler.plugins.dynamicresources.cel.costs import COST_EXCEEDED, COST_LIMIT, LIST, MAP, ONE
 from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Function, Overload
+from kubespread.scheduler.plugins.dynamicresources.cel.patterns import pattern
 from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
     Call,
     Fold,
@@ -29,7 +30,6 @@ from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
     Node,
     Select,
 )
-from kubespread.scheduler.plugins.dynamicresources.cel.texts import pattern
 from kubespread.scheduler.plugins.dynamicresources.cel.types import DYN, CompileError, Type
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     NO_OVERLOAD,
@@ -120,6 +120,7 @@ class Planner:
         self._places: dict[str, list[tuple[int, Evaluate | None]]] = {"device": [(0, None)]}
         """Of each variable, those that it has inside of loops last; with what it starts as."""
         self.count = 1
+        self.has_patterns = False
         """Of all variables."""
         self._planned: dict[int, _Plan] = {}
 
@@ -207,6 +208,7 @@ class Planner:
             members = operands[1].constant
             if members is not None and all(type(item) in _HASHABLE for item in members[0]):
                 return _membership(operands[0].evaluate, members[0])
+        self.has_patterns |= node.function in _SEARCHES
         wanted = operands[1].constant if node.function in _SEARCHES else None
         has_pattern = wanted is not None and isinstance(wanted[0], str)
         evaluated = [operand.evaluate for operand in operands]

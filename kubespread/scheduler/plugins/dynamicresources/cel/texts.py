@@ -3,7 +3,6 @@
 Source: vendor/github.com/google/cel-go/ext/strings.go, Strings
 Source: vendor/github.com/google/cel-go/ext/formatting.go
 Source: vendor/github.com/google/cel-go/common/types/string.go
-Source: staging/src/k8s.io/apiserver/pkg/cel/library/regex.go
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any
 
 from kubespread.scheduler.plugins.dynamicresources.cel import costs
 from kubespread.scheduler.plugins.dynamicresources.cel.costs import traversal
 from kubespread.scheduler.plugins.dynamicresources.cel.declaring import declared
+from kubespread.scheduler.plugins.dynamicresources.cel.patterns import pattern
 from kubespread.scheduler.plugins.dynamicresources.cel.standard import string
 from kubespread.scheduler.plugins.dynamicresources.cel.types import Type
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
@@ -35,32 +34,6 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
 
 _LONGEST = 10 * MAX_WEIGHT
 """Of a text that a function makes."""
-_RE2_SAYS = {
-    "missing )": "missing closing )",
-    "missing ]": "missing closing ]",
-    "unexpected )": "unexpected )",
-    "no argument for repetition operator": "missing argument to repetition operator",
-    "bad repetition operator": "invalid nested repetition operator",
-    "invalid repetition size": "invalid repeat count",
-    "invalid perl operator": "invalid or unsupported Perl syntax",
-    "invalid named capture group": "invalid named capture",
-}
-
-
-@lru_cache(maxsize=1024)
-def pattern(text: str) -> Any:
-    """CEL's patterns are RE2's: any takes time proportional to the text. Raises EvaluationError with Go's words."""
-    # Few clusters have a selector with a pattern.
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(text, options)
-    except re2.error as error:
-        said = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error.args[0])
-        what, _, where = said.rpartition(": ")
-        raise EvaluationError(f"error parsing regexp: {_RE2_SAYS.get(what, what)}: `{where}`") from error
 
 
 def _matches(text: Value, wanted: Value) -> bool:

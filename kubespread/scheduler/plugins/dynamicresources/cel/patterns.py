@@ -1,0 +1,75 @@
+"""Patterns, which are RE2's in CEL: any takes time proportional to the text.
+
+Where RE2 is not installed, as in a browser, Python's own take the place of those that both read alike.
+
+Source: staging/src/k8s.io/apiserver/pkg/cel/library/regex.go
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from functools import lru_cache
+from types import ModuleType
+from typing import Any
+
+from kubespread.scheduler.plugins.dynamicresources.cel.types import UnsupportedExpressionError
+from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError
+
+_RE2_SAYS = {
+    "missing )": "missing closing )",
+    "missing ]": "missing closing ]",
+    "unexpected )": "unexpected )",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid repetition size": "invalid repeat count",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid named capture group": "invalid named capture",
+}
+_COMMON = re.compile(
+    r"\^? (?: \( (?!\?) | \) (?![*+?]) | \| | (?: [\w\ /:@%&,;=<>!~\#'\"-] | \\[dw.+*?()|\[\]{}^$/-] | \."
+    r" | \[ \^? (?: \w-\w | [\w\ ./:] )+ -? \] ) [*+?]? )* \$?",
+    re.ASCII | re.VERBOSE,
+)
+"""Characters, sets of them and groups that are not repeated, between the ends of the text."""
+_MOST_REPEATED = 2
+"""Python tries every way to share a text among what is repeated."""
+
+
+def re2() -> ModuleType | None:
+    """None where it is not installed."""
+    # Few clusters have a selector with a pattern.
+    try:
+        import re2 as installed
+    except ModuleNotFoundError:
+        return None
+    module: ModuleType = installed
+    return module
+
+
+@lru_cache(maxsize=1024)
+def pattern(text: str) -> Any:
+    """Raises EvaluationError with Go's words, and UnsupportedExpressionError for what takes RE2 where there is none."""
+    engine = re2()
+    if engine is None:
+        return stand_in(text)
+    options = engine.Options()
+    options.log_errors = False
+    try:
+        return engine.compile(text, options)
+    except engine.error as error:
+        said = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error.args[0])
+        what, _, where = said.rpartition(": ")
+        raise EvaluationError(f"error parsing regexp: {_RE2_SAYS.get(what, what)}: `{where}`") from error
+
+
+def stand_in(text: str) -> re.Pattern[str]:
+    """Python's pattern of one that RE2 reads alike. Raises UnsupportedExpressionError."""
+    if _COMMON.fullmatch(text) and len(re.findall(r"(?<!\\)[*+]", text)) <= _MOST_REPEATED:
+        with suppress(re.error):
+            # For Python `$` is also before a last line break.
+            made = re.compile(re.sub(r"(?<!\\)\$$", r"\\Z", text), re.ASCII)
+            # Behind an empty text that is found Python goes on in a way of its own.
+            if made.match("") is None:
+                return made
+    raise UnsupportedExpressionError(f"the pattern {text}, which takes the package google-re2")

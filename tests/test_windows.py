@@ -1,0 +1,42 @@
+"""What Windows runs, as far as that can be told elsewhere: without the functions and modules of POSIX."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import CLUSTER, FIXTURES, POD, run
+from tests.elsewhere import Platform
+
+WINDOWS = Platform(
+    modules={"fcntl", "termios", "tty", "pty", "resource", "pwd", "grp", "readline", "curses", "syslog"},
+    functions=(
+        "signal.pthread_sigmask", "signal.SIGHUP", "signal.SIGPIPE", "signal.SIGALRM", "signal.SIGCHLD", "signal.SIGKILL",
+        "signal.SIGUSR1", "signal.alarm", "signal.setitimer",
+        "os.fork", "os.getuid", "os.geteuid", "os.getgid", "os.fchmod", "os.fchown", "os.chown", "os.mkfifo", "os.killpg",
+        "os.setsid", "os.sysconf", "os.O_NONBLOCK", "os.O_NOFOLLOW", "os.O_TMPFILE", "os.O_CLOEXEC",
+        "os.sched_getaffinity", "os.register_at_fork", "os.pread", "os.getpgid",
+    ),
+)  # fmt: skip
+SHOP = str(FIXTURES / "clusters" / "shop.yaml")
+ASKED: dict[str, tuple[str, ...]] = {
+    "explain": ("explain", POD, "-S", CLUSTER),
+    "simulate": ("simulate", POD, "--replicas", "6", "-S", CLUSTER),
+    "report": ("report", "-S", SHOP),
+    "check": ("check", POD, "-S", CLUSTER),
+    "a snapshot, written": ("snapshot", "-S", CLUSTER, "-o", "-"),
+    "an option that is none": ("explain", POD, "-S", CLUSTER, "--no-such-option"),
+    "a file that is not there": ("explain", "none.yaml", "-S", CLUSTER),
+}
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_windows_gets_the_same_answer(question: str) -> None:
+    assert WINDOWS.run(*ASKED[question]) == run(*ASKED[question])
+
+
+def test_a_file_is_written_and_read_back(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.json"
+    assert WINDOWS.run("snapshot", "-S", CLUSTER, "-o", file).code == 0
+    assert WINDOWS.run("explain", POD, "-q", "-o", "name", "-S", file).out == "node4\n"
