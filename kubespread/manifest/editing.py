@@ -76,7 +76,11 @@ class _Editing:
         node = _node(parent, place)
         start, end = node.start_mark.index, self._end(node)
         if _is_block(node) and isinstance(value, dict | list) and value:
-            return self._spliced(start, end, self._in_block(value, node.start_mark.column))
+            column = node.start_mark.column
+            # A list may stand below its key without indentation, a mapping in its place may not.
+            is_level = _is_mapping(parent) and column == parent.value[place][0].start_mark.column
+            indent = 2 if is_level and isinstance(value, dict) else 0
+            return self._spliced(start, end, " " * indent + self._in_block(value, column + indent))
         if _is_block(node) and _is_mapping(parent):
             # On the line of its key, where a block may stand below that.
             start = self._text.index(":", self._end(parent.value[place][0])) + 1

@@ -36,6 +36,7 @@ CASES: dict[str, tuple[str, Path, Any, str | None]] = {
     "a key in braces": (BLOCK, ["last", "r"], [1], BLOCK.replace("p: q", "p: q, r: [1]")),
     "an item in brackets": (BLOCK, ["list", 0, "y", 2], 3, BLOCK.replace("1, 2", "1, 2, 3")),
     "a text that YAML would retype is quoted": (BLOCK, ["a"], "1e3", BLOCK.replace("a: 1 ", 'a: "1e3" ')),
+    "a mapping for a list that is not indented": ("a:\n- 1\nb: 2\n", ["a"], {"c": 1}, "a:\n  c: 1\nb: 2\n"),
     "JSON in lines of its own": (
         '{\n  "a": {\n    "b": 1\n  }\n}\n', ["a", "c"], {"d": "e"},
         '{\n  "a": {\n    "b": 1,\n    "c": {"d": "e"}\n  }\n}\n',
