@@ -365,7 +365,10 @@ def _leading(sufficient: Sequence[Found]) -> Iterator[tuple[Found, Sequence[Foun
         change = candidate.change
         # One node is as good as another; every other change is a suggestion of its own.
         same = change.key if change.settings or change.together else change.family
-        leading.setdefault(same, []).append(candidate)
+        alike = leading.setdefault(same, [])
+        # Of a change to several nodes one may be left, which was found by itself too.
+        if change.key not in (other.change.key for other in alike):
+            alike.append(candidate)
     for first, *others in leading.values():
         yield first, [other for other in others if other.change.cost == first.change.cost]
 
