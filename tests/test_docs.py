@@ -37,6 +37,7 @@ NO_COMMANDS = {
         "exactness",
         "codes",
         "install",
+        "playground",
         "architecture",
         "operators",
         "assistants",
@@ -47,8 +48,8 @@ NO_COMMANDS = {
         "cookbook/README",
     )
 }
-"""They show recipes, Python, numbers, help, counts, findings, what to install, another program's settings, rooms,
-statements, words, screens and contents.
+"""They show recipes, Python, numbers, help, counts, findings, what to install, a page to ask in, another program's
+settings, rooms, statements, words, screens and contents.
 """
 COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
 RECIPE = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+) \| jq (?P<filter>.+)$", re.MULTILINE)

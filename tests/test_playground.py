@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+import subprocess
+import sys
+import tomllib
 
-from tests.cli.support import CLUSTER, FIXTURES, POD, run
+import pytest
+from packaging.requirements import Requirement
+
+from docs.playground.playground import LEFT_OUT, needed
+from tests.cli.support import CLUSTER, FIXTURES, POD, ROOT, environment, run
 from tests.elsewhere import Platform
 
 PYODIDE = Platform(
@@ -41,3 +47,20 @@ def test_a_running_cluster_is_refused_in_one_line() -> None:
     assert (refused.code, refused.out) == (2, "")
     assert refused.err.startswith("error: a running cluster takes the package kubernetes")
     assert refused.err.count("\n") == 1
+
+
+def test_the_page_asks_again_and_again_in_one_process() -> None:
+    """As often as its button is pressed."""
+    asked = f"explain {POD} -S {CLUSTER}"
+    program = f"from docs.playground.playground import answered\nfor _ in '12': print(answered({asked!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True,
+        env=environment(PYTHONPATH=str(ROOT)),
+    )  # fmt: skip
+    once = run(*asked.split())
+    assert sorted(done.stdout.splitlines()) == sorted([*once.err.splitlines(), *once.out.splitlines(), ""] * 2)
+
+
+def test_the_page_installs_all_that_is_required_but_what_browsers_lack() -> None:
+    required = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert {Requirement(line).name for line in needed()} == {Requirement(line).name for line in required} - LEFT_OUT
