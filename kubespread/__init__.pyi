@@ -338,7 +338,7 @@ def report(
     ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all of the namespace are asked about, and
     without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
 
-    - ``workloads``: Areas (running, losses ...) of which every line is shown, or workloads as KIND/NAME (deploy/web). Default: a page on all of the namespace.
+    - ``workloads``: Areas (running, losses ...), which alone are asked about then, or workloads as KIND/NAME (deploy/web). Default: a page on all of the namespace.
     - ``namespace``: Ask about the workloads of this namespace.
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.

@@ -59,6 +59,7 @@ class _Line(msgspec.Struct, rename="camel"):
     key: str
     level: Badness
     extent: int
+    area: str = ""
     what: str = ""
 
 
@@ -73,6 +74,7 @@ class _Card(msgspec.Struct, rename="camel"):
     kind: str = ""
     lines: tuple[_Line, ...] = ()
     areas: tuple[_Score, ...] = ()
+    opened: tuple[str, ...] = ()
     cluster: ClusterReference | None = None
     clusters: tuple[_Member, ...] = ()
 
@@ -86,10 +88,14 @@ class Compared(msgspec.Struct, frozen=True):
 
     lines: dict[str, _Line]
     scores: dict[str, int | None]
+    opened: tuple[str, ...]
+    """The areas that it was about; empty for all."""
     time: str | None
 
     def line(self, line: ReportLine) -> ReportLine:
-        """``line`` with what became of it; by level first, then by extent."""
+        """``line`` with what became of it, if the report was about its area; by level first, then by extent."""
+        if self.opened and line.area not in self.opened:
+            return line
         before = self.lines.get(line.key)
         if before is None:
             return replace(line, change="new")
@@ -100,10 +106,13 @@ class Compared(msgspec.Struct, frozen=True):
     def score(self, area: AreaScore) -> AreaScore:
         return replace(area, score_before=self.scores.get(area.area))
 
-    def without(self, others: Iterable[ReportLine], *, is_whole: bool) -> Earlier:
-        """Its lines that are not among ``others`` any more; none where these are not the whole report."""
+    def without(self, others: Iterable[ReportLine], areas: Sequence[Area], *, is_whole: bool) -> Earlier:
+        """Its lines of ``areas``, of all where there are none, that are not among ``others`` any more; none where these
+        are not the whole report.
+        """
         keys = {line.key for line in others}
-        gone = (line for key, line in self.lines.items() if is_whole and key not in keys)
+        lines = (line for line in self.lines.values() if not areas or line.area in areas)
+        gone = (line for line in lines if is_whole and line.key not in keys)
         return Earlier(
             time=self.time, gone=tuple(GoneLine(key=line.key, level=line.level, what=line.what) for line in gone)
         )
@@ -127,7 +136,8 @@ def read_earlier(path: str, cluster: ClusterReference | None) -> Compared:
     if card.kind != "Scorecard":
         raise UsageError(f"{file}: not {expected}: kind {card.kind or 'missing'}")
     time = None if card.cluster is None else card.cluster.time
-    return Compared({line.key: line for line in card.lines}, {area.area: area.score for area in card.areas}, time)
+    of_areas = {area.area: area.score for area in card.areas}
+    return Compared({line.key: line for line in card.lines}, of_areas, card.opened, time)
 
 
 # Scores of what pods do, whatever is asked for: a constraint that is deleted takes nothing wrong away.
@@ -240,8 +250,10 @@ def answer(question: Report, scene: Scene) -> Scorecard:
     audit = asking.whole("audit", Audit(**asking.shared), "auditing workloads")
     rows = () if audit is None else audit.workloads
     zones, hosts = (len(_domains(scene, key)) for key in (ZONE, HOSTNAME))
-    listed = _distinct([*asking.lines(rows), *(() if audit is None else lines.of_audit(audit, zones, asking.commands))])
-    areas = () if audit is None else tuple(scores(rows, zones, hosts, asking.held))
+    found = (*asking.lines(rows), *(() if audit is None else lines.of_audit(audit, zones, asking.commands)))
+    listed = _distinct(line for line in found if question.is_about(line.area))
+    scored = () if audit is None else scores(rows, zones, hosts, asking.held)
+    areas = tuple(score for score in scored if question.is_about(score.area))
     if earlier is not None:
         listed, areas = [*map(earlier.line, listed)], tuple(map(earlier.score, areas))
     report = Scorecard(
@@ -254,7 +266,7 @@ def answer(question: Report, scene: Scene) -> Scorecard:
         workloads=len(rows),
         areas=areas,
         lines=tuple(listed),
-        since=None if earlier is None else earlier.without(listed, is_whole=not asking.missing),
+        since=None if earlier is None else earlier.without(listed, question.opened, is_whole=not asking.missing),
         nodes_lost=len(asking.lost),
         gaps=tuple(dict.fromkeys((*asking.said("gaps"), *scene.gaps(scene.world.assumed)))),
         not_modelled=Report.never_modelled if question.autoscaler is None else with_growth(Report.never_modelled),
@@ -296,6 +308,7 @@ class _Asking(Inquiry):
         self.lost: Sequence[str] = ()
         """The hosts that were lost, each by itself."""
         self.held: Held | None = None
+        self._is_about = question.is_about
         self.whose = question.asked_in(scene.snapshot)
         self.shared: dict[str, Any] = {
             "workloads": question.named, "namespace": question.namespace, "selector": question.selector,
@@ -309,16 +322,31 @@ class _Asking(Inquiry):
 
     def lines(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
         """All but those of the audit, whose ``rows`` say which nodes have the most to lose."""
-        scene, commands = self.scene, self.commands
+        if self._is_about("running"):
+            yield from self._pending()
+        if self._is_about("budgets", "drains", "rules"):
+            yield from self.part("drains", self._as_it_is)
+        if self._is_about("scaling"):
+            yield from self._at_maximum()
+        if self._is_about("losses"):
+            yield from self._lost(rows)
+        if self._is_about("room"):
+            yield from self._room()
+
+    def _pending(self) -> Iterator[ReportLine]:
         pending = self.whole("pending", Pending(**self.shared, **self._autoscaled), "looking at pending pods")
         if pending is not None:
-            pods = {NamespacedName.of(pod): pod for pod in scene.now.pods if not pod.spec.node_name}
-            yield from lines.of_pending(pending, pods, commands)
-        yield from self.part("drains", self._as_it_is)
-        scene.world.assume(scene.world.objects.gap(HorizontalPodAutoscaler, "no workload is scaled up"))
-        if grown := list(growing(scene.world, self.whose.those_in(scene.world))):
+            pods = {NamespacedName.of(pod): pod for pod in self.scene.now.pods if not pod.spec.node_name}
+            yield from lines.of_pending(pending, pods, self.commands)
+
+    def _at_maximum(self) -> Iterator[ReportLine]:
+        world = self.scene.world
+        world.assume(world.objects.gap(HorizontalPodAutoscaler, "no workload is scaled up"))
+        if grown := list(growing(world, self.whose.those_in(world))):
             yield from self.part("scaling", partial(self._grown, grown))
-        yield from self._lost(rows)
+
+    def _room(self) -> Iterator[ReportLine]:
+        scene, commands = self.scene, self.commands
         capacity = self.whole("capacity", Capacity(), "adding up what is free")
         if capacity is not None:
             yield from lines.of_capacity(capacity, commands)

@@ -15,7 +15,7 @@ def prometheus(report: Scorecard, _look: Look) -> str:
 
 
 def _metrics(report: Scorecard) -> Iterator[Metric]:
-    number = {(area, level): 0 for area in AREAS for level in LEVELS}
+    number = {(area, level): 0 for area in report.opened or AREAS for level in LEVELS}
     for line in report.lines:
         number[line.area, line.level] += 1
     yield (

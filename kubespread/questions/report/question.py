@@ -76,7 +76,7 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     workloads: Annotated[
         tuple[str, ...],
         Argument(
-            "Areas (running, losses ...) of which every line is shown, or workloads as KIND/NAME (deploy/web). "
+            "Areas (running, losses ...), which alone are asked about then, or workloads as KIND/NAME (deploy/web). "
             "Default: a page on all of the namespace.", metavar="[AREA|WORKLOAD]...", words=AREAS,
         ),
     ] = ()  # fmt: skip
@@ -105,13 +105,16 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         """The areas among what is named."""
         return tuple(area for area in AREAS if area in self.workloads)
 
+    def is_about(self, *areas: Area) -> bool:
+        """Whether one of these areas is asked about."""
+        return not self.opened or not set(areas).isdisjoint(self.opened)
+
     @property
     def named(self) -> tuple[str, ...]:
         return tuple(name for name in self.workloads if name not in self.opened)
 
     def next_command(self, report: Scorecard, _commands: Commands) -> str:
-        opened = [line for line in report.lines if line.area in report.opened]
-        return next((line.command for line in opened or report.lines), "")
+        return next((line.command for line in report.lines), "")
 
     def is_yes(self, report: Scorecard) -> bool:
         # What was there before is accepted there.

@@ -204,17 +204,16 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
     nodes_lost: int = 0
     """How many nodes were lost, each by itself, to find the worst: of many those with the most to lose."""
     opened: tuple[Area, ...] = ()
-    """The areas that were asked for, of which a screen shows every line; empty for the page."""
+    """The areas that alone were asked about; empty for all."""
     grade: Grade | None = None
     """A from an average score of 90 on, B 80, C 70, D 60, E 50, else F; C at best while a line is critical. Null where
-    the report is unfinished, or nothing is scored.
+    the report is unfinished or about some areas, or nothing is scored.
     """
 
     def __post_init__(self) -> None:
         scores = [area.score for area in self.areas if area.score is not None]
-        grade = (
-            None if self.unfinished is not None else grade_of(scores, sum(x.level == "critical" for x in self.lines))
-        )
+        is_part = self.unfinished is not None or bool(self.opened)
+        grade = None if is_part else grade_of(scores, sum(x.level == "critical" for x in self.lines))
         force_setattr(self, "grade", grade)
         force_setattr(self, "levels", _levels(self.lines))
         by_area = {area: [line for line in self.lines if line.area == area] for area in AREAS}
@@ -256,11 +255,10 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
     def sentences(self) -> Iterator[str]:
         counts = [level_count(level, self.levels[level]) for level in reversed(LEVELS) if self.levels[level]]
         grade = "" if self.grade is None else f"grade {self.grade}, "
-        of = f"of {count_of(self.workloads, 'workload')} on {count_of(self.nodes, 'node')}"
-        if not self.lines:
-            yield f"{grade}nothing is wrong {of}{self._changes}"
-        else:
-            yield f"{grade}{', '.join(counts)} {of}{self._changes}"
+        areas = f" in {', '.join(self.opened)}" if self.opened else ""
+        whom = f"{count_of(self.workloads, 'workload')} on {count_of(self.nodes, 'node')}"
+        found = f"{', '.join(counts)}{areas} of" if self.lines else f"nothing is wrong{areas} with"
+        yield f"{grade}{found} {whom}{self._changes}"
         yield from (f"the worst: {line.what}" for line in self.lines[:1])
         yield from (f"{area.area} ({area.counts}): {area.what}" for area in self.by_area)
 

@@ -112,9 +112,8 @@ def _parts(report: Scorecard, lines: Sheet[ReportLine], look: Look) -> Iterator[
     for area in report.opened or AREAS:
         if report.opened or area in scores or area in summed:
             yield _of_area(area, scores.get(area), summed.get(area))
-    opened = [line for line in report.lines if not report.opened or line.area in report.opened]
     is_open = look.in_full or report.opened or report.asked
-    shown = opened if is_open else opened[:_MAX_WORST]
+    shown = report.lines if is_open else report.lines[:_MAX_WORST]
     yield replace(lines, rows=shown)
     if more := len(report.lines) - len(shown):
         yield [Cell(f"  {count_of(more, 'more line')}: name an area or a workload, or -v for all", Tone.FAINT)]
