@@ -17,6 +17,8 @@ from kubespread.errors import NoClusterError, UsageError
 if TYPE_CHECKING:
     from kubespread.cli.options.groups import ClusterOptions, EditedClusterOptions
     from kubespread.questions.scene import OnPart, Part
+    from kubespread.snapshot.live.connection import Progress
+    from kubespread.snapshot.live.kubeconfig import Access
     from kubespread.snapshot.snapshot import Snapshot
 
 ANSWERING = "working on the answer"
@@ -117,9 +119,10 @@ def _opened(options: ClusterOptions, *, quiet: bool) -> Snapshot:
             complain(fault)
         return snapshot
     access = options.access()
+    connect: Callable[[Access, Progress | None], Snapshot] = options.connect or kubespread.connect
     if quiet or not stderr_is_terminal():
-        return kubespread.connect(access)
+        return connect(access, None)
     from kubespread.views.progress import DownloadProgress
 
     with DownloadProgress() as progress:
-        return kubespread.connect(access, progress)
+        return connect(access, progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -152,12 +152,13 @@ def serve(
     """
     from kubespread.serving.following import Followed
     from kubespread.serving.server import serve as serve_until_interrupted
+    from kubespread.snapshot.live.watching import Watching
 
     if _STDOUT in source.sources:
         raise UsageError("standard input can be read only once: name a file with -S/--snapshot")
     is_live = not source.sources
     followed = Followed(
-        partial(open_cluster, source, quiet=speaking.quiet or is_live),
+        partial(open_cluster, replace(source, connect=Watching(say).connect), quiet=speaking.quiet or is_live),
         parse_duration(source.max_age) if is_live else None,
     )
 

@@ -1,4 +1,7 @@
-"""-w: the same question again and again, redrawn in place on a terminal, one line a change in a pipe."""
+"""-w: the same question again and again, redrawn in place on a terminal, one line a change in a pipe.
+
+A running cluster is watched meanwhile, as far as that is allowed.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,15 @@ import typer
 from kubespread.cli.field import DEFAULT_POD, STDIN, is_piped
 from kubespread.cli.options.groups import parse_duration
 from kubespread.cli.options.pairs import READERS, texts_of
-from kubespread.cli.streams import complain, emit, stdout_is_terminal
+from kubespread.cli.streams import complain, emit, say, stdout_is_terminal
 from kubespread.errors import KubespreadError, UsageError
 
 if TYPE_CHECKING:
     from kubespread.cli.options.groups import ClusterOptions
+    from kubespread.snapshot.live.connection import Progress
+    from kubespread.snapshot.live.kubeconfig import Access
+    from kubespread.snapshot.live.watching import Watching
+    from kubespread.snapshot.snapshot import Snapshot
 
 _FILE_INTERVAL = 0.5
 _ERROR = "error: "
@@ -85,7 +92,10 @@ def watchable(command: Callable[..., int]) -> Callable[..., int]:
         question = _Question(watching.parsed_again, in_lines=shows_lines)
         interval = parse_duration(watching.watch_interval)
         show = _show_line if shows_lines else _show
-        return _watch(question.ask, show, _wakes(question, interval))
+        try:
+            return _watch(question, show, _wakes(question, interval))
+        finally:
+            question.close()
 
     signature = inspect.signature(command)
     added = inspect.Parameter("watching", inspect.Parameter.KEYWORD_ONLY)
@@ -100,7 +110,10 @@ class _Question:
     def __init__(self, parsed: Callable[[], Any], *, in_lines: bool) -> None:
         self._parsed = parsed
         # Everything a line could be made from.
-        self._changed = {"watch": False, **({"output": "json"} if in_lines else {})}
+        self._changed = {"watch": False, "connect": self._connect, **({"output": "json"} if in_lines else {})}
+        self._watching: Watching | None = None
+        self.told: list[str] = []
+        """What there is to say beside the answer, once."""
         self._files: list[Path] = []
         self._patterns: Sequence[str] = ()
         """Those of a fleet, which stand for more files once there are more."""
@@ -115,6 +128,18 @@ class _Question:
         from kubespread.questions.fleet.clusters import matching
 
         return [*self._files, *(Path(path) for pattern in self._patterns for path in matching(pattern))]
+
+    def _connect(self, access: Access, progress: Progress | None) -> Snapshot:
+        if self._watching is None:
+            # TLS and threads, which no file needs.
+            from kubespread.snapshot.live.watching import Watching
+
+            self._watching = Watching(self.told.append)
+        return self._watching.connect(access, progress)
+
+    def close(self) -> None:
+        if self._watching is not None:
+            self._watching.close()
 
     def ask(self) -> int:
         context = self._parsed()
@@ -138,9 +163,9 @@ def _refuse_stdin(values: Mapping[str, Any], source: ClusterOptions) -> None:
         raise UsageError("standard input can be read only once: --watch needs files or a running cluster")
 
 
-def _watch(ask: Callable[[], int], show: Callable[[_Answer | None, _Answer], None], wakes: Iterable[None]) -> int:
+def _watch(question: _Question, show: Callable[[_Answer | None, _Answer], None], wakes: Iterable[None]) -> int:
     """Ask, and again at every wake, until interrupted. Errors of the first time are raised."""
-    answer = _answer_of(ask)
+    answer = _answer_of(question.ask)
     show(None, answer)
     try:
         for _ in wakes:
@@ -148,10 +173,12 @@ def _watch(ask: Callable[[], int], show: Callable[[_Answer | None, _Answer], Non
             # The process otherwise never looks for garbage in circles.
             gc.collect()
             try:
-                answer = _answer_of(ask)
+                answer = _answer_of(question.ask)
             except KubespreadError as error:
                 answer = replace(before, error=f"{_ERROR}{error}")
             show(before, answer)
+            while question.told:
+                say(question.told.pop())
     except KeyboardInterrupt:
         pass
     return answer.code

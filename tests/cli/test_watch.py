@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.api.server import Answer, FakeApi, Request, serving, status
+from tests.builders import hosts, pod
 from tests.cli.support import CLUSTER, FIXTURES, POD, Result, run
 
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ", re.MULTILINE)
@@ -150,3 +153,30 @@ def test_every_file_that_an_answer_depends_on_is_watched(
     lines = TIME.sub("", result.out).splitlines()
     assert len(lines) == 2, result
     assert all(line.startswith(answer) for line, answer in zip(lines, answers, strict=True)), lines
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_a_running_cluster_is_listed_once_where_it_may_be_watched(
+    is_allowed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(request: Request) -> Answer | None:
+        return status(403, "no") if request.path == "/api/v1/pods" and "watch" in request.query else None
+
+    objects = [*hosts("a"), pod("p0", "n0"), pod("p1")]
+    with serving(FakeApi(objects=objects, faults=[] if is_allowed else [refuse])) as server:
+
+        def happen() -> None:
+            server.happen("MODIFIED", pod("p1", "n0"))
+
+        # Looked at often enough to be told.
+        moments = [lambda: threading.Event().wait(0.1)] * 15
+        result = watched(monkeypatch, *moments, happen, *moments)(
+            "pending", "--kubeconfig", server.kubeconfig(tmp_path)
+        )
+        lists = sum(request.path == "/api/v1/pods" and "watch" not in request.query for request in server.requests)
+    assert [line.partition("; ")[0] for line in TIME.sub("", result.out).splitlines()] == [
+        "1 pod pending for 1 cause",
+        "all pods have a node",
+    ]
+    assert result.err == ("" if is_allowed else "not allowed to watch pods: listed each time\n")
+    assert (lists == 1) is is_allowed

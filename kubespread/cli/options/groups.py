@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, make_dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -255,6 +255,8 @@ class ClusterOptions:
             "--chunk-size", metavar="N", min=0, help="Objects per page when reading a cluster; 0 requests all at once."
         ),
     ] = 500
+    connect: Callable[..., Any] | None = None
+    """What reads a running cluster that is read again and again, in place of `kubespread.connect`."""
 
     @property
     def sources(self) -> list[str]:

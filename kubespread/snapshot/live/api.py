@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from queue import Empty, SimpleQueue
 from time import monotonic, sleep
 from typing import Protocol, TypeVar
@@ -116,8 +116,7 @@ class Api(Struct):
 
     def get(self, path: str, **query: str | int | None) -> bytes:
         """The whole body of the answer to GET ``path``. Raises ApiError."""
-        parameters = {name: value for name, value in query.items() if value is not None}
-        target = f"{path}?{urlencode(parameters)}" if parameters else path
+        target = _target(path, query)
         deadline = monotonic() + self.timeout if self.timeout else None
         attempt = 0
         while True:
@@ -137,6 +136,19 @@ class Api(Struct):
             if attempt == _ATTEMPTS or (deadline is not None and monotonic() + pause >= deadline):
                 raise failure
             sleep(pause)
+
+    def lines(self, path: str, patience: float, **query: str | int | None) -> Iterator[bytes]:
+        """What the server says line by line until it ends that, as it does with a watch. Raises ApiError, TimeoutError
+        if it says nothing for ``patience`` seconds, and whatever the transport's connection fails with.
+        """
+        response = self.transport.get(_target(path, query), patience)
+        with contextlib.closing(response):
+            if response.status != _OK:
+                raise self._refusal(path, response.status, response.headers, response.read1(_MAX_REFUSAL, True))
+            rest = b""
+            while chunk := response.read1(_CHUNK, decode_content=True):
+                *lines, rest = (rest + chunk).split(b"\n")
+                yield from lines
 
     def _exchange(self, target: str, deadline: float | None) -> tuple[int, Mapping[str, str], bytes]:
         seconds = None if deadline is None else deadline - monotonic()
@@ -191,6 +203,11 @@ class Api(Struct):
         )
         refusal = f"{place}: {status} {_message(body)}".rstrip()
         return ApiError(f"{refusal}; {advice}" if advice else refusal, status)
+
+
+def _target(path: str, query: Mapping[str, str | int | None]) -> str:
+    parameters = {name: value for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(parameters)}" if parameters else path
 
 
 def _message(body: bytes) -> str:

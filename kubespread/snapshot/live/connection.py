@@ -41,7 +41,7 @@ _WIDTH = 120
 _ROLE = """\
 # The least that `kubespread` needs to read a cluster. Only nodes and pods are required: what else is refused
 # becomes a gap that the answer names. The last rule is for asking about workloads by name (`kubespread explain \
-deploy/web`).
+deploy/web`). With the verb watch beside list, `-w` and `kubespread serve` are told of changes and list once.
 # Say in the binding who may ask before you apply this.
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -79,6 +79,11 @@ def served(api_versions: Collection[str]) -> Iterator[Kind]:
 
 def path_of(resource: Kind) -> str:
     return f"/{'apis' if resource.group else 'api'}/{resource.api_version}/{resource.plural}"
+
+
+def fields_selected(resource: Kind) -> str | None:
+    """Which of its objects are asked for, where not all are."""
+    return RUNNING_PODS if resource.cls is Pod else None
 
 
 def cluster_role() -> str:
@@ -156,8 +161,8 @@ def _all_pages(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[
     end = _End(name, api.timeout, chunk_size)
     token = None
     while True:
-        running = RUNNING_PODS if resource.cls is Pod else None
-        body = api.get(path_of(resource), limit=chunk_size or None, fieldSelector=running, **{"continue": token})
+        selected = fields_selected(resource)
+        body = api.get(path_of(resource), limit=chunk_size or None, fieldSelector=selected, **{"continue": token})
         before = len(page.objects)
         page.read(body)
         on_objects(resource.plural, len(page.objects) - before)
@@ -258,6 +263,7 @@ class _Page:
 T = TypeVar("T")
 
 _CONNECTIONS = 6
+"""For lists; each watch has one of its own."""
 _NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _RELEASE = re.compile(r"v[1-9]\d{0,3}\.\d{1,4}\.\d{1,4}(?!\d).{0,60}")
 _MAJOR_MINOR = re.compile(r"v[1-9]\d{0,3}\.\d{1,4}")
@@ -282,28 +288,38 @@ class NoProgress:
         pass
 
 
-def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
-    """What scheduling needs of the cluster that ``access`` leads to.
+class Connection:
+    """One running cluster: what is read of it, and what the answers make.
 
     Raises UsageError, ManifestError and SnapshotError.
     """
-    progress = progress or NoProgress()
-    target = choose(access, os.environ)
-    transport = ClientTransport(access, target, _CONNECTIONS)
-    api = Api(transport, min(access.request_timeout, _LONGEST_WAIT), progress.bytes_came)
-    with closing(transport), collector_paused():
-        version, why_no_version = _server_version(api)
+
+    def __init__(self, access: Access, progress: Progress) -> None:
+        self._access, self._progress = access, progress
+        self._target = choose(access, os.environ)
+        self._transport = ClientTransport(access, self._target, _CONNECTIONS + len(RESOURCES) + len(OPTIONAL))
+        self.api = Api(self._transport, min(access.request_timeout, _LONGEST_WAIT), progress.bytes_came)
+        self._version, self._why_no_version = _server_version(self.api)
+        self._api_versions = _scheduling_versions(self.api)
+        self.resources = (*RESOURCES, *served(self._api_versions or ()))
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def listed(self, resources: Sequence[Kind]) -> list[Listed | str]:
+        """Of each the list, or why it may not be read; empty if nothing is missing without it."""
+        chunk_size, on_objects = self._access.chunk_size, self._progress.objects_came
+        jobs = [partial(_list_or_why, self.api, resource, chunk_size, on_objects) for resource in resources]
+        return in_parallel(jobs, _CONNECTIONS)
+
+    def snapshot(self, lists: Sequence[Listed | str]) -> Snapshot:
+        """Of the lists of all resources."""
         builder = SnapshotBuilder()
-        optional, complete = _optional(api, builder)
-        resources = (*RESOURCES, *optional)
-        jobs = [
-            partial(_list_or_why, api, resource, access.chunk_size, progress.objects_came) for resource in resources
-        ]
         builder.nodes_listed = True
-        if why_no_version:
-            builder.note_gap(why_no_version, SERVER_VERSION)
-        resource_version = ""
-        for resource, listed in zip(resources, in_parallel(jobs, _CONNECTIONS), strict=True):
+        if self._why_no_version:
+            builder.note_gap(self._why_no_version, SERVER_VERSION)
+        complete, resource_version = self._optional_without_objects(builder), ""
+        for resource, listed in zip(self.resources, lists, strict=True):
             if isinstance(listed, str):
                 if listed:
                     builder.note_gap(listed, resource.kind)
@@ -315,15 +331,33 @@ def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
                     resource_version = listed.resource_version
         builder.came_from(
             Origin(
-                source=_source(target, transport.server),
-                server=transport.server,
-                server_version=version,
+                source=_source(self._target, self._transport.server),
+                server=self._transport.server,
+                server_version=self._version,
                 resource_version=resource_version,
-                namespace=target.namespace if target is not None else _own_namespace(),
+                namespace=self._target.namespace if self._target is not None else _own_namespace(),
                 listed=tuple(complete),
             )
         )
-        return builder.build().stamped(transport.server)
+        return builder.build().stamped(self._transport.server)
+
+    def _optional_without_objects(self, builder: SnapshotBuilder) -> list[str]:
+        """The optional kinds that are known to have no objects."""
+        if self._api_versions is None:
+            for row in OPTIONAL:
+                builder.note_gap(f"not allowed to read {SCHEDULING_GROUP}", row.kind)
+            return []
+        served_types = {resource.cls for resource in self.resources}
+        return [row.kind for row in OPTIONAL if row.cls not in served_types]
+
+
+def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
+    """What scheduling needs of the cluster that ``access`` leads to.
+
+    Raises UsageError, ManifestError and SnapshotError.
+    """
+    with closing(Connection(access, progress or NoProgress())) as connection, collector_paused():
+        return connection.snapshot(connection.listed(connection.resources))
 
 
 def _source(target: Target | None, server: str) -> str:
@@ -352,18 +386,6 @@ def _list_or_why(api: Api, resource: Kind, chunk_size: int, on_objects: Callable
             )
             raise ApiError(message, error.status) from None
         raise
-
-
-def _optional(api: Api, builder: SnapshotBuilder) -> tuple[list[Kind], list[str]]:
-    """The optional kinds that can be listed, and those that are known to have no objects."""
-    api_versions = _scheduling_versions(api)
-    if api_versions is None:
-        for row in OPTIONAL:
-            builder.note_gap(f"not allowed to read {SCHEDULING_GROUP}", row.kind)
-        return [], []
-    resources = list(served(api_versions))
-    served_types = {resource.cls for resource in resources}
-    return resources, [row.kind for row in OPTIONAL if row.cls not in served_types]
 
 
 def _said(api: Api, path: str, decoder: msgspec.json.Decoder[T]) -> T | int:
