@@ -14,7 +14,7 @@ demo: .venv/installed
 
 # Compiled files are kept whatever the environment says: each process that tests start would compile the package again.
 test: .venv/dev
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto --dist worksteal
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -22,6 +22,12 @@ settings.load_profile("same")
 SHARE, _FEWEST = 10, 3
 
 
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist, which not every run has
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: a third of the time tests wait for browsers, servers and terminals."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The fast tier: a tenth of the examples of each property, the first ones. `make properties` and the coverage, which
     name a profile, draw all of them.
