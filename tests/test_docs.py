@@ -17,7 +17,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from docs.generators import fields, reference
+from docs.generators import fields, reference, released
 from docs.generators.__main__ import GENERATED
 from kubespread.questions.schema import FILES, schema
 from kubespread.snapshot.live.connection import OPTIONAL, RESOURCES
@@ -63,6 +63,12 @@ WALKED = ("docs/README.md", "docs/tutorial.md", "docs/concepts.md")
 @pytest.mark.parametrize("name", GENERATED)
 def test_what_is_made_from_the_program_is_up_to_date(name: str) -> None:
     assert (ROOT / name).read_text() == GENERATED[name](), "make docs writes it anew"
+
+
+def test_no_field_of_the_last_release_is_gone_or_of_another_type() -> None:
+    """Whoever reads them goes on to: docs/json.md says how long, and what to do first where one has to go."""
+    _, *kept = (ROOT / released.FILE).read_text().splitlines()
+    assert [field for field in kept if field not in set(released.of_today())] == []
 
 
 @pytest.mark.parametrize("name", FILES)
