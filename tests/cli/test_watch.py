@@ -6,9 +6,9 @@ import os
 import re
 import shutil
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,7 +36,8 @@ def watched(
             raise KeyboardInterrupt
         change()
 
-    monkeypatch.setattr(time, "sleep", pause)
+    # Other tests leave threads behind, which sleep too.
+    monkeypatch.setattr("kubespread.cli.watch.time", SimpleNamespace(sleep=pause))
     return lambda *arguments: run(*arguments, "-w", terminal=terminal)
 
 
