@@ -13,6 +13,7 @@ demo: .venv/installed
 	@$(BIN)/kubespread demo
 
 # Compiled files are kept whatever the environment says: each process that tests start would compile the package again.
+# A worker keeps to the tests of a file, which share what they prepare, and takes others' once it has none left.
 test: .venv/dev
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto --dist worksteal
 
@@ -31,7 +32,7 @@ fuzz: .venv/dev
 # Every property on examples of new seeds; `make test` takes a tenth as many, and the same ones every time.
 ROUNDS ?= 5
 properties: .venv/dev
-	for round in $$(seq $(ROUNDS)); do $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile fresh || exit; done
+	for round in $$(seq $(ROUNDS)); do $(BIN)/pytest -n auto --dist worksteal -m hypothesis --hypothesis-profile fresh || exit; done
 
 bench: .venv/installed
 	$(BIN)/python -m bench
