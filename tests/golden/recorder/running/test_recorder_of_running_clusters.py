@@ -319,10 +319,10 @@ def test_a_control_plane_that_does_not_start_says_why_and_leaves_nothing_behind(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     programs = tmp_path / "programs"
     programs.mkdir()
+    # It ends once the other one runs.
+    fails = f"until [ -s {tmp_path / 'etcd'} ]; do sleep 0.01; done; echo no such flag; exit 3"
     for name in PROGRAMS:
-        text = (
-            "echo no such flag; exit 3" if name == "kube-apiserver" else f"echo $$ > {tmp_path / name}; exec sleep 60"
-        )
+        text = fails if name == "kube-apiserver" else f"echo $$ > {tmp_path / name}; exec sleep 60"
         (programs / name).write_text(f"#!/bin/sh\n{text}\n")
         (programs / name).chmod(0o755)
     with pytest.raises(PlaneError, match="kube-apiserver ended with 3: no such flag"), ControlPlane(programs):
