@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shlex
+import subprocess
+import sys
 import tomllib
+import zipapp
 from pathlib import Path
 
 import pytest
@@ -33,9 +37,24 @@ def test_the_krew_manifest_is_one_once_it_is_filled_in() -> None:
     assert len(manifest["spec"]["shortDescription"]) <= 70
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     for platform in manifest["spec"]["platforms"]:
-        assert platform["bin"] in scripts
         os, arch = platform["selector"]["matchLabels"].values()
+        # krew links what it takes as .exe there.
+        assert platform["bin"].removesuffix(".exe") in scripts
+        assert platform["bin"].endswith(".exe") is (os == "windows")
         assert platform["uri"].endswith(f"/v0.0.0/kubespread-{os}-{arch}.tar.gz")
+
+
+def test_the_program_for_windows_is_an_archive_that_python_runs(tmp_path: Path) -> None:
+    """Behind a launcher, which no test runs: that takes Windows."""
+    (tmp_path / "__main__.py").write_text("import sys; print(*sys.argv[1:])")
+    zipapp.create_archive(
+        tmp_path, made := tmp_path.parent / f"{tmp_path.name}.pyz", interpreter="/usr/bin/env python3"
+    )
+    program = runpy.run_path(str(ROOT / "packaging" / "krew" / "windows.py"))["program"](made.read_bytes())
+    assert program.startswith(b"MZ")
+    (executable := tmp_path / "it.exe").write_bytes(program)
+    done = subprocess.run([sys.executable, executable, "a", "b"], capture_output=True, text=True, check=True)
+    assert done.stdout == "a b\n"
 
 
 def test_what_is_needed_without_the_kubernetes_client_is_all_else() -> None:
@@ -64,16 +83,36 @@ def test_the_slow_targets_are_scripts_that_can_be_run() -> None:
     assert [script for script in scripts if not os.access(ROOT / script, os.X_OK)] == []
 
 
-BY_BRANCH = {"pypa/gh-action-pypi-publish@release/v1"}
-"""Named as its authors ask, until its commit has been looked at."""
 ACTIONS = [ROOT / "action.yml", *sorted((ROOT / ".github" / "workflows").glob("*.yml"))]
 
 
 def test_actions_are_named_by_their_commit_and_its_release() -> None:
     used = {line for file in ACTIONS for line in re.findall(r"uses: (.+)$", file.read_text(), re.MULTILINE)}
-    assert {line for line in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)} == BY_BRANCH
+    assert {line for line in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)} == set()
     commits = {re.sub(r"^([\w-]+/[\w-]+)[^@]*@(.+)$", r"\1 \2", line) for line in used}
     assert len(commits) == len({line.split()[0] for line in commits}), "one commit of each"
+
+
+def test_the_image_is_built_on_one_that_is_named_by_its_digest() -> None:
+    text = (ROOT / "docs" / "ci" / "Dockerfile").read_text()
+    assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == ["${PYTHON}"] * 2
+    assert re.findall(r"^ARG PYTHON=python:3\.\d+-slim@sha256:[0-9a-f]{64}$", text, re.MULTILINE)
+
+
+def test_the_formula_has_what_is_locked_for_its_platforms(tmp_path: Path) -> None:
+    formula = runpy.run_path(str(ROOT / "packaging" / "homebrew" / "formula.py"))["formula"]
+    (sdist := tmp_path / "kubespread-1.2.3.tar.gz").write_bytes(b"")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    locked: list[tuple[str, str | None]] = [("rich", None), ("colorama", "sys_platform == 'win32'"), ("numpy", None)]
+    packages = [
+        {"name": name, "sdist": {"url": f"https://example.com/{name}.tar.gz", "hashes": {"sha256": "0" * 64}}}
+        | ({} if marker is None else {"marker": marker})
+        for name, marker in locked
+    ]
+    written = formula(project, {"packages": packages}, sdist)
+    assert re.findall(r'resource "(.*)" do', written) == ["rich"]
+    assert 'depends_on "numpy"' in written
+    assert "/v1.2.3/kubespread-1.2.3.tar.gz" in written
 
 
 def test_workflows_run_targets_that_are_there() -> None:

@@ -134,7 +134,7 @@ def _with_near_choice(message: str) -> str:
 
 def program_name() -> str:
     """What to call ourselves in usage texts: ``kubectl kubespread`` when kubectl ran us as its plugin."""
-    name = Path(sys.argv[0]).name
+    name = Path(sys.argv[0]).stem
     return f"kubectl {name.removeprefix(PLUGIN_PREFIX)}" if name.startswith(PLUGIN_PREFIX) else "kubespread"
 
 
