@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from kubespread.cli.setup import Shell, script
+from kubespread.questions.check.formats import SITE
 from tests.cli.support import FIXTURES, ROOT, run
 
 INSTALL = ROOT / "docs" / "install.md"
@@ -55,6 +56,11 @@ def test_the_program_for_windows_is_an_archive_that_python_runs(tmp_path: Path) 
     (executable := tmp_path / "it.exe").write_bytes(program)
     done = subprocess.run([sys.executable, executable, "a", "b"], capture_output=True, text=True, check=True)
     assert done.stdout == "a b\n"
+
+
+def test_findings_lead_to_the_site_that_is_the_homepage() -> None:
+    """An installed program does not look into its metadata for it, which takes as long as a small answer."""
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Homepage"] == SITE
 
 
 def test_what_is_needed_without_the_kubernetes_client_is_all_else() -> None:

@@ -63,6 +63,7 @@ class FleetOptions(ClusterOptions):
             "where the question follows at once. Repeatable.",
         ),
     ] = None  # fmt: skip
+    # Of each context its own; no option overrides that of several clusters.
     context: str | None = None
     cluster: str | None = None
     user: str | None = None

@@ -45,6 +45,15 @@ def test_without_a_snapshot_the_current_context_is_asked(server: FakeApi, tmp_pa
     assert result == (0, "n1\nn0\n", "2 of 2 nodes fit: n1, n0\n")
 
 
+def test_a_certificate_authority_that_is_none_is_named_by_its_flag(tmp_path: Path) -> None:
+    (file := tmp_path / "ca.crt").write_text("none")
+    result = run("explain", "po/p0", "--server", "https://127.0.0.1:9", "--certificate-authority", file)
+    assert (result.code, result.err) == (
+        2,
+        f"error: {file}: --certificate-authority: no certificate in PEM format in it\n",
+    )
+
+
 def test_the_flags_are_kubectls(server: FakeApi, tmp_path: Path) -> None:
     flags = [
         "--context",

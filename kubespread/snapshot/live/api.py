@@ -151,7 +151,8 @@ class Api(Struct):
                 yield from lines
 
     def _exchange(self, target: str, deadline: float | None) -> tuple[int, Mapping[str, str], bytes]:
-        seconds = None if deadline is None else deadline - monotonic()
+        # On a machine that stood still meanwhile the time may be up, which is no timeout that a socket takes.
+        seconds = None if deadline is None else max(0.001, deadline - monotonic())
         try:
             # A socket's timeout restarts with every byte, and does not cover looking up a host's name.
             return within(seconds, lambda: self._receive(target, seconds, deadline))

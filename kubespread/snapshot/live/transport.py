@@ -162,7 +162,7 @@ class ClientTransport:
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._timeout = urllib3.Timeout
         configuration = kubernetes.client.Configuration()
-        login = self._log_in(configuration, kubernetes.config, target)
+        login = self._log_in(configuration, kubernetes.config, target, of_flag=bool(access.certificate_authority))
         self._url = _without_user_info(configuration.host)
         self.server = shown_url(configuration.host)
         self._configuration = configuration
@@ -207,7 +207,7 @@ class ClientTransport:
     def translate(self, error: Exception) -> Exception:
         return translated(error, self.server, self._proxy)
 
-    def _log_in(self, configuration: Any, config: Any, target: Target | None) -> Credentials:
+    def _log_in(self, configuration: Any, config: Any, target: Target | None, *, of_flag: bool) -> Credentials:
         """Fill the client's ``configuration``. Whatever the client says may hold credentials."""
         try:
             if target is None:
@@ -215,7 +215,7 @@ class ClientTransport:
                 remember_secret(*configuration.api_key.get("BearerToken", "").split()[1:])
                 return Credentials()
             remember_secrets(target)
-            _check_certificates(target)
+            _check_certificates(target, of_flag=of_flag)
             login = credentials(target, os.environ)
             for_client = _config(target.cluster, login.user)
             # An authentication provider may ask its own server.
@@ -262,8 +262,10 @@ def _config(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, An
     }
 
 
-def _check_certificates(target: Target) -> None:
-    """Find files that are missing, endless or no certificates; the client would only say that TLS failed."""
+def _check_certificates(target: Target, *, of_flag: bool) -> None:
+    """Find files that are missing, endless or no certificates; the client would only say that TLS failed. The
+    certificate authority may be that of a flag.
+    """
     for key, marker in _PEM.items():
         holder = target.cluster if key == "certificate-authority" else target.user
         data, file = holder.get(f"{key}-data"), holder.get(key)
@@ -273,13 +275,14 @@ def _check_certificates(target: Target) -> None:
             content = read_small(file, key)
         else:
             continue
+        named = "--certificate-authority" if of_flag and key == "certificate-authority" else f"{key} of the kubeconfig"
+        name = f"{key}-data of the kubeconfig" if data else f"{file}: {named}"
         if marker not in content:
-            name = f"{key}-data of the kubeconfig" if data else f"{file}: {key} of the kubeconfig"
             raise UsageError(
                 f"{name}: no {'private key' if 'KEY' in marker.decode() else 'certificate'} in PEM format in it"
             )
         if key == "certificate-authority":
-            _check_authority(content, f"{key}-data" if data else f"{file}: {key}")
+            _check_authority(content, name)
     has = {
         kind: bool(target.user.get(kind) or target.user.get(f"{kind}-data"))
         for kind in ("client-certificate", "client-key")
@@ -293,7 +296,7 @@ def _check_authority(content: bytes, name: str) -> None:
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=content.decode("ascii", errors="replace"))
     except (ssl.SSLError, ValueError):
-        raise UsageError(f"{name} of the kubeconfig: its certificates cannot be read") from None
+        raise UsageError(f"{name}: its certificates cannot be read") from None
 
 
 def _prepare_proxy(configuration: Any, urllib3: Any) -> str:
