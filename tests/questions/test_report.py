@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import kubespread
 from kubespread import Scorecard, Snapshot
+from kubespread.errors import UsageError
 from kubespread.questions.report.areas import AREAS
 from kubespread.questions.report.report import LEVELS, ReportLine
 from kubespread.views import terminal
@@ -482,6 +484,18 @@ def test_a_report_about_areas_is_the_part_of_the_whole_that_is_about_them() -> N
         assert part.lines == tuple(line for line in whole.lines if line.area in areas)
         assert part.areas == tuple(score for score in whole.areas if score.area in areas)
         assert (part.grade, part.verdict) == (None, part.judged())
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("loses", ', did you mean "losses"?'),
+        ("web", "; there are budgets, drains, losses, room, rules, running, scaling, spread"),
+    ],
+)
+def test_what_is_no_area_and_no_workload_is_refused(word: str, told: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(f"invalid area or workload '{word}'") + ".*" + re.escape(told)):
+        kubespread.report(Snapshot.from_objects(hosts("a")), workloads=(word,))
 
 
 def test_a_part_is_compared_with_the_same_part_of_an_earlier_report(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from kubespread.errors import UsageError
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import (
@@ -111,7 +112,15 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
 
     @property
     def named(self) -> tuple[str, ...]:
-        return tuple(name for name in self.workloads if name not in self.opened)
+        others = tuple(name for name in self.workloads if name not in self.opened)
+        if unknown := [name for name in others if "/" not in name]:
+            from kubespread.kube.api.unknown_fields import alternatives
+
+            told = alternatives(unknown[0], AREAS)
+            raise UsageError(
+                f"invalid area or workload {unknown[0]!r}: expected [NAMESPACE/]KIND/NAME or an area{told}"
+            )
+        return others
 
     def next_command(self, report: Scorecard, _commands: Commands) -> str:
         return next((line.command for line in report.lines), "")
