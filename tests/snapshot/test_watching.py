@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from kubespread.kube.api.core import Service
 from kubespread.snapshot.live.connection import RESOURCES
 from kubespread.snapshot.live.kubeconfig import Access
 from kubespread.snapshot.live.watching import Watching
 from kubespread.snapshot.snapshot import Snapshot
-from tests.api.server import Answer, FakeApi, Request, serving, status
+from tests.api.server import Answer, FakeApi, Request, always, serving, status
 from tests.builders import Data, hosts, pod
 
 pytestmark = pytest.mark.usefixtures("outside_any_cluster")
@@ -93,6 +94,19 @@ def test_what_may_not_be_watched_is_listed_each_time_and_named_once(server: Fake
     reader.until({"p0": "n0", "p1": "n1"}, lists=1)
     reader.read()
     assert reader.told == ["not allowed to watch pods: listed each time"]
+
+
+def test_what_may_be_listed_since_is_read_once_the_cluster_is_listed_anew(
+    server: FakeApi, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = always("/api/v1/services", status(403, "no"))
+    server.faults.append(fault)
+    assert not reader.read().objects.knows(Service)
+    server.faults.remove(fault)
+    assert not reader.read().objects.knows(Service)
+    start = time.monotonic()
+    monkeypatch.setattr("kubespread.snapshot.live.watching.monotonic", lambda: start + 3600)
+    assert reader.read().objects.knows(Service)
 
 
 def test_a_watch_that_expires_is_mended_by_listing_all_again(server: FakeApi, reader: Reader) -> None:

@@ -1,13 +1,15 @@
 """Running clusters that are read again and again: each is listed once and then watched, kind by kind.
 
 A kind that may not be watched is listed each time. Whatever else goes wrong with a watch, an expired version or a lost
-connection, is mended by the next reading, which lists all again.
+connection, is mended by the next reading, which lists all again; so is, after a while, what no watch tells of: kinds
+that the server has not had, and permissions.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from time import monotonic
 
 import msgspec
 
@@ -27,6 +29,8 @@ _PAUSE = 0.5
 """Seconds before a watch, which a server may end at once."""
 _PATIENCE = 90.0
 """Seconds without a word: a server sends a bookmark every minute."""
+_LASTS = 600.0
+"""Seconds after which a cluster is listed anew."""
 _NOT_ALLOWED = (FORBIDDEN, 405)
 
 
@@ -56,7 +60,7 @@ class Watching:
     def connect(self, access: Access, progress: Progress | None = None) -> Snapshot:
         """The cluster as it is now. Raises UsageError, ManifestError and SnapshotError."""
         watched = self._clusters.pop(access, None)
-        if watched is None or watched.is_broken:
+        if watched is None or watched.is_over:
             if watched is not None:
                 watched.close()
             watched = _Watched(access, progress or NoProgress())
@@ -109,14 +113,15 @@ class _Watched:
         self._connection = Connection(access, progress)
         self.is_told = False
         self._ended = threading.Event()
+        self._until = monotonic() + _LASTS
         self.refused: set[Kind] = set()
         self._lock = threading.Lock()
         self._of_kinds: dict[Kind, _OfKind | str] = {}
         """What may not be listed stays so."""
 
     @property
-    def is_broken(self) -> bool:
-        return self._ended.is_set()
+    def is_over(self) -> bool:
+        return self._ended.is_set() or monotonic() > self._until
 
     def close(self) -> None:
         self._ended.set()
