@@ -39,5 +39,7 @@ def _audit(pattern: str, *options: str) -> None:
     # Alike clusters are the same content, which is not read again where what was decoded is kept.
     subprocess.run(
         [str(PROGRAM), "fleet", "-S", pattern, "audit", "-A", "-q", *options],
-        check=False, stdout=subprocess.DEVNULL, env={**os.environ, "XDG_CACHE_HOME": os.devnull},
-    )  # fmt: skip
+        check=False,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "XDG_CACHE_HOME": os.devnull},
+    )

@@ -28,9 +28,11 @@ _SCENARIO = (
 
 
 _HOLDING = {
-    "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "held", "namespace": "team-9"},
+    "apiVersion": "policy/v1",
+    "kind": "PodDisruptionBudget",
+    "metadata": {"name": "held", "namespace": "team-9"},
     "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"app": "web-199"}}},
-}  # fmt: skip
+}
 """With it no upgrade gets through, and changes are tried that might get it through."""
 
 

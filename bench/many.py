@@ -72,9 +72,12 @@ def _replicas(directory: Path, number: int) -> Sequence[str]:
 def _maximum(directory: Path, number: int) -> Sequence[str]:
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web-0"}
     scaler = _object(
-        "autoscaling/v2", "HorizontalPodAutoscaler", "web", "team-0",
+        "autoscaling/v2",
+        "HorizontalPodAutoscaler",
+        "web",
+        "team-0",
         spec={"scaleTargetRef": target, "minReplicas": 1, "maxReplicas": number},
-    )  # fmt: skip
+    )
     cluster = _saved(directory, [*running(10, 10, pods_per_node=10), scaler])
     return "report", "-A", "--jobs", "1", "-S", cluster
 
@@ -83,11 +86,14 @@ def _budgets(*words: str) -> Asked:
     def asked(directory: Path, number: int) -> Sequence[str]:
         budgets = (
             _object(
-                "policy/v1", "PodDisruptionBudget", f"web-{each}", f"team-{each % 10}",
+                "policy/v1",
+                "PodDisruptionBudget",
+                f"web-{each}",
+                f"team-{each % 10}",
                 spec={"maxUnavailable": 1, "selector": {"matchLabels": {"app": f"web-{each}"}}},
             )
             for each in range(number)
-        )  # fmt: skip
+        )
         cluster = _saved(directory, [*running(100, 100, pods_per_node=10), *budgets])
         return *words, "-S", cluster
 
@@ -192,9 +198,7 @@ def _stateful(*steps: Data) -> Asked:
 
 def _stateful_set(number: int) -> Iterable[Data]:
     template: Data = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "db", "image": "db:1"}]}}
-    spec = {
-        "replicas": number, "serviceName": "db", "selector": {"matchLabels": {"app": "db"}}, "template": template,
-    }  # fmt: skip
+    spec = {"replicas": number, "serviceName": "db", "selector": {"matchLabels": {"app": "db"}}, "template": template}
     status = {"replicas": number, "readyReplicas": number, "currentRevision": "db-1", "updateRevision": "db-1"}
     yield _object("apps/v1", "StatefulSet", "db", "default", spec=spec, status=status)
     owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "controller": True}

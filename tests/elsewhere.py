@@ -48,8 +48,12 @@ class Platform:
 
     def run(self, *arguments: str | Path) -> Result:
         done = subprocess.run(
-            [sys.executable, "-c", self._start, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=120,
+            [sys.executable, "-c", self._start, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
             env=environment(PYTHONPATH=os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])),
             stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        )
         return Result(done.returncode, done.stdout, done.stderr)

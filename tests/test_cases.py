@@ -42,51 +42,81 @@ EVERYDAY = {
     ),
     "a pool of 45 of 60 nodes is lost": Case(
         "survive -A --key cloud.google.com/gke-nodepool --fail-on any -S everyday/gke-nogpu.json.gz",
-        "no", 1, "12 workloads degraded|38 pods pending",
+        "no",
+        1,
+        "12 workloads degraded|38 pods pending",
     ),
     "pods with claims in a dump without claims are in doubt": Case(
-        "pending -A -S everyday/07-missing-pvc-fits/cluster.json.gz", "unknown", 3, "as far as the snapshot goes",
+        "pending -A -S everyday/07-missing-pvc-fits/cluster.json.gz",
+        "unknown",
+        3,
+        "as far as the snapshot goes",
         ("doubts", "5 PersistentVolumeClaims that pods use are not in the snapshot"),
     ),
     "pods on nodes that are not in the dump are in doubt": Case(
-        "audit -A --fail-on risk -S everyday/08-pods-on-unknown-nodes/subset.json.gz", "unknown", 3, "as far as the snapshot goes",
+        "audit -A --fail-on risk -S everyday/08-pods-on-unknown-nodes/subset.json.gz",
+        "unknown",
+        3,
+        "as far as the snapshot goes",
         ("doubts", "60 pods are bound to 9 nodes not in the snapshot"),
     ),
     "nodes of one cluster and pods of another are in doubt": Case(
         "explain deploy/cart -n storefront -S everyday/08-pods-on-unknown-nodes/nodes.json.gz -S "
         "everyday/08-pods-on-unknown-nodes/pods.json.gz -S everyday/08-pods-on-unknown-nodes/deploy.json.gz",
-        "unknown", 3, "as far as the snapshot goes", ("doubts", "130 pods are bound to 15 nodes"),
+        "unknown",
+        3,
+        "as far as the snapshot goes",
+        ("doubts", "130 pods are bound to 15 nodes"),
     ),
     "the room beside pods of one namespace is in doubt": Case(
-        "capacity --strict -S everyday/09-pods-of-one-namespace/cluster.json.gz", "unknown", 3,
-        "as far as the snapshot goes", ("doubts", "pods of namespace storefront only"),
+        "capacity --strict -S everyday/09-pods-of-one-namespace/cluster.json.gz",
+        "unknown",
+        3,
+        "as far as the snapshot goes",
+        ("doubts", "pods of namespace storefront only"),
     ),
     "the limit of a NodePool that is the cause is named": Case(
         "simulate deploy/trainer -n ml -S everyday/12-karpenter-limit-not-named/cluster.json.gz --autoscaler karpenter "
         "--instance-types everyday/12-karpenter-limit-not-named/types.yaml",
-        "no", 1, "", ("reason", "spec.limits of NodePool gpu leave 1 of nvidia.com/gpu 6"),
+        "no",
+        1,
+        "",
+        ("reason", "spec.limits of NodePool gpu leave 1 of nvidia.com/gpu 6"),
     ),
     "the limit of a NodePool is named for any pod that waits": Case(
         "pending -A -S everyday/12-karpenter-limit-not-named/cluster.json.gz --autoscaler karpenter "
         "--instance-types everyday/12-karpenter-limit-not-named/types.yaml",
-        "no", 1, "karpenter adds 1 node: 1 of 2 pods placed; still waiting: ml/trainer",
+        "no",
+        1,
+        "karpenter adds 1 node: 1 of 2 pods placed; still waiting: ml/trainer",
         ("reason", "spec.limits of NodePool gpu leave 0 of nvidia.com/gpu 6"),
     ),
     "the limit of a NodePool is named where nobody asks for Karpenter": Case(
         "pending -A -S everyday/12-karpenter-limit-not-named/cluster.json.gz",
-        "no", 1, "trainer: spec.limits of NodePool gpu leave 1 of nvidia.com/gpu 6, less than the pod requests",
+        "no",
+        1,
+        "trainer: spec.limits of NodePool gpu leave 1 of nvidia.com/gpu 6, less than the pod requests",
     ),
     "a domain that Karpenter counts and kube-scheduler does not see is named": Case(
         f"simulate {FULL}/web.json -S {FULL}/snapshot.json --autoscaler karpenter --instance-types "
         f"{FULL}/instance_types.json",
-        "no", 1, "", ("reason", "no more pods may go to karpenter.sh/capacity-type spot"),
+        "no",
+        1,
+        "",
+        ("reason", "no more pods may go to karpenter.sh/capacity-type spot"),
     ),
     "README's dump without budgets": Case(
         "removable --strict -S everyday/readme-np.json.gz", "unknown", 3, gap="PodDisruptionBudget"
     ),
-    "workloads without claims, losing zones": Case(f"survive -A {WORKLOADS_ONLY}", "unknown", 3, gap="PersistentVolume"),
-    "workloads without budgets, rebalanced": Case(f"rebalance -A {WORKLOADS_ONLY}", "unknown", 3, gap="PodDisruptionBudget"),
-    "none of four pods runs": Case("audit deploy/promo -n shop --fail-on risk -S everyday/t1.json.gz", "no", 1, "promo"),
+    "workloads without claims, losing zones": Case(
+        f"survive -A {WORKLOADS_ONLY}", "unknown", 3, gap="PersistentVolume"
+    ),
+    "workloads without budgets, rebalanced": Case(
+        f"rebalance -A {WORKLOADS_ONLY}", "unknown", 3, gap="PodDisruptionBudget"
+    ),
+    "none of four pods runs": Case(
+        "audit deploy/promo -n shop --fail-on risk -S everyday/t1.json.gz", "no", 1, "promo"
+    ),
     "pods that do not fit together, pending": Case(
         f"pending -n shop {AWS}", "no", 1, "1 change frees 4", ("change", "minDomains 3|minDomains.*3")
     ),
@@ -96,7 +126,10 @@ EVERYDAY = {
         f"removable ip-10-0-28-205.eu-west-1.compute.internal {AWS}", "yes", 0, "1 of 1 node can go"
     ),
     "a pod that waited before an upgrade": Case(
-        "upgrade eks.amazonaws.com/nodegroup=general -S everyday/promo-only.json.gz", "yes", 0, "of shop/Deployment/promo pending as before"
+        "upgrade eks.amazonaws.com/nodegroup=general -S everyday/promo-only.json.gz",
+        "yes",
+        0,
+        "of shop/Deployment/promo pending as before",
     ),
     "a quota stops an autoscaled workload first": Case(
         f"check -A --select KS304 {AWS}", "yes", 0, field=("message", "quota.*13|13.*quota")
@@ -104,10 +137,16 @@ EVERYDAY = {
     "a critical pod preempts": Case(f"simulate everyday/crit.yaml {AWS}", "yes", 0, "1 of 1 placed.*preempt"),
     "a critical pod that may not": Case(f"simulate everyday/crit.yaml {AWS} --no-preemption", "no", 1, "0 of 1 placed"),
     "tainted devices, counted as asked": Case(
-        f"capacity --request nvidia.com/gpu=2 {GKE}", "no", 1, "^0 pods .*; 8 would with a toleration of nvidia.com/gpu=present"
+        f"capacity --request nvidia.com/gpu=2 {GKE}",
+        "no",
+        1,
+        "^0 pods .*; 8 would with a toleration of nvidia.com/gpu=present",
     ),
     "tainted devices, tolerated": Case(
-        f"capacity --request nvidia.com/gpu=2 --tolerate nvidia.com/gpu {GKE}", "yes", 0, "^8 pods of nvidia.com/gpu 2 fit"
+        f"capacity --request nvidia.com/gpu=2 --tolerate nvidia.com/gpu {GKE}",
+        "yes",
+        0,
+        "^8 pods of nvidia.com/gpu 2 fit",
     ),
     "tainted devices, for a manifest": Case(f"capacity -f everyday/gpu2t.yaml {GKE}", "yes", 0, "^8 pods"),
     "devices that no node has so many of": Case(
@@ -118,23 +157,30 @@ EVERYDAY = {
     ),
     "devices on GKE, with its admission": Case(f"{INFER} --extended-resource-toleration", "yes", 0, "1 of 1 placed"),
     "Karpenter's pools, whose machines nobody knows": Case(
-        f"simulate deploy/promo -n shop {AWS} -S everyday/np.yaml --autoscaler karpenter --strict", "unknown", 3,
-        "whether new nodes of default would take 1 pending pod is not known", gap="instance types of default",
+        f"simulate deploy/promo -n shop {AWS} -S everyday/np.yaml --autoscaler karpenter --strict",
+        "unknown",
+        3,
+        "whether new nodes of default would take 1 pending pod is not known",
+        gap="instance types of default",
     ),
     "a pod that fits no node": Case(f"check everyday/fraud.yaml {AWS}", "no", 1, "1 error"),
     "the size that lets all replicas in": Case(f"advise deploy/fraud -n payments {AWS}", "yes", 0, "all 3 .*1290m"),
-}  # fmt: skip
+}
 JUDGMENT = {
     "two ReplicaSets of equal size": Case("audit -A -S judgment/1/c.json", "yes", 0, "rollout under way"),
     "its own terminating pod holds the room": Case(
         "audit -A -S judgment/2/c.json", "no", 1, "terminating pods still hold room: web-5d6-9 on b1"
     ),
-    "a budget broken by preemption, removing": Case("removable a1 -S judgment/3/c.json", "no", 1, field=("detail", "lo")),
+    "a budget broken by preemption, removing": Case(
+        "removable a1 -S judgment/3/c.json", "no", 1, field=("detail", "lo")
+    ),
     "a budget broken by preemption, upgrading": Case("upgrade a1 -S judgment/3/c.json", "no", 1, "budget default/lo"),
     "one part of a combination is enough": Case(
         "advise judgment/4/pod.yaml -S judgment/4/c.json", "yes", 0, field=("options", r"whenUnsatisfiable\[rack\]")
     ),
-    "no useless uncordon": Case("advise judgment/p44.json -S judgment/s44a.json", "yes", 0, "fits with B ScheduleAnyway"),
+    "no useless uncordon": Case(
+        "advise judgment/p44.json -S judgment/s44a.json", "yes", 0, "fits with B ScheduleAnyway"
+    ),
     "a stuck rollout": Case("audit deploy/web -S judgment/7/c.json", "no", 0, "rollout stuck, 2 new pods pending"),
     "a quota in a scenario": Case("play judgment/8/s.yaml -S judgment/8/c.json", "no", 1, "0 pending, 2 not created"),
     "a quota in a rollout": Case("play judgment/8/r.yaml -S judgment/8/c.json", "no", 1, "1 not created"),
@@ -155,49 +201,71 @@ JUDGMENT = {
     "five of six fit": Case("check judgment/13/m.json -S judgment/13/c.json", "no", 1, "1 error"),
     "none of three fits": Case("check -A -S judgment/13/c2.json", "no", 1, "1 error"),
     "forcing loses a pod for good": Case("upgrade a1 -S judgment/14/c.json", "no", 1, "default/debug is lost for good"),
-    "a canary whose neighbor lacks room": Case("audit deploy/web -S judgment/15/c.json", "no", 1, "too little room in b"),
+    "a canary whose neighbor lacks room": Case(
+        "audit deploy/web -S judgment/15/c.json", "no", 1, "too little room in b"
+    ),
     "a StatefulSet that stops": Case("survive -A -S judgment/16/z.json", "no", 0, "StatefulSet/db: 0 of 2 ready"),
     "hard constraints of bare pods": Case(
         "rebalance -A -S judgment/s129.json", "no", 1, "violated, whatever|no better plan was found"
     ),
-}  # fmt: skip
+}
 
 TEXTS = {
     "a zone whose loss stops a StatefulSet": Case(
-        "survive -A -S judgment/16/z.json", "no", 0, "losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes"
+        "survive -A -S judgment/16/z.json",
+        "no",
+        0,
+        "losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes",
     ),
     "a rollout that is stuck, and why": Case(
-        "audit deploy/web -S judgment/7/c.json", "no", 0, "^Deployment/web: rollout stuck, 2 new pods pending: 2 Insufficient cpu$"
+        "audit deploy/web -S judgment/7/c.json",
+        "no",
+        0,
+        "^Deployment/web: rollout stuck, 2 new pods pending: 2 Insufficient cpu$",
     ),
     "evictions that only move the gap": Case(
         "advise pod/web-5d6-2 -S judgment/10/e.json", "yes", 0, "1 more node like a1", ("costly", "would be pending")
     ),
     "the only node that a selector leaves": Case(
-        "explain pod/w1-0 -n shop -S judgment/5/s61.json", "no", 1,
+        "explain pod/w1-0 -n shop -S judgment/5/s61.json",
+        "no",
+        1,
         "^nodeSelector pool=mem leaves only n04, which has no rack label and runs 8 of 8 pods$",
     ),
     "a label that no node has": Case(
         "pending -S judgment/10/d.json", "no", 1, field=("why", r"no node has disk=ssd \(nodeSelector\)")
     ),
     "what --force costs": Case(
-        "upgrade a1 -S judgment/14/c.json", "no", 1, "^with --force it gets through, and default/debug is lost for good$"
+        "upgrade a1 -S judgment/14/c.json",
+        "no",
+        1,
+        "^with --force it gets through, and default/debug is lost for good$",
     ),
     "a pool whose taint keeps the pod off": Case(
-        "check judgment/rules/208-taint/m.json -S judgment/rules/208-taint/c.json", "yes", 0,
+        "check judgment/rules/208-taint/m.json -S judgment/rules/208-taint/c.json",
+        "yes",
+        0,
         field=("text", "NodePool np's taint gpu=true keeps this pod off: tolerate it before raising minDomains"),
     ),
     "the largest hole that is open, and those that are not": Case(
-        "pending -S judgment/10/b.json", "no", 1,
-        field=("why", r"needs 2 cpu on one node; most free on one: 1, but 16 on c1 \(cordoned\) and g1 \(tainted gpu\)"),
+        "pending -S judgment/10/b.json",
+        "no",
+        1,
+        field=(
+            "why",
+            r"needs 2 cpu on one node; most free on one: 1, but 16 on c1 \(cordoned\) and g1 \(tainted gpu\)",
+        ),
     ),
     "a pod of its own that still holds the room": Case(
         "audit -A -S judgment/2/c.json", "no", 1, "web-5d6-9 on b1 .*; evict again once they are gone$"
     ),
     "a domain that is closed to the pod": Case(
-        "check judgment/rules/hpa-noreplicas/m.json -S judgment/rules/hpa-noreplicas/c.json", "no", 1,
+        "check judgment/rules/hpa-noreplicas/m.json -S judgment/rules/hpa-noreplicas/c.json",
+        "no",
+        1,
         field=("text", "nodeTaintsPolicy: Honor"),
     ),
-}  # fmt: skip
+}
 
 
 DRAINED = "--drain n2 --delete-node n2 -S verdicts/f.yaml"
@@ -360,20 +428,35 @@ APPLIED = {
             f"plan -f {SAME}/{changed}.json -S {SAME}/cluster.json --kube-version 1.36.2", "no", 1, "1 more pod pending"
         )
         for changed in (
-            "annotation", "args", "cmvolume", "env", "grace", "image", "probe", "pullpolicy", "secctx", "serviceaccount",
+            "annotation",
+            "args",
+            "cmvolume",
+            "env",
+            "grace",
+            "image",
+            "probe",
+            "pullpolicy",
+            "secctx",
+            "serviceaccount",
         )
     },
     "nobody makes the pods of a new Deployment that is paused": Case(
-        f"plan -f {PAUSED}/new.yaml -S {PAUSED}/snapshot.json", "no", 1, "^3 more pods not made yet",
+        f"plan -f {PAUSED}/new.yaml -S {PAUSED}/snapshot.json",
+        "no",
+        1,
+        "^3 more pods not made yet",
         ("message", "the Deployment is paused"),
     ),
     "nothing is created in a namespace that is not there": Case(
-        f"plan -f {NOWHERE}/nowhere.yaml -S {NOWHERE}/snapshot.json", "no", 1, field=("failed", 'namespaces .*nowhere.* not found')
+        f"plan -f {NOWHERE}/nowhere.yaml -S {NOWHERE}/snapshot.json",
+        "no",
+        1,
+        field=("failed", "namespaces .*nowhere.* not found"),
     ),
     "a namespace may be created first": Case(
         f"plan -f {NOWHERE}/nowhere.yaml --create-namespaces -S {NOWHERE}/snapshot.json", "yes", 0, "^everything fits"
     ),
-}  # fmt: skip
+}
 LIMITS = "everyday/06-limitrange-refuses"
 REFUSING = {
     "a default limit": ("cluster", r"must be less than or equal to cpu limit of 1 \(LimitRange shop/defaults\)"),
@@ -381,9 +464,13 @@ REFUSING = {
     "a quota": ("cluster-quota", "exceeded quota: defaults"),
 }
 ASKED = {
-    "survive -A": ("no", 0, "why"), "plan --drain n1": ("no", 1, "message"), "report -A": ("no", 0, "what"), "audit -A": ("no", 0, "detail"),
-    "upgrade n1": ("no", 1, "message"), "removable n1": ("no", 1, "detail"),
-}  # fmt: skip
+    "survive -A": ("no", 0, "why"),
+    "plan --drain n1": ("no", 1, "message"),
+    "report -A": ("no", 0, "what"),
+    "audit -A": ("no", 0, "detail"),
+    "upgrade n1": ("no", 1, "message"),
+    "removable n1": ("no", 1, "detail"),
+}
 REFUSED = {
     f"{what} refuses a pod made again: {asked}": Case(
         f"{asked} -S {LIMITS}/{cluster}.json", verdict, code, field=(field, refusal)
@@ -451,7 +538,11 @@ ALONE = "conclusions/15-check-ks209-remedy-does-not-help"
 LOCAL = "running/204-immediate-claims-2026"
 CLAIMS = {
     "claims of an Immediate class are bound first, checked": Case(
-        f"check -S {IMMEDIATE}/snapshot.json", "yes", 0, "nothing found", gap="where the driver of StorageClass imm makes"
+        f"check -S {IMMEDIATE}/snapshot.json",
+        "yes",
+        0,
+        "nothing found",
+        gap="where the driver of StorageClass imm makes",
     ),
     "claims of an Immediate class are bound first, audited": Case(
         f"audit -A -S {IMMEDIATE}/snapshot.json", "no", 0, field=("nextFits", "true")
@@ -466,7 +557,10 @@ CLAIMS = {
         f"plan -f {IMMEDIATE}/nfs.yaml -S {IMMEDIATE}/snapshot.json", "yes", 0, "everything fits"
     ),
     "new pods' claims get the volumes that are there": Case(
-        f"play {LOCAL}/cluster.scenario.json -S {LOCAL}/cluster.json --kube-version 1.36.2 --deals 1", "yes", 0, "0 pending"
+        f"play {LOCAL}/cluster.scenario.json -S {LOCAL}/cluster.json --kube-version 1.36.2 --deals 1",
+        "yes",
+        0,
+        "0 pending",
     ),
     "a claim of the checked manifest that one pod may use": Case(
         f"check {ONCE}/two.yaml -S {ONCE}/snapshot.json", "no", 1, "1 error", ("code", "KS209")
@@ -492,7 +586,7 @@ CLAIMS = {
     "a remedy's number is its own, beside too few domains": Case(
         f"check {ALONE}/web2.yaml -S {ALONE}/snapshot2.json", "no", 1, "2 errors", ("settings", r"^\[\]$")
     ),
-}  # fmt: skip
+}
 CONCLUSIONS |= CLAIMS
 
 
@@ -542,18 +636,26 @@ def replayed(folder: str, verdict: str, code: int, said: str, field: tuple[str, 
 
 UPGRADED = "205-upgrade-honor-2000"
 RUNNING = {
-    "02-outage-evictions-one-by-one": replayed("02-outage-evictions-one-by-one", "no", 1, "2 pending", ("pending", "^2$")),
-    "201-preemption-2016": replayed("201-preemption-2016", "no", 1, "pending", ("pendingDealt", '"least": 0, "most": 1')),
-    "202-preemption-2003": replayed("202-preemption-2003", "no", 1, "pending", ("pendingDealt", '"least": 3, "most": 4')),
+    "02-outage-evictions-one-by-one": replayed(
+        "02-outage-evictions-one-by-one", "no", 1, "2 pending", ("pending", "^2$")
+    ),
+    "201-preemption-2016": replayed(
+        "201-preemption-2016", "no", 1, "pending", ("pendingDealt", '"least": 0, "most": 1')
+    ),
+    "202-preemption-2003": replayed(
+        "202-preemption-2003", "no", 1, "pending", ("pendingDealt", '"least": 3, "most": 4')
+    ),
     "203-preemption-2009": replayed("203-preemption-2009", "no", 1, "4 pending", ("pending", "^4$")),
     "206-toleration-0s-loop-2000": replayed(
         "206-toleration-0s-loop-2000", "yes", 0, "", ("notes", "StatefulSet/db does not settle: .* n-b1, .* after 0 s")
     ),
     UPGRADED: Case(
         f"upgrade pool=blue --surge 1 --batch 1 --force -S running/{UPGRADED}/cluster.json --kube-version 1.36.2",
-        "yes", 0, "^4 of 4 nodes replaced",
+        "yes",
+        0,
+        "^4 of 4 nodes replaced",
     ),
-}  # fmt: skip
+}
 
 ALL = {
     **EVERYDAY,

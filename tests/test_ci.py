@@ -26,8 +26,12 @@ def checked(cwd: Path, **inputs: str) -> tuple[int, str, str]:
     done = subprocess.run(
         ["bash", str(CI / "check.sh")],
         env=environment(PATH=path, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary), **inputs),
-        cwd=cwd, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     return done.returncode, done.stdout, summary.read_text()
 
 

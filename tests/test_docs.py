@@ -189,8 +189,10 @@ def test_the_recipes_for_jq_print_what_is_shown(name: str) -> None:
         answered = subprocess.run(
             [str(JQ), *shlex.split(match["filter"])],
             input=printed(match["arguments"]),
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         assert answered.stdout.rstrip("\n") == block, match[0]
 
 

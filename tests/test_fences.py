@@ -42,7 +42,7 @@ ROOMS: dict[str, set[str]] = {
         "candidate.settings",
         "candidate.kustomization",
         "node_groups.groups",
-    },  # fmt: skip
+    },
     "config": {"manifest", "kube"},
     # A page draws every answer on a map.
     "views": {"reports", "manifest.writer", "questions.map.report"},
@@ -142,16 +142,36 @@ FENCES: dict[str, set[str]] = {
 FLOORS = {
     "scheduler": ("causes", "cluster", "plugin", "framework", "evaluation", "placing", "plugins", "profile"),
     "world": ("store", "events", "reporting"),
-}  # fmt: skip
+}
 # Questions of which another is made, or that are answered in its place.
 PARTS = {
-    ("advise", "simulate"), ("compare", "explain"), ("compare", "simulate"), ("rebalance", "map"),
-    ("plan", "audit"), ("plan", "explain"), ("plan", "map"), ("plan", "removable"), ("plan", "report"),
-    ("plan", "survive"), ("plan", "upgrade"),
-    ("removable", "map"), ("report", "audit"), ("report", "capacity"), ("report", "pending"), ("report", "removable"), ("report", "survive"), ("simulate", "plan"), ("survive", "map"),
-    ("upgrade", "map"), ("verify", "audit"), ("verify", "capacity"), ("verify", "check"), ("verify", "plan"), ("verify", "simulate"),
+    ("advise", "simulate"),
+    ("compare", "explain"),
+    ("compare", "simulate"),
+    ("rebalance", "map"),
+    ("plan", "audit"),
+    ("plan", "explain"),
+    ("plan", "map"),
+    ("plan", "removable"),
+    ("plan", "report"),
+    ("plan", "survive"),
+    ("plan", "upgrade"),
+    ("removable", "map"),
+    ("report", "audit"),
+    ("report", "capacity"),
+    ("report", "pending"),
+    ("report", "removable"),
+    ("report", "survive"),
+    ("simulate", "plan"),
+    ("survive", "map"),
+    ("upgrade", "map"),
+    ("verify", "audit"),
+    ("verify", "capacity"),
+    ("verify", "check"),
+    ("verify", "plan"),
+    ("verify", "simulate"),
     ("verify", "survive"),
-}  # fmt: skip
+}
 DRAWING_MAPS = {"views/page/topology.py", "views/page/writing.py", "views/view.py"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 

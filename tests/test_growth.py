@@ -34,9 +34,10 @@ def _namespaces(number: int) -> object:
     for each in range(number):
         name, team = f"team-{each}", {"team": str(each % 7)}
         term = {
-            "topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "other"}},
+            "topologyKey": "kubernetes.io/hostname",
+            "labelSelector": {"matchLabels": {"app": "other"}},
             "namespaceSelector": {"matchLabels": team},
-        }  # fmt: skip
+        }
         away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
         made = pod("web-1", f"n{each % 3}", labels={"app": "web"}, affinity=away)
         made["metadata"] |= {"namespace": name, "ownerReferences": owned_by("ReplicaSet", "web")}

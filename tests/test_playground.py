@@ -54,9 +54,12 @@ def test_the_page_asks_again_and_again_in_one_process() -> None:
     asked = f"explain {POD} -S {CLUSTER}"
     program = f"from docs.playground.playground import answered\nfor _ in '12': print(answered({asked!r}))"
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True,
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
         env=environment(PYTHONPATH=str(ROOT)),
-    )  # fmt: skip
+    )
     once = run(*asked.split())
     assert sorted(done.stdout.splitlines()) == sorted([*once.err.splitlines(), *once.out.splitlines(), ""] * 2)
 

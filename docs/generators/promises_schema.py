@@ -55,11 +55,12 @@ def _promise() -> dict[str, Any]:
         "fits": {"anyOf": [{"enum": [REPLICAS, HPA_MAX]}, _NUMBER, {"type": "string", "pattern": f"^{TIMES}$"}]},
         "spread": {"type": "object", "minProperties": 1, "additionalProperties": _NUMBER},
         "room": {
-            "type": "object", "minProperties": 1,
+            "type": "object",
+            "minProperties": 1,
             "additionalProperties": {"anyOf": [_NUMBER, {"type": "string", "minLength": 1}]},
         },
         "until": {"type": "string", "format": "date"},
-    }  # fmt: skip
+    }
     for name, form in forms.items():
         fields[name] = {**form, "description": fields[name]["description"]}
     promise["dependentRequired"] = {"back": ["survives"], "selector": ["namespace"], "reason": ["until"]}

@@ -101,6 +101,8 @@ def handlers(read: Callable[[], Snapshot], limiter: Any) -> Mapping[str, Any]:
             raise MCPError(types.INVALID_PARAMS, str(error)) from None
 
     return {
-        "on_list_resources": list_resources, "on_read_resource": read_resource,
-        "on_list_prompts": list_prompts, "on_get_prompt": get_prompt,
-    }  # fmt: skip
+        "on_list_resources": list_resources,
+        "on_read_resource": read_resource,
+        "on_list_prompts": list_prompts,
+        "on_get_prompt": get_prompt,
+    }

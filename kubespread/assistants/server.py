@@ -264,9 +264,13 @@ def _of_fleet(clusters: Sequence[Member]) -> Tool:
         "that cannot be reached or read has a row with the reason."
     )
     return Tool(
-        "fleet", description, Fleet, (FleetReport,),
-        lambda _, scheduler, asked: _asked_of_fleet(clusters, scheduler, asked), reads_cluster=False,
-    )  # fmt: skip
+        "fleet",
+        description,
+        Fleet,
+        (FleetReport,),
+        lambda _, scheduler, asked: _asked_of_fleet(clusters, scheduler, asked),
+        reads_cluster=False,
+    )
 
 
 def _asked_of_fleet(clusters: Sequence[Member], scheduler: kubespread.Scheduler, asked: Fleet) -> Report:
@@ -393,9 +397,13 @@ def serve(cluster: Cluster, scheduler: Scheduler, fleet: Sequence[Member] = ()) 
 
     async def run() -> None:
         server = Server(
-            "kubespread", version=__version__, instructions=_INSTRUCTIONS,
-            on_list_tools=list_tools, on_call_tool=call_tool, **context.handlers(cluster.snapshot, limiter),
-        )  # fmt: skip
+            "kubespread",
+            version=__version__,
+            instructions=_INSTRUCTIONS,
+            on_list_tools=list_tools,
+            on_call_tool=call_tool,
+            **context.handlers(cluster.snapshot, limiter),
+        )
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
             send, receive = anyio.create_memory_object_stream[Any](0)
             tasks.start_soon(_requests, incoming, outgoing, send)

@@ -117,8 +117,12 @@ def _git(directory: str, *arguments: str, given: bytes = b"") -> bytes:
     try:
         done = subprocess.run(
             ["git", "--no-replace-objects", "--literal-pathspecs", "-C", directory, *arguments],
-            input=given, env={**inherited, **_SETTINGS}, capture_output=True, timeout=_TIMEOUT, check=False,
-        )  # fmt: skip
+            input=given,
+            env={**inherited, **_SETTINGS},
+            capture_output=True,
+            timeout=_TIMEOUT,
+            check=False,
+        )
     except FileNotFoundError:
         raise UsageError("--base needs git on the PATH") from None
     except subprocess.TimeoutExpired:

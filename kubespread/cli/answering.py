@@ -218,9 +218,16 @@ class Answering:
         return replace(look, in_full=in_full, rows=None if in_full else look.rows)
 
     def give(
-        self, answer: Any, parts: Sequence[tuple[str, Any]], *, writer: Writer, is_yes: bool | None = None,
-        look: Look | None = None, beside: Sequence[tuple[str, Any]] = (), requires: bool = False,
-    ) -> ExitCode:  # fmt: skip
+        self,
+        answer: Any,
+        parts: Sequence[tuple[str, Any]],
+        *,
+        writer: Writer,
+        is_yes: bool | None = None,
+        look: Look | None = None,
+        beside: Sequence[tuple[str, Any]] = (),
+        requires: bool = False,
+    ) -> ExitCode:
         """Write ``answer`` as `show` does. The exit code is that of its `outcome`, and NO_CLUSTER where there are gaps
         and --strict was asked for.
         """
@@ -233,9 +240,16 @@ class Answering:
         return code
 
     def show(
-        self, answer: Any, parts: Sequence[tuple[str, Any]], code: ExitCode, *, writer: Writer,
-        look: Look | None = None, beside: Sequence[tuple[str, Any]] = (), requires: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        answer: Any,
+        parts: Sequence[tuple[str, Any]],
+        code: ExitCode,
+        *,
+        writer: Writer,
+        look: Look | None = None,
+        beside: Sequence[tuple[str, Any]] = (),
+        requires: bool = False,
+    ) -> None:
         """Write ``answer``, which ends with ``code``, and below it what is beside it. ``parts`` holds each report in it
         with the prefix of its notes; ``beside`` those that have the notes instead; ``requires`` says whether something
         was required of them.

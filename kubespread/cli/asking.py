@@ -40,29 +40,39 @@ if TYPE_CHECKING:
 JOBS = Annotated[
     int | None,
     typer.Option(
-        "--jobs", metavar="N", min=1, show_default=False, rich_help_panel="Workers",
+        "--jobs",
+        metavar="N",
+        min=1,
+        show_default=False,
+        rich_help_panel="Workers",
         help="Processes that work on the answer, which is the same for any number (default: one for each core where "
         "that saves time).",
     ),
-]  # fmt: skip
+]
 
 _TIMEOUT = Annotated[
     str | None,
     typer.Option(
-        "--timeout", metavar="TIME", show_default=False, rich_help_panel="Workers",
+        "--timeout",
+        metavar="TIME",
+        show_default=False,
+        rich_help_panel="Workers",
         help="Give up what is not finished after this time (60s, 1m30s): the answer is about the rest, is no or "
         "unknown, and says what is missing.",
     ),
-]  # fmt: skip
+]
 
 _ENGINE = Annotated[
     str | None,
     typer.Option(
-        "--engine", metavar="ADDRESS", show_default=False, rich_help_panel="Workers",
+        "--engine",
+        metavar="ADDRESS",
+        show_default=False,
+        rich_help_panel="Workers",
         help="Scheduler of a Dask cluster whose workers do it instead (tcp://HOST:8786); takes kubespread[dask], and "
         "kubespread on each worker.",
     ),
-]  # fmt: skip
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +107,13 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
 
 
 def command_about(
-    question: type[Question[Any]], give: Callable[[Asked], ExitCode], writers: Mapping[str, Writer],
-    source_options: type[EditedClusterOptions], *, is_alone: bool = True,
-) -> Callable[..., int]:  # fmt: skip
+    question: type[Question[Any]],
+    give: Callable[[Asked], ExitCode],
+    writers: Mapping[str, Writer],
+    source_options: type[EditedClusterOptions],
+    *,
+    is_alone: bool = True,
+) -> Callable[..., int]:
     """The function of a command that asks ``question`` and lets ``give`` answer; ``is_alone`` if that shows its report
     by itself, with all that only sets how it looks.
     """
@@ -110,10 +124,15 @@ def command_about(
     }
     # The flags of drains are edits' flags too.
     own = {field.name for field in fields(EditedClusterOptions)}
-    shared, own_fields = ([
-        (parameter.name, parameter.annotation, field(default=parameter.default))
-        for one in declared.values() for parameter in one.parameters if (parameter.name in own) is is_shared
-    ] for is_shared in (True, False))  # fmt: skip
+    shared, own_fields = (
+        [
+            (parameter.name, parameter.annotation, field(default=parameter.default))
+            for one in declared.values()
+            for parameter in one.parameters
+            if (parameter.name in own) is is_shared
+        ]
+        for is_shared in (True, False)
+    )
     # Clusters are parts of a fleet's answer, whatever is asked of each.
     own_fields += [
         (name, declaration, field(default=None))
@@ -129,14 +148,21 @@ def command_about(
     endings = [field.name for field, _, option in options_of(question) if option.prints and is_alone]
     if shared:
         source_options = make_dataclass(
-            f"{question.__name__}Cluster", shared, bases=(source_options,), frozen=True,
+            f"{question.__name__}Cluster",
+            shared,
+            bases=(source_options,),
+            frozen=True,
             namespace={"drains": property(lambda _: True)},
-        )  # fmt: skip
+        )
 
     def command(
-        *, options: Any, scheduling: SchedulerOptions, answer: AnswerOptions, source: EditedClusterOptions,
+        *,
+        options: Any,
+        scheduling: SchedulerOptions,
+        answer: AnswerOptions,
+        source: EditedClusterOptions,
         speaking: SpeakingOptions,
-    ) -> ExitCode:  # fmt: skip
+    ) -> ExitCode:
         names = [parameter.name for one in declared.values() for parameter in one.parameters]
         values = {name: getattr(source if name in own else options, name) for name in names}
         typed = Typed(values, source, scheduling, speaking)
@@ -182,9 +208,14 @@ def _answer_of_one(asked: Asked) -> ExitCode:
     answering = Answering(cluster, scheduler, asked.answer, speaking, others, question.never_modelled)
     with waiting(question.doing, quiet=speaking.quiet, verbose=speaking.verbose > 0) as hearing:
         scene = Scene(
-            opened, answering.scheduler, question, hearing.on_progress,
-            workers=workers, timeout=timeout, on_part=hearing.on_part,
-        )  # fmt: skip
+            opened,
+            answering.scheduler,
+            question,
+            hearing.on_progress,
+            workers=workers,
+            timeout=timeout,
+            on_part=hearing.on_part,
+        )
         other = scene.in_the_end(lambda: question.instead(scene))
     if other is not None:
         asked_instead = question_of(other.name)
@@ -223,9 +254,14 @@ def _answered(
         commands = Commands.about(answering.cluster, whose)
         look = structs.replace(look, next_command=question.next_command(answer, commands))
     code = answering.give(
-        answer, reports, writer=_writers(type(question))[answering.written.name], is_yes=question.passes(answer),
-        look=look, beside=question.parts(answer), requires=question.requires,
-    )  # fmt: skip
+        answer,
+        reports,
+        writer=_writers(type(question))[answering.written.name],
+        is_yes=question.passes(answer),
+        look=look,
+        beside=question.parts(answer),
+        requires=question.requires,
+    )
     return ExitCode.BAD_INPUT if refused else code
 
 

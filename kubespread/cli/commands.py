@@ -79,28 +79,34 @@ class _Command:
 _COMMANDS: dict[str, _Command | None] = {
     **dict.fromkeys(QUESTIONS),
     "fleet": _Command(
-        "Ask many clusters any of these questions.", "every cluster says yes", "one says no", home="fleet",
-        group="FleetGroup", sets_up=False,
-    ),
-    "snapshot": _Command(
-        "Save what scheduling needs from a cluster as one file.", "the file is written", home="snapshot",
+        "Ask many clusters any of these questions.",
+        "every cluster says yes",
+        "one says no",
+        home="fleet",
+        group="FleetGroup",
         sets_up=False,
     ),
+    "snapshot": _Command(
+        "Save what scheduling needs from a cluster as one file.", "the file is written", home="snapshot", sets_up=False
+    ),
     "serve": _Command(
-        "Ask the cluster by hand, in a browser.", "it was ended with Ctrl-C", home="snapshot",
-        has_ordered_options=False, sets_up=False,
+        "Ask the cluster by hand, in a browser.",
+        "it was ended with Ctrl-C",
+        home="snapshot",
+        has_ordered_options=False,
+        sets_up=False,
     ),
     "mcp": _Command(
-        "Serve the questions to assistants (MCP).", "the client disconnected", home="snapshot",
+        "Serve the questions to assistants (MCP).",
+        "the client disconnected",
+        home="snapshot",
         has_ordered_options=False,
     ),
     "config": _Command("Show what the environment and configuration files set.", has_ordered_options=False),
     "rbac": _Command("Print the ClusterRole needed to read a running cluster.", has_ordered_options=False),
-    "completion": _Command(
-        "Print the script that completes commands, options and names.", has_ordered_options=False
-    ),
+    "completion": _Command("Print the script that completes commands, options and names.", has_ordered_options=False),
     "demo": _Command("Try explain, simulate and report on a small example cluster.", has_ordered_options=False),
-}  # fmt: skip
+}
 
 
 _TYPES = ("snapshot", "--instance-types")

@@ -121,9 +121,12 @@ def check_asked(
     from kubespread.candidate.sources import Choosing, check_inputs
 
     choosing = Choosing(
-        own.get("named"), own.get("namespace"), own.get("selector") or "",
-        recursive=bool(own.get("recursive")), template_path=own.get("template_path") or "",
-    )  # fmt: skip
+        own.get("named"),
+        own.get("namespace"),
+        own.get("selector") or "",
+        recursive=bool(own.get("recursive")),
+        template_path=own.get("template_path") or "",
+    )
     check_inputs(
         pods,
         scheduling.scheduler_config,
@@ -197,21 +200,26 @@ def _manifests(name: str, metavar: str, text: str) -> Parameter:
 
 _MANIFESTS = (
     _manifests("filename", "FILE", "Manifest, or directory of manifests; the same as without -f. Repeatable."),
-    _manifests(
-        "kustomize", "DIRECTORY", "Kustomization, built by the kustomize or kubectl on the PATH. Repeatable."
-    ),
-)  # fmt: skip
+    _manifests("kustomize", "DIRECTORY", "Kustomization, built by the kustomize or kubectl on the PATH. Repeatable."),
+)
 _SEVERAL = (
     _parameter(
-        "every", bool, "--all", default=False,
+        "every",
+        bool,
+        "--all",
+        default=False,
         help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController, or those of the "
         "kinds given as POD (deploy,sts).",
     ),
     _parameter(
-        EVERYWHERE, bool, "-A", "--all-namespaces", default=False,
+        EVERYWHERE,
+        bool,
+        "-A",
+        "--all-namespaces",
+        default=False,
         help="Place the workloads of all namespaces of the cluster.",
     ),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,11 +327,15 @@ def _namespace(field: FieldInfo, _kind: Any, option: Option) -> Field:
     name = field.name
     parameters = (
         _parameter(
-            name, str | None, *_names(name, option), metavar="NAME", rich_help_panel=option.heading,
+            name,
+            str | None,
+            *_names(name, option),
+            metavar="NAME",
+            rich_help_panel=option.heading,
             help=f"{option.help.removesuffix('.')} (default: that of the context, or default).",
         ),
         _parameter(EVERYWHERE, bool, "-A", "--all-namespaces", default=False, help="Ask about all namespaces."),
-    )  # fmt: skip
+    )
 
     def late(typed: Typed) -> Late:
         return partial(_namespace_in, typed[name], bool(typed[EVERYWHERE]))
@@ -346,9 +358,13 @@ def _option(name: str, option: Option, *, repeats: bool, default: Any) -> Any:
     is_place = option.is_subject
     text = f"{option.help} Repeatable." if repeats and not is_place else option.help
     shared: dict[str, Any] = {
-        "metavar": option.metavar or None, "help": text, "show_default": default not in (None, "", ()),
-        "case_sensitive": False, "rich_help_panel": option.heading, "min": None if default is None else option.least,
-    }  # fmt: skip
+        "metavar": option.metavar or None,
+        "help": text,
+        "show_default": default not in (None, "", ()),
+        "case_sensitive": False,
+        "rich_help_panel": option.heading,
+        "min": None if default is None else option.least,
+    }
     return typer.Argument(**shared) if is_place else typer.Option(*_names(name, option), **shared)
 
 
@@ -363,9 +379,12 @@ _NOTHING_DIFFERS = (
     "or a --to- option such as --to-snapshot PATH"
 )
 _EVERY = _parameter(
-    "every", bool, "--all", default=False,
+    "every",
+    bool,
+    "--all",
+    default=False,
     help="Ask about every workload of the namespace, or every one of the kinds given as POD (deploy,sts).",
-)  # fmt: skip
+)
 
 
 def _to(name: str, metavar: str, text: str) -> Any:
@@ -494,9 +513,13 @@ def sides_field(field: FieldInfo, kind: Any, option: Workload) -> Field:
 
 
 def _sides(
-    elsewhere: ClusterOptions | None, quiet: bool, schedulers: tuple[Scheduler, Scheduler], settings: Sequence[str],
-    question: Any, opened: Snapshot,
-) -> tuple[Any, Any]:  # fmt: skip
+    elsewhere: ClusterOptions | None,
+    quiet: bool,
+    schedulers: tuple[Scheduler, Scheduler],
+    settings: Sequence[str],
+    question: Any,
+    opened: Snapshot,
+) -> tuple[Any, Any]:
     """The one before and the one after, which is ``elsewhere`` or the cluster itself with its edits."""
     from kubespread import ClusterSide, Side
 
@@ -509,9 +532,13 @@ def _sides(
 
 
 _FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], Field]] = {
-    "value": _value, "pods": pods_field, "pod": pod_field, "applied": applied_field, "namespace": _namespace,
+    "value": _value,
+    "pods": pods_field,
+    "pod": pod_field,
+    "applied": applied_field,
+    "namespace": _namespace,
     "sides": sides_field,
-}  # fmt: skip
+}
 """What becomes of a field, by the form that its option has."""
 
 

@@ -50,19 +50,22 @@ class FleetOptions(ClusterOptions):
     snapshot: Annotated[
         list[Path] | None,
         valued(
-            "-S", "--snapshot", metavar="PATTERN",
+            "-S",
+            "--snapshot",
+            metavar="PATTERN",
             help="Clusters from files, directories and archives whose names match, as the files that are named without "
             "it: 'fleet/**/*.json.gz', quoted; ** is folders at any depth. Repeatable.",
         ),
-    ] = None  # fmt: skip
+    ] = None
     contexts: Annotated[
         list[str] | None,
         valued(
-            "--contexts", metavar="PATTERN",
+            "--contexts",
+            metavar="PATTERN",
             help="Running clusters of the kubeconfig's contexts whose names match, quoted: 'prod-*'; of all contexts "
             "where the question follows at once. Repeatable.",
         ),
-    ] = None  # fmt: skip
+    ] = None
     # Of each context its own; no option overrides that of several clusters.
     context: str | None = None
     cluster: str | None = None
@@ -111,8 +114,9 @@ _Edited: Any = make_dataclass(
         *((each.name, Any, field(default=each.default)) for each in fields(ClusterOptions)),
         ("fleet", Any, field(default=FleetOptions())),
     ],
-    bases=(EditedClusterOptions,), frozen=True,
-)  # fmt: skip
+    bases=(EditedClusterOptions,),
+    frozen=True,
+)
 
 
 class FleetCommand(OrderedCommand):
@@ -161,9 +165,15 @@ def _answers(asked: Asked) -> ExitCode:
     clusters = options.members(tuple(source.edits()))
     with waiting(f"asking {count_of(len(clusters), 'cluster')}", quiet=typed.speaking.quiet, verbose=True) as hearing:
         report = answers(
-            clusters, asked.question, answering.scheduler, asked.workers, hearing.on_part, asked.settle,
-            asked.timeout, options.notes(clusters),
-        )  # fmt: skip
+            clusters,
+            asked.question,
+            answering.scheduler,
+            asked.workers,
+            hearing.on_part,
+            asked.settle,
+            asked.timeout,
+            options.notes(clusters),
+        )
     is_strict = asked.answer.strict
     passes = (
         "unknown" if is_strict and any(part.gaps for part in row.reports) else row.passes for row in report.clusters

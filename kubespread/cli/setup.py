@@ -116,10 +116,9 @@ def config(
         emit(write(Configuration(keys=tuple(keys)), Look()))
         return ExitCode.YES
     rows = [
-        [key.key, NONE, f"({key.variable})"] if key.origin is None
-        else [key.key, ", ".join(key.values), key.origin]
+        [key.key, NONE, f"({key.variable})"] if key.origin is None else [key.key, ", ".join(key.values), key.origin]
         for key in keys
-    ]  # fmt: skip
+    ]
     emit(columns(("KEY", "VALUE", "FROM"), rows, headers=True))
     return ExitCode.YES
 

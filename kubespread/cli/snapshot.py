@@ -46,17 +46,21 @@ class AssistantsClusterOptions(ClusterOptions):
     fleet: Annotated[
         list[str] | None,
         typer.Option(
-            "--fleet", metavar="PATTERN", show_default=False,
+            "--fleet",
+            metavar="PATTERN",
+            show_default=False,
             help="Clusters that the tool fleet asks: files, directories and archives whose names match. Repeatable.",
         ),
-    ] = None  # fmt: skip
+    ] = None
     contexts: Annotated[
         list[str] | None,
         typer.Option(
-            "--contexts", metavar="PATTERN", show_default=False,
+            "--contexts",
+            metavar="PATTERN",
+            show_default=False,
             help="Running clusters that it asks: contexts of the kubeconfig whose names match. Repeatable.",
         ),
-    ] = None  # fmt: skip
+    ] = None
     max_age: Annotated[
         str,
         typer.Option(
@@ -119,10 +123,11 @@ class ServedClusterOptions(ClusterOptions):
     max_age: Annotated[
         str,
         typer.Option(
-            "--max-age", metavar="TIME",
+            "--max-age",
+            metavar="TIME",
             help="Look at a running cluster again when its data is older than this; large ones are read less often.",
         ),
-    ] = "5s"  # fmt: skip
+    ] = "5s"
 
 
 @grouped
@@ -246,9 +251,10 @@ def snapshot(
         for line in read_of(opened):
             say(line)
     lines = (
-        _with_types_printed(opened) if types
+        _with_types_printed(opened)
+        if types
         else saved(opened, ", ".join(source.sources), output, anonymize=anonymize, map_file=map_file)
-    )  # fmt: skip
+    )
     for line in lines if not speaking.quiet else ():
         say(line)
     return ExitCode.NO_CLUSTER if opened.faults or (strict and opened.origin.gaps) else ExitCode.YES

@@ -75,7 +75,8 @@ def translation_fault(volume: api.PersistentVolume) -> str | None:
 
 IN_TREE: Mapping[str, InTreePlugin] = {
     "aws_elastic_block_store": InTreePlugin(
-        "kubernetes.io/aws-ebs", "ebs.csi.aws.com",
+        "kubernetes.io/aws-ebs",
+        "ebs.csi.aws.com",
         lambda v, owner: v.aws_elastic_block_store.volume_id.rpartition("/")[2] if v.aws_elastic_block_store else "",
         "topology.ebs.csi.aws.com/zone",
     ),
@@ -86,14 +87,17 @@ IN_TREE: Mapping[str, InTreePlugin] = {
         "kubernetes.io/azure-disk", "disk.csi.azure.com", lambda v, owner: v.azure_disk.disk_uri if v.azure_disk else ""
     ),
     "cinder": InTreePlugin(
-        "kubernetes.io/cinder", "cinder.csi.openstack.org", lambda v, owner: v.cinder.volume_id if v.cinder else "",
+        "kubernetes.io/cinder",
+        "cinder.csi.openstack.org",
+        lambda v, owner: v.cinder.volume_id if v.cinder else "",
         "topology.cinder.csi.openstack.org/zone",
     ),
     "portworx_volume": InTreePlugin(
-        "kubernetes.io/portworx-volume", "pxd.portworx.com",
+        "kubernetes.io/portworx-volume",
+        "pxd.portworx.com",
         lambda v, owner: v.portworx_volume.volume_id if v.portworx_volume else "",
     ),
-}  # fmt: skip
+}
 """By the field of the volume that holds it."""
 
 _DRIVER_OF_PROVISIONER = {plugin.name: plugin.driver for plugin in IN_TREE.values()}

@@ -140,8 +140,11 @@ def pod_requests(
 
 def container_total(pod: Pod, kind: str) -> Amounts:
     """Containers, init containers and sidecars aggregated over their ``requests`` or ``limits``."""
-    return _aggregate(pod, [amounts(getattr(c.resources, kind)) for c in pod.spec.containers],
-                      [amounts(getattr(c.resources, kind)) for c in pod.spec.init_containers])  # fmt: skip
+    return _aggregate(
+        pod,
+        [amounts(getattr(c.resources, kind)) for c in pod.spec.containers],
+        [amounts(getattr(c.resources, kind)) for c in pod.spec.init_containers],
+    )
 
 
 def _containers_total(pod: Pod, stand_ins: Mapping[str, Quantity], *, use_status: bool) -> Amounts:

@@ -37,9 +37,17 @@ _GAPS = re.compile(rb'(?P<name>"nodeName"\s*:\s*")[^"\\]*(?=")|(?P<token>kube-ap
 _MAX_REMEMBERED = 4096
 _READ_CONDITIONS = (RESIZE_PENDING, DISRUPTION_TARGET, READY)
 SPEC_COLLECTIONS = (
-    "containers", "init_containers", "volumes", "overhead", "node_selector", "affinity", "tolerations",
-    "topology_spread_constraints", "scheduling_gates", "resource_claims",
-)  # fmt: skip
+    "containers",
+    "init_containers",
+    "volumes",
+    "overhead",
+    "node_selector",
+    "affinity",
+    "tolerations",
+    "topology_spread_constraints",
+    "scheduling_gates",
+    "resource_claims",
+)
 META_COLLECTIONS = ("labels", "annotations", "owner_references")
 
 

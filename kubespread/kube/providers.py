@@ -32,7 +32,9 @@ class Provider(Struct, frozen=True):
 PROVIDERS = {
     "Kubernetes": Provider(
         prefixes=(
-            "topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "beta.kubernetes.io/",
+            "topology.kubernetes.io/",
+            "failure-domain.beta.kubernetes.io/",
+            "beta.kubernetes.io/",
             "node-role.kubernetes.io/",
         ),
         keys=(HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch", INSTANCE_TYPE, "node.kubernetes.io/windows-build"),
@@ -45,11 +47,16 @@ PROVIDERS = {
     ),
     "EKS": Provider(
         prefixes=(
-            "eks.amazonaws.com/", "k8s.amazonaws.com/", "topology.k8s.aws/", "topology.ebs.csi.aws.com/",
+            "eks.amazonaws.com/",
+            "k8s.amazonaws.com/",
+            "topology.k8s.aws/",
+            "topology.ebs.csi.aws.com/",
             "alpha.eksctl.io/",
         ),
         everywhere=(
-            "eks.amazonaws.com/nodegroup", "eks.amazonaws.com/capacityType", "topology.k8s.aws/zone-id",
+            "eks.amazonaws.com/nodegroup",
+            "eks.amazonaws.com/capacityType",
+            "topology.k8s.aws/zone-id",
             "topology.ebs.csi.aws.com/zone",
         ),
         pool="eks.amazonaws.com/nodegroup",
@@ -65,7 +72,7 @@ PROVIDERS = {
         everywhere=("karpenter.sh/nodepool", "karpenter.sh/capacity-type"),
         pool="karpenter.sh/nodepool",
     ),
-}  # fmt: skip
+}
 POOLS = tuple(provider.pool for provider in PROVIDERS.values() if provider.pool)
 """Labels whose values are pools of nodes."""
 CAPACITY_TYPES = ("karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType")

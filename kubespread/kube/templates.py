@@ -29,11 +29,20 @@ from kubespread.kube.well_known import READ_ANNOTATIONS
 Tree = dict[str, Any]
 
 MERGE_KEYS: Mapping[str, str] = {
-    "containers": "name", "initContainers": "name", "ephemeralContainers": "name", "volumes": "name",
-    "imagePullSecrets": "name", "hostAliases": "ip", "topologySpreadConstraints": "topologyKey",
-    "resourceClaims": "name", "schedulingGates": "name", "env": "name", "ports": "containerPort",
-    "volumeMounts": "mountPath", "volumeDevices": "devicePath",
-}  # fmt: skip
+    "containers": "name",
+    "initContainers": "name",
+    "ephemeralContainers": "name",
+    "volumes": "name",
+    "imagePullSecrets": "name",
+    "hostAliases": "ip",
+    "topologySpreadConstraints": "topologyKey",
+    "resourceClaims": "name",
+    "schedulingGates": "name",
+    "env": "name",
+    "ports": "containerPort",
+    "volumeMounts": "mountPath",
+    "volumeDevices": "devicePath",
+}
 """What kubectl tells the elements of a list apart by; lists of other names are replaced whole."""
 CONTAINERS = ("containers", "initContainers")
 _ANNOTATIONS = "annotations"

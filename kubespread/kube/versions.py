@@ -92,21 +92,51 @@ _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
 # Gates whose switching changes an answer here; switching another is named in the report as not modeled.
-MODELLED = frozenset({
-    "EvenPodsSpread", "DefaultPodTopologySpread", "MinDomainsInPodTopologySpread",
-    "NodeInclusionPolicyInPodTopologySpread", "MatchLabelKeysInPodTopologySpread", "PodAffinityNamespaceSelector",
-    "MatchLabelKeysInPodAffinity", "PodSchedulingReadiness", "TaintTolerationComparisonOperators",
-    "UserNamespacesHostNetworkSupport", "UserNamespacesSupport", "ContainerRestartRules",
-    "RestartAllContainersOnContainerExits", "NodeDeclaredFeatures", "SidecarContainers", "PodLevelResources",
-    "DynamicResourceAllocation", "DRAExtendedResource", "DRADeviceTaints", "DRADeviceTaintRules",
-    "DRAPrioritizedList", "DRAAdminAccess", "StorageCapacityScoring", "InPlacePodVerticalScaling",
-    "InPlacePodVerticalScalingInitContainers", "InPlacePodLevelResourcesVerticalScaling", "VolumeLimitScaling",
-    "PodLevelResourcesFixDefaulting", "MaxUnavailableStatefulSet", "GenericWorkload", "GangScheduling",
-    "TopologyAwareWorkloadScheduling", "DRAPartitionableDevices", "DRAConsumableCapacity",
-    "DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus", "DRAFractionalCapacityRange",
-    "MatchLabelKeysInPodTopologySpreadSelectorMerge", "HostnameOverride", "ContainerStopSignals",
-    "StrictIPCIDRValidation",
-})  # fmt: skip
+MODELLED = frozenset(
+    {
+        "EvenPodsSpread",
+        "DefaultPodTopologySpread",
+        "MinDomainsInPodTopologySpread",
+        "NodeInclusionPolicyInPodTopologySpread",
+        "MatchLabelKeysInPodTopologySpread",
+        "PodAffinityNamespaceSelector",
+        "MatchLabelKeysInPodAffinity",
+        "PodSchedulingReadiness",
+        "TaintTolerationComparisonOperators",
+        "UserNamespacesHostNetworkSupport",
+        "UserNamespacesSupport",
+        "ContainerRestartRules",
+        "RestartAllContainersOnContainerExits",
+        "NodeDeclaredFeatures",
+        "SidecarContainers",
+        "PodLevelResources",
+        "DynamicResourceAllocation",
+        "DRAExtendedResource",
+        "DRADeviceTaints",
+        "DRADeviceTaintRules",
+        "DRAPrioritizedList",
+        "DRAAdminAccess",
+        "StorageCapacityScoring",
+        "InPlacePodVerticalScaling",
+        "InPlacePodVerticalScalingInitContainers",
+        "InPlacePodLevelResourcesVerticalScaling",
+        "VolumeLimitScaling",
+        "PodLevelResourcesFixDefaulting",
+        "MaxUnavailableStatefulSet",
+        "GenericWorkload",
+        "GangScheduling",
+        "TopologyAwareWorkloadScheduling",
+        "DRAPartitionableDevices",
+        "DRAConsumableCapacity",
+        "DRADeviceBindingConditions",
+        "DRAResourceClaimDeviceStatus",
+        "DRAFractionalCapacityRange",
+        "MatchLabelKeysInPodTopologySpreadSelectorMerge",
+        "HostnameOverride",
+        "ContainerStopSignals",
+        "StrictIPCIDRValidation",
+    }
+)
 
 
 class _Gate(Struct, frozen=True):

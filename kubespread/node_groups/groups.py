@@ -202,10 +202,8 @@ def _template(machines: MachineDeployment) -> Node | None:
         return None
     annotations, template = machines.metadata.annotations, machines.spec.template
     labels = {
-        key: value
-        for key, value in template.metadata.labels.items()
-        if key.partition("/")[0].endswith(_HANDED_ON)
-    }  # fmt: skip
+        key: value for key, value in template.metadata.labels.items() if key.partition("/")[0].endswith(_HANDED_ON)
+    }
     if template.spec.failure_domain:
         labels[ZONE] = template.spec.failure_domain
     labels |= capacity_labels(annotations)

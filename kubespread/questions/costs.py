@@ -60,10 +60,11 @@ def price_gaps(nodes: Iterable[Node], prices: Prices) -> Iterator[str]:
         yield f"no price of any node is known: none has the label {prices.label}{near_keys(prices.label, keys)}"
     elif cost.unpriced:
         named = [
-            f"{row.nodes:,} without the label {prices.label}" if row.value is None
+            f"{row.nodes:,} without the label {prices.label}"
+            if row.value is None
             else f"{row.nodes:,} with {prices.label}={row.value}"
             for row in cost.unpriced
-        ]  # fmt: skip
+        ]
         yield f"no price is known of {count_of(cost.unknown, 'node')}: {some_of(named, _MAX_NAMED)}"
 
 

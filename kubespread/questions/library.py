@@ -30,21 +30,24 @@ _TOLD: Mapping[str, _Told] = {
     "snapshot": _Told("Snapshot", _REQUIRED),
     "scheduler": _Told("Scheduler | None", None),
     "jobs": _Told(
-        "int | None", 1,
+        "int | None",
+        1,
         "How many processes work on the answer, which is the same for any number; None: one for each core, where that "
         "saves time.",
     ),
     "timeout": _Told(
-        "float | None", None,
+        "float | None",
+        None,
         "Seconds after which parts of the answer that are not finished are given up; it is then about the others, its "
         "verdict no or unknown, and ``unfinished`` says what is missing.",
     ),
     "on_progress": _Told("OnProgress | None", None, "Called now and then with how far the answer is."),
     "on_refused": _Told(
-        "OnRefused | None", None,
+        "OnRefused | None",
+        None,
         "Called with each workload that the API server would not take; else the first one raises.",
     ),
-}  # fmt: skip
+}
 
 
 @cache

@@ -607,16 +607,20 @@ NodeGroupsFile = Annotated[
     str | Any | None,
     Option(
         "Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).",
-        metavar="FILE", heading=AUTOSCALING, is_path=True,
+        metavar="FILE",
+        heading=AUTOSCALING,
+        is_path=True,
     ),
-]  # fmt: skip
+]
 InstanceTypesFile = Annotated[
     str | Any | None,
     Option(
         "Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).",
-        metavar="FILE", heading=AUTOSCALING, is_path=True,
+        metavar="FILE",
+        heading=AUTOSCALING,
+        is_path=True,
     ),
-]  # fmt: skip
+]
 OF_AUTOSCALER = {"node_groups": ("autoscaler",), "instance_types": ("autoscaler",)}
 """What needs an autoscaler."""
 NO_GROWTH = "autoscalers: no replicas and no nodes are added"
@@ -630,8 +634,10 @@ def with_growth(not_modelled: Iterable[str]) -> tuple[str, ...]:
 
 
 AUTOSCALER_TYPES = {
-    "autoscaler": "str | None", "node_groups": "GroupsGiven", "instance_types": "InstanceTypesGiven | None"
-}  # fmt: skip
+    "autoscaler": "str | None",
+    "node_groups": "GroupsGiven",
+    "instance_types": "InstanceTypesGiven | None",
+}
 """What a Python caller gives."""
 Preemption = Annotated[
     bool,
@@ -656,19 +662,21 @@ class DrainingQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
         bool,
         Option(
             "Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.",
-            ("--ignore-daemonsets/--no-ignore-daemonsets",), heading=DRAIN,
+            ("--ignore-daemonsets/--no-ignore-daemonsets",),
+            heading=DRAIN,
         ),
-    ] = True  # fmt: skip
+    ] = True
     delete_emptydir_data: Annotated[
         bool,
         Option(
             "Also evict pods with emptyDir volumes; without it kubectl refuses.",
-            ("--delete-emptydir-data/--no-delete-emptydir-data",), heading=DRAIN,
+            ("--delete-emptydir-data/--no-delete-emptydir-data",),
+            heading=DRAIN,
         ),
-    ] = True  # fmt: skip
+    ] = True
     force: Annotated[
         bool, Option("Also evict pods without a controller; without it kubectl refuses.", heading=DRAIN)
-    ] = False  # fmt: skip
+    ] = False
 
     @property
     def drain_flags(self) -> DrainFlags:
@@ -687,10 +695,12 @@ class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
     template_path: Annotated[
         str,
         Option(
-            "Path of the pod template in kinds unknown to kubespread (default: spec.template).", metavar="PATH",
-            heading=MANIFESTS, is_path=True,
+            "Path of the pod template in kinds unknown to kubespread (default: spec.template).",
+            metavar="PATH",
+            heading=MANIFESTS,
+            is_path=True,
         ),
-    ] = ""  # fmt: skip
+    ] = ""
     namespace: Annotated[
         str | None, Option("Namespace to use when the manifest sets none.", ("-n", "--namespace"), "NAME")
     ] = None
@@ -729,9 +739,11 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
             "nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, "
             "memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, "
             "podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.",
-            ("--set",), "FIELD=VALUE", MANIFESTS,
+            ("--set",),
+            "FIELD=VALUE",
+            MANIFESTS,
         ),
-    ] = msgspec.field(default=(), name="set")  # fmt: skip
+    ] = msgspec.field(default=(), name="set")
 
     @property
     def choosing(self) -> Choosing:
@@ -767,7 +779,7 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
         Argument(
             "Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.", metavar="[WORKLOAD]..."
         ),
-    ] = ()  # fmt: skip
+    ] = ()
     namespace: Annotated[str | None, Namespace("Ask about the workloads of this namespace.", ("-n", "--namespace"))] = (
         None
     )

@@ -84,9 +84,15 @@ def resolve(
     before = snapshot
     snapshot, notes = with_manifest_objects(snapshot, read.manifests, default_namespace)
     surroundings = Surroundings(
-        snapshot.objects, version, choosing.name, choosing.namespace, own_namespace,
-        scheduler.admission_plugins(resource_quota=counts_quotas), parse_settings(settings), parse_settings(spread),
-    )  # fmt: skip
+        snapshot.objects,
+        version,
+        choosing.name,
+        choosing.namespace,
+        own_namespace,
+        scheduler.admission_plugins(resource_quota=counts_quotas),
+        parse_settings(settings),
+        parse_settings(spread),
+    )
 
     def candidate(source: Source, surroundings: Surroundings = surroundings) -> Candidate:
         if isinstance(source, Manifest):

@@ -333,10 +333,15 @@ def _placed_first(baseline: Baseline, before: str) -> Iterator[str]:
 
 
 def ask(
-    snapshot: Snapshot | None, question: Asked[A], scheduler: Scheduler | None = None,
-    on_progress: OnProgress | None = None, on_refused: OnRefused | None = None, workers: Workers = ALONE,
-    timeout: float | None = None, on_part: OnPart | None = None,
-) -> A:  # fmt: skip
+    snapshot: Snapshot | None,
+    question: Asked[A],
+    scheduler: Scheduler | None = None,
+    on_progress: OnProgress | None = None,
+    on_refused: OnRefused | None = None,
+    workers: Workers = ALONE,
+    timeout: float | None = None,
+    on_part: OnPart | None = None,
+) -> A:
     """The answer to ``question`` about ``snapshot``, scheduled by kube-scheduler as it is by default if not said; a
     `check` of manifests needs no snapshot.
 

@@ -128,9 +128,12 @@ class Scheduler:
     def admission_plugins(self, *, resource_quota: bool = True) -> AdmissionPlugins:
         """The admission plugins a new pod goes through; quotas may be counted elsewhere."""
         return AdmissionPlugins(
-            self.admission, self.default_toleration_seconds, self.pod_node_selector, self.extended_resource_toleration,
+            self.admission,
+            self.default_toleration_seconds,
+            self.pod_node_selector,
+            self.extended_resource_toleration,
             resource_quota,
-        )  # fmt: skip
+        )
 
 
 @lru_cache(maxsize=16)

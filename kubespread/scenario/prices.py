@@ -22,7 +22,7 @@ PRICES: Fields = {
     "currency": Field(Holds.TEXT, "what the prices are in, such as EUR"),
     "per": Field(Holds.TEXT, "what time they are for, such as hour"),
     "prices": Field(Holds.OBJECT, "one node's price by its value of the label: m6i.2xlarge: 0.384", is_required=True),
-}  # fmt: skip
+}
 PRICE = Field(Holds.DECIMAL, "the price of one node")
 _SMALLEST = f"{{apiVersion: {API_VERSION}, kind: {KIND}, prices: {{m6i.2xlarge: 0.384}}}}"
 

@@ -44,17 +44,25 @@ WHOSE: Fields = {
     "cluster": Field(Holds.FLAG, "the cluster as a whole, of which only room is promised"),
 }
 OF_WORKLOADS: Fields = {
-    "survives": Field(Holds.TEXT, "any zone, any node, any KEY; any zone after EDIT: with ready and back, else as the "
-                      "answer of survive has it"),
-    "ready": Field(Holds.AMOUNT, "how many pods are ready, a number or a share of the replicas (80%): with survives "
-                   "at the worst moment, else now"),
-    "back": Field(Holds.TEXT, "with survives, when as many pods are ready as before: while silent, or only once the "
-                  "nodes are deleted (nodes deleted)"),
+    "survives": Field(
+        Holds.TEXT,
+        "any zone, any node, any KEY; any zone after EDIT: with ready and back, else as the answer of survive has it",
+    ),
+    "ready": Field(
+        Holds.AMOUNT,
+        "how many pods are ready, a number or a share of the replicas (80%): with survives "
+        "at the worst moment, else now",
+    ),
+    "back": Field(
+        Holds.TEXT,
+        "with survives, when as many pods are ready as before: while silent, or only once the "
+        "nodes are deleted (nodes deleted)",
+    ),
     "spread": Field(Holds.OBJECT, "the largest skew of its pods for each topology key: zone: 1"),
     "fits": Field(Holds.AMOUNT, "how many replicas find a node: replicas, hpaMax, a number, or a multiple (1.5x)"),
     "rollout": Field(Holds.AMOUNT, "a restart gets done, and no fewer pods are ready meanwhile: a number or a share"),
     "drain": Field(Holds.TEXT, "never blocked: no node that has pods of it keeps them when it is drained"),
-}  # fmt: skip
+}
 OF_CLUSTER: Fields = {
     "room": Field(Holds.OBJECT, "what is left of each resource that pods can use: a quantity, or a share of the whole")
 }

@@ -51,13 +51,14 @@ class Rollout(StepVerb, frozen=True):
     """A workload gets another template; with the workload alone it is restarted."""
 
     form: ClassVar = Form(
-        "rollout", "[NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]",
+        "rollout",
+        "[NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]",
         fields={
             "workload": WORKLOAD,
             "manifest": Field(Holds.TEXT, "a file with the workload as it is to be"),
             "set": Field(Holds.TEXTS, "fields to change, as --set has them: maxSkew[zone]=2"),
         },
-    )  # fmt: skip
+    )
     workload: Named
     manifest: str | None = None
     """The path of a file with the workload's new manifest."""
@@ -126,7 +127,8 @@ class Apply(StepVerb, frozen=True):
     """Manifests are applied: what is new is created, what runs is changed."""
 
     form: ClassVar = Form(
-        "apply", "FILE...",
+        "apply",
+        "FILE...",
         "FILE... [--kustomize DIRECTORY] [--set FIELD=VALUE] [--replicas N] [--name NAME] [--create-namespaces]",
         fields={
             "files": Field(Holds.TEXTS, "manifests or directories of them"),
@@ -138,7 +140,7 @@ class Apply(StepVerb, frozen=True):
                 Holds.FLAG, "whether namespaces that are missing are created first", flag="--create-namespaces"
             ),
         },
-    )  # fmt: skip
+    )
     given: tuple[Any, ...]
     """Paths of files and directories, kustomizations, or workloads in any other accepted form."""
     settings: tuple[str, ...] = ()
@@ -178,14 +180,15 @@ class Upgrade(OfNodes, StepVerb, frozen=True):
     """Nodes are replaced batch by batch."""
 
     form: ClassVar = Form(
-        "upgrade", "NODES [--surge N] [--batch N] [--force]",
+        "upgrade",
+        "NODES [--surge N] [--batch N] [--force]",
         fields={
             "nodes": NODES,
             "surge": Field(Holds.NUMBER, "new nodes that come before old ones are drained", flag="--surge"),
             "batch": Field(Holds.NUMBER, "nodes that are drained at once, by default 1", flag="--batch"),
             "force": FORCE,
         },
-    )  # fmt: skip
+    )
     brings_nodes: ClassVar = True
     surge: int = 0
     """How many new nodes there are before old ones are drained."""
@@ -213,9 +216,19 @@ _VERBS: tuple[type[Verb], ...] = (*EDITS.values(), Rollout, Rollback, Restore, A
 VERBS: Mapping[str, type[Verb]] = {verb.form.verb: verb for verb in _VERBS}
 """What happens, by the first word of its text."""
 _IN_ORDER = (
-    "scale", "rollout", "rollback", "drain", "cordon", "uncordon", "taint", "label", "fail", "restore", "addNodes",
+    "scale",
+    "rollout",
+    "rollback",
+    "drain",
+    "cordon",
+    "uncordon",
+    "taint",
+    "label",
+    "fail",
+    "restore",
+    "addNodes",
     "removeNodes",
-)  # fmt: skip
+)
 _BY_KEY = {verb.form.key: verb for verb in _VERBS if verb.form.fields}
 STEPS: Mapping[str, type[Verb]] = {key: _BY_KEY[key] for key in dict.fromkeys((*_IN_ORDER, *_BY_KEY))}
 """All verbs with fields, by the keys of a scenario: what is done most comes first."""

@@ -58,9 +58,13 @@ class Asking(Struct, frozen=True):
                 tell(Told(part.number, part.total, part.doing))
 
         answer = kubespread.ask(
-            cluster, asked, scheduling, None if tell is None else lambda number: tell(Told(number)),
-            timeout=self.arguments.get("timeout"), on_part=on_part,
-        )  # fmt: skip
+            cluster,
+            asked,
+            scheduling,
+            None if tell is None else lambda number: tell(Told(number)),
+            timeout=self.arguments.get("timeout"),
+            on_part=on_part,
+        )
         command = command_of(question, self.arguments, cluster)
         report = with_provenance(asked.alone(answer), shlex.split(command)[1:])
         if self.output not in ("json", "page"):

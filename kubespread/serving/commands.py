@@ -13,8 +13,11 @@ from kubespread.questions.question import Option, Question, options_of
 from kubespread.snapshot.snapshot import Snapshot
 
 _FILES = {
-    "manifest": "manifest.yaml", "toManifest": "after.yaml", "steps": "scenario.yaml", "promises": "promises.yaml",
-}  # fmt: skip
+    "manifest": "manifest.yaml",
+    "toManifest": "after.yaml",
+    "steps": "scenario.yaml",
+    "promises": "promises.yaml",
+}
 """What a call passes as text is in a file on the command line."""
 _RELEASE = {"kubeVersion": "--kube-version", "featureGates": "--feature-gates", "toKubeVersion": "--to-kube-version"}
 _ONE_SIDE = ("edits", "set")

@@ -78,10 +78,16 @@ class Followed:
         snapshot = self.snapshot()
         reference = cluster_reference(snapshot)
         return Look(
-            self._number, reference.time or "", reference.context or reference.snapshot or "", len(snapshot.nodes),
-            len(snapshot.pods), tuple(sorted(_workloads(snapshot), key=lambda one: one.name)), _taints(snapshot),
-            self._max_age is not None, self._changes,
-        )  # fmt: skip
+            self._number,
+            reference.time or "",
+            reference.context or reference.snapshot or "",
+            len(snapshot.nodes),
+            len(snapshot.pods),
+            tuple(sorted(_workloads(snapshot), key=lambda one: one.name)),
+            _taints(snapshot),
+            self._max_age is not None,
+            self._changes,
+        )
 
     def _read_again(self) -> None:
         begun, before = time.monotonic(), self._snapshot
@@ -132,8 +138,10 @@ def _of_nodes(before: Snapshot, now: Snapshot) -> Iterator[str]:
         if old.spec.unschedulable != new.spec.unschedulable:
             yield f"{name} was {'cordoned' if new.spec.unschedulable else 'uncordoned'}"
         elif (old.spec, old.metadata.labels, old.status.allocatable) != (
-            new.spec, new.metadata.labels, new.status.allocatable,
-        ):  # fmt: skip
+            new.spec,
+            new.metadata.labels,
+            new.status.allocatable,
+        ):
             yield f"{name} changed"
 
 

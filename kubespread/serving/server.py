@@ -51,10 +51,14 @@ _EVERY = 0.1
 LINES = "application/x-ndjson"
 """What a page accepts: a line for each thing that is told of an answer, the last one the answer or an error."""
 PARTS: Mapping[str, str] = {
-    "/": "index.html", "/page/app.js": "app.js", "/page/tabs.js": "tabs.js", "/page/hands.js": "hands.js",
-    "/page/map.js": "map.js", "/page/common.js": "common.js",
+    "/": "index.html",
+    "/page/app.js": "app.js",
+    "/page/tabs.js": "tabs.js",
+    "/page/hands.js": "hands.js",
+    "/page/map.js": "map.js",
+    "/page/common.js": "common.js",
     "/page/style.css": "style.css",
-}  # fmt: skip
+}
 _TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
 Receive = Callable[[], Any]
 Send = Callable[[Any], Any]
@@ -180,9 +184,13 @@ class Working:
     """The response of what is worked out in a thread; nobody works on it any more once whoever asked is gone."""
 
     def __init__(
-        self, limiter: Any, work: Callable[[Callable[[Told], None] | None], str], output: str = "json", *,
+        self,
+        limiter: Any,
+        work: Callable[[Callable[[Told], None] | None], str],
+        output: str = "json",
+        *,
         in_lines: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._limiter, self._work, self._in_lines = limiter, work, in_lines
         self._type = LINES if in_lines else "application/json" if output == "json" else "text/plain; charset=utf-8"
         self._turn = Turn(inf)
@@ -267,10 +275,14 @@ def _headers() -> list[tuple[bytes, bytes]]:
         "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     headers = {
-        "content-security-policy": policy, "x-content-type-options": "nosniff", "referrer-policy": "no-referrer",
-        "cache-control": "no-store", "cross-origin-opener-policy": "same-origin",
-        "cross-origin-resource-policy": "same-origin", "x-frame-options": "DENY",
-    }  # fmt: skip
+        "content-security-policy": policy,
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cache-control": "no-store",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "x-frame-options": "DENY",
+    }
     return [(name.encode(), value.encode()) for name, value in headers.items()]
 
 
@@ -345,11 +357,18 @@ def serve(cluster: Followed, scheduler: Scheduler, port: int, on_ready: Callable
     app = App(cluster, scheduler, Guard(port, token))
     server = uvicorn.Server(
         uvicorn.Config(
-            app, http=Impatient, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False,
+            app,
+            http=Impatient,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="critical",
+            access_log=False,
             server_header=False,
-            limit_concurrency=_CONNECTIONS, timeout_graceful_shutdown=0,
+            limit_concurrency=_CONNECTIONS,
+            timeout_graceful_shutdown=0,
         )
-    )  # fmt: skip
+    )
     # Its threads may be in the middle of an answer: none of them keeps the program from exiting.
     running = threading.Thread(target=partial(server.run, [listening]), daemon=True)
     running.start()

@@ -430,8 +430,9 @@ class SnapshotBuilder:
             owners = ((obj.metadata.namespace, controller_of(obj)) for obj in controlled)
             present = {
                 (full_kind(owner.api_version, owner.kind), namespace, owner.name)
-                for namespace, owner in owners if owner is not None
-            }  # fmt: skip
+                for namespace, owner in owners
+                if owner is not None
+            }
             yield from (held[0] for held in self._with_pods if held not in present)
 
     @property

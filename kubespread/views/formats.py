@@ -84,12 +84,13 @@ def writers_of(outputs: Mapping[str, str], package: str) -> Mapping[str, Writer]
     names = {"table", "plain", "csv", *outputs}
     return {
         name: Writer(
-            f"kubespread.views.{form.engine}" if form.engine else f"{package}.formats", name,
+            f"kubespread.views.{form.engine}" if form.engine else f"{package}.formats",
+            name,
             outputs.get(name) or form.help,
         )
         for name, form in FORMATS.items()
         if form.is_of_all or name in names
-    }  # fmt: skip
+    }
 
 
 def output_help(writers: Mapping[str, Writer]) -> str:

@@ -71,9 +71,13 @@ def room_beside(columns: Iterable[Laid], look: Look) -> int:
 
 
 def flowed(
-    phrases: Iterable[str | Line], look: Look, *, gutter: str = _GUTTER, indent: str = INDENT,
+    phrases: Iterable[str | Line],
+    look: Look,
+    *,
+    gutter: str = _GUTTER,
+    indent: str = INDENT,
     weight: Weight = Weight.DETAIL,
-) -> Iterator[Line]:  # fmt: skip
+) -> Iterator[Line]:
     """Lines of whole phrases, each indented, without empty ones. A phrase that is wider than the terminal is folded
     between words.
     """
@@ -388,9 +392,10 @@ def room_beside_columns(columns: Iterable[Column[R]], rows: Sequence[R], look: L
 
 def _on_screen(columns: Iterable[Column[R]], rows: Sequence[R]) -> list[Column[R]]:
     return [
-        column for column in columns
+        column
+        for column in columns
         if Readers.TERMINAL in column.readers and not column.is_empty(rows, on_terminal=True)
-    ]  # fmt: skip
+    ]
 
 
 def _whole(column: Column[R], rows: Sequence[R]) -> Laid:

@@ -87,9 +87,12 @@ class NodeFacts(Struct, frozen=True):
 
     @classmethod
     def of(
-        cls, sheet: Sheet[R], verdict: Callable[[R], str] | None, colors: Mapping[Tone, str],
+        cls,
+        sheet: Sheet[R],
+        verdict: Callable[[R], str] | None,
+        colors: Mapping[Tone, str],
         word: Callable[[R], str] = lambda _: "",
-    ) -> NodeFacts:  # fmt: skip
+    ) -> NodeFacts:
         """What a page has of a sheet whose rows are nodes, and whose first column is their names."""
         table = sheet.table()
         rows = {name: Row(cells, row.tone, row.drawn[1:]) for row in table.rows for name, *cells in [row.cells]}

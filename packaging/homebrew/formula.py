@@ -15,9 +15,12 @@ from typing import Any
 from packaging.markers import Marker
 
 BREWED = {
-    "certifi": "certifi", "numpy": "numpy", "pydantic": "pydantic", "pydantic-core": "pydantic",
+    "certifi": "certifi",
+    "numpy": "numpy",
+    "pydantic": "pydantic",
+    "pydantic-core": "pydantic",
     "typing-extensions": "pydantic",
-}  # fmt: skip
+}
 """What Homebrew builds itself, by the formula that brings it."""
 _BUILT_WITH = ("abseil", "libyaml", "re2")
 _PYTHON = "3.13"
@@ -67,11 +70,15 @@ def formula(project: Mapping[str, Any], lock: Mapping[str, Any], sdist: Path) ->
     """Of a source distribution, with what it takes from source distributions too."""
     needed = sorted({f"python@{_PYTHON}", *BREWED.values(), *_BUILT_WITH})
     return _FORMULA.format(
-        description=project["description"], homepage=project["urls"]["Homepage"], license=project["license"],
-        version=sdist.name.removeprefix("kubespread-").removesuffix(".tar.gz"), file=sdist.name,
+        description=project["description"],
+        homepage=project["urls"]["Homepage"],
+        license=project["license"],
+        version=sdist.name.removeprefix("kubespread-").removesuffix(".tar.gz"),
+        file=sdist.name,
         sha256=hashlib.sha256(sdist.read_bytes()).hexdigest(),
-        needed="\n".join(f'  depends_on "{name}"' for name in needed), resources="\n".join(_resources(lock)),
-    )  # fmt: skip
+        needed="\n".join(f'  depends_on "{name}"' for name in needed),
+        resources="\n".join(_resources(lock)),
+    )
 
 
 if __name__ == "__main__":

@@ -199,13 +199,43 @@ def plural_of(kind: str) -> str:
 KINDS_BY_PLURAL = {
     plural_of(kind): kind
     for kind in (
-        "Node", "Pod", "Service", "ReplicationController", "ReplicaSet", "StatefulSet", "Namespace", "PersistentVolumeClaim",
-        "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment", "PodDisruptionBudget",
-        "PriorityClass", "RuntimeClass", "LimitRange", "ResourceQuota", "DeviceClass", "DeviceTaintRule", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "Deployment", "DaemonSet", "Job",
-        "CronJob", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "MutatingAdmissionPolicy",
-        "ValidatingAdmissionPolicy", "HorizontalPodAutoscaler", "PodGroup", "Workload",
+        "Node",
+        "Pod",
+        "Service",
+        "ReplicationController",
+        "ReplicaSet",
+        "StatefulSet",
+        "Namespace",
+        "PersistentVolumeClaim",
+        "PersistentVolume",
+        "StorageClass",
+        "CSINode",
+        "CSIDriver",
+        "CSIStorageCapacity",
+        "VolumeAttachment",
+        "PodDisruptionBudget",
+        "PriorityClass",
+        "RuntimeClass",
+        "LimitRange",
+        "ResourceQuota",
+        "DeviceClass",
+        "DeviceTaintRule",
+        "ResourceClaim",
+        "ResourceClaimTemplate",
+        "ResourceSlice",
+        "Deployment",
+        "DaemonSet",
+        "Job",
+        "CronJob",
+        "MutatingWebhookConfiguration",
+        "ValidatingWebhookConfiguration",
+        "MutatingAdmissionPolicy",
+        "ValidatingAdmissionPolicy",
+        "HorizontalPodAutoscaler",
+        "PodGroup",
+        "Workload",
     )
-}  # fmt: skip
+}
 
 
 class _OwnThread(threading.Thread):

@@ -116,13 +116,17 @@ class Question:
 
 CONVERSATION = (
     Question(
-        "Which pods are pending, by cause?", "aws12", [("pending", {})],
+        "Which pods are pending, by cause?",
+        "aws12",
+        [("pending", {})],
         "7 pods pending for 2 causes; 2 changes free 7 of them",
         lambda report: {name: len(group["pods"]) for group in report["groups"] for name in group["workloads"]},
         lambda: Counter(workload(pod) for pod in of("aws12", "Pod") if not pod["spec"].get("nodeName")),
     ),
     Question(
-        "Why is payments/fraud pending?", "aws12", [("pending", {"namespace": "payments"})],
+        "Why is payments/fraud pending?",
+        "aws12",
+        [("pending", {"namespace": "payments"})],
         "3 pods pending for 1 cause; 1 change frees 3 of them",
         lambda report: report["groups"][0]["why"],
         lambda: "needs {} cpu on one node; most free on one: {}".format(
@@ -131,17 +135,26 @@ CONVERSATION = (
         ),
     ),
     Question(
-        "How loaded are the nodes?", "aws12", [("map", {})],
+        "How loaded are the nodes?",
+        "aws12",
+        [("map", {})],
         "12 nodes: cpu 61%, memory 25%, pods 12% requested; fullest ip-10-0-14-72.eu-west-1.compute.internal, cpu 74%",
         lambda report: [(row["resource"], row["percent"]) for row in report["domains"][0]["load"][:2]],
         lambda: [
-            (resource, int(100 * sum(requested(pod, resource) for pod, _ in running("aws12"))
-             / sum(amount(node["status"]["allocatable"][resource]) for node in of("aws12", "Node"))))
+            (
+                resource,
+                int(
+                    100
+                    * sum(requested(pod, resource) for pod, _ in running("aws12"))
+                    / sum(amount(node["status"]["allocatable"][resource]) for node in of("aws12", "Node"))
+                ),
+            )
             for resource in ("cpu", "memory")
         ],
     ),
     Question(
-        "Which pods of web do I evict so that it is even again?", "aws12",
+        "Which pods of web do I evict so that it is even again?",
+        "aws12",
         [("rebalance", {"workloads": ["deploy/web"], "namespace": "shop"})],
         "2 evictions, the fewest possible: then the constraint holds",
         lambda report: len(report["steps"]),
@@ -149,27 +162,42 @@ CONVERSATION = (
     ),
     Question(
         # Karpenter's label first; the error names the one that these nodes have.
-        "Is web spread over spot and on-demand nodes?", "aws12",
-        [("audit", {"workloads": ["deploy/web"], "namespace": "shop", "key": key})
-         for key in ("karpenter.sh/capacity-type", CAPACITY)],
+        "Is web spread over spot and on-demand nodes?",
+        "aws12",
+        [
+            ("audit", {"workloads": ["deploy/web"], "namespace": "shop", "key": key})
+            for key in ("karpenter.sh/capacity-type", CAPACITY)
+        ],
         "1 violated, 0 fine of 1 workload",
         lambda report: {row["value"]: row["pods"] for row in report["workloads"][0]["domains"] if row["pods"]},
         lambda: counted("aws12", "shop/Deployment/web", CAPACITY),
     ),
     Question(
-        "What happens when the spot nodes go away?", "aws12", [("survive", {"keys": [CAPACITY]})],
+        "What happens when the spot nodes go away?",
+        "aws12",
+        [("survive", {"keys": [CAPACITY]})],
         "none of 2 capacityTypes can be lost: losing any capacityType leaves up to 9 workloads degraded, at "
         "worst shop/Deployment/web without ON_DEMAND: 0 of 9 ready, also once the nodes are deleted",
         lambda report: next(
             (loss["lost"], {row["workload"] for row in loss["workloads"]})
-            for loss in report["losses"] if loss["domain"] == "SPOT"
+            for loss in report["losses"]
+            if loss["domain"] == "SPOT"
         ),
-        lambda: (len(on_spot := [pod for pod, node in running("aws12", daemons=False)
-                                 if node["metadata"]["labels"][CAPACITY] == "SPOT"]),
-                 {workload(pod) for pod in on_spot}),
+        lambda: (
+            len(
+                on_spot := [
+                    pod
+                    for pod, node in running("aws12", daemons=False)
+                    if node["metadata"]["labels"][CAPACITY] == "SPOT"
+                ]
+            ),
+            {workload(pod) for pod in on_spot},
+        ),
     ),
     Question(
-        "Do all HPAs fit at their maximum?", "aws12", [("check", {"select": ["KS304"]})],
+        "Do all HPAs fit at their maximum?",
+        "aws12",
+        [("check", {"select": ["KS304"]})],
         "2 warnings in 15 workloads",
         lambda report: {each["workload"]: each["remedy"]["text"] for each in report["findings"]},
         lambda: {
@@ -178,38 +206,47 @@ CONVERSATION = (
         },
     ),
     Question(
-        "How many replicas of web fit at most?", "aws12",
+        "How many replicas of web fit at most?",
+        "aws12",
         [("simulate", {"workload": "deploy/web", "namespace": "shop", "replicas": "max"})],
         "4 fit, 9 already running",
         lambda report: report["running"],
         lambda: within_quota("shop/Deployment/web", "500m"),
     ),
     Question(
-        "How many more pods with two GPUs each fit?", "gke60",
+        "How many more pods with two GPUs each fit?",
+        "gke60",
         [("capacity", {"request": f"{GPU}=2", "tolerate": [GPU]})],
         f"8 pods of {GPU} 2 fit: us-central1-a 4, us-central1-b 4, us-central1-c 0",
         lambda report: report["fits"],
         lambda: sum(int(left / 2) for left in free("gke60", GPU).values()),
     ),
     Question(
-        "Which workloads have no spread constraint at all?", "gke60", [("audit", {})],
+        "Which workloads have no spread constraint at all?",
+        "gke60",
+        [("audit", {})],
         "2 violated, 1 uneven, 9 at risk, 15 fine of 27 workloads",
         lambda report: {
-            row["workload"] for row in report["workloads"]
+            row["workload"]
+            for row in report["workloads"]
             if all(each["source"] != "pod" for each in row["constraints"])
         },
         lambda: unconstrained("gke60"),
     ),
     Question(
-        "Is this manifest all right?", "aws12", [("check", {"manifest": TYPO})],
+        "Is this manifest all right?",
+        "aws12",
+        [("check", {"manifest": TYPO})],
         "1 error in 1 workload",
         lambda report: [
-            (each["code"], value) for each in report["findings"]
-            for path, value in each["remedy"]["fields"].items() if path.endswith("[0].labelSelector")
+            (each["code"], value)
+            for each in report["findings"]
+            for path, value in each["remedy"]["fields"].items()
+            if path.endswith("[0].labelSelector")
         ],
         lambda: [("KS101", {"matchLabels": yaml.safe_load(TYPO)["spec"]["template"]["metadata"]["labels"]})],
     ),
-)  # fmt: skip
+)
 
 
 def tainted(snapshot: str) -> set[str]:

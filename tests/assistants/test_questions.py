@@ -20,7 +20,11 @@ SHOP = kubespread.load(FIXTURES / "clusters" / "shop.yaml")
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n"
 
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
-    "an argument that does not exist": ("explain", {"workloads": "x"}, "unknown argument 'workloads', did you mean \"workload\"?"),
+    "an argument that does not exist": (
+        "explain",
+        {"workloads": "x"},
+        "unknown argument 'workloads', did you mean \"workload\"?",
+    ),
     "no item of any list": ("explain", {"workload": "deploy/web", "limit": 0}, "limit: expected `int` >= 1"),
     "a number below zero": ("simulate", {"workload": "deploy/web", "replicas": -1}, "replicas: expected `int` >= 0"),
     "an object for a text": ("explain", {"manifest": {}}, "manifest: expected `str | null`, got `object`"),
@@ -31,15 +35,23 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         {"manifest": POD, "workload": "deploy/web"},
         "expected either manifest, as text, or workload, as KIND/NAME",
     ),
-    "a workload that is not there": ("explain", {"workload": "deploy/wep"}, 'deployments.apps "wep" not found in namespace default; there are api, web'),
+    "a workload that is not there": (
+        "explain",
+        {"workload": "deploy/wep"},
+        'deployments.apps "wep" not found in namespace default; there are api, web',
+    ),
     "a manifest that the API server refuses": (
         "explain",
         {"manifest": "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {}\n"},
         "manifest:4: spec.containers: Required value",
     ),
     "an edit that is none": ("survive", {"edits": ["fial zone=c"]}, "unknown edit 'fial', did you mean \"fail\"?"),
-    "a release that does not exist": ("explain", {"workload": "deploy/web", "kubeVersion": "1.99"}, "kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are, and what is merged of 1.38"),
-}  # fmt: skip
+    "a release that does not exist": (
+        "explain",
+        {"workload": "deploy/web", "kubeVersion": "1.99"},
+        "kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are, and what is merged of 1.38",
+    ),
+}
 
 
 def called(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -123,16 +135,19 @@ def test_long_lists_are_cut_and_what_is_left_out_is_counted() -> None:
         pytest.param({"a": [1, 2]}, 2, {"a": [1, 2]}, id="nothing is too long"),
         pytest.param({"a": [1, 2, 3]}, 2, {"a": [1, 2], "leftOut": {".a": 1}}, id="a list"),
         pytest.param(
-            {"a": {"b": [[1, 2], [3, 4]]}}, 1, {"a": {"b": [[1]]}, "leftOut": {".a.b": 1, ".a.b[]": 1}},
+            {"a": {"b": [[1, 2], [3, 4]]}},
+            1,
+            {"a": {"b": [[1]]}, "leftOut": {".a.b": 1, ".a.b[]": 1}},
             id="lists within lists, of those that are kept",
         ),
         pytest.param(
-            {"a": [{"b": [1, 2]}, {"b": [3, 4, 5]}]}, 2,
+            {"a": [{"b": [1, 2]}, {"b": [3, 4, 5]}]},
+            2,
             {"a": [{"b": [1, 2]}, {"b": [3, 4]}], "leftOut": {".a[].b": 1}},
             id="counts of one path together",
         ),
     ],
-)  # fmt: skip
+)
 def test_cutting(report: dict[str, Any], limit: int, expected: dict[str, Any]) -> None:
     assert bounded(report, limit) == expected
 

@@ -94,9 +94,10 @@ def answers(directory: Path, name: str, asked: Sequence[Asked]) -> Sequence[Any]
     typed, passed = together(asked)
     arguments = {
         AFTER.get(argument, argument) if name == "compare" else argument: (directory / value).read_text()
-        if argument in FILES else value
+        if argument in FILES
+        else value
         for argument, value in passed.items()
-    }  # fmt: skip
+    }
     if "-n shop" in typed:
         typed = typed.replace("-A", "")
     printed = run(name, *shlex.split(typed), "-S", "cluster.json", "-o", "json", cwd=directory).out
@@ -152,14 +153,30 @@ def ask_in_parts(directory: Path, name: str, parts: Sequence[Asked]) -> None:
 @pytest.mark.parametrize(
     ("name", "passed", "refused"),
     [
-        ("audit", {"ignoreDaemonsets": True}, "ignoreDaemonsets is for drains among edits: name what to drain, or leave it out"),
-        ("map", {"edits": ["cordon n1"], "force": True}, "force is for drains among edits: name what to drain, or leave it out"),
+        (
+            "audit",
+            {"ignoreDaemonsets": True},
+            "ignoreDaemonsets is for drains among edits: name what to drain, or leave it out",
+        ),
+        (
+            "map",
+            {"edits": ["cordon n1"], "force": True},
+            "force is for drains among edits: name what to drain, or leave it out",
+        ),
         ("map", {"namespace": "shop"}, "namespace is for workload: add that, or leave it out"),
         ("map", {"name": "web"}, "name is for workload: add that, or leave it out"),
-        ("simulate", {"workload": "deploy/web", "ties": "name", "seed": 3}, "ties and seed do not go together: a seed breaks ties at random"),
-        ("capacity", {"manifest": "{}", "tolerate": ["gpu"]}, "manifest and tolerate do not go together: the manifest says what its pods tolerate and select"),
+        (
+            "simulate",
+            {"workload": "deploy/web", "ties": "name", "seed": 3},
+            "ties and seed do not go together: a seed breaks ties at random",
+        ),
+        (
+            "capacity",
+            {"manifest": "{}", "tolerate": ["gpu"]},
+            "manifest and tolerate do not go together: the manifest says what its pods tolerate and select",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_has_no_effect_is_refused(directory: Path, name: str, passed: dict[str, Any], refused: str) -> None:
     with pytest.raises(kubespread.UsageError) as error:
         tools()[name].call(kubespread.load(directory / "cluster.json"), kubespread.Scheduler(), passed)

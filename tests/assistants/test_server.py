@@ -222,16 +222,19 @@ def test_a_running_cluster_is_reached_with_live_alone(tmp_path: Path) -> None:
 
 CANNOT: Mapping[str, tuple[tuple[str, ...], int, str]] = {
     "no cluster": (
-        (), 2, "no cluster given: name a file or directory with -S/--snapshot, or read a running one with --live",
+        (),
+        2,
+        "no cluster given: name a file or directory with -S/--snapshot, or read a running one with --live",
     ),
     "a context without --live": (("--context", "c"), 2, "a running cluster is only read with --live: add it"),
     "two clusters": (
-        ("-S", SHOP, "--live"), 2,
+        ("-S", SHOP, "--live"),
+        2,
         "-S/--snapshot and --live do not go together: both say which cluster is read",
     ),
     "standard input": (("-S", "-"), 2, "standard input is where the assistant asks: name a file with -S/--snapshot"),
     "a file that is not there": (("-S", "missing.yaml"), 3, "missing.yaml: No such file or directory"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CANNOT)

@@ -156,10 +156,22 @@ def opened_browser() -> Iterator[Page]:
             "--hide-scrollbars",
         ]
         process = subprocess.Popen(
-            ["bash", "-c", script, str(to_child), str(from_child), path, *options,
-             f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank"],
-            pass_fds=(to_child, from_child), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            [
+                "bash",
+                "-c",
+                script,
+                str(to_child),
+                str(from_child),
+                path,
+                *options,
+                f"--user-data-dir={profile}",
+                "--remote-debugging-pipe",
+                "about:blank",
+            ],
+            pass_fds=(to_child, from_child),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(to_child)
         os.close(from_child)
         try:

@@ -87,7 +87,7 @@ def test_the_numbers_on_the_page_are_those_of_its_json(page: Page, tmp_path: Pat
             "" if each["total"] is None else str(each["total"]),
         )
         for each in held["nodes"]
-    }  # fmt: skip
+    }
 
 
 def test_each_step_shows_what_its_placements_come_to(page: Page, tmp_path: Path) -> None:
@@ -151,11 +151,31 @@ def test_all_that_a_page_of_steps_shows_is_of_one_moment(page: Page, tmp_path: P
         shown_bars = page.run("Array.from(document.querySelectorAll('#nodes tbody tr'), row => row.cells[3].className)")
         seen.append((page.run(tiles), [cells[2:4] for cells in page.run(rows)], shown_bars, page.run(tables)[:3]))
     assert seen == [
-        (["0", "0", "0", "0"], [["1", "50%"], ["1", "50%"]], ["f10", "f10"], ["Steps (0)", "Lacking (0)", "Pods that moved (0)"]),
-        (["0", "3", "0", "1"], [["0", "0%"], ["2", "100%"]], ["f0", "f20 warn"], ["Steps (2)", "Lacking (1)", "Pods that moved (2)"]),
-        (["0", "0", "0", "1"], [["0", "0%"], ["2", "100%"]], ["f0", "f20 warn"], ["Steps (1)", "Lacking (0)", "Pods that moved (2)"]),
-        (["0", "0", "0", "1"], [["0", "0%"], ["2", "100%"]], ["f0", "f20 warn"], ["Steps (3)", "Lacking (0)", "Pods that moved (5)"]),
-    ]  # fmt: skip
+        (
+            ["0", "0", "0", "0"],
+            [["1", "50%"], ["1", "50%"]],
+            ["f10", "f10"],
+            ["Steps (0)", "Lacking (0)", "Pods that moved (0)"],
+        ),
+        (
+            ["0", "3", "0", "1"],
+            [["0", "0%"], ["2", "100%"]],
+            ["f0", "f20 warn"],
+            ["Steps (2)", "Lacking (1)", "Pods that moved (2)"],
+        ),
+        (
+            ["0", "0", "0", "1"],
+            [["0", "0%"], ["2", "100%"]],
+            ["f0", "f20 warn"],
+            ["Steps (1)", "Lacking (0)", "Pods that moved (2)"],
+        ),
+        (
+            ["0", "0", "0", "1"],
+            [["0", "0%"], ["2", "100%"]],
+            ["f0", "f20 warn"],
+            ["Steps (3)", "Lacking (0)", "Pods that moved (5)"],
+        ),
+    ]
 
 
 def test_the_step_stands_in_the_url_and_its_row_is_marked(page: Page, tmp_path: Path) -> None:

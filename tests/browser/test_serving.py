@@ -209,8 +209,9 @@ def test_what_was_done_is_saved_as_a_scenario_that_plays(page: Page, tmp_path: P
     played = json.loads(run("play", tmp_path / "scenario.yaml", "-S", SHOP, "-o", "json", "-q").out)
     replicas = int(page.run(f"document.querySelector('{REPLICAS}').value"))
     assert [step["text"] for step in played["steps"]] == [
-        "fail topology.kubernetes.io/zone=c", f"scale default/deploy/web={replicas}",
-    ]  # fmt: skip
+        "fail topology.kubernetes.io/zone=c",
+        f"scale default/deploy/web={replicas}",
+    ]
 
 
 def test_on_a_phone_nothing_is_cut_and_the_answer_comes_first(page: Page) -> None:
@@ -260,10 +261,11 @@ def test_each_question_has_a_form_that_asks_it(page: Page, name: str) -> None:
 
 PROMISES = json.dumps(
     {
-        "apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises",
+        "apiVersion": "kubespread.dev/v1alpha1",
+        "kind": "Promises",
         "promises": [{"workload": "deploy/web", "survives": "any zone"}],
     }
-)  # fmt: skip
+)
 
 
 def test_an_older_answer_never_takes_the_place_of_a_newer_one(page: Page) -> None:

@@ -28,8 +28,11 @@ from tests.builders import Data
 PROBE = {"httpGet": {"path": "/ready", "port": 8080}, "periodSeconds": 5}
 DEFAULTED_PROBE = {
     "httpGet": {"path": "/ready", "port": 8080, "scheme": "HTTP"},
-    "timeoutSeconds": 1, "periodSeconds": 5, "successThreshold": 1, "failureThreshold": 3,
-}  # fmt: skip
+    "timeoutSeconds": 1,
+    "periodSeconds": 5,
+    "successThreshold": 1,
+    "failureThreshold": 3,
+}
 POD_NAME = {"name": "POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
 TOKEN = {"serviceAccountToken": {"path": "token", "audience": "vault"}}
 AS_WRITTEN: Data = {
@@ -73,29 +76,39 @@ def as_stored() -> Data:
     spec = stored["spec"]["template"]["spec"]
     (container,) = spec["containers"]
     spec |= {
-        "serviceAccount": "web", "dnsPolicy": "ClusterFirst", "restartPolicy": "Always", "securityContext": {},
-        "schedulerName": "default-scheduler", "terminationGracePeriodSeconds": 30,
+        "serviceAccount": "web",
+        "dnsPolicy": "ClusterFirst",
+        "restartPolicy": "Always",
+        "securityContext": {},
+        "schedulerName": "default-scheduler",
+        "terminationGracePeriodSeconds": 30,
         "volumes": [
             {"name": "config", "configMap": {"name": "web", "defaultMode": 420}},
             {"name": "cache", "emptyDir": {"sizeLimit": "1Gi"}},
             {
                 "name": "token",
                 "projected": {
-                    "defaultMode": 420, "sources": [{"serviceAccountToken": {**TOKEN["serviceAccountToken"], "expirationSeconds": 3600}}],
+                    "defaultMode": 420,
+                    "sources": [{"serviceAccountToken": {**TOKEN["serviceAccountToken"], "expirationSeconds": 3600}}],
                 },
             },
         ],
-    }  # fmt: skip
+    }
     field_ref = {"apiVersion": "v1", "fieldPath": "metadata.name"}
     container |= {
         "imagePullPolicy": "IfNotPresent",
-        "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
-        "env": [{"name": "MODE", "value": "fast"}, {"name": "EMPTY"}, {"name": "POD", "valueFrom": {"fieldRef": field_ref}}],
+        "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePolicy": "File",
+        "env": [
+            {"name": "MODE", "value": "fast"},
+            {"name": "EMPTY"},
+            {"name": "POD", "valueFrom": {"fieldRef": field_ref}},
+        ],
         "ports": [{"containerPort": 8080, "protocol": "TCP"}],
         "resources": {"requests": {"cpu": "500m"}, "limits": {"cpu": "1"}},
         "readinessProbe": DEFAULTED_PROBE,
         "volumeMounts": [{"name": "config", "mountPath": "/etc/web"}],
-    }  # fmt: skip
+    }
     return stored
 
 
@@ -123,15 +136,30 @@ CASES: dict[str, tuple[Data, Data, Data | None, bool]] = {
     "an annotation, as Helm writes it": ({}, {"metadata.annotations.checksum/config": "2"}, None, True),
     "a variable": ({}, {f"{C}.env.0.value": "slow"}, None, True),
     "a variable more": ({}, {f"{C}.env.+": {"name": "MORE", "value": "x"}}, None, True),
-    "variables in another order": ({}, {f"{C}.env": [*reversed(AS_WRITTEN["spec"]["template"]["spec"]["containers"][0]["env"])]}, None, True),
+    "variables in another order": (
+        {},
+        {f"{C}.env": [*reversed(AS_WRITTEN["spec"]["template"]["spec"]["containers"][0]["env"])]},
+        None,
+        True,
+    ),
     "arguments": ({}, {f"{C}.args": ["--quiet"]}, None, True),
     "a command": ({}, {f"{C}.command": ["sh"]}, None, True),
     "a probe": ({}, {f"{C}.livenessProbe": PROBE}, None, True),
     "how often is probed": ({}, {f"{C}.readinessProbe.periodSeconds": 6}, None, True),
     "a default of a probe, written": ({}, {f"{C}.readinessProbe.failureThreshold": 3}, None, False),
     "another ConfigMap": ({}, {"spec.volumes.0.configMap.name": "web-2"}, None, True),
-    "a volume from elsewhere": ({}, {"spec.volumes.0": {"name": "config", "secret": {"secretName": "web"}}}, None, True),
-    "a token for longer": ({}, {"spec.volumes.2.projected.sources.0.serviceAccountToken.expirationSeconds": 7200}, None, True),
+    "a volume from elsewhere": (
+        {},
+        {"spec.volumes.0": {"name": "config", "secret": {"secretName": "web"}}},
+        None,
+        True,
+    ),
+    "a token for longer": (
+        {},
+        {"spec.volumes.2.projected.sources.0.serviceAccountToken.expirationSeconds": 7200},
+        None,
+        True,
+    ),
     "a service account": ({}, {"spec.serviceAccountName": "other"}, None, True),
     "a security context": ({}, {"spec.securityContext": {"runAsUser": 1}}, None, True),
     "an empty security context of a container": ({}, {f"{C}.securityContext": {}}, None, True),
@@ -150,18 +178,24 @@ CASES: dict[str, tuple[Data, Data, Data | None, bool]] = {
     "others added a volume": ({"spec.volumes.+": {"name": "certs", "secret": {"secretName": "c"}}}, {}, None, False),
     "others set what the manifest sets": ({f"{C}.env.0.value": "slow"}, {}, None, True),
     "others set a default that the manifest writes": (
-        {f"{C}.readinessProbe.failureThreshold": 9}, {f"{C}.readinessProbe.failureThreshold": 3}, None, True,
+        {f"{C}.readinessProbe.failureThreshold": 9},
+        {f"{C}.readinessProbe.failureThreshold": 3},
+        None,
+        True,
     ),
     "a variable that kubectl never applied is left out": ({}, {f"{C}.env.0": None}, None, False),
     "a variable that kubectl applied is left out": ({}, {f"{C}.env.0": None}, {}, True),
     "a container that kubectl applied is left out": (
-        {"spec.containers.+": {"name": "log", "image": "l:1"}}, {}, {"spec.containers.+": {"name": "log", "image": "l:1"}}, True,
+        {"spec.containers.+": {"name": "log", "image": "l:1"}},
+        {},
+        {"spec.containers.+": {"name": "log", "image": "l:1"}},
+        True,
     ),
     "an annotation that kubectl applied is left out": ({}, {"metadata.annotations.checksum/config": None}, {}, True),
     # The API server wrote it into serviceAccount too, which nobody removes.
     "the service account that kubectl applied is left out": ({}, {"spec.serviceAccountName": None}, {}, False),
     "arguments that kubectl never applied are left out": ({}, {f"{C}.args": None}, None, False),
-}  # fmt: skip
+}
 
 
 def cluster(live: Data, last: Data | None = None) -> kubespread.Snapshot:

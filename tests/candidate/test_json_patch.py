@@ -30,40 +30,57 @@ FLOW = "{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{
 
 CASES: dict[str, tuple[str, list[str], list[tuple[str, object]], list[str] | None]] = {
     "a number is put in its place, what stands behind it stays": (
-        POD, ["maxSkew=2"], [("/spec/topologySpreadConstraints/0/maxSkew", 2)],
+        POD,
+        ["maxSkew=2"],
+        [("/spec/topologySpreadConstraints/0/maxSkew", 2)],
         ["-  - maxSkew: 1  # as even as can be", "+  - maxSkew: 2  # as even as can be"],
     ),
     "a field that was not there": (
-        POD, ["nodeTaintsPolicy=Honor"], [("/spec/topologySpreadConstraints/0/nodeTaintsPolicy", "Honor")],
+        POD,
+        ["nodeTaintsPolicy=Honor"],
+        [("/spec/topologySpreadConstraints/0/nodeTaintsPolicy", "Honor")],
         ["+    nodeTaintsPolicy: Honor"],
     ),
     "a field that goes, and one that changes": (
-        POD, ["minDomains=null", "whenUnsatisfiable=ScheduleAnyway"],
-        [("/spec/topologySpreadConstraints/0/whenUnsatisfiable", "ScheduleAnyway"),
-         ("/spec/topologySpreadConstraints/0/minDomains", None)],
+        POD,
+        ["minDomains=null", "whenUnsatisfiable=ScheduleAnyway"],
+        [
+            ("/spec/topologySpreadConstraints/0/whenUnsatisfiable", "ScheduleAnyway"),
+            ("/spec/topologySpreadConstraints/0/minDomains", None),
+        ],
         ["-    whenUnsatisfiable: DoNotSchedule", "-    minDomains: 3", "+    whenUnsatisfiable: ScheduleAnyway"],
     ),
     "a request in quotes": (
-        POD, ["cpu=1500m"], [("/spec/containers/0/resources/requests/cpu", "1500m")],
+        POD,
+        ["cpu=1500m"],
+        [("/spec/containers/0/resources/requests/cpu", "1500m")],
         ['-        cpu: "4"', "+        cpu: 1500m"],
     ),
     "a request beside another": (
-        POD, ["memory=1Gi"], [("/spec/containers/0/resources/requests/memory", "1Gi")], ["+        memory: 1Gi"],
+        POD,
+        ["memory=1Gi"],
+        [("/spec/containers/0/resources/requests/memory", "1Gi")],
+        ["+        memory: 1Gi"],
     ),
     "a list that was not there": (
-        POD, ["tolerations=gpu:NoSchedule"],
+        POD,
+        ["tolerations=gpu:NoSchedule"],
         [("/spec/tolerations", [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}])],
         ["+  tolerations:", "+  - key: gpu", "+    operator: Exists", "+    effect: NoSchedule"],
     ),
     "text in flow style": (
-        FLOW, ["cpu=1"], [("/spec/containers/0/resources", {"requests": {"cpu": "1"}})],
-        [f"-{FLOW[:-1]}", f"+{FLOW[:-5]}, resources: {{requests: {{cpu: \"1\"}}}}}}]}}}}"],
+        FLOW,
+        ["cpu=1"],
+        [("/spec/containers/0/resources", {"requests": {"cpu": "1"}})],
+        [f"-{FLOW[:-1]}", f'+{FLOW[:-5]}, resources: {{requests: {{cpu: "1"}}}}}}]}}}}'],
     ),
     "text with an alias has no diff": (
-        POD.replace("maxSkew: 1", "maxSkew: &one 1").replace("minDomains: 3", "minDomains: *one"), ["maxSkew=2"],
-        [("/spec/topologySpreadConstraints/0/maxSkew", 2)], None,
+        POD.replace("maxSkew: 1", "maxSkew: &one 1").replace("minDomains: 3", "minDomains: *one"),
+        ["maxSkew=2"],
+        [("/spec/topologySpreadConstraints/0/maxSkew", 2)],
+        None,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

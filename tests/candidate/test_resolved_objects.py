@@ -46,8 +46,11 @@ def resolved(asked: list[Data | str]) -> ClusterObjects:
 def test_each_object_stands_once(case: str) -> None:
     objects = resolved(ASKED[case])
     kept = (
-        objects.of(ReplicaSet), objects.of(ReplicationController), objects.of(StatefulSet), objects.of(PersistentVolumeClaim),
-    )  # fmt: skip
+        objects.of(ReplicaSet),
+        objects.of(ReplicationController),
+        objects.of(StatefulSet),
+        objects.of(PersistentVolumeClaim),
+    )
     assert [[found.metadata.name for found in each] for each in kept] == [["web-1"], ["rc"], ["db"], ["data-db-0"]]
 
 

@@ -77,10 +77,7 @@ EDITS: dict[str, tuple[str, Callable[[Any], object]]] = {
         "maxSkew=5",
         lambda spec: spec["topologySpreadConstraints"][0].update(maxSkew=5),
     ),
-    "the same by its key": (
-        f"maxSkew[{ZONE}]=5",
-        lambda spec: spec["topologySpreadConstraints"][0].update(maxSkew=5),
-    ),
+    "the same by its key": (f"maxSkew[{ZONE}]=5", lambda spec: spec["topologySpreadConstraints"][0].update(maxSkew=5)),
     "the same by a short key": ("maxSkew[zone]=5", lambda spec: spec["topologySpreadConstraints"][0].update(maxSkew=5)),
     "the same by its position": ("maxSkew[0]=5", lambda spec: spec["topologySpreadConstraints"][0].update(maxSkew=5)),
     "domains": ("minDomains[zone]=3", lambda spec: spec["topologySpreadConstraints"][0].update(minDomains=3)),
@@ -123,7 +120,7 @@ EDITS: dict[str, tuple[str, Callable[[Any], object]]] = {
         "memory[web]=1Gi",
         lambda spec: spec["containers"][0]["resources"].update(requests={"memory": "1Gi"}),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", SPECS)
@@ -144,14 +141,31 @@ def test_null_removes_a_field_of_a_constraint() -> None:
 
 
 AFFINITY: Data = {
-    "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
-        {"matchExpressions": [{"key": "pool", "operator": "In", "values": ["a"]}, {"key": "disk", "operator": "Exists"}]},
-        {"matchExpressions": [{"key": "pool", "operator": "In", "values": ["b"]}, {"key": "cpu", "operator": "Exists"}]},
-    ]}},
-    "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
-        {"topologyKey": ZONE, "labelSelector": {}}, {"topologyKey": HOSTNAME, "labelSelector": {}},
-    ]},
-}  # fmt: skip
+    "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [
+                {
+                    "matchExpressions": [
+                        {"key": "pool", "operator": "In", "values": ["a"]},
+                        {"key": "disk", "operator": "Exists"},
+                    ]
+                },
+                {
+                    "matchExpressions": [
+                        {"key": "pool", "operator": "In", "values": ["b"]},
+                        {"key": "cpu", "operator": "Exists"},
+                    ]
+                },
+            ]
+        }
+    },
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": ZONE, "labelSelector": {}},
+            {"topologyKey": HOSTNAME, "labelSelector": {}},
+        ]
+    },
+}
 _TERMS = "nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 _ANTI = "podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 REQUIRED: dict[str, tuple[str, Callable[[Any], object]]] = {
@@ -163,12 +177,14 @@ REQUIRED: dict[str, tuple[str, Callable[[Any], object]]] = {
         lambda spec: [each["matchExpressions"].pop(0) for each in value_at(spec["affinity"], _TERMS)],
     ),
     "the last label of a term, after which every node will do": (
-        "nodeAffinity[zone]=null", lambda spec: spec["affinity"]["nodeAffinity"].clear(),
+        "nodeAffinity[zone]=null",
+        lambda spec: spec["affinity"]["nodeAffinity"].clear(),
     ),
     "a topology key by its short name": (
-        "podAntiAffinity[hostname]=null", lambda spec: value_at(spec["affinity"], _ANTI).pop(1),
+        "podAntiAffinity[hostname]=null",
+        lambda spec: value_at(spec["affinity"], _ANTI).pop(1),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", REQUIRED)
@@ -258,56 +274,88 @@ def outcome(data: Data, *settings: str) -> Candidate | list[tuple[str, str]]:
 TWO = a_pod(hard(ZONE), soft(HOSTNAME), containers=[CONTAINER, SIDECAR])
 SAME_KEY = a_pod(hard(ZONE), soft(ZONE))
 UNCLEAR: dict[str, tuple[Data, str, str]] = {
-    "no value": (TWO, "maxSkew[zone]=", "invalid --set 'maxSkew[zone]=': expected FIELD=VALUE or FIELD[KEY]=VALUE, such as "),
+    "no value": (
+        TWO,
+        "maxSkew[zone]=",
+        "invalid --set 'maxSkew[zone]=': expected FIELD=VALUE or FIELD[KEY]=VALUE, such as ",
+    ),
     "no field": (TWO, "=2", "invalid --set '=2': expected FIELD=VALUE or FIELD[KEY]=VALUE, such as maxSkew[zone]=2"),
-    "an open bracket": (TWO, "maxSkew[zone=2", "invalid --set 'maxSkew[zone=2': expected FIELD=VALUE or FIELD[KEY]=VALUE"),
+    "an open bracket": (
+        TWO,
+        "maxSkew[zone=2",
+        "invalid --set 'maxSkew[zone=2': expected FIELD=VALUE or FIELD[KEY]=VALUE",
+    ),
     "a mistyped field": (
-        TWO, "maxskew[zone]=2", "invalid --set 'maxskew[zone]=2': unknown field 'maxskew', did you mean \"maxSkew\"?",
+        TWO,
+        "maxskew[zone]=2",
+        "invalid --set 'maxskew[zone]=2': unknown field 'maxskew', did you mean \"maxSkew\"?",
     ),
     "an unknown field": (
-        TWO, "nodeName=n0", "invalid --set 'nodeName=n0': unknown field 'nodeName'; fields are maxSkew, minDomains, ",
+        TWO,
+        "nodeName=n0",
+        "invalid --set 'nodeName=n0': unknown field 'nodeName'; fields are maxSkew, minDomains, ",
     ),
-    "brackets where none belong": (TWO, "replicas[web]=2", "invalid --set 'replicas[web]=2': replicas takes no brackets"),
+    "brackets where none belong": (
+        TWO,
+        "replicas[web]=2",
+        "invalid --set 'replicas[web]=2': replicas takes no brackets",
+    ),
     "no constraint": (a_pod(), "maxSkew=2", "--set maxSkew=2: the pod has no topology spread constraint"),
     "one of several constraints": (
-        TWO, "maxSkew=2",
+        TWO,
+        "maxSkew=2",
         f"--set maxSkew=2: the pod has 2 topology spread constraints: write maxSkew[KEY] with one of {ZONE}, {HOSTNAME}",
     ),
     "a mistyped key": (
-        TWO, f"maxSkew[{ZONE}s]=2",
+        TWO,
+        f"maxSkew[{ZONE}s]=2",
         f"--set maxSkew[{ZONE}s]=2: no topology spread constraint has the topologyKey '{ZONE}s', did you mean \"{ZONE}\"?",
     ),
     "an unknown key": (
-        TWO, "maxSkew[rack]=2",
+        TWO,
+        "maxSkew[rack]=2",
         f"--set maxSkew[rack]=2: no topology spread constraint has the topologyKey 'rack'; there are {ZONE}, {HOSTNAME}",
     ),
     "a key of two constraints": (
-        SAME_KEY, "maxSkew[zone]=2",
+        SAME_KEY,
+        "maxSkew[zone]=2",
         f"--set maxSkew[zone]=2: 2 topology spread constraints have the topologyKey {ZONE}: write maxSkew[0] or maxSkew[1]",
     ),
     "a position too far": (
-        SAME_KEY, "maxSkew[2]=2", f"--set maxSkew[2]=2: no topology spread constraint has the topologyKey '2'; there are {ZONE}",
+        SAME_KEY,
+        "maxSkew[2]=2",
+        f"--set maxSkew[2]=2: no topology spread constraint has the topologyKey '2'; there are {ZONE}",
     ),
     "one of several containers": (
-        TWO, "cpu=1", "--set cpu=1: the pod has 2 containers: write cpu[KEY] with one of web, log",
+        TWO,
+        "cpu=1",
+        "--set cpu=1: the pod has 2 containers: write cpu[KEY] with one of web, log",
     ),
     "an unknown container": (TWO, "cpu[db]=1", "--set cpu[db]=1: no container has the name 'db'; there are web, log"),
-    "a label that is not asked for": (TWO, "nodeSelector[a]=null", "--set nodeSelector[a]=null: the pod has no node selector label"),
+    "a label that is not asked for": (
+        TWO,
+        "nodeSelector[a]=null",
+        "--set nodeSelector[a]=null: the pod has no node selector label",
+    ),
     "one of several topology keys": (
-        edited(TWO, "spec", lambda spec: spec.update(affinity=deepcopy(AFFINITY))), "podAntiAffinity=null",
+        edited(TWO, "spec", lambda spec: spec.update(affinity=deepcopy(AFFINITY))),
+        "podAntiAffinity=null",
         f"--set podAntiAffinity=null: write podAntiAffinity[KEY] with one of {ZONE}, {HOSTNAME}",
     ),
     "affinity that is to be something": (
-        TWO, "podAffinity[zone]=a", "--set podAffinity[zone]=a: affinity can be removed only: write podAffinity[KEY]=null",
+        TWO,
+        "podAffinity[zone]=a",
+        "--set podAffinity[zone]=a: affinity can be removed only: write podAffinity[KEY]=null",
     ),
     "replicas of a pod": (TWO, "replicas=2", "--set replicas=2: a Pod has no replicas"),
     "replicas of daemons": (workload("DaemonSet"), "replicas=2", "--set replicas=2: a DaemonSet has no replicas"),
     "the priority of a pod that was created": (
-        edited(TWO, "metadata", lambda meta: meta.update(uid="u")), "priorityClassName=high",
+        edited(TWO, "metadata", lambda meta: meta.update(uid="u")),
+        "priorityClassName=high",
         "--set priorityClassName=high: the pod was created already, and its priority computed then; "
         "ask about its workload instead",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", UNCLEAR)
@@ -345,7 +393,7 @@ REFUSED: dict[str, tuple[str, str]] = {
         'did you mean "1G" or "1Gi"?',
     ),
     "fewer than none": ("replicas=-1", "spec.replicas: Invalid value: -1: must be greater than or equal to 0"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -401,8 +449,14 @@ def replica(name: str, on: str) -> Data:
 
 
 RUNNING = kubespread.Snapshot.from_objects(
-    [*hosts("a", "a", "b"), deployment(replicas=2), replica_set(2), replica("web-real-1", "n0"), replica("web-real-2", "n2")]
-)  # fmt: skip
+    [
+        *hosts("a", "a", "b"),
+        deployment(replicas=2),
+        replica_set(2),
+        replica("web-real-1", "n0"),
+        replica("web-real-2", "n2"),
+    ]
+)
 
 
 def test_a_workload_of_the_cluster_with_another_template_is_rolled_out() -> None:

@@ -20,9 +20,7 @@ def _node(name: str, zone: str, pool: str, **more: Any) -> Data:
 
 
 def _constraint(app: str, when: str = "DoNotSchedule", key: str = ZONE) -> Data:
-    return {
-        "maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": {"matchLabels": {"app": app}},
-    }  # fmt: skip
+    return {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": {"matchLabels": {"app": app}}}
 
 
 def _template(app: str, cpu: str = "1", **spec: Any) -> Data:
@@ -32,12 +30,15 @@ def _template(app: str, cpu: str = "1", **spec: Any) -> Data:
 
 def deployment(name: str, replicas: int, namespace: str | None = None, cpu: str = "1", **spec: Any) -> Data:
     made: Data = {
-        "apiVersion": "apps/v1", "kind": "Deployment",
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
         "metadata": {"name": name, "labels": {"app": name, "tier": name[0]}},
         "spec": {
-            "replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": _template(name, cpu, **spec),
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": name}},
+            "template": _template(name, cpu, **spec),
         },
-    }  # fmt: skip
+    }
     if namespace:
         made["metadata"]["namespace"] = namespace
     return made
@@ -49,16 +50,19 @@ def _running(workload: Data, *nodes: str | None) -> list[Data]:
     labels = {**spec["template"]["metadata"]["labels"], "pod-template-hash": "1"}
     template = {**spec["template"], "metadata": {"labels": labels}}
     replica_set = {
-        "apiVersion": "apps/v1", "kind": "ReplicaSet",
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
         "metadata": {
-            "name": f"{meta['name']}-1", "namespace": meta["namespace"], "labels": labels,
+            "name": f"{meta['name']}-1",
+            "namespace": meta["namespace"],
+            "labels": labels,
             "annotations": {"deployment.kubernetes.io/revision": "1"},
             "ownerReferences": [
                 {"apiVersion": "apps/v1", "kind": "Deployment", "name": meta["name"], "controller": True}
             ],
         },
         "spec": {"replicas": spec["replicas"], "selector": {"matchLabels": labels}, "template": template},
-    }  # fmt: skip
+    }
     pods = []
     for position, on in enumerate(nodes):
         made = pod(f"{meta['name']}-1-{position}", on, namespace=meta["namespace"], labels=labels)
@@ -84,13 +88,18 @@ def cluster() -> list[Data]:
         agents.append(agent)
     solo = pod("solo", "n2", labels={"app": "solo"}, requests={"cpu": "1"}, volumes=[{"name": "tmp", "emptyDir": {}}])
     return [
-        _node("n0", "a", "x"), _node("n1", "a", "y"), _node("n2", "b", "x"), _node("n3", "b", "y"),
+        _node("n0", "a", "x"),
+        _node("n1", "a", "y"),
+        _node("n2", "b", "x"),
+        _node("n3", "b", "y"),
         _node("n4", "c", "x", unschedulable=True),
         _node("n5", "c", "y", taints=[{"key": "gpu", "value": "", "effect": "NoSchedule"}]),
         *(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "annotations": annotations}}
             for name, annotations in {
-                "default": {"scheduler.alpha.kubernetes.io/node-selector": "pool=x"}, "shop": {}, "empty": {},
+                "default": {"scheduler.alpha.kubernetes.io/node-selector": "pool=x"},
+                "shop": {},
+                "empty": {},
             }.items()
         ),
         *_running(
@@ -98,22 +107,34 @@ def cluster() -> list[Data]:
         ),
         *_running(
             deployment("api", 3, "shop", constraints=[_constraint("api"), _constraint("api", "ScheduleAnyway", HOST)]),
-            "n1", "n1", "n3",
+            "n1",
+            "n1",
+            "n3",
         ),
         *_running(deployment("big", 1, "shop", cpu="9"), None),
         {
-            "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "agent", "namespace": "shop"},
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "metadata": {"name": "agent", "namespace": "shop"},
             "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": _template("agent", "0")},
         },
-        *agents, solo,
+        *agents,
+        solo,
         {
-            "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "default"},
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": "web", "namespace": "default"},
             "spec": {"minAvailable": 5, "selector": {"matchLabels": {"app": "web"}}},
         },
         {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000},
         # Holds pods, and is not read: a gap of every question.
-        {"apiVersion": "example.com/v1", "kind": "Site", "metadata": {"name": "s"}, "spec": {"template": _template("s")}},
-    ]  # fmt: skip
+        {
+            "apiVersion": "example.com/v1",
+            "kind": "Site",
+            "metadata": {"name": "s"},
+            "spec": {"template": _template("s")},
+        },
+    ]
 
 
 SCHEDULER = """\
@@ -126,12 +147,21 @@ profiles:
   plugins: {filter: {disabled: [{name: NodeUnschedulable}]}}
 """
 GROUPS = {
-    "apiVersion": "kubespread.dev/v1alpha1", "kind": "NodeGroups",
-    "groups": [{
-        "name": "w", "zones": ["a", "b", "c"], "nodes": "pool=x", "max": 5,
-        "template": {"metadata": {"labels": {"pool": "x"}}, "status": {"capacity": {"cpu": "4", "memory": "16Gi", "pods": "110"}}},
-    }],
-}  # fmt: skip
+    "apiVersion": "kubespread.dev/v1alpha1",
+    "kind": "NodeGroups",
+    "groups": [
+        {
+            "name": "w",
+            "zones": ["a", "b", "c"],
+            "nodes": "pool=x",
+            "max": 5,
+            "template": {
+                "metadata": {"labels": {"pool": "x"}},
+                "status": {"capacity": {"cpu": "4", "memory": "16Gi", "pods": "110"}},
+            },
+        }
+    ],
+}
 POLICY = """\
 apiVersion: descheduler/v1alpha2
 kind: DeschedulerPolicy
@@ -150,33 +180,47 @@ def written(directory: Path) -> None:
     new = deployment("new", 4, constraints=[_constraint("new"), _constraint("new", "ScheduleAnyway", HOST)])
     urgent = deployment("urgent", 30, cpu="3", priorityClassName="high")
     foreign = {
-        "apiVersion": "example.com/v1", "kind": "Site", "metadata": {"name": "site"},
+        "apiVersion": "example.com/v1",
+        "kind": "Site",
+        "metadata": {"name": "site"},
         "spec": {"page": _template("site"), "template": _template("other", "2")},
-    }  # fmt: skip
+    }
     files: dict[str, Any] = {
         "cluster.json": {"apiVersion": "v1", "kind": "List", "items": cluster()},
         "later.json": {"apiVersion": "v1", "kind": "List", "items": cluster()[1:]},
-        "new.yaml": new, "urgent.yaml": urgent, "site.yaml": foreign,
-        "other.yaml": deployment("other", 2, cpu="2"), "more.yaml": deployment("more", 3),
-        "dir/one.yaml": new, "dir/below/two.yaml": deployment("two", 3),
-        "base/kustomization.yaml": {"resources": []}, "base/built.yaml": deployment("built", 2),
+        "new.yaml": new,
+        "urgent.yaml": urgent,
+        "site.yaml": foreign,
+        "other.yaml": deployment("other", 2, cpu="2"),
+        "more.yaml": deployment("more", 3),
+        "dir/one.yaml": new,
+        "dir/below/two.yaml": deployment("two", 3),
+        "base/kustomization.yaml": {"resources": []},
+        "base/built.yaml": deployment("built", 2),
         "groups.json": GROUPS,
         "prices.json": {
-            "apiVersion": "kubespread.dev/v1alpha1", "kind": "Prices", "label": "pool", "currency": "EUR", "prices": {"x": 0.4},
+            "apiVersion": "kubespread.dev/v1alpha1",
+            "kind": "Prices",
+            "label": "pool",
+            "currency": "EUR",
+            "prices": {"x": 0.4},
         },
         "types.json": {
-            "apiVersion": "kubespread.dev/v1alpha1", "kind": "InstanceTypes",
+            "apiVersion": "kubespread.dev/v1alpha1",
+            "kind": "InstanceTypes",
             "instanceTypes": [{"name": "m", "cpu": 4, "memory": "16Gi", "price": 0.2}],
         },
         "promises.json": {
-            "apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises",
+            "apiVersion": "kubespread.dev/v1alpha1",
+            "kind": "Promises",
             "promises": [{"namespace": "default", "spread": {"zone": 1}, "fits": "replicas"}],
         },
         "scenario.json": {
-            "apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario",
+            "apiVersion": "kubespread.dev/v1alpha1",
+            "kind": "Scenario",
             "spec": {"steps": [{"scale": "deploy/web=9"}, {"fail": f"{ZONE}=a"}]},
         },
-    }  # fmt: skip
+    }
     for name, content in files.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -195,103 +239,304 @@ def written(directory: Path) -> None:
 
 
 _CLUSTER: dict[str, str] = {
-    "-S": "-S later.json", "--context": "--context prod", "--kubeconfig": "--kubeconfig kubeconfig",
-    "--server": "--server https://127.0.0.1:9", "--token": "--token t0ken",
-    "--certificate-authority": "--certificate-authority ca.pem", "--insecure-skip-tls-verify": "--insecure-skip-tls-verify",
-    "--cluster": "--cluster c", "--user": "--user u", "--as": "--as bob", "--as-group": "--as-group ops",
-    "--request-timeout": "--request-timeout 5s", "--chunk-size": "--chunk-size 7",
-}  # fmt: skip
+    "-S": "-S later.json",
+    "--context": "--context prod",
+    "--kubeconfig": "--kubeconfig kubeconfig",
+    "--server": "--server https://127.0.0.1:9",
+    "--token": "--token t0ken",
+    "--certificate-authority": "--certificate-authority ca.pem",
+    "--insecure-skip-tls-verify": "--insecure-skip-tls-verify",
+    "--cluster": "--cluster c",
+    "--user": "--user u",
+    "--as": "--as bob",
+    "--as-group": "--as-group ops",
+    "--request-timeout": "--request-timeout 5s",
+    "--chunk-size": "--chunk-size 7",
+}
 _EDITS: dict[str, str] = {
-    "--cordon": "--cordon n3", "--uncordon": "--uncordon n4", "--drain": "--drain n1",
-    "--ignore-daemonsets": "--no-ignore-daemonsets", "--delete-emptydir-data": "--no-delete-emptydir-data",
-    "--force": "--force", "--delete-node": "--delete-node n0", "--fail": "--fail n2",
-    "--fail-hard": "--fail-hard n3", "--taint": "--taint n2=x=y:NoSchedule", "--label": f"--label n5={ZONE}=a",
-    "--add-node": "--add-node n0:2", "--delete-pods": "--delete-pods app=web", "--evict": "--evict default/solo",
-    "--scale": "--scale default/deploy/web=2", "--scale-requests": "--scale-requests *=0.5", "--budget": "--budget default/deploy/web:none",
+    "--cordon": "--cordon n3",
+    "--uncordon": "--uncordon n4",
+    "--drain": "--drain n1",
+    "--ignore-daemonsets": "--no-ignore-daemonsets",
+    "--delete-emptydir-data": "--no-delete-emptydir-data",
+    "--force": "--force",
+    "--delete-node": "--delete-node n0",
+    "--fail": "--fail n2",
+    "--fail-hard": "--fail-hard n3",
+    "--taint": "--taint n2=x=y:NoSchedule",
+    "--label": f"--label n5={ZONE}=a",
+    "--add-node": "--add-node n0:2",
+    "--delete-pods": "--delete-pods app=web",
+    "--evict": "--evict default/solo",
+    "--scale": "--scale default/deploy/web=2",
+    "--scale-requests": "--scale-requests *=0.5",
+    "--budget": "--budget default/deploy/web:none",
     "--spread": "--spread default/deploy/web=hostname:1:soft",
-}  # fmt: skip
+}
 _SCHEDULER: dict[str, str] = {
-    "--scheduler-config": "--scheduler-config config.yaml", "--scheduler-name": "--scheduler-name other",
-    "--kube-version": "--kube-version 1.30", "--feature-gates": "--feature-gates MatchLabelKeysInPodTopologySpread=false",
-    "--proposed": "--proposed empty-selector", "--pod-node-selector": "--pod-node-selector",
+    "--scheduler-config": "--scheduler-config config.yaml",
+    "--scheduler-name": "--scheduler-name other",
+    "--kube-version": "--kube-version 1.30",
+    "--feature-gates": "--feature-gates MatchLabelKeysInPodTopologySpread=false",
+    "--proposed": "--proposed empty-selector",
+    "--pod-node-selector": "--pod-node-selector",
     "--extended-resource-toleration": "--extended-resource-toleration",
-}  # fmt: skip
+}
 _ANSWER: dict[str, str] = {
-    "-o": "-o json", "--html": "--html page.html", "--no-headers": "--no-headers", "--color": "--color never",
+    "-o": "-o json",
+    "--html": "--html page.html",
+    "--no-headers": "--no-headers",
+    "--color": "--color never",
     "--full": "--full",
-    "--strict": "--strict", "-q": "-q", "-v": "-v", "--debug": "--debug", "--no-config": "--no-config",
-}  # fmt: skip
+    "--strict": "--strict",
+    "-q": "-q",
+    "-v": "-v",
+    "--debug": "--debug",
+    "--no-config": "--no-config",
+}
 SHARED = {**_CLUSTER, **_EDITS, **_SCHEDULER, **_ANSWER}
 """What nearly every command has, and heeds in the same way."""
 _MANIFEST: dict[str, str] = {
-    "-f": "-f other.yaml", "-k": "-k base", "-R": "-R", "--template-path": "--template-path spec.page", "-n": "-n shop",
-    "--name": "--name new", "--set": "--set cpu=3",
-}  # fmt: skip
+    "-f": "-f other.yaml",
+    "-k": "-k base",
+    "-R": "-R",
+    "--template-path": "--template-path spec.page",
+    "-n": "-n shop",
+    "--name": "--name new",
+    "--set": "--set cpu=3",
+}
 _WORKLOADS: dict[str, str] = {"-n": "-n shop", "-A": "-A", "-l": "-l app=api"}
 _WORKERS = {"--jobs": "--jobs 2", "--engine": "--engine tcp://127.0.0.1:8786", "--timeout": "--timeout 1m30s"}
 _WATCH = {"-w": "-w", "--watch-interval": "--watch-interval 9s"}
 _GROWTH = {
-    "--autoscaler": "--autoscaler ca", "--node-groups": "--node-groups groups.json",
+    "--autoscaler": "--autoscaler ca",
+    "--node-groups": "--node-groups groups.json",
     "--instance-types": "--instance-types types.json",
-}  # fmt: skip
+}
 SAMPLES: dict[str, dict[str, str]] = {
     "explain": {
-        "pod": "site.yaml", **_MANIFEST, **SHARED, **_WATCH, "--preemption": "--preemption", "--node": "--node n0 --node n1 --node n2 --node n3 --node n4", "--by": "--by domain",
-        "--all-nodes": "--all-nodes", "--pods": "--pods", "--sort": "--sort name", "--why-here": "--why-here",
+        "pod": "site.yaml",
+        **_MANIFEST,
+        **SHARED,
+        **_WATCH,
+        "--preemption": "--preemption",
+        "--node": "--node n0 --node n1 --node n2 --node n3 --node n4",
+        "--by": "--by domain",
+        "--all-nodes": "--all-nodes",
+        "--pods": "--pods",
+        "--sort": "--sort name",
+        "--why-here": "--why-here",
     },
-    "advise": {"pod": "site.yaml", **_MANIFEST, **SHARED, "--replicas": "--replicas 9", "--no-preemption": "--no-preemption"},
+    "advise": {
+        "pod": "site.yaml",
+        **_MANIFEST,
+        **SHARED,
+        "--replicas": "--replicas 9",
+        "--no-preemption": "--no-preemption",
+    },
     "simulate": {
-        "pod": "more.yaml", **_MANIFEST, **SHARED, **_WATCH, "--replicas": "--replicas 9", "--until-full": "--until-full",
-        "--from-scratch": "--from-scratch", "--ties": "--ties name", "--seed": "--seed 3", "--sample": "--sample",
-        "--runs": "--runs 3", "--deals": "--deals 3", "--preemption": "--preemption", **_GROWTH,
-        "--prices": "--autoscaler ca --prices prices.json", "--gang": "--gang 4", "--same": "--same zone", "--then": "--then fail=n0",
-        "--fail-on": "--fail-on nothing", "--no-preemption": "--no-preemption", "--require-placed": "--require-placed 99",
-        "--max-skew": "--max-skew zone=0", "--min-domains": "--min-domains zone=3", "--survive": "--survive zone=3",
-        "--all": "--all", "-l": "-l app=other", "-A": "-A", **_WORKERS,
-    },
-    "play": {
-        **SHARED, "-n": "-n shop", "--fail-on": "--fail-on nothing", "--no-preemption": "--no-preemption",
-        "--at": "--at 1", "--explain": "--explain new.yaml", "--deals": "--deals 3", **_WORKERS,
-    },
-    "plan": {
-        **SHARED, "-f": "-f more.yaml", "-k": "-k base", "-n": "-n shop", "--no-preemption": "--no-preemption",
-        "--replace-pool": "--replace-pool pool=y=8x16", "--hpa-max": "--hpa-max", "--create-namespaces": "--create-namespaces", "--steps": "--steps", "--prices": "--prices prices.json",
-        **_WORKERS, **_GROWTH,
-    },
-    "pending": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--no-preemption": "--no-preemption", **_GROWTH},
-    "audit": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--fail-on": "--fail-on risk", "--key": "--key pool", "--why": "--why", "--no-preemption": "--no-preemption", **_WORKERS},
-    "verify": {
-        **SHARED, **_GROWTH, "-n": "-n shop", "-f": "-f more.yaml", "--no-preemption": "--no-preemption", "--suggest": "--suggest",
+        "pod": "more.yaml",
+        **_MANIFEST,
+        **SHARED,
+        **_WATCH,
+        "--replicas": "--replicas 9",
+        "--until-full": "--until-full",
+        "--from-scratch": "--from-scratch",
+        "--ties": "--ties name",
+        "--seed": "--seed 3",
+        "--sample": "--sample",
+        "--runs": "--runs 3",
+        "--deals": "--deals 3",
+        "--preemption": "--preemption",
+        **_GROWTH,
+        "--prices": "--autoscaler ca --prices prices.json",
+        "--gang": "--gang 4",
+        "--same": "--same zone",
+        "--then": "--then fail=n0",
+        "--fail-on": "--fail-on nothing",
+        "--no-preemption": "--no-preemption",
+        "--require-placed": "--require-placed 99",
+        "--max-skew": "--max-skew zone=0",
+        "--min-domains": "--min-domains zone=3",
+        "--survive": "--survive zone=3",
+        "--all": "--all",
+        "-l": "-l app=other",
+        "-A": "-A",
         **_WORKERS,
     },
-    "report": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_GROWTH, "--since": "--since before.json", "--fail-on": "--fail-on notice", "--no-preemption": "--no-preemption", **_WORKERS},
+    "play": {
+        **SHARED,
+        "-n": "-n shop",
+        "--fail-on": "--fail-on nothing",
+        "--no-preemption": "--no-preemption",
+        "--at": "--at 1",
+        "--explain": "--explain new.yaml",
+        "--deals": "--deals 3",
+        **_WORKERS,
+    },
+    "plan": {
+        **SHARED,
+        "-f": "-f more.yaml",
+        "-k": "-k base",
+        "-n": "-n shop",
+        "--no-preemption": "--no-preemption",
+        "--replace-pool": "--replace-pool pool=y=8x16",
+        "--hpa-max": "--hpa-max",
+        "--create-namespaces": "--create-namespaces",
+        "--steps": "--steps",
+        "--prices": "--prices prices.json",
+        **_WORKERS,
+        **_GROWTH,
+    },
+    "pending": {
+        "workloads": "deploy/web",
+        **_WORKLOADS,
+        **SHARED,
+        **_WATCH,
+        "--no-preemption": "--no-preemption",
+        **_GROWTH,
+    },
+    "audit": {
+        "workloads": "deploy/web",
+        **_WORKLOADS,
+        **SHARED,
+        **_WATCH,
+        "--fail-on": "--fail-on risk",
+        "--key": "--key pool",
+        "--why": "--why",
+        "--no-preemption": "--no-preemption",
+        **_WORKERS,
+    },
+    "verify": {
+        **SHARED,
+        **_GROWTH,
+        "-n": "-n shop",
+        "-f": "-f more.yaml",
+        "--no-preemption": "--no-preemption",
+        "--suggest": "--suggest",
+        **_WORKERS,
+    },
+    "report": {
+        "workloads": "deploy/web",
+        **_WORKLOADS,
+        **SHARED,
+        **_GROWTH,
+        "--since": "--since before.json",
+        "--fail-on": "--fail-on notice",
+        "--no-preemption": "--no-preemption",
+        **_WORKERS,
+    },
     "check": {
-        "manifest": "more.yaml", **{name: _MANIFEST[name] for name in ("-f", "-k", "-R", "--template-path", "-n")}, **SHARED, **_GROWTH,
-        "-l": "-l app=other", "-A": "-A", "--select": "--select KS2", "--ignore": "--ignore KS1,KS3", "--fail-on": "--fail-on info",
-        "--baseline": "--baseline known.json", "--base": "--base main", "--diff": "--diff", "--write-baseline": "--write-baseline written.json", "--list-rules": "--list-rules",
-        "--explain": "--explain KS101", "--live": "--live", **_WORKERS,
+        "manifest": "more.yaml",
+        **{name: _MANIFEST[name] for name in ("-f", "-k", "-R", "--template-path", "-n")},
+        **SHARED,
+        **_GROWTH,
+        "-l": "-l app=other",
+        "-A": "-A",
+        "--select": "--select KS2",
+        "--ignore": "--ignore KS1,KS3",
+        "--fail-on": "--fail-on info",
+        "--baseline": "--baseline known.json",
+        "--base": "--base main",
+        "--diff": "--diff",
+        "--write-baseline": "--write-baseline written.json",
+        "--list-rules": "--list-rules",
+        "--explain": "--explain KS101",
+        "--live": "--live",
+        **_WORKERS,
     },
     "compare": {
-        "pod": "more.yaml", **_MANIFEST, **SHARED, "--replicas": "--replicas 9", "--from-scratch": "--from-scratch", "--no-preemption": "--no-preemption",
-        "--to-snapshot": "--to-snapshot later.json", "--to-context": "--to-context prod",
-        "--to-scheduler-config": "--to-scheduler-config lax.yaml", "--to-scheduler-name": "--to-scheduler-name default-scheduler",
-        "--to-kube-version": "--to-kube-version 1.31", "--to-feature-gates": "--to-feature-gates MatchLabelKeysInPodTopologySpread=true",
-        "--all": "--all", "-l": "-l app=other", "-A": "-A", **_WORKERS,
+        "pod": "more.yaml",
+        **_MANIFEST,
+        **SHARED,
+        "--replicas": "--replicas 9",
+        "--from-scratch": "--from-scratch",
+        "--no-preemption": "--no-preemption",
+        "--to-snapshot": "--to-snapshot later.json",
+        "--to-context": "--to-context prod",
+        "--to-scheduler-config": "--to-scheduler-config lax.yaml",
+        "--to-scheduler-name": "--to-scheduler-name default-scheduler",
+        "--to-kube-version": "--to-kube-version 1.31",
+        "--to-feature-gates": "--to-feature-gates MatchLabelKeysInPodTopologySpread=true",
+        "--all": "--all",
+        "-l": "-l app=other",
+        "-A": "-A",
+        **_WORKERS,
     },
-    "survive": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--after": "--after fail=n0", "--key": "--key hostname", "--pairs": "--pairs", "--fail-on": "--fail-on short", "--no-preemption": "--no-preemption", **_WORKERS, **_GROWTH},
-    "upgrade": {"--nodes": "--nodes pool=y", "workloads": "deploy/web", "-n": "-n shop", "-l": "-l app=web", "--to": "--to 2x8", **SHARED, "--surge": "--surge 1", "--batch": "--batch 2", "--prices": "--prices prices.json", "--no-preemption": "--no-preemption", **_WORKERS, **_GROWTH},
+    "survive": {
+        "workloads": "deploy/web",
+        **_WORKLOADS,
+        **SHARED,
+        **_WATCH,
+        "--after": "--after fail=n0",
+        "--key": "--key hostname",
+        "--pairs": "--pairs",
+        "--fail-on": "--fail-on short",
+        "--no-preemption": "--no-preemption",
+        **_WORKERS,
+        **_GROWTH,
+    },
+    "upgrade": {
+        "--nodes": "--nodes pool=y",
+        "workloads": "deploy/web",
+        "-n": "-n shop",
+        "-l": "-l app=web",
+        "--to": "--to 2x8",
+        **SHARED,
+        "--surge": "--surge 1",
+        "--batch": "--batch 2",
+        "--prices": "--prices prices.json",
+        "--no-preemption": "--no-preemption",
+        **_WORKERS,
+        **_GROWTH,
+    },
     "map": {"workload": "deploy/web", **_MANIFEST, **SHARED, **_WATCH, "--by": "--by load", "--key": "--key pool"},
-    "rebalance": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--soft": "--soft", "--descheduler": "--descheduler policy.yaml", "--no-preemption": "--no-preemption"},
+    "rebalance": {
+        "workloads": "deploy/web",
+        **_WORKLOADS,
+        **SHARED,
+        "--soft": "--soft",
+        "--descheduler": "--descheduler policy.yaml",
+        "--no-preemption": "--no-preemption",
+    },
     "capacity": {
-        "workload": "other.yaml", **SHARED, **_WATCH, "--request": "--request cpu=2", "-f": "-f other.yaml", "--name": "--name new", "-n": "-n shop",
-        "--tolerate": "--tolerate gpu", "--node-selector": "--node-selector pool=x", "--by": "--by pool", "--prices": "--prices prices.json",
+        "workload": "other.yaml",
+        **SHARED,
+        **_WATCH,
+        "--request": "--request cpu=2",
+        "-f": "-f other.yaml",
+        "--name": "--name new",
+        "-n": "-n shop",
+        "--tolerate": "--tolerate gpu",
+        "--node-selector": "--node-selector pool=x",
+        "--by": "--by pool",
+        "--prices": "--prices prices.json",
     },
-    "removable": {"nodes": "n1", **SHARED, **_WATCH, "--prices": "--prices prices.json", "--no-preemption": "--no-preemption", **_WORKERS},
+    "removable": {
+        "nodes": "n1",
+        **SHARED,
+        **_WATCH,
+        "--prices": "--prices prices.json",
+        "--no-preemption": "--no-preemption",
+        **_WORKERS,
+    },
     "snapshot": {
-        **_CLUSTER, **_EDITS, **{name: _ANSWER[name] for name in ("--strict", "-q", "-v", "--debug", "--no-config")},
-        "-o": "-o saved.json", "--anonymize": "--anonymize", "--map": "--map names.json",
-        "--instance-types": "--instance-types", "--check": "--check cluster.json",
+        **_CLUSTER,
+        **_EDITS,
+        **{name: _ANSWER[name] for name in ("--strict", "-q", "-v", "--debug", "--no-config")},
+        "-o": "-o saved.json",
+        "--anonymize": "--anonymize",
+        "--map": "--map names.json",
+        "--instance-types": "--instance-types",
+        "--check": "--check cluster.json",
     },
-    "mcp": {**_CLUSTER, **_SCHEDULER, "--live": "--live", "--max-age": "--max-age 5m", "--fleet": "--fleet cluster.json", "--contexts": "--contexts 'o*'"},
-}  # fmt: skip
+    "mcp": {
+        **_CLUSTER,
+        **_SCHEDULER,
+        "--live": "--live",
+        "--max-age": "--max-age 5m",
+        "--fleet": "--fleet cluster.json",
+        "--contexts": "--contexts 'o*'",
+    },
+}
 """Of each command a value for every parameter, by the option's first name or the argument's name."""

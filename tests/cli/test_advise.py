@@ -19,14 +19,16 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "no change is needed": ([POD, "-S", FREE, "-q"], 0, ""),
     "nothing helps": ([POD, "-S", CORDONED, "-q", "--drain", "node1", "--drain", "node2", "--force"], 0, ""),
     "negative replicas": (
-        [POD, "-S", CORDONED, "--replicas", "-1"], 2,
+        [POD, "-S", CORDONED, "--replicas", "-1"],
+        2,
         "error: invalid --replicas '-1': expected a number from 0\n",
     ),
     "more replicas than simulate takes": (
-        [POD, "-S", CORDONED, "--replicas", "500000000000"], 2,
+        [POD, "-S", CORDONED, "--replicas", "500000000000"],
+        2,
         "error: invalid --replicas '500000000000': expected a number from 0\n",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CODES)
@@ -66,8 +68,10 @@ def test_explain_ends_with_the_constraints_that_would_let_it_in() -> None:
     assert result.out.splitlines()[-2] == "Enough alone: A maxSkew 2 (2 nodes) · A nodeTaintsPolicy Honor (2)"
     report = run("explain", POD, "-S", CORDONED, "-q", "-o", "json").report
     assert [each["change"] for each in report["advice"]["enough"]] == [
-        "A maxSkew 2", "A nodeTaintsPolicy Honor", "A ScheduleAnyway",
-    ]  # fmt: skip
+        "A maxSkew 2",
+        "A nodeTaintsPolicy Honor",
+        "A ScheduleAnyway",
+    ]
 
 
 def test_what_bars_the_pod_elsewhere_is_not_tried() -> None:

@@ -33,9 +33,7 @@ NOTHING = {
     "audit": ([], "1 workload, nothing found"),
     "report": ([], "grade B, 2 warnings, 1 notice of 1 workload on 2 nodes"),
     "check": (["--select", "KS001"], "nothing found in 1 workload"),
-    "survive": (
-        [], "No: none of 2 zones can be lost. a: 1 pod pending until the nodes are deleted",
-    ),
+    "survive": ([], "No: none of 2 zones can be lost. a: 1 pod pending until the nodes are deleted"),
     "removable": (["n0"], "1 of 1 node can go alone: n0"),
     "advise": ([POD], "2 of 2 nodes fit: no change is needed"),
     "explain": ([POD], "2 of 2 nodes fit: n0, n1"),
@@ -45,7 +43,7 @@ NOTHING = {
     "plan": (["--cordon", "n0"], "everything fits; none of 1 workload is worse"),
     "verify": ([str(FIXTURES / "promises" / "room.yaml")], "1 of 1 promise holds"),
     "map": ([], "2 nodes: cpu 0%, memory 0%, pods 0% requested"),
-}  # fmt: skip
+}
 IN_TEXT = ("table", "markdown")
 ZONE = "topology.kubernetes.io/zone"
 FORMATS = (*IN_TEXT, "plain", "csv")
@@ -79,12 +77,14 @@ ASSUMED = (
 NEVER = [f"not modeled: {text}" for text in Survive.never_modelled]
 NOTES: dict[str, tuple[list[str], int, list[str]]] = {
     "one of each kind, what is about the answer first, and how many more there are": (
-        [], 0, [ASSUMED, GAPS[0], GAPS[2], "1 more note (-v shows all)"],
+        [],
+        0,
+        [ASSUMED, GAPS[0], GAPS[2], "1 more note (-v shows all)"],
     ),
     "all gaps where they make the answer unknown": (["--strict"], 3, [ASSUMED, *GAPS]),
     "all of them with -v, what its help says too": (["-v"], 0, [ASSUMED, *GAPS, *NEVER]),
     "none with -q": (["-q"], 0, []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", NOTES)
@@ -119,8 +119,9 @@ def test_gaps_that_make_an_answer_unknown_are_all_said() -> None:
 def test_a_terminal_of_few_rows_has_two_gaps_and_the_number_of_the_others() -> None:
     shown = run("survive", "-A", "-S", FEW_KINDS, terminal=80, rows=24)
     assert (len(shown.out.splitlines()) <= 22, shown.err.splitlines()) == (
-        True, [*(f"{gap[:79].rpartition(' ')[0]} …" for gap in (GAPS[2], GAPS[0])), "1 more gap, 1 more note: -v"],
-    )  # fmt: skip
+        True,
+        [*(f"{gap[:79].rpartition(' ')[0]} …" for gap in (GAPS[2], GAPS[0])), "1 more gap, 1 more note: -v"],
+    )
 
 
 PROPOSED = {
@@ -148,9 +149,15 @@ def test_what_an_edit_leads_to_is_said_however_many_notes_there_are() -> None:
     )
     again = ("--cordon", "ip-10-0-4-149.eu-west-1.compute.internal")
     said = run("pending", "-A", "-S", AWS, *edits, *again, "-o", "table").err
-    assert all(text in said for text in (
-        "27 pods of shop/Deployment/web not created", "18 pods of shop/Deployment/api not created", "changes nothing", "more notes",
-    ))  # fmt: skip
+    assert all(
+        text in said
+        for text in (
+            "27 pods of shop/Deployment/web not created",
+            "18 pods of shop/Deployment/api not created",
+            "changes nothing",
+            "more notes",
+        )
+    )
 
 
 def test_a_report_on_a_terminal_is_colored_as_terminals_read_it() -> None:

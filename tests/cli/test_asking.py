@@ -14,14 +14,17 @@ from tests.cli.support import FIXTURES, run
 FLEET = str(FIXTURES / "clusters" / "fleet.yaml")
 DRAINS: dict[str, tuple[list[str], str, tuple[bool, bool, bool]]] = {
     "a question that drains sets them as managed pools do, and its edits drain so": (
-        ["upgrade", "zone=b"], "drain a1", (True, True, False),
+        ["upgrade", "zone=b"],
+        "drain a1",
+        (True, True, False),
     ),
     "another sets the same": (["removable"], "drain a1", (True, True, False)),
     "what is set is set for both": (
-        ["removable", "--force", "--no-delete-emptydir-data"], "drain a1 --no-delete-emptydir-data --force",
+        ["removable", "--force", "--no-delete-emptydir-data"],
+        "drain a1 --no-delete-emptydir-data --force",
         (True, False, True),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -51,16 +54,23 @@ def test_flags_of_a_question_that_drains_are_those_of_its_edits_too(
 
 WRONG: dict[str, tuple[list[str], str]] = {
     "nodes that nobody names": (
-        ["upgrade"], "name the nodes to replace once, by name or labels: kubespread upgrade pool=a",
+        ["upgrade"],
+        "name the nodes to replace once, by name or labels: kubespread upgrade pool=a",
     ),
-    "a number that is none": (["advise", "deploy/web", "--replicas", "many"], "invalid --replicas 'many': expected a number from 0"),
-    "a map of nobody's skew": (["map", "--by", "skew", "-o", "table"], "--by skew shows how pods are spread: name their WORKLOAD"),
+    "a number that is none": (
+        ["advise", "deploy/web", "--replicas", "many"],
+        "invalid --replicas 'many': expected a number from 0",
+    ),
+    "a map of nobody's skew": (
+        ["map", "--by", "skew", "-o", "table"],
+        "--by skew shows how pods are spread: name their WORKLOAD",
+    ),
     "labels of what is named": (
         ["check", "deploy/web", "-l", "app=web"],
         "-l/--selector and Deployment/web do not go together: its name says which it is",
     ),
     "a manifest that is not there": (["capacity", "-f", "absent.yaml"], "absent.yaml: No such file or directory"),
-}  # fmt: skip
+}
 
 
 def test_a_question_of_manifests_is_asked_of_none_but_the_cluster_that_is_named(

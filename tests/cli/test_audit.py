@@ -20,42 +20,60 @@ SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "audit-repo
 CODES: dict[str, tuple[list[str], int, str]] = {
     "a hard constraint that is violated": (["-S", CLUSTER], 1, ""),
     "a label that no node has": (
-        ["-S", CLUSTER, "--key", "zoen"], 2,
+        ["-S", CLUSTER, "--key", "zoen"],
+        2,
         "error: no node and no constraint has the topology key 'zoen'; did you mean topology.kubernetes.io/zone?\n",
     ),
     "a soft one that is exceeded": (["deploy/cache", "-S", CLUSTER], 0, ""),
-    "the same where that is to fail": (["deploy/cache", "-S", CLUSTER, "--fail-on", "uneven"], 1, "requirement not met: --fail-on uneven: 1 workload at this level or above\n"),
+    "the same where that is to fail": (
+        ["deploy/cache", "-S", CLUSTER, "--fail-on", "uneven"],
+        1,
+        "requirement not met: --fail-on uneven: 1 workload at this level or above\n",
+    ),
     "pods at risk": (["-A", "-S", FLEET], 0, ""),
     "the same where that is to fail at risk": (
-        ["-A", "-S", FLEET, "--fail-on", "risk"], 1,
+        ["-A", "-S", FLEET, "--fail-on", "risk"],
+        1,
         "requirement not met: --fail-on risk: 2 workloads at this level or above\n",
     ),
     "none of four pods on a node": (
-        ["deploy/promo", "-n", "shop", "-S", PROMO, "--fail-on", "risk"], 1,
+        ["deploy/promo", "-n", "shop", "-S", PROMO, "--fail-on", "risk"],
+        1,
         "requirement not met: --fail-on risk: 1 workload at this level or above\n",
     ),
     "nothing found": (["deploy/api", "-S", CLUSTER, "--fail-on", "risk"], 0, ""),
     "workloads with labels": (["-S", CLUSTER, "-l", "app=worker"], 0, ""),
     "a workload that is not there": (
-        ["deploy/wbe", "-S", CLUSTER], 2,
+        ["deploy/wbe", "-S", CLUSTER],
+        2,
         'error: deployments.apps "wbe" not found in namespace default; there are api, cache, web\n',
     ),
     "a workload of another namespace": (
-        ["deploy/web", "-n", "shop", "-S", CLUSTER], 2,
+        ["deploy/web", "-n", "shop", "-S", CLUSTER],
+        2,
         'error: deployments.apps "web" not found in namespace shop; there is one in namespace default\n',
     ),
     "no workload": (
-        ["web", "-S", CLUSTER], 2, "error: invalid workload 'web': expected [NAMESPACE/]KIND/NAME, such as deploy/web\n",
+        ["web", "-S", CLUSTER],
+        2,
+        "error: invalid workload 'web': expected [NAMESPACE/]KIND/NAME, such as deploy/web\n",
     ),
     "names and all namespaces": (
-        ["deploy/web", "-A", "-S", CLUSTER], 2, "error: WORKLOAD and -A/--all-namespaces do not go together: both say which workloads are meant\n",
+        ["deploy/web", "-A", "-S", CLUSTER],
+        2,
+        "error: WORKLOAD and -A/--all-namespaces do not go together: both say which workloads are meant\n",
     ),
-    "a namespace without workloads": (["-n", "shop", "-S", CLUSTER], 2, "error: no workloads in namespace shop; there is default\n"),
+    "a namespace without workloads": (
+        ["-n", "shop", "-S", CLUSTER],
+        2,
+        "error: no workloads in namespace shop; there is default\n",
+    ),
     "standard input that is watched": (
-        ["-S", "-", "-w"], 2,
+        ["-S", "-", "-w"],
+        2,
         "error: standard input can be read only once: --watch needs files or a running cluster\n",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CODES)

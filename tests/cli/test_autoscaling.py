@@ -94,9 +94,17 @@ def test_a_type_without_a_price_has_that_of_the_price_file(tmp_path: Path) -> No
         "apiVersion: kubespread.dev/v1alpha1\nkind: Prices\nprices: {a: 0.3, b: 0.2}\n"
     )
     answer = simulate(
-        "-S", tmp_path / "pool.yaml", "--autoscaler", "karpenter", "--instance-types", tmp_path / "types.yaml",
-        "--prices", tmp_path / "prices.yaml", "-o", "json",
-    )  # fmt: skip
+        "-S",
+        tmp_path / "pool.yaml",
+        "--autoscaler",
+        "karpenter",
+        "--instance-types",
+        tmp_path / "types.yaml",
+        "--prices",
+        tmp_path / "prices.yaml",
+        "-o",
+        "json",
+    )
     account = answer.report_of(SIMULATE_SCHEMA)["autoscaling"]
     assert (account["types"], account["cost"]["total"]["amount"]) == (
         [{"name": "b", "nodes": 2, "price": "0.2"}],
@@ -157,7 +165,8 @@ def test_what_is_not_modeled_is_said() -> None:
 
 ERRORS = {
     "groups without an autoscaler": (
-        ["--node-groups", str(GROUPS)], "--node-groups is for --autoscaler: add that, or leave it out",
+        ["--node-groups", str(GROUPS)],
+        "--node-groups is for --autoscaler: add that, or leave it out",
     ),
     "an autoscaler without groups": (
         ["--autoscaler", "karpenter"],
@@ -175,12 +184,15 @@ ERRORS = {
         ["--autoscaler", "ca", "--node-groups", str(GROUPS), "--until-full"],
         "--autoscaler and --until-full do not go together: as many as fit leaves none pending",
     ),
-    "a file that is none": (["--autoscaler", "ca", "--node-groups", "gone.yaml"], "gone.yaml: No such file or directory"),
+    "a file that is none": (
+        ["--autoscaler", "ca", "--node-groups", "gone.yaml"],
+        "gone.yaml: No such file or directory",
+    ),
     "another file": (
         ["--autoscaler", "ca", "--node-groups", str(WEB)],
         "expected one NodeGroups of apiVersion kubespread.dev/v1alpha1, found Deployment.apps",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("arguments", "message"), ERRORS.values(), ids=list(ERRORS))

@@ -19,19 +19,22 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "after a change": (["--request", "cpu=1", "--cordon", "a1", "--by", "hostname"], 0, ""),
     "more of a workload by its place": (["deploy/web"], 0, ""),
     "a workload and a request": (
-        ["deploy/web", "--request", "cpu=1"], 2,
+        ["deploy/web", "--request", "cpu=1"],
+        2,
         "error: --request and POD do not go together: both say what the pods ask for\n",
     ),
     "a workload and a manifest": (
-        ["deploy/web", "-f", "deploy/api"], 2,
+        ["deploy/web", "-f", "deploy/api"],
+        2,
         "error: POD and -f/--filename do not go together: both say which pods are counted\n",
     ),
     "a request that is none": (
-        ["--request", "cpu=many"], 2,
+        ["--request", "cpu=many"],
+        2,
         "error: invalid request cpu=many: quantities must match the regular expression "
         "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'\n",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CODES)
@@ -49,8 +52,9 @@ def test_json_is_what_the_schema_says() -> None:
 def test_further_pods_of_a_workload_are_counted_by_its_own_constraints() -> None:
     report = run("capacity", "deploy/web", "-S", SHOP, "-o", "json", "-q").report_of(SCHEMA)
     assert (report["workload"], report["answer"][0]) == (
-        "default/Deployment/web", "33 more pods of Deployment/web (cpu 0.5, memory 256Mi) fit: a 11, b 11, c 11",
-    )  # fmt: skip
+        "default/Deployment/web",
+        "33 more pods of Deployment/web (cpu 0.5, memory 256Mi) fit: a 11, b 11, c 11",
+    )
 
 
 def test_in_a_pipe_the_conclusion_stands_on_standard_error() -> None:

@@ -24,41 +24,45 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "a warning, where warnings fail": ([KEY, "--fail-on", "warning"], 1, ""),
     "an error that is left out": ([GHOST, "--ignore", "KS1"], 0, ""),
     "a file that cannot be read is a finding": ([str(LINT / "KS001" / "bad.yaml")], 1, ""),
-    "a file that is not there is not": (
-        ["missing.yaml"], 2, "error: missing.yaml: No such file or directory\n",
-    ),
-    "a code that is none": (
-        [GHOST, "--select", "KS777"], 2, "error: no rule 'KS777'; --list-rules lists them\n",
-    ),
+    "a file that is not there is not": (["missing.yaml"], 2, "error: missing.yaml: No such file or directory\n"),
+    "a code that is none": ([GHOST, "--select", "KS777"], 2, "error: no rule 'KS777'; --list-rules lists them\n"),
     "an edit without a cluster": (
-        [GHOST, "--cordon", "a1"], 2, "error: --cordon is for a cluster: name one with -S, --context or --live\n",
+        [GHOST, "--cordon", "a1"],
+        2,
+        "error: --cordon is for a cluster: name one with -S, --context or --live\n",
     ),
     "all namespaces of a manifest": (
-        [GHOST, "-A"], 2,
+        [GHOST, "-A"],
+        2,
         "error: MANIFEST and -A/--all-namespaces do not go together: both say which workloads are meant\n",
     ),
-    "a cluster without workloads": (
-        ["-S", CLUSTER], 2, "error: no workloads in namespace default\n",
-    ),
+    "a cluster without workloads": (["-S", CLUSTER], 2, "error: no workloads in namespace default\n"),
     "a file without a workload": (
-        [str(CASES / "adversarial" / "pairs" / "cm.yaml")], 2,
+        [str(CASES / "adversarial" / "pairs" / "cm.yaml")],
+        2,
         f"error: nothing to check: {CASES / 'adversarial' / 'pairs' / 'cm.yaml'} holds no Pod or workload\n",
     ),
     "a file of comments": (
-        [str(CASES / "adversarial" / "pairs" / "onlycomments.yaml"), "-S", CLUSTER], 2,
+        [str(CASES / "adversarial" / "pairs" / "onlycomments.yaml"), "-S", CLUSTER],
+        2,
         f"error: nothing to check: {CASES / 'adversarial' / 'pairs' / 'onlycomments.yaml'} holds no Pod or workload\n",
     ),
     "a scheduler that is not known": (
-        [str(CASES / "adversarial" / "pairs" / "ks203.yaml"), "-S", str(LINT / "KS203" / "cluster.yaml")], 1, "",
+        [str(CASES / "adversarial" / "pairs" / "ks203.yaml"), "-S", str(LINT / "KS203" / "cluster.yaml")],
+        1,
+        "",
     ),
     "a workload that is not there": (
-        ["deploy/nope", "-S", str(FIXTURES / "clusters" / "audit.yaml")], 2,
+        ["deploy/nope", "-S", str(FIXTURES / "clusters" / "audit.yaml")],
+        2,
         'error: deployments.apps "nope" not found in namespace default; there are api, cache, web\n',
     ),
     "a baseline that is not there": (
-        [GHOST, "--baseline", "missing.json"], 2, "error: missing.json: No such file or directory\n",
+        [GHOST, "--baseline", "missing.json"],
+        2,
+        "error: missing.json: No such file or directory\n",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CODES)

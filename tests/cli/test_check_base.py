@@ -31,9 +31,13 @@ class Repository:
     def git(self, *arguments: str) -> str:
         identity = ["-c", "user.name=n", "-c", "user.email=n@example.com", "-c", "commit.gpgsign=false"]
         done = subprocess.run(
-            ["git", *identity, *arguments], cwd=self.root, env=environment(GIT_CONFIG_NOSYSTEM="1"),
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
+            ["git", *identity, *arguments],
+            cwd=self.root,
+            env=environment(GIT_CONFIG_NOSYSTEM="1"),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         return done.stdout.strip()
 
     def write(self, files: Files) -> None:
@@ -57,48 +61,94 @@ class Repository:
 New = list[tuple[str, str]]
 CASES: dict[str, tuple[Files, Files, str, int, New, str]] = {
     "what moved in its file, and what moved to another file, is not new": (
-        {"k8s/a.yaml": GHOST, "k8s/b.yaml": API}, {"k8s/a.yaml": f"# moved\n{API}", "k8s/b.yaml": GHOST}, "k8s", 0, [],
+        {"k8s/a.yaml": GHOST, "k8s/b.yaml": API},
+        {"k8s/a.yaml": f"# moved\n{API}", "k8s/b.yaml": GHOST},
+        "k8s",
+        0,
+        [],
         "nothing new found in 2 workloads, 2 in main already",
     ),
     "a new workload's findings are": (
-        {"k8s/a.yaml": GHOST}, {"k8s/b.yaml": API}, "k8s --fail-on warning", 1, [("KS105", "k8s/b.yaml")],
+        {"k8s/a.yaml": GHOST},
+        {"k8s/b.yaml": API},
+        "k8s --fail-on warning",
+        1,
+        [("KS105", "k8s/b.yaml")],
         "1 warning in 2 workloads, 1 in main already",
     ),
     "a fault that is mended is not told": (
-        {"k8s/a.yaml": GHOST}, {"k8s/a.yaml": GOOD}, "k8s", 0, [], "nothing new found in 1 workload",
+        {"k8s/a.yaml": GHOST},
+        {"k8s/a.yaml": GOOD},
+        "k8s",
+        0,
+        [],
+        "nothing new found in 1 workload",
     ),
     "a finding that became worse is new": (
-        {"a.yaml": CLOSED.replace("replicas: 6", "replicas: 2")}, {"a.yaml": CLOSED},
-        f"a.yaml -S {CLUSTER} --select KS203", 1, [("KS203", "a.yaml")], "1 error in 1 workload",
+        {"a.yaml": CLOSED.replace("replicas: 6", "replicas: 2")},
+        {"a.yaml": CLOSED},
+        f"a.yaml -S {CLUSTER} --select KS203",
+        1,
+        [("KS203", "a.yaml")],
+        "1 error in 1 workload",
     ),
     "one that became less bad is not": (
-        {"a.yaml": CLOSED}, {"a.yaml": CLOSED.replace("replicas: 6", "replicas: 2")},
-        f"a.yaml -S {CLUSTER} --select KS203", 0, [], "nothing new found in 1 workload, 1 in main already",
+        {"a.yaml": CLOSED},
+        {"a.yaml": CLOSED.replace("replicas: 6", "replicas: 2")},
+        f"a.yaml -S {CLUSTER} --select KS203",
+        0,
+        [],
+        "nothing new found in 1 workload, 1 in main already",
     ),
     "a file that could not be read before either is not": (
-        {"k8s/a.yaml": "kind: ["}, {"k8s/a.yaml": "kind: {"}, "k8s", 0, [],
+        {"k8s/a.yaml": "kind: ["},
+        {"k8s/a.yaml": "kind: {"},
+        "k8s",
+        0,
+        [],
         "nothing new found in 0 workloads, 1 in main already",
     ),
     "nor where it is named by itself, below the working directory": (
-        {"k8s/a.yaml": "kind: ["}, {"k8s/a.yaml": "kind: {", "k8s/b.yaml": GHOST}, "./k8s/../k8s/a.yaml k8s/b.yaml",
-        1, [("KS101", "k8s/b.yaml")], "1 error in 1 workload, 1 in main already",
+        {"k8s/a.yaml": "kind: ["},
+        {"k8s/a.yaml": "kind: {", "k8s/b.yaml": GHOST},
+        "./k8s/../k8s/a.yaml k8s/b.yaml",
+        1,
+        [("KS101", "k8s/b.yaml")],
+        "1 error in 1 workload, 1 in main already",
     ),
     "a directory that the base does not have is new, without a word": (
-        {"README": "nothing"}, {"k8s/a.yaml": GHOST}, "k8s", 1, [("KS101", "k8s/a.yaml")], "1 error in 1 workload",
+        {"README": "nothing"},
+        {"k8s/a.yaml": GHOST},
+        "k8s",
+        1,
+        [("KS101", "k8s/a.yaml")],
+        "1 error in 1 workload",
     ),
     "without -R, what lies below a directory in the base does not count": (
-        {"k8s/a.yaml": GOOD, "k8s/deep/a.yaml": GHOST}, {"k8s/b.yaml": GHOST.replace("name: web", "name: api", 1)},
-        "k8s", 1, [("KS101", "k8s/b.yaml")], "1 error in 2 workloads",
+        {"k8s/a.yaml": GOOD, "k8s/deep/a.yaml": GHOST},
+        {"k8s/b.yaml": GHOST.replace("name: web", "name: api", 1)},
+        "k8s",
+        1,
+        [("KS101", "k8s/b.yaml")],
+        "1 error in 2 workloads",
     ),
     "with -R, the whole repository": (
-        {"k8s/deep/a.yaml": GHOST}, {"k8s/b.yaml": API}, ". -R", 0, [("KS105", "k8s/b.yaml")],
+        {"k8s/deep/a.yaml": GHOST},
+        {"k8s/b.yaml": API},
+        ". -R",
+        0,
+        [("KS105", "k8s/b.yaml")],
         "1 warning in 2 workloads, 1 in main already",
     ),
     "rules that are not asked are not asked of the base either": (
-        {"a.yaml": GHOST}, {"b.yaml": API}, ". --select KS105", 0, [("KS105", "b.yaml")],
+        {"a.yaml": GHOST},
+        {"b.yaml": API},
+        ". --select KS105",
+        0,
+        [("KS105", "b.yaml")],
         "1 warning in 2 workloads",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -192,7 +242,7 @@ REFUSED: dict[str, tuple[str, str]] = {
         "a.yaml --base main --write-baseline known.json",
         "--write-baseline and --base do not go together: what the base has too is not known for good",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)

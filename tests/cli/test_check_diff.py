@@ -15,17 +15,39 @@ from tests.cli.support import FIXTURES, environment, run
 LINT = FIXTURES / "lint"
 CLUSTER = LINT / "cluster.yaml"
 MENDED = [
-    "KS101", "KS102", "KS103", "KS104", "KS105", "KS201", "KS203", "KS204", "KS207", "KS208", "KS209", "KS302", "KS401", "KS403",
-    "KS404", "KS405", "KS406", "KS503", "KS505",
-]  # fmt: skip
+    "KS101",
+    "KS102",
+    "KS103",
+    "KS104",
+    "KS105",
+    "KS201",
+    "KS203",
+    "KS204",
+    "KS207",
+    "KS208",
+    "KS209",
+    "KS302",
+    "KS401",
+    "KS403",
+    "KS404",
+    "KS405",
+    "KS406",
+    "KS503",
+    "KS505",
+]
 """The rules whose example is mended by a patch; of the others the remedy is no change of the object, or only an info."""
 
 
 def applied(directory: Path, patch: str) -> None:
     done = subprocess.run(
-        ["git", "apply", "-"], cwd=directory, env=environment(GIT_CEILING_DIRECTORIES="/"), input=patch,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        ["git", "apply", "-"],
+        cwd=directory,
+        env=environment(GIT_CEILING_DIRECTORIES="/"),
+        input=patch,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, (done.stderr, patch)
 
 
@@ -119,12 +141,26 @@ BLOCK = """\
 """
 BESIDE: dict[str, tuple[str, bool]] = {
     "variables above": (HEAD + BLOCK + FIRST, True),
-    "variables below": (HEAD + LAST + BLOCK.replace("        env:", "      - env:").replace("      - image: x\n        name: web\n", "") + "        image: x\n        name: web\n", True),
-    "variables of one line below": (HEAD + LAST + "      containers:\n      - env: [{name: A, value: hunter2}]\n        name: web\n        image: x\n", True),
+    "variables below": (
+        HEAD
+        + LAST
+        + BLOCK.replace("        env:", "      - env:").replace("      - image: x\n        name: web\n", "")
+        + "        image: x\n        name: web\n",
+        True,
+    ),
+    "variables of one line below": (
+        HEAD
+        + LAST
+        + "      containers:\n      - env: [{name: A, value: hunter2}]\n        name: web\n        image: x\n",
+        True,
+    ),
     "JSON of many lines": (as_json(HEAD + BLOCK + FIRST), True),
     "JSON of one line": (f"{json.dumps(json.loads(as_json(HEAD + BLOCK + FIRST)))}\n", False),
-    "a container of one line below": (HEAD + LAST + "      containers: [{name: web, image: x, env: [{name: A, value: hunter2}]}]\n", False),
-}  # fmt: skip
+    "a container of one line below": (
+        HEAD + LAST + "      containers: [{name: web, image: x, env: [{name: A, value: hunter2}]}]\n",
+        False,
+    ),
+}
 
 
 @pytest.mark.parametrize("case", BESIDE)
@@ -144,8 +180,9 @@ def test_what_is_not_changed_keeps_its_text(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(APPLIED["comments, and a list in block style"]["a.yaml"])
     patch = run("check", "a.yaml", "--diff", "-q", cwd=tmp_path).out
     assert [line for line in patch.splitlines()[2:] if line[0] in "+-"] == [
-        "-            app: wbe  # typed", "+            app: web  # typed",
-    ]  # fmt: skip
+        "-            app: wbe  # typed",
+        "+            app: web  # typed",
+    ]
 
 
 def test_a_patch_of_a_subdirectory_is_applied_there(tmp_path: Path) -> None:

@@ -32,18 +32,14 @@ DIFFERENCES: dict[str, tuple[list[str], int, str]] = {
         1,
         "1 node no longer fits, 3 fit now, 1 replica goes elsewhere",
     ),
-    "an edit that changes nothing": ([SKEW_1, "--uncordon", "node3a"], 0, "same: 1 of 7 nodes fits, 1 of 1 replica placed"),
-    "another snapshot": (
-        [SKEW_1, "--to-snapshot", OTHER],
-        1,
-        "7 nodes are gone, 3 are new, 1 replica goes elsewhere",
+    "an edit that changes nothing": (
+        [SKEW_1, "--uncordon", "node3a"],
+        0,
+        "same: 1 of 7 nodes fits, 1 of 1 replica placed",
     ),
+    "another snapshot": ([SKEW_1, "--to-snapshot", OTHER], 1, "7 nodes are gone, 3 are new, 1 replica goes elsewhere"),
     "the same snapshot again": ([SKEW_1, "--to-snapshot", KEP], 0, "same: 1 of 7 nodes fits, 1 of 1 replica placed"),
-    "another configuration": (
-        [SKEW_1, "--to-scheduler-config", LAX],
-        1,
-        "6 nodes fit now, 1 replica goes elsewhere",
-    ),
+    "another configuration": ([SKEW_1, "--to-scheduler-config", LAX], 1, "6 nodes fit now, 1 replica goes elsewhere"),
     "another profile": (
         [SKEW_1, "--scheduler-config", LAX, "--to-scheduler-name", "other"],
         1,
@@ -69,7 +65,7 @@ DIFFERENCES: dict[str, tuple[list[str], int, str]] = {
         1,
         "3 nodes fit now, 12 of 12 replicas placed instead of 11",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", DIFFERENCES)
@@ -89,7 +85,9 @@ OF_ALL: dict[str, tuple[list[str], int, str]] = {
         "1 of 6 workloads differs: 1 has another first choice (ml/Deployment/model)",
     ),
     "every workload of a namespace": (
-        ["--all", "-n", "shop", "--kube-version", "1.36", "--kube-version", "1.37"], 0, "same: 3 workloads",
+        ["--all", "-n", "shop", "--kube-version", "1.36", "--kube-version", "1.37"],
+        0,
+        "same: 3 workloads",
     ),
     "those with labels": (
         ["-A", "-l", "app=web", "--cordon", "n2"],
@@ -102,7 +100,9 @@ OF_ALL: dict[str, tuple[list[str], int, str]] = {
         "1 of 1 workload differs: 1 fits other nodes (ml/Deployment/model)",
     ),
     "those of a namespace without any": (
-        ["--all", "-n", "empty", "--cordon", "n2"], 2, 'error: namespaces "empty" not found; there are batch, default, kube-system, ml, ops, shop',
+        ["--all", "-n", "empty", "--cordon", "n2"],
+        2,
+        'error: namespaces "empty" not found; there are batch, default, kube-system, ml, ops, shop',
     ),
     "one that is named and all": (
         [SKEW_1, "-A", "--cordon", "n2"],
@@ -126,7 +126,7 @@ OF_ALL: dict[str, tuple[list[str], int, str]] = {
         "6 of 6 workloads differ: 5 no longer fit (batch/Deployment/report, ml/Deployment/model, shop/Deployment/api "
         "and 2 more), 1 preempts different pods (ops/Deployment/urgent)",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", OF_ALL)
@@ -140,9 +140,23 @@ def test_all_workloads_of_the_cluster_are_compared(case: str) -> None:
 
 def test_the_sides_say_what_was_asked() -> None:
     result = run(
-        "compare", SKEW_1, "-S", KEP, "--cordon", "node3a", "--set", "maxSkew=2", "--uncordon", "node3a",
-        "--kube-version", "1.30", "--to-feature-gates", "MatchLabelKeysInPodTopologySpread=false", "-o", "json",
-    )  # fmt: skip
+        "compare",
+        SKEW_1,
+        "-S",
+        KEP,
+        "--cordon",
+        "node3a",
+        "--set",
+        "maxSkew=2",
+        "--uncordon",
+        "node3a",
+        "--kube-version",
+        "1.30",
+        "--to-feature-gates",
+        "MatchLabelKeysInPodTopologySpread=false",
+        "-o",
+        "json",
+    )
     report = result.report_of(COMPARE_SCHEMA)
     asked: dict[str, Any] = {
         "manifest": SKEW_1,
@@ -273,9 +287,18 @@ def test_more_detail_is_each_node_by_itself() -> None:
 
 def test_what_1_37_changes_where_storage_is_free_a_driver_is_missing_and_an_image_is_mounted() -> None:
     result = run(
-        "compare", "fixtures/manifests/model-server.yaml", "-S", "fixtures/clusters/free-storage.yaml",
-        "--kube-version", "1.36", "--kube-version", "1.37", "-o", "json", cwd=ROOT,
-    )  # fmt: skip
+        "compare",
+        "fixtures/manifests/model-server.yaml",
+        "-S",
+        "fixtures/clusters/free-storage.yaml",
+        "--kube-version",
+        "1.36",
+        "--kube-version",
+        "1.37",
+        "-o",
+        "json",
+        cwd=ROOT,
+    )
     report = result.report_of(COMPARE_SCHEMA)
     assert [report[side]["kubeVersion"] for side in ("before", "after")] == ["1.36", "1.37"]
     assert [report[side]["first"] for side in ("before", "after")] == [["n2"], ["n1"]]

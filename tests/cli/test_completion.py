@@ -32,9 +32,7 @@ contexts:
 - {name: "$(touch pwned)", context: {cluster: c1, user: ann}}
 """
 CODES = [rule.code for rule in kubespread.rules() if rule.code.startswith("KS10")]
-UNKNOWABLE = {
-    "engine", "name", "named", "scheduler_name", "to_scheduler_name", "template_path", "server", "token",
-}  # fmt: skip
+UNKNOWABLE = {"engine", "name", "named", "scheduler_name", "to_scheduler_name", "template_path", "server", "token"}
 """Parameters whose values nobody can know, though the help calls them as it calls known ones."""
 
 
@@ -70,7 +68,11 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "an area or a workload of a report": (["report", "-S", SHOP, "d"], "", ["drains", "deploy/"]),
     "another area of a report": (["fleet", SHOP, "report", "losses", "dr"], "", ["drains"]),
     "a choice": (["explain", "--sort", "s"], "", ["score", "skew"]),
-    "formats are those of the report": (["survive", "-o", ""], "", ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv", "prometheus"]),
+    "formats are those of the report": (
+        ["survive", "-o", ""],
+        "",
+        ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv", "prometheus"],
+    ),
     "a value in the word of its option": (["explain", "--sort=s"], "", ["--sort=score", "--sort=skew"]),
     "a value behind its letter": (["explain", "-oj"], "", ["-ojson"]),
     "files": (["explain", "-S", ""], "files", []),
@@ -81,9 +83,15 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "names behind a kind": (["explain", "-S", SHOP, "deploy", ""], "files", ["api", "web"]),
     "kinds that only pods know": (["explain", "-S", KAFKA, "s"], "files nospace", ["strimzipodset/"]),
     "names of a kind that only pods know": (
-        ["audit", "-n", "kafka", "-S", KAFKA, "strimzipodset/"], "", ["strimzipodset/prod-kafka"],
+        ["audit", "-n", "kafka", "-S", KAFKA, "strimzipodset/"],
+        "",
+        ["strimzipodset/prod-kafka"],
     ),
-    "a workload whose ReplicaSet names it": (["explain", "-n", "shop", "-S", ROLLOUT, "rollout/"], "files", ["rollout/web"]),
+    "a workload whose ReplicaSet names it": (
+        ["explain", "-n", "shop", "-S", ROLLOUT, "rollout/"],
+        "files",
+        ["rollout/web"],
+    ),
     "nothing in a namespace without any": (["explain", "-n", "other", "-S", SHOP, "deploy/"], "files", []),
     "nodes": (["explain", f"--snapshot={SHOP}", "--node", ""], "", ["a1", "a2", "b1", "b2", "c1", "c2"]),
     "labels of nodes": (["survive", "-S", SHOP, "--fail", "z"], "nospace", ["zone="]),
@@ -127,17 +135,25 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
         ["A=true,B=true", "A=true,B=false"],
     ),
     "codes": (["check", "--select", "KS10"], "", CODES),
-    "codes behind others": (["check", "--ignore", "KS101,KS102,KS10"], "", [f"KS101,KS102,{code}" for code in CODES[2:]]),
+    "codes behind others": (
+        ["check", "--ignore", "KS101,KS102,KS10"],
+        "",
+        [f"KS101,KS102,{code}" for code in CODES[2:]],
+    ),
     "a file of promises": (["verify", "prom"], "files", []),
     "manifests that are applied before": (["verify", "promises.yaml", "-f", "k8s/"], "files", []),
-    "the pod of a scenario's moment": (["play", "x.yaml", "-S", SHOP, "--explain", "deploy/w"], "files", ["deploy/web"]),
+    "the pod of a scenario's moment": (
+        ["play", "x.yaml", "-S", SHOP, "--explain", "deploy/w"],
+        "files",
+        ["deploy/web"],
+    ),
     "a shell": (["completion", "b"], "", ["bash"]),
     "nothing behind a command that is none": (["explian", "--so"], "", []),
     "standard input is never read": (["explain", "-S", "-", "deploy/"], "files", []),
     "a file that is not there": (["explain", "-S", "/nonexistent", "deploy/"], "files", []),
     "a file that is no cluster": (["explain", "-S", str(ROOT / "Makefile"), "--cordon", ""], "", []),
     "no options behind --": (["explain", "--", "--so"], "files", []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -288,10 +304,15 @@ def test_the_script_is_printed_whole(shell: Shell) -> None:
 LINES: dict[str, tuple[list[str], str, str, str]] = {
     "a flag takes no word": (["explain", "-q", ""], "explain", "pod", ""),
     "the last of several letters takes the word": (["explain", "-qvn", "sh"], "explain", "namespace", "sh"),
-    "a value may begin like an option": (["explain", "-n", "--x", "--kube-version", "1"], "explain", "kube_version", "1"),
+    "a value may begin like an option": (
+        ["explain", "-n", "--x", "--kube-version", "1"],
+        "explain",
+        "kube_version",
+        "1",
+    ),
     "an empty value is one": (["explain", "--name=", "p"], "explain", "pod", "p"),
     "a lone dash is standard input": (["explain", "-", "--sort", ""], "explain", "sort", ""),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", LINES)
@@ -326,7 +347,7 @@ BREAKS = {
     r"a\:b:c": "a:b:",
     "a=b ": "",
     "a=b 'c d": "",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("line", BREAKS)

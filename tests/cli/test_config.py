@@ -140,15 +140,12 @@ REFUSED = {
         ":1: snapshot: standard input is for the command line to name: expected a path",
     ),
     "a home of nobody": ("snapshot: ~nobody-known/x\n", ":1: snapshot: no home directory is known for ~nobody-known"),
-    "a path that is none": (
-        'snapshot: ["a", "b\\0"]\n',
-        ":1: snapshot: expected a path, found a NUL character in it",
-    ),
+    "a path that is none": ('snapshot: ["a", "b\\0"]\n', ":1: snapshot: expected a path, found a NUL character in it"),
     "a list": (
         "- snapshot\n",
         ": expected an object with snapshot, context, schedulerConfig, kubeVersion, output, ignore, found a list",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)

@@ -21,7 +21,16 @@ ORDERS: dict[str, tuple[list[str], list[str]]] = {
         ["cordon node1", "uncordon node2", "cordon node3", "uncordon node1"],
     ),
     "against the order of the options": (
-        ["--scale", "deploy/web=3", "--delete-pods", "app=web", "--label", "node1=a=b", "--taint", "node1=a:NoSchedule"],
+        [
+            "--scale",
+            "deploy/web=3",
+            "--delete-pods",
+            "app=web",
+            "--label",
+            "node1=a=b",
+            "--taint",
+            "node1=a:NoSchedule",
+        ],
         ["scale Deployment/web=3", "delete-pods app=web", "label node1 a=b", "taint node1 a:NoSchedule"],
     ),
     "other options between": (
@@ -31,7 +40,8 @@ ORDERS: dict[str, tuple[list[str], list[str]]] = {
     "flags hold for every drain, wherever they stand": (
         ["--drain", "node1", "--force", "--add-node", "node2:2@zone=a", "--drain", "zone=b", "--no-ignore-daemonsets"],
         [
-            "drain node1 --no-ignore-daemonsets --force", "add-node node2:2@zone=a",
+            "drain node1 --no-ignore-daemonsets --force",
+            "add-node node2:2@zone=a",
             "drain zone=b --no-ignore-daemonsets --force",
         ],
     ),
@@ -39,7 +49,7 @@ ORDERS: dict[str, tuple[list[str], list[str]]] = {
         ["--drain", "node1 --force", "--drain", "node2", "--no-delete-emptydir-data"],
         ["drain node1 --no-delete-emptydir-data --force", "drain node2 --no-delete-emptydir-data"],
     ),
-}  # fmt: skip
+}
 
 
 class Asked:
@@ -142,13 +152,25 @@ def test_fields_of_the_pod_are_set() -> None:
 
 def test_options_stand_under_the_heading_of_their_group() -> None:
     sections = dict(part.split(":\n", 1) for part in run("explain", "--help-all").out.split("\n\n") if ":\n" in part)
-    of = {option: next(name for name, text in sections.items() if f"\n  {option}" in f"\n{text}") for option in (
-        "-f, --filename", "--kube-version", "--preemption", "-o, --output", "-q, --quiet", "-S, --snapshot",
-    )}  # fmt: skip
+    of = {
+        option: next(name for name, text in sections.items() if f"\n  {option}" in f"\n{text}")
+        for option in (
+            "-f, --filename",
+            "--kube-version",
+            "--preemption",
+            "-o, --output",
+            "-q, --quiet",
+            "-S, --snapshot",
+        )
+    }
     assert of == {
-        "-f, --filename": "Manifests", "--kube-version": "Scheduler", "--preemption": "Scheduler",
-        "-o, --output": "Output", "-q, --quiet": "Output", "-S, --snapshot": "Cluster",
-    }  # fmt: skip
+        "-f, --filename": "Manifests",
+        "--kube-version": "Scheduler",
+        "--preemption": "Scheduler",
+        "-o, --output": "Output",
+        "-q, --quiet": "Output",
+        "-S, --snapshot": "Cluster",
+    }
 
 
 def test_edits_stand_under_a_heading_of_their_own() -> None:

@@ -56,9 +56,13 @@ def test_of_an_answer_that_has_no_finished_part_in_time_that_is_said() -> None:
 def test_206_a_signal_three_times_leaves_no_traceback(number: int, code: int, whom: str) -> None:
     command = [str(PROGRAM), "report", "-A", "-S", str(FIXTURES / "clusters" / "shop.yaml"), "--jobs", "2", "-v"]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True,
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        start_new_session=True,
         preexec_fn=lambda: [signal.signal(each, signal.SIG_DFL) for each in (signal.SIGTERM, signal.SIGHUP)],
-    ) as process:  # fmt: skip
+    ) as process:
         sleep(1.5)
         for _ in range(3):
             with suppress(ProcessLookupError):
@@ -78,9 +82,13 @@ def test_12_a_signal_on_the_way_out_leaves_no_traceback() -> None:
         "cli.main()\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, "--version"], capture_output=True, env=environment(PYTHONPATH=str(ROOT)),
-        preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL), timeout=30, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", script, "--version"],
+        capture_output=True,
+        env=environment(PYTHONPATH=str(ROOT)),
+        preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL),
+        timeout=30,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (143, b"")
 
 
@@ -88,8 +96,12 @@ def test_12_a_signal_on_the_way_out_leaves_no_traceback() -> None:
 def test_too_few_file_handles_for_workers_are_enough_for_one_process(handles: int) -> None:
     command = [str(PROGRAM), "survive", "-A", "--key", "hostname", "--jobs", "2", "-o", "name"]
     done = subprocess.run(
-        [*command, "-S", str(FIXTURES / "clusters" / "shop.yaml")], capture_output=True, env=environment(),
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (handles, handles)), timeout=60, check=False,
-    )  # fmt: skip
+        [*command, "-S", str(FIXTURES / "clusters" / "shop.yaml")],
+        capture_output=True,
+        env=environment(),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (handles, handles)),
+        timeout=60,
+        check=False,
+    )
     assert b"Traceback" not in done.stderr
     assert done.returncode != 70

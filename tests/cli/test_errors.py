@@ -199,11 +199,20 @@ def test_of_very_many_workloads_the_first_are_listed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["pending", "-A", "--fail", "eu-west-1a"], 'nodes "eu-west-1a" not found: it is the value of a label, write zone=eu-west-1a'),
-        (["upgrade", "general"], 'nodes "general" not found: it is the value of a label, write eks.amazonaws.com/nodegroup=general'),
-        (["explain", "pod/x", "-n", "shpo"], 'pods "x" not found in namespace shpo: namespaces "shpo" not found, did you mean "shop"?'),
+        (
+            ["pending", "-A", "--fail", "eu-west-1a"],
+            'nodes "eu-west-1a" not found: it is the value of a label, write zone=eu-west-1a',
+        ),
+        (
+            ["upgrade", "general"],
+            'nodes "general" not found: it is the value of a label, write eks.amazonaws.com/nodegroup=general',
+        ),
+        (
+            ["explain", "pod/x", "-n", "shpo"],
+            'pods "x" not found in namespace shpo: namespaces "shpo" not found, did you mean "shop"?',
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_called_otherwise_is_named(command: list[str], message: str) -> None:
     file = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
     result = run(*command, "-S", file, "-q")

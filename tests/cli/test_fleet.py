@@ -47,71 +47,83 @@ class Case:
 
 CASES = {
     "all are fine": Case(
-        "-S us.yaml audit -A -q -o csv", 0,
+        "-S us.yaml audit -A -q -o csv",
+        0,
         "cluster,verdict,passes,age_seconds,nodes,pods,bad,of,finding,answer\n"
-        "us.yaml,yes,yes,,6,6,0,1,,\"1 workload, nothing found\"\n",
+        'us.yaml,yes,yes,,6,6,0,1,,"1 workload, nothing found"\n',
     ),
     "one is violated, and one cannot be read": Case(
-        "-S '*.*' audit -A -q -o csv", 1,
+        "-S '*.*' audit -A -q -o csv",
+        1,
         "cluster,verdict,passes,age_seconds,nodes,pods,bad,of,finding,answer\n"
-        "ap.yaml,no,no,,6,13,2,2,\"Deployment/web: zone skew 7 exceeds maxSkew 1 (7/3/0): placed afresh it would be 3/3/4, "
-        "so a scale-down, a rollout, lost nodes or the like left it\",\"2 violated, 0 fine of 2 workloads\"\n"
+        'ap.yaml,no,no,,6,13,2,2,"Deployment/web: zone skew 7 exceeds maxSkew 1 (7/3/0): placed afresh it would be 3/3/4, '
+        'so a scale-down, a rollout, lost nodes or the like left it","2 violated, 0 fine of 2 workloads"\n'
         "za.json,unknown,unknown,,,,,,,za.json:1: JSON syntax: Input data was truncated\n"
-        "eu.yaml,no,yes,,200,1,1,1,\"Pod/agent: one pod, in zone b, and a second one would be elsewhere\","
-        "\"1 at risk, 0 fine of 1 workload\"\n"
-        "us.yaml,yes,yes,,6,6,0,1,,\"1 workload, nothing found\"\n",
+        'eu.yaml,no,yes,,200,1,1,1,"Pod/agent: one pod, in zone b, and a second one would be elsewhere",'
+        '"1 at risk, 0 fine of 1 workload"\n'
+        'us.yaml,yes,yes,,6,6,0,1,,"1 workload, nothing found"\n',
     ),
-    "one cannot be read": Case(
-        "-S 'us.*' -S 'za.*' audit -A -q -o name", 3, "za.json\n",
-    ),
+    "one cannot be read": Case("-S 'us.*' -S 'za.*' audit -A -q -o name", 3, "za.json\n"),
     "one is at risk, which passes": Case("-S 'eu.*' audit -A -q -o name", 0, "eu.yaml\n"),
     "one is at risk, which is asked for": Case(
-        "-S 'eu.*' -S 'us.*' audit -A -q -o name --fail-on risk", 1, "eu.yaml\n",
+        "-S 'eu.*' -S 'us.*' audit -A -q -o name --fail-on risk",
+        1,
+        "eu.yaml\n",
         "requirement not met: eu.yaml: --fail-on risk: 1 workload at this level or above\n",
     ),
     "an edit is made in each": Case("-S 'us.*' pending -A -q -o name --scale deploy/web=90", 1, "us.yaml\n"),
     "no file matches": Case("-S 'x*' audit", 2, "", "error: no file matches 'x*'\n"),
     "no cluster is named": Case(
-        "audit -A", 2, "",
+        "audit -A",
+        2,
+        "",
         "error: which clusters? Before the question, name files (fleet/*.json.gz), or contexts (--contexts for all, "
         "--contexts 'prod-*')\n",
     ),
     "a question that is unknown": Case(
-        "-S '*' xyz", 2, "", "error: No such command 'xyz'. (see 'kubespread fleet --help')\n",
+        "-S '*' xyz", 2, "", "error: No such command 'xyz'. (see 'kubespread fleet --help')\n"
     ),
     "files that a shell has found": Case("ap.yaml eu.yaml us.yaml audit -q -o name", 1, "ap.yaml\neu.yaml\n"),
     "a pattern without quotes": Case("-S ap.yaml eu.yaml us.yaml audit -q -o name", 1, "ap.yaml\neu.yaml\n"),
     "a pattern without -S": Case("'[eu]*.yaml' audit -q -o name", 0, "eu.yaml\n"),
     "a file that does not exist": Case("us.yaml eu.json audit", 2, "", "error: no file matches 'eu.json'\n"),
     "a question that is mistyped": Case(
-        "us.yaml audt", 2, "",
-        "error: No such command 'audt'. Did you mean 'audit'? (see 'kubespread fleet --help')\n",
+        "us.yaml audt", 2, "", "error: No such command 'audt'. Did you mean 'audit'? (see 'kubespread fleet --help')\n"
     ),
     "there is time for none": Case(
-        "-S '*.yaml' audit -A -q -o csv --timeout 0.001ms", 3, "cluster,verdict,passes,age_seconds,nodes,pods,bad,of,finding,answer\n",
+        "-S '*.yaml' audit -A -q -o csv --timeout 0.001ms",
+        3,
+        "cluster,verdict,passes,age_seconds,nodes,pods,bad,of,finding,answer\n",
         "not finished within 1µs: none of 3 clusters done\n",
     ),
     "there is time for all, and one cannot be read": Case(
-        "-S 'us.*' -S 'za.*' audit -A -q -o name --timeout 9m", 3, "za.json\n",
+        "-S 'us.*' -S 'za.*' audit -A -q -o name --timeout 9m", 3, "za.json\n"
     ),
     "there is time for a question without parts too": Case(
-        "-S 'us.*' compare deploy/web --set cpu=1 -n default -q -o name --timeout 9m", 1, "us.yaml\n",
+        "-S 'us.*' compare deploy/web --set cpu=1 -n default -q -o name --timeout 9m", 1, "us.yaml\n"
     ),
     "a kubeconfig without contexts": Case(
-        "-S '*' --kubeconfig x audit", 2, "",
+        "-S '*' --kubeconfig x audit",
+        2,
+        "",
         "error: --kubeconfig is for running clusters: add --contexts, or leave it out\n",
     ),
     "a manifest that does not exist": Case(
-        "-S '*.yaml' explain web.yaml", 2, "", "error: web.yaml: No such file or directory\n",
+        "-S '*.yaml' explain web.yaml", 2, "", "error: web.yaml: No such file or directory\n"
     ),
     "a page in the place of a cluster": Case(
-        "-S '*.yaml' audit -A -q --html us.yaml", 2, "",
+        "-S '*.yaml' audit -A -q --html us.yaml",
+        2,
+        "",
         "error: --html us.yaml would overwrite us.yaml, which is read: name another file\n",
     ),
     "what is about one answer": Case(
-        "-S '*.yaml' audit -A --why", 2, "", "error: No such option: --why (Possible options: --key, --watch) (see 'kubespread fleet audit --help')\n",
+        "-S '*.yaml' audit -A --why",
+        2,
+        "",
+        "error: No such option: --why (Possible options: --key, --watch) (see 'kubespread fleet audit --help')\n",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -127,8 +139,10 @@ def test_a_terminal_leaves_out_what_names_share_and_most_that_are_fine(folder: P
     answer, title, header, worst, *fine, hidden = run(*asked, terminal=200, rows=24).out.splitlines()
     assert title.split("      ") == ["audit of 32 clusters", str(folder)]
     assert (header.split(), worst.split()[:3], len(fine)) == (
-        ["CLUSTER", "VERDICT", "PASSES", "NODES", "PODS", "BAD", "ANSWER"], ["eu.yaml", "no", "yes"], 17,
-    )  # fmt: skip
+        ["CLUSTER", "VERDICT", "PASSES", "NODES", "PODS", "BAD", "ANSWER"],
+        ["eu.yaml", "no", "yes"],
+        17,
+    )
     assert (hidden, answer) == ("… and 14 more clusters: --full", "32 clusters: 1 no, 31 yes")
 
 
@@ -242,9 +256,10 @@ def test_205_contexts_that_hang_are_waited_for_side_by_side(folder: Path, monkey
     with serving(api):
         kubeconfig(folder, api, *HANGING, ("here", ""))
         line = "--contexts '*' --kubeconfig config pending -A -q -o csv"
-        ended = [asked(folder, f"{more} {line} {late}") for more, late in (
-            ("--request-timeout 2s", ""), ("", "--timeout 2s"),
-        )]  # fmt: skip
+        ended = [
+            asked(folder, f"{more} {line} {late}")
+            for more, late in (("--request-timeout 2s", ""), ("", "--timeout 2s"))
+        ]
         saved = asked(folder, "--request-timeout 2s --contexts '*' --kubeconfig config snapshot -o saved -q")
     assert [result.code for result in ended] == [3, 3]
     rows = [line.split(",")[0] for line in ended[0].out.splitlines()]
@@ -252,8 +267,10 @@ def test_205_contexts_that_hang_are_waited_for_side_by_side(folder: Path, monkey
     assert [line.split(",")[0] for line in ended[1].out.splitlines()] == ["cluster", "here"]
     assert ended[1].err == "not finished within 2s: 1 of 13 clusters done, not hangs-0, hangs-1, hangs-10 and 9 more\n"
     assert (saved.code, saved.err.count("no answer within 2s"), [*(folder / "saved").iterdir()]) == (
-        3, 12, [folder / "saved" / "here.json.gz"],
-    )  # fmt: skip
+        3,
+        12,
+        [folder / "saved" / "here.json.gz"],
+    )
 
 
 def test_205_contexts_of_equal_names_are_named(folder: Path) -> None:
@@ -279,13 +296,15 @@ def test_an_engine_that_cannot_be_reached_is_no_clusters_fault(folder: Path, mon
 def test_a_fleet_is_asked_again_when_a_file_changes_comes_or_goes(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changes: Iterator[Callable[[], object]] = iter([
-        lambda: None,
-        lambda: (folder / "za.json").write_bytes((folder / "us.yaml").read_bytes()),
-        lambda: (folder / "zb.yaml").write_bytes((folder / "eu.yaml").read_bytes()),
-        (folder / "ap.yaml").unlink,
-        lambda: [path.rename(path.with_suffix("")) for path in folder.glob("*.*")],
-    ])  # fmt: skip
+    changes: Iterator[Callable[[], object]] = iter(
+        [
+            lambda: None,
+            lambda: (folder / "za.json").write_bytes((folder / "us.yaml").read_bytes()),
+            lambda: (folder / "zb.yaml").write_bytes((folder / "eu.yaml").read_bytes()),
+            (folder / "ap.yaml").unlink,
+            lambda: [path.rename(path.with_suffix("")) for path in folder.glob("*.*")],
+        ]
+    )
 
     def pause(_seconds: float) -> None:
         change = next(changes, None)

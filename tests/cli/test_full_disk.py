@@ -54,10 +54,13 @@ def _mounts() -> bool:
 WRITING = {
     "a snapshot": ("snapshot -S cluster.yaml -o $DISK/old.json", "$DISK/old.json"),
     "a zipped one": ("snapshot -S cluster.yaml -o $DISK/old.json.gz", "$DISK/old.json.gz"),
-    "the names behind pseudonyms": ("snapshot -S cluster.yaml --anonymize -o new.json --map $DISK/old.json", "$DISK/old.json"),
+    "the names behind pseudonyms": (
+        "snapshot -S cluster.yaml --anonymize -o new.json --map $DISK/old.json",
+        "$DISK/old.json",
+    ),
     "a page": ("explain pod.yaml -S cluster.yaml --html $DISK/old.html", "$DISK/old.html"),
     "a baseline": ("check pod.yaml --write-baseline $DISK/old.json", "$DISK/old.json"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", WRITING)

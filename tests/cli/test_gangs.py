@@ -125,9 +125,17 @@ def test_since_1_37_not_every_domain_may_be_scored() -> None:
     said = "percentageOfPlacementsToScore: every domain where the group fits is scored; kube-scheduler may stop once it has found enough"
     gates = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true"
     asked = (
-        "simulate", FIXTURES / "manifests" / "train-group.yaml", "-S", FIXTURES / "clusters" / "gpu-racks.yaml", "-q",
-        "--feature-gates", gates, "-o", "json", "--kube-version",
-    )  # fmt: skip
+        "simulate",
+        FIXTURES / "manifests" / "train-group.yaml",
+        "-S",
+        FIXTURES / "clusters" / "gpu-racks.yaml",
+        "-q",
+        "--feature-gates",
+        gates,
+        "-o",
+        "json",
+        "--kube-version",
+    )
     assert [said in json.loads(run(*asked, version).out)["notModelled"] for version in ("1.36", "1.37")] == [
         False,
         True,

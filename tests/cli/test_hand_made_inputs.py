@@ -98,7 +98,10 @@ CASES: dict[str, tuple[str, dict[str, Content], int, str]] = {
     "a digit of full width": (EXPLAIN, {"pod.json": asking("１")}, 2, "quantities must match"),
     "a number with an underscore": (EXPLAIN, {"pod.json": asking("1_0")}, 2, "quantities must match"),
     "a YAML number in base 60": (
-        "explain p.yaml -S cluster.json", {"p.yaml": POD.replace("image: x", "image: x, resources: {requests: {cpu: 1:30}}")}, 2, "quantities must match",
+        "explain p.yaml -S cluster.json",
+        {"p.yaml": POD.replace("image: x", "image: x, resources: {requests: {cpu: 1:30}}")},
+        2,
+        "quantities must match",
     ),
     "a maxSkew of Arabic digits": (EXPLAIN, {"pod.json": constrained(maxSkew="١")}, 2, "maxSkew"),
     "a maxSkew beyond 32 bits": (EXPLAIN, {"pod.json": constrained(maxSkew=2**31)}, 2, "maxSkew"),
@@ -109,102 +112,285 @@ CASES: dict[str, tuple[str, dict[str, Content], int, str]] = {
     # Moments
     **{
         f"a pod made at {text!r}": (
-            EXPLAIN, {"cluster.json": cluster(created(text))}, 3, f'metadata.creationTimestamp: "{text}" is not a time',
+            EXPLAIN,
+            {"cluster.json": cluster(created(text))},
+            3,
+            f'metadata.creationTimestamp: "{text}" is not a time',
         )
-        for text in ("0000-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-01-01t00:00:00z", "2026-12-31T23:59:60Z", "2026-01-01", "٢٠٢٦-01-01T00:00:00Z")
+        for text in (
+            "0000-01-01T00:00:00Z",
+            "2026-02-30T00:00:00Z",
+            "2026-01-01t00:00:00z",
+            "2026-12-31T23:59:60Z",
+            "2026-01-01",
+            "٢٠٢٦-01-01T00:00:00Z",
+        )
     },
-    "a pod made in the last second of 9999": (EXPLAIN, {"cluster.json": cluster(created("9999-12-31T23:59:59Z"))}, 0, "2 of 3"),
+    "a pod made in the last second of 9999": (
+        EXPLAIN,
+        {"cluster.json": cluster(created("9999-12-31T23:59:59Z"))},
+        0,
+        "2 of 3",
+    ),
     # Names and words
-    "a name with a zero-width space": (EXPLAIN, {"pod.json": pod("a\u200bb")}, 2, 'metadata.name: Invalid value: "a\\u200bb"'),
-    "a label value of letters that are not normalised": (EXPLAIN, {"pod.json": with_many(nodeSelector={"a": "e\u0301"})}, 2, "a valid label must be"),
+    "a name with a zero-width space": (
+        EXPLAIN,
+        {"pod.json": pod("a\u200bb")},
+        2,
+        'metadata.name: Invalid value: "a\\u200bb"',
+    ),
+    "a label value of letters that are not normalised": (
+        EXPLAIN,
+        {"pod.json": with_many(nodeSelector={"a": "e\u0301"})},
+        2,
+        "a valid label must be",
+    ),
     "a misspelt field of a constraint": (EXPLAIN, {"pod.json": constrained(maxskew=3)}, 2, "maxskew"),
-    "a word that whenUnsatisfiable does not know": (EXPLAIN, {"pod.json": constrained(whenUnsatisfiable="Maybe")}, 2, 'Unsupported value: "Maybe"'),
+    "a word that whenUnsatisfiable does not know": (
+        EXPLAIN,
+        {"pod.json": constrained(whenUnsatisfiable="Maybe")},
+        2,
+        'Unsupported value: "Maybe"',
+    ),
     # Texts
     "a key twice in JSON": (
-        EXPLAIN, {"pod.json": json.dumps(constrained()).replace('"maxSkew": 1', '"maxSkew": 1, "maxSkew": 5')}, 2, "pod.json:1: key 'maxSkew' is given twice in one object",
+        EXPLAIN,
+        {"pod.json": json.dumps(constrained()).replace('"maxSkew": 1', '"maxSkew": 1, "maxSkew": 5')},
+        2,
+        "pod.json:1: key 'maxSkew' is given twice in one object",
     ),
-    "a key twice in JSON, once escaped": (EXPLAIN, {"pod.json": json.dumps(pod()).replace('"kind"', '"kind": "Pod", "k\\u0069nd"')}, 2, "key 'kind' is given twice"),
-    "a key twice in a scenario": ("play s.json -S cluster.json", {"s.json": '{"kind": "Scenario", "kind": "Scenario"}'}, 2, "key 'kind' is given twice"),
-    "a key twice in YAML": ("explain p.yaml -S cluster.json", {"p.yaml": f"{POD}kind: Pod\n"}, 2, "p.yaml:6: key 'kind' is given twice in one mapping"),
-    "lines that end as on Windows": ("explain p.yaml -S cluster.json", {"p.yaml": POD.replace("\n", "\r\n").encode()}, 0, "3 of 3 nodes fit"),
-    "lines that end as on old Macs": ("explain p.yaml -S cluster.json", {"p.yaml": POD.replace("\n", "\r").encode()}, 0, "3 of 3 nodes fit"),
-    "UTF-16 without its mark": ("explain p.yaml -S cluster.json", {"p.yaml": POD.encode("utf-16-le")}, 2, "not a text file (NUL byte at offset 1)"),
-    "a byte order mark in the middle": ("explain p.yaml -S cluster.json", {"p.yaml": POD.replace("metadata", "\ufeffmetadata")}, 2, "p.yaml:3: YAML syntax"),
-    "a space that does not break": ("explain p.yaml -S cluster.json", {"p.yaml": POD.replace("kind: Pod", "kind:\u00a0Pod")}, 2, "YAML syntax"),
+    "a key twice in JSON, once escaped": (
+        EXPLAIN,
+        {"pod.json": json.dumps(pod()).replace('"kind"', '"kind": "Pod", "k\\u0069nd"')},
+        2,
+        "key 'kind' is given twice",
+    ),
+    "a key twice in a scenario": (
+        "play s.json -S cluster.json",
+        {"s.json": '{"kind": "Scenario", "kind": "Scenario"}'},
+        2,
+        "key 'kind' is given twice",
+    ),
+    "a key twice in YAML": (
+        "explain p.yaml -S cluster.json",
+        {"p.yaml": f"{POD}kind: Pod\n"},
+        2,
+        "p.yaml:6: key 'kind' is given twice in one mapping",
+    ),
+    "lines that end as on Windows": (
+        "explain p.yaml -S cluster.json",
+        {"p.yaml": POD.replace("\n", "\r\n").encode()},
+        0,
+        "3 of 3 nodes fit",
+    ),
+    "lines that end as on old Macs": (
+        "explain p.yaml -S cluster.json",
+        {"p.yaml": POD.replace("\n", "\r").encode()},
+        0,
+        "3 of 3 nodes fit",
+    ),
+    "UTF-16 without its mark": (
+        "explain p.yaml -S cluster.json",
+        {"p.yaml": POD.encode("utf-16-le")},
+        2,
+        "not a text file (NUL byte at offset 1)",
+    ),
+    "a byte order mark in the middle": (
+        "explain p.yaml -S cluster.json",
+        {"p.yaml": POD.replace("metadata", "\ufeffmetadata")},
+        2,
+        "p.yaml:3: YAML syntax",
+    ),
+    "a space that does not break": (
+        "explain p.yaml -S cluster.json",
+        {"p.yaml": POD.replace("kind: Pod", "kind:\u00a0Pod")},
+        2,
+        "YAML syntax",
+    ),
     "nothing but NUL": ("explain p.yaml -S cluster.json", {"p.yaml": bytes(100)}, 2, "not a text file"),
     "a tag that runs a program": (
-        "explain p.yaml -S cluster.json", {"p.yaml": POD.replace("{name: p}", "!!python/object/apply:os.system ['touch pwned']")}, 2, "metadata",
+        "explain p.yaml -S cluster.json",
+        {"p.yaml": POD.replace("{name: p}", "!!python/object/apply:os.system ['touch pwned']")},
+        2,
+        "metadata",
     ),
-    "a list that holds itself": ("play s.yaml -S cluster.json", {"s.yaml": "&a [*a]"}, 2, "s.yaml:1: anchor 'a' value contains itself"),
+    "a list that holds itself": (
+        "play s.yaml -S cluster.json",
+        {"s.yaml": "&a [*a]"},
+        2,
+        "s.yaml:1: anchor 'a' value contains itself",
+    ),
     "a billion laughs": (f"{EXPLAIN} --scheduler-config laughs", {"laughs": LAUGHS}, 2, "aliases expand to more than"),
     "500 lists in one another": (
-        "explain pod.json -S deep", {"deep": '{"apiVersion":"v1","kind":"List","items":[' * 500 + "]}" * 500}, 3, "nested deeper than 200 levels",
+        "explain pod.json -S deep",
+        {"deep": '{"apiVersion":"v1","kind":"List","items":[' * 500 + "]}" * 500},
+        3,
+        "nested deeper than 200 levels",
     ),
-    "gzip that ends early": ("explain pod.json -S c.gz", {"c.gz": gzip.compress(json.dumps(cluster()).encode())[:100]}, 3, "gzip data ends early"),
+    "gzip that ends early": (
+        "explain pod.json -S c.gz",
+        {"c.gz": gzip.compress(json.dumps(cluster()).encode())[:100]},
+        3,
+        "gzip data ends early",
+    ),
     "text behind gzip": (
-        "explain pod.json -S c.gz", {"c.gz": gzip.compress(json.dumps(cluster()).encode()) + b'{"kind": "Node"}'}, 3, "c.gz: something else follows the gzip data",
+        "explain pod.json -S c.gz",
+        {"c.gz": gzip.compress(json.dumps(cluster()).encode()) + b'{"kind": "Node"}'},
+        3,
+        "c.gz: something else follows the gzip data",
     ),
     "zeros behind gzip, and more of it": (
-        "explain pod.json -S c.gz", {"c.gz": gzip.compress(json.dumps(cluster()).encode()) + bytes(512) + gzip.compress(b"\n") + bytes(7)}, 0, "3 of 3 nodes fit",
+        "explain pod.json -S c.gz",
+        {"c.gz": gzip.compress(json.dumps(cluster()).encode()) + bytes(512) + gzip.compress(b"\n") + bytes(7)},
+        0,
+        "3 of 3 nodes fit",
     ),
     "gzip in gzip": ("explain pod.json -S c.gz", {"c.gz": gzip.compress(gzip.compress(b"{}"))}, 3, "not a text file"),
     # Paths
     **{
-        f"a link to itself as {option}": (command, {"loop": lambda path: path.symlink_to("loop")}, code, "loop: Too many levels of symbolic links")
+        f"a link to itself as {option}": (
+            command,
+            {"loop": lambda path: path.symlink_to("loop")},
+            code,
+            "loop: Too many levels of symbolic links",
+        )
         for option, (command, code) in {
-            "POD": ("explain loop -S cluster.json", 2), "-S": ("explain pod.json -S loop", 3), "--html": (f"{EXPLAIN} --html loop", 2),
-            "--scheduler-config": (f"{EXPLAIN} --scheduler-config loop", 2), "SCENARIO": ("play loop -S cluster.json", 2),
-            "--to-snapshot": (f"compare {EXPLAIN[8:]} --to-snapshot loop", 3), "--baseline": ("check pod.json --baseline loop", 2),
+            "POD": ("explain loop -S cluster.json", 2),
+            "-S": ("explain pod.json -S loop", 3),
+            "--html": (f"{EXPLAIN} --html loop", 2),
+            "--scheduler-config": (f"{EXPLAIN} --scheduler-config loop", 2),
+            "SCENARIO": ("play loop -S cluster.json", 2),
+            "--to-snapshot": (f"compare {EXPLAIN[8:]} --to-snapshot loop", 3),
+            "--baseline": ("check pod.json --baseline loop", 2),
             "--write-baseline": ("check pod.json --write-baseline loop", 2),
         }.items()
     },
     **{
         f"a pipe that nobody writes to as {option}": (
-            command, {"pipe.json": os.mkfifo}, 3 if "-S pipe.json" in command or "snapshot" in option else 2, "pipe.json: a named pipe that no program has opened for writing",
+            command,
+            {"pipe.json": os.mkfifo},
+            3 if "-S pipe.json" in command or "snapshot" in option else 2,
+            "pipe.json: a named pipe that no program has opened for writing",
         )
         for option, command in {
-            "POD": "explain pipe.json -S cluster.json", "-f": "explain -f pipe.json -S cluster.json", "-S": "explain pod.json -S pipe.json", "one of many -S": "explain pod.json -S cluster.json -S pipe.json",
-            "--scheduler-config": f"{EXPLAIN} --scheduler-config pipe.json", "SCENARIO": "play pipe.json -S cluster.json", "--to-snapshot": f"compare {EXPLAIN[8:]} --to-snapshot pipe.json",
-            "--baseline": "check pod.json --baseline pipe.json", "--since": "report -A --since pipe.json -S cluster.json", "--add-node": f"{EXPLAIN} --add-node pipe.json", "PROMISES": "verify pipe.json -S cluster.json",
-            "--prices": "removable --prices pipe.json -S cluster.json", "--node-groups": f"simulate {EXPLAIN[8:]} --autoscaler ca --node-groups pipe.json",
-            "--descheduler": "rebalance -A --descheduler pipe.json -S cluster.json", "--kubeconfig": "explain pod.json --kubeconfig pipe.json",
+            "POD": "explain pipe.json -S cluster.json",
+            "-f": "explain -f pipe.json -S cluster.json",
+            "-S": "explain pod.json -S pipe.json",
+            "one of many -S": "explain pod.json -S cluster.json -S pipe.json",
+            "--scheduler-config": f"{EXPLAIN} --scheduler-config pipe.json",
+            "SCENARIO": "play pipe.json -S cluster.json",
+            "--to-snapshot": f"compare {EXPLAIN[8:]} --to-snapshot pipe.json",
+            "--baseline": "check pod.json --baseline pipe.json",
+            "--since": "report -A --since pipe.json -S cluster.json",
+            "--add-node": f"{EXPLAIN} --add-node pipe.json",
+            "PROMISES": "verify pipe.json -S cluster.json",
+            "--prices": "removable --prices pipe.json -S cluster.json",
+            "--node-groups": f"simulate {EXPLAIN[8:]} --autoscaler ca --node-groups pipe.json",
+            "--descheduler": "rebalance -A --descheduler pipe.json -S cluster.json",
+            "--kubeconfig": "explain pod.json --kubeconfig pipe.json",
         }.items()
     },
     **{
-        f"3 GB of nothing as {option}": (command, {"sparse": _sparse}, code, "sparse: not a text file (NUL byte at offset 0): expected YAML or JSON")
-        for option, (command, code) in {"POD": ("explain sparse -S cluster.json", 2), "-S": ("explain pod.json -S sparse", 3), "--since": ("report -A --since sparse -S cluster.json", 2)}.items()
+        f"3 GB of nothing as {option}": (
+            command,
+            {"sparse": _sparse},
+            code,
+            "sparse: not a text file (NUL byte at offset 0): expected YAML or JSON",
+        )
+        for option, (command, code) in {
+            "POD": ("explain sparse -S cluster.json", 2),
+            "-S": ("explain pod.json -S sparse", 3),
+            "--since": ("report -A --since sparse -S cluster.json", 2),
+        }.items()
     },
     "a page through a link that leads nowhere": (
-        f"{EXPLAIN} --html page.html", {"page.html": lambda path: path.symlink_to("nowhere/page.html")}, 2, "page.html: No such file or directory",
+        f"{EXPLAIN} --html page.html",
+        {"page.html": lambda path: path.symlink_to("nowhere/page.html")},
+        2,
+        "page.html: No such file or directory",
     ),
     # Options
-    "an option twice, with two values": (f"{EXPLAIN} -n a --namespace b", {}, 2, "-n/--namespace is given as 'a' and as 'b': leave one out"),
-    "an option twice, with one value": (f"{EXPLAIN} -o name --output name -q -q", {}, 0, ""),
-    "--name beside -f": ("simulate -f pod.json -f other.json --name other -S cluster.json -v", {"other.json": pod("other")}, 0, "1 of 1 placed"),
-    "a baseline that is read and one that is written": (
-        "check pod.json --baseline b.json --write-baseline b.json", {}, 2, "--write-baseline and --baseline do not go together: all findings are recorded, known ones too",
+    "an option twice, with two values": (
+        f"{EXPLAIN} -n a --namespace b",
+        {},
+        2,
+        "-n/--namespace is given as 'a' and as 'b': leave one out",
     ),
-    "promises to verify, and promises to print": ("verify p.json -o promises -S cluster.json", {"p.json": PROMISES}, 2, "PROMISES and -o promises do not go together: promises are looked for, not verified"),
+    "an option twice, with one value": (f"{EXPLAIN} -o name --output name -q -q", {}, 0, ""),
+    "--name beside -f": (
+        "simulate -f pod.json -f other.json --name other -S cluster.json -v",
+        {"other.json": pod("other")},
+        0,
+        "1 of 1 placed",
+    ),
+    "a baseline that is read and one that is written": (
+        "check pod.json --baseline b.json --write-baseline b.json",
+        {},
+        2,
+        "--write-baseline and --baseline do not go together: all findings are recorded, known ones too",
+    ),
+    "promises to verify, and promises to print": (
+        "verify p.json -o promises -S cluster.json",
+        {"p.json": PROMISES},
+        2,
+        "PROMISES and -o promises do not go together: promises are looked for, not verified",
+    ),
     "a directory as SCENARIO": ("play d -S cluster.json", {"d": Path.mkdir}, 2, "d: Is a directory"),
-    "a link to itself in a directory of clusters": ("explain pod.json -S .", {"loop.json": lambda path: path.symlink_to("loop.json")}, 3, "Too many levels of symbolic links"),
+    "a link to itself in a directory of clusters": (
+        "explain pod.json -S .",
+        {"loop.json": lambda path: path.symlink_to("loop.json")},
+        3,
+        "Too many levels of symbolic links",
+    ),
     # Size
-    "2,000 containers": ("explain pod.json -S cluster.json", {"pod.json": with_many(containers=CONTAINERS)}, 1, "all 3 nodes have too little cpu"),
+    "2,000 containers": (
+        "explain pod.json -S cluster.json",
+        {"pod.json": with_many(containers=CONTAINERS)},
+        1,
+        "all 3 nodes have too little cpu",
+    ),
     "advice on 500 constraints with keys of no node": (
-        "advise pod.json -S cluster.json", {"pod.json": pod(constraints=[hard(f"k{at}", match=WEB) for at in range(500)])}, 0, "the pod fits with label n0 k0=new-1 k1=new-1",
+        "advise pod.json -S cluster.json",
+        {"pod.json": pod(constraints=[hard(f"k{at}", match=WEB) for at in range(500)])},
+        0,
+        "the pod fits with label n0 k0=new-1 k1=new-1",
     ),
     # Owners
     **{
-        f"owners in a circle: {command}": (f"{command} -S cluster.json", {"cluster.json": cluster(*in_a_circle())}, code, "")
-        for command, code in {"audit -A": 0, "pending -A": 1, "explain deploy/web": 0, "survive -A": 0, "rebalance -A": 0, "simulate deploy/web --then rollout": 0}.items()
+        f"owners in a circle: {command}": (
+            f"{command} -S cluster.json",
+            {"cluster.json": cluster(*in_a_circle())},
+            code,
+            "",
+        )
+        for command, code in {
+            "audit -A": 0,
+            "pending -A": 1,
+            "explain deploy/web": 0,
+            "survive -A": 0,
+            "rebalance -A": 0,
+            "simulate deploy/web --then rollout": 0,
+        }.items()
     },
     **{
-        f"a Pod that is not there as the owner: {command}": (f"{command} -S cluster.json", {"cluster.json": cluster(of_a_pod())}, code, said)
-        for command, code, said in (("rebalance -A", 0, "no hard constraint is in force"), ("verify --suggest -o json", 0, ""))
+        f"a Pod that is not there as the owner: {command}": (
+            f"{command} -S cluster.json",
+            {"cluster.json": cluster(of_a_pod())},
+            code,
+            said,
+        )
+        for command, code, said in (
+            ("rebalance -A", 0, "no hard constraint is in force"),
+            ("verify --suggest -o json", 0, ""),
+        )
     },
     "a pod with the name that a StatefulSet gives, of one that is not there": (
-        "audit -A -S cluster.json", {"cluster.json": cluster(*of_another("db"))}, 0, 'pods "db-0" already exists',
+        "audit -A -S cluster.json",
+        {"cluster.json": cluster(*of_another("db"))},
+        0,
+        'pods "db-0" already exists',
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -28,11 +28,13 @@ def test_answers_do_not_depend_on_how_texts_are_hashed() -> None:
     # Of these two survive once gave two answers: pods were placed in the order of a set.
     running = [
         subprocess.Popen(
-            [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True,
+            [sys.executable, "-c", PROGRAM],
+            stdout=subprocess.PIPE,
+            text=True,
             env={**os.environ, "PYTHONHASHSEED": seed},
         )
         for seed in ("0", "1")
-    ]  # fmt: skip
+    ]
     first, second = (process.communicate(timeout=120)[0] for process in running)
     assert [process.returncode for process in running] == [0, 0]
     assert first == second != ""

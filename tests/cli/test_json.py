@@ -19,7 +19,8 @@ PROMISES = str(FIXTURES / "promises" / "room.yaml")
 ASKED: Mapping[str, tuple[tuple[str, ...], str, Callable[[kubespread.Snapshot], Report]]] = {
     "ExplainReport": (("explain", POD), CLUSTER, lambda cluster: kubespread.explain(cluster, POD)),
     "SimulateReport": (
-        ("simulate", "deploy/web", "--replicas", "9"), AUDITED,
+        ("simulate", "deploy/web", "--replicas", "9"),
+        AUDITED,
         lambda cluster: kubespread.simulate(cluster, "deploy/web", 9),
     ),
     "AdviseReport": (("advise", POD), CLUSTER, lambda cluster: kubespread.advise(cluster, POD)),
@@ -29,13 +30,13 @@ ASKED: Mapping[str, tuple[tuple[str, ...], str, Callable[[kubespread.Snapshot], 
     "AuditReport": (("audit", "-A"), AUDITED, kubespread.audit),
     "RebalanceReport": (("rebalance", "-A"), AUDITED, kubespread.rebalance),
     "CapacityReport": (
-        ("capacity", "--request", "cpu=1"), AUDITED, lambda cluster: kubespread.capacity(cluster, "cpu=1"),
+        ("capacity", "--request", "cpu=1"),
+        AUDITED,
+        lambda cluster: kubespread.capacity(cluster, "cpu=1"),
     ),
     "RemovableReport": (("removable",), AUDITED, kubespread.removable),
     "SurviveReport": (("survive", "-A"), AUDITED, kubespread.survive),
-    "PlanReport": (
-        ("plan", "--cordon", "a1"), AUDITED, lambda cluster: kubespread.plan(cluster.edited("cordon a1"))
-    ),
+    "PlanReport": (("plan", "--cordon", "a1"), AUDITED, lambda cluster: kubespread.plan(cluster.edited("cordon a1"))),
     "UpgradeReport": (("upgrade", "--nodes", "a1"), AUDITED, lambda cluster: kubespread.upgrade(cluster, "a1")),
     "PlayReport": (
         ("play", str(FIXTURES / "scenarios" / "zone-outage.yaml")),
@@ -43,13 +44,15 @@ ASKED: Mapping[str, tuple[tuple[str, ...], str, Callable[[kubespread.Snapshot], 
         lambda cluster: kubespread.play(cluster, str(FIXTURES / "scenarios" / "zone-outage.yaml")),
     ),
     "CompareReport": (
-        ("compare", "deploy/web", "--set", "cpu=1"), AUDITED,
+        ("compare", "deploy/web", "--set", "cpu=1"),
+        AUDITED,
         lambda cluster: kubespread.compare(
             kubespread.Side(cluster, "deploy/web"), kubespread.Side(cluster, "deploy/web", SCHEDULER, ["cpu=1"])
         ),
     ),
     "CompareWorkloadsReport": (
-        ("compare", "-A", "--kube-version", "1.30", "--kube-version", "1.36"), AUDITED,
+        ("compare", "-A", "--kube-version", "1.30", "--kube-version", "1.36"),
+        AUDITED,
         lambda cluster: kubespread.compare(
             kubespread.ClusterSide(cluster, kubespread.Scheduler(kube_version="1.30")),
             kubespread.ClusterSide(cluster, kubespread.Scheduler(kube_version="1.36")),
@@ -57,7 +60,7 @@ ASKED: Mapping[str, tuple[tuple[str, ...], str, Callable[[kubespread.Snapshot], 
     ),
     "CheckReport": (("check", "-A"), AUDITED, kubespread.check),
     "TopologyMap": (("map", "deploy/web"), AUDITED, lambda cluster: kubespread.topology_map(cluster, "deploy/web")),
-}  # fmt: skip
+}
 """By kind of report, the command, its cluster, and the same question asked of the library."""
 
 
@@ -80,8 +83,10 @@ def test_a_command_says_what_made_its_answer() -> None:
     printed = json.loads(run(*command).out)
     typed = shlex.join(["kubespread", *command])
     assert printed["provenance"] == {
-        "version": kubespread.__version__, "command": typed, "time": "2023-11-14T22:13:20Z",
-    }  # fmt: skip
+        "version": kubespread.__version__,
+        "command": typed,
+        "time": "2023-11-14T22:13:20Z",
+    }
 
 
 @pytest.mark.parametrize("epoch", ["", "soon", "-1", "1e9", "9" * 30])

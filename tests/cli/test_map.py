@@ -16,19 +16,32 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "the cluster": (["-S", SHOP], 0, ""),
     "a workload of the cluster": (["deploy", "web", "-S", SHOP], 0, ""),
     "a manifest": ([POD, "-S", CLUSTER], 0, ""),
-    "skew of nobody": (["-S", SHOP, "--by", "skew", "-o", "table"], 2, "error: --by skew shows how pods are spread: name their WORKLOAD\n"),
-    "a namespace of nobody": (
-        ["-n", "shop", "-S", SHOP], 2, "error: -n/--namespace is for a WORKLOAD: name one, or leave it out\n",
+    "skew of nobody": (
+        ["-S", SHOP, "--by", "skew", "-o", "table"],
+        2,
+        "error: --by skew shows how pods are spread: name their WORKLOAD\n",
     ),
-    "a namespace of an edit": (["-n", "shop", "--scale", "deploy/web=1", "-S", SHOP, "-q"], 2, 'error: deployments.apps "web" not found in namespace shop; there is one in namespace default\n'),
+    "a namespace of nobody": (
+        ["-n", "shop", "-S", SHOP],
+        2,
+        "error: -n/--namespace is for a WORKLOAD: name one, or leave it out\n",
+    ),
+    "a namespace of an edit": (
+        ["-n", "shop", "--scale", "deploy/web=1", "-S", SHOP, "-q"],
+        2,
+        'error: deployments.apps "web" not found in namespace shop; there is one in namespace default\n',
+    ),
     "a workload that is not there": (
-        ["deploy/wob", "-S", SHOP], 2,
+        ["deploy/wob", "-S", SHOP],
+        2,
         'error: deployments.apps "wob" not found in namespace default; there are api, web\n',
     ),
     "two readers of standard input": (
-        ["-", "-S", "-"], 2, "error: standard input can be read only once: WORKLOAD and -S/--snapshot both ask for it\n",
+        ["-", "-S", "-"],
+        2,
+        "error: standard input can be read only once: WORKLOAD and -S/--snapshot both ask for it\n",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CODES)

@@ -17,47 +17,63 @@ DB = CASES / "judgment" / "16" / "z.json"
 
 ANSWERS: dict[str, tuple[list[object], int, str, str]] = {
     "a StatefulSet that stays short in every zone": (
-        ["survive", "-n", "payments", "--fail-on", "pending", "-S", AWS], 1, "no",
-        "none of 3 zones can be lost: losing any zone leaves 1 pod pending once the "
-        "nodes are deleted",
+        ["survive", "-n", "payments", "--fail-on", "pending", "-S", AWS],
+        1,
+        "no",
+        "none of 3 zones can be lost: losing any zone leaves 1 pod pending once the nodes are deleted",
     ),
     "45 of 60 nodes, which are evicted only once they are deleted": (
-        ["survive", "-A", "--key", "cloud.google.com/gke-nodepool", "--fail-on", "any", "-S", GKE], 1, "no",
+        ["survive", "-A", "--key", "cloud.google.com/gke-nodepool", "--fail-on", "any", "-S", GKE],
+        1,
+        "no",
         "none of 3 gke-nodepools can be lost: losing gke-nodepool default-pool or highmem leaves up to 40 pods pending "
         "once the nodes are deleted",
     ),
     "a StatefulSet pinned to the zone": (
-        ["survive", "-A", "--fail-on", "short", "-S", DB], 1, "no",
+        ["survive", "-A", "--fail-on", "short", "-S", DB],
+        1,
+        "no",
         "2 of 3 zones can be lost: losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted",
     ),
     "without --fail-on the exit code is 0": (
-        ["survive", "-A", "-S", DB], 0, "no",
+        ["survive", "-A", "-S", DB],
+        0,
+        "no",
         "2 of 3 zones can be lost: losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted",
     ),
     "a pod of another workload that waited is not the node's": (
-        ["removable", "ip-10-0-28-205.eu-west-1.compute.internal", "-S", FULL], 0, "yes",
+        ["removable", "ip-10-0-28-205.eu-west-1.compute.internal", "-S", FULL],
+        0,
+        "yes",
         "1 of 1 node can go alone: ip-10-0-28-205.eu-west-1.compute.internal",
     ),
-    "a drain that breaks a budget by preemption": (
-        ["removable", "a1", "-S", BUDGET], 1, "no", "none of 1 node can go",
-    ),
+    "a drain that breaks a budget by preemption": (["removable", "a1", "-S", BUDGET], 1, "no", "none of 1 node can go"),
     "empty nodes that only a preferred constraint counts": (
-        ["removable", "-S", SOFT], 0, "yes",
+        ["removable", "-S", SOFT],
+        0,
+        "yes",
         "4 of 4 nodes can go alone, 2 together: cordon this 1, drain it; then this 1: a2, b1",
     ),
-    "a budget behind the last node of a zone": (
-        ["removable", "a1", "-S", LAST], 1, "no", "none of 1 node can go",
-    ),
+    "a budget behind the last node of a zone": (["removable", "a1", "-S", LAST], 1, "no", "none of 1 node can go"),
     "pods that waited before an upgrade": (
-        ["upgrade", "eks.amazonaws.com/nodegroup=general", "-S", PROMO], 0, "yes", "8 of 8 nodes replaced",
+        ["upgrade", "eks.amazonaws.com/nodegroup=general", "-S", PROMO],
+        0,
+        "yes",
+        "8 of 8 nodes replaced",
     ),
     "an upgrade that breaks a budget by preemption": (
-        ["upgrade", "a1", "-S", BUDGET], 1, "no", "1 of 1 node replaced, against 1 disruption budget",
+        ["upgrade", "a1", "-S", BUDGET],
+        1,
+        "no",
+        "1 of 1 node replaced, against 1 disruption budget",
     ),
     "an upgrade that is only forced through": (
-        ["upgrade", "pool=blue", "-S", FORCED], 1, "no", "0 of 2 nodes replaced: blocked at a1",
+        ["upgrade", "pool=blue", "-S", FORCED],
+        1,
+        "no",
+        "0 of 2 nodes replaced: blocked at a1",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", ANSWERS)
@@ -70,7 +86,8 @@ def test_the_answer_and_the_exit_code(case: str) -> None:
 
 SAID: dict[str, tuple[list[object], str]] = {
     "whom forcing it loses": (
-        ["upgrade", "pool=blue", "-S", FORCED], "with --force it gets through, and default/debug is lost for good",
+        ["upgrade", "pool=blue", "-S", FORCED],
+        "with --force it gets through, and default/debug is lost for good",
     ),
     "which pods go on waiting": (
         ["upgrade", "eks.amazonaws.com/nodegroup=general", "-S", PROMO],
@@ -81,7 +98,7 @@ SAID: dict[str, tuple[list[object], str]] = {
         ["upgrade", "a1", "-S", BUDGET],
         "default/lo-5d6-0 is preempted though the disruption budget default/lo does not allow it",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", SAID)

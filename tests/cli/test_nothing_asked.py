@@ -17,16 +17,20 @@ NAMESPACES: list[Data] = [
 CASES = {
     "a namespace that is not there": ("-n shpo", 'namespaces "shpo" not found, did you mean "shop"?'),
     "a namespace that is not there, nor one like it": (
-        "-n other", 'namespaces "other" not found; there are default, empty, shop'
+        "-n other",
+        'namespaces "other" not found; there are default, empty, shop',
     ),
-    "a namespace without workloads": ("-n empty", "no workloads in namespace empty; there are some in default, shop: -A asks about all"),
+    "a namespace without workloads": (
+        "-n empty",
+        "no workloads in namespace empty; there are some in default, shop: -A asks about all",
+    ),
     "labels that nobody has": ("-l app=x", "no workloads with the labels app=x in namespace default"),
     "labels that nobody has anywhere": ("-A -l app=x", "no workloads with the labels app=x in the cluster"),
     "a selector that is none": (
         "-l a==b==c",
         "invalid selector 'a==b==c': expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY or !KEY, found 'a==b==c'",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -61,9 +61,7 @@ BASES = {
     "mcp": ["--live", "-S cluster.json"],
 }
 """What each command is asked beside the two options: forms of it that take others."""
-QUESTIONS = (
-    "after_edits", "after_steps", "ask",
-)  # fmt: skip
+QUESTIONS = ("after_edits", "after_steps", "ask")
 READ_BEFORE = {"--debug", "--no-config"}
 """Heeded by the program before there is a question."""
 INDEPENDENT = {
@@ -289,9 +287,10 @@ def test_each_of_two_options_changes_what_is_asked_or_is_refused_by_name(
         alone = {option: form.asked(recorder, option) for option in options}
         shown |= {option for option in options if alone[option] != plain_answer}
         pairs = [
-            pair for pair in itertools.combinations(options, 2)
+            pair
+            for pair in itertools.combinations(options, 2)
             if (not number or own >= {*pair}) and len({form.options[option][0] for option in pair}) == 2
-        ]  # fmt: skip
+        ]
         for one, other in pairs[::share]:
             both = form.asked(recorder, one, other)
             if isinstance(both, str):

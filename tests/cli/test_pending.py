@@ -17,16 +17,21 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "something is stuck": (["-A", "-S", STUCK, "-q"], 1, ""),
     "nothing is stuck": (["-A", "-S", SHOP, "-q"], 0, ""),
     "a namespace that is not there": (
-        ["-n", "shp", "-S", STUCK], 2, 'error: no workloads in namespace shp, did you mean "shop"?\n',
+        ["-n", "shp", "-S", STUCK],
+        2,
+        'error: no workloads in namespace shp, did you mean "shop"?\n',
     ),
     "labels that nobody has": (
-        ["-A", "-l", "app=x", "-S", STUCK], 2, "error: no workloads with the labels app=x in the cluster\n",
+        ["-A", "-l", "app=x", "-S", STUCK],
+        2,
+        "error: no workloads with the labels app=x in the cluster\n",
     ),
     "a selector that is none": (
-        ["-l", "a b", "-S", STUCK], 2,
+        ["-l", "a b", "-S", STUCK],
+        2,
         "error: invalid selector 'a b': expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY or !KEY, found 'a b'\n",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CODES)
@@ -39,8 +44,12 @@ def test_exit_codes(case: str) -> None:
 def test_json_is_what_the_schema_says() -> None:
     report = run("pending", "-A", "-S", STUCK, "-q", "-o", "json").report_of(SCHEMA)
     assert [(group["cause"], len(group["pods"])) for group in report["groups"]] == [
-        ("filtered", 6), ("filtered", 3), ("refused", 1), ("gated", 1), ("fits", 1),
-    ]  # fmt: skip
+        ("filtered", 6),
+        ("filtered", 3),
+        ("refused", 1),
+        ("gated", 1),
+        ("fits", 1),
+    ]
 
 
 def test_names_are_the_pods() -> None:

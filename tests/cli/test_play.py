@@ -58,8 +58,11 @@ def test_the_report_is_one_document_that_is_always_the_same() -> None:
     report = first.report_of(SCHEMA)
     assert first.out == second.out
     assert [step["text"] for step in report["steps"]] == [
-        "scale deploy/web=9", "rollout deploy/web", "fail zone=a", "restore zone=a",
-    ]  # fmt: skip
+        "scale deploy/web=9",
+        "rollout deploy/web",
+        "fail zone=a",
+        "restore zone=a",
+    ]
     assert report["pending"] == 0
 
 
@@ -103,8 +106,11 @@ def test_steps_after_a_workload_is_placed() -> None:
     report = result.report_of(SCHEMA)
     assert result.code == 1
     assert [step["text"] for step in report["steps"]] == [
-        "apply deploy/web --replicas 8", "scale deploy/web=3", "rollout deploy/web", "fail zone=a",
-    ]  # fmt: skip
+        "apply deploy/web --replicas 8",
+        "scale deploy/web=3",
+        "rollout deploy/web",
+        "fail zone=a",
+    ]
     assert report["pending"] == 1
 
 

@@ -20,25 +20,36 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "all constraints hold already": (["-S", BALANCED, "-q"], 0, ""),
     "no plan is found": (["-S", OUTAGE, "-q", "--cordon", "zone=c"], 1, ""),
     "a policy that is none": (
-        ["-S", OUTAGE, "--descheduler", BALANCED], 2,
+        ["-S", OUTAGE, "--descheduler", BALANCED],
+        2,
         f"error: {BALANCED}:2: expected a DeschedulerPolicy of apiVersion descheduler/v1alpha2, found List of v1\n",
     ),
     "a policy that is not there": (
-        ["-S", OUTAGE, "--descheduler", "policy.yml"], 2, "error: policy.yml: No such file or directory\n",
+        ["-S", OUTAGE, "--descheduler", "policy.yml"],
+        2,
+        "error: policy.yml: No such file or directory\n",
     ),
     "standard input for two things": (
-        ["-S", "-", "--descheduler", "-"], 2, "error: standard input can be read only once: -S/--snapshot and --descheduler both ask for it\n",
+        ["-S", "-", "--descheduler", "-"],
+        2,
+        "error: standard input can be read only once: -S/--snapshot and --descheduler both ask for it\n",
     ),
     "names and all namespaces": (
-        ["deploy/web", "-A", "-S", OUTAGE], 2, "error: WORKLOAD and -A/--all-namespaces do not go together: both say which workloads are meant\n",
+        ["deploy/web", "-A", "-S", OUTAGE],
+        2,
+        "error: WORKLOAD and -A/--all-namespaces do not go together: both say which workloads are meant\n",
     ),
     "a namespace without workloads": (
-        ["-n", "shop", "-S", OUTAGE], 2, "error: no workloads in namespace shop; there is default\n",
+        ["-n", "shop", "-S", OUTAGE],
+        2,
+        "error: no workloads in namespace shop; there is default\n",
     ),
     "a workload that is not there": (
-        ["sts/web", "-S", OUTAGE], 2, 'error: statefulsets.apps "web" not found in namespace default; there is db\n',
+        ["sts/web", "-S", OUTAGE],
+        2,
+        'error: statefulsets.apps "web" not found in namespace default; there is db\n',
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CODES)

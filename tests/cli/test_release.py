@@ -45,22 +45,36 @@ RELEASES: dict[str, tuple[list[str], dict[str, str], str, tuple[str, list[str], 
     "nobody says": (["", ""], {}, "", ("1.37", [], [])),
     "the kubelets say": (["v1.33.5", "v1.33.5"], {}, "", ("1.33", assumed("1.33", "v1.33.5"), [])),
     "the newest of several kubelets counts": (
-        ["v1.33.5", "", "v1.33.10-eks-1", "v1.32.11"], {}, "", ("1.33", assumed("1.33", "v1.33.10-eks-1"), [])
+        ["v1.33.5", "", "v1.33.10-eks-1", "v1.32.11"],
+        {},
+        "",
+        ("1.33", assumed("1.33", "v1.33.10-eks-1"), []),
     ),
     "the server says": (["v1.33.5"], {"serverVersion": "v1.34.2"}, "", ("1.34.2", [], [])),
     "a release is asked for": (["v1.33.5"], {}, "--kube-version 1.30", ("1.30", [], [])),
     "kubelets newer than what is modeled": (
-        ["v1.40.1"], {}, "",
-        ("1.37", assumed("1.37", "v1.40.1"), ["the cluster runs v1.40, which is not modeled: answers are those of 1.37"]),
+        ["v1.40.1"],
+        {},
+        "",
+        (
+            "1.37",
+            assumed("1.37", "v1.40.1"),
+            ["the cluster runs v1.40, which is not modeled: answers are those of 1.37"],
+        ),
     ),
     "a kubelet that names no release beside one that does": (
-        ["canary", "v1.33.5"], {}, "", ("1.33", assumed("1.33", "v1.33.5"), [])
+        ["canary", "v1.33.5"],
+        {},
+        "",
+        ("1.33", assumed("1.33", "v1.33.5"), []),
     ),
     "kubelets that name no release": (
-        ["canary"], {}, "",
+        ["canary"],
+        {},
+        "",
         ("1.37", [], ["the cluster says it runs 'canary', which is no release: answers are those of 1.37"]),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", RELEASES)

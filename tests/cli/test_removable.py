@@ -18,9 +18,11 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "it can where kubectl may evict its pods": (["c1", "--force"], 0, ""),
     "it can after a change": (["a2", "--scale", "deploy/api=3"], 0, ""),
     "a node that is not there": (
-        ["a9"], 2, 'error: nodes "a9" not found; there are a1, a2, b1, b2, b3, c1, c2, gpu-1\n',
+        ["a9"],
+        2,
+        'error: nodes "a9" not found; there are a1, a2, b1, b2, b3, c1, c2, gpu-1\n',
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CODES)

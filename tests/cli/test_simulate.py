@@ -577,8 +577,9 @@ def test_what_is_noted_on_all_workloads_is_noted_once(tmp_path: Path) -> None:
     cluster, manifest = several(tmp_path)
     brief, full = (run("simulate", manifest, "-S", cluster, *more).err.splitlines() for more in ([], ["-v"]))
     assert ([line for line in brief if "gap: " in line], "3 more notes (-v shows all)" in brief) == (
-        [line for line in full if "gap: " in line][:2], True,
-    )  # fmt: skip
+        [line for line in full if "gap: " in line][:2],
+        True,
+    )
     assert [line for line in full if "gap: " in line] == [
         "gap: no Pod objects: every node counts as empty",
         "gap: no Service objects: default constraints cannot be derived from Services",

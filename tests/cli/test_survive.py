@@ -20,50 +20,64 @@ SURVIVE, UPGRADE = (
 CODES: dict[str, tuple[list[str], int, str]] = {
     "a report is an answer": (["survive", "-S", LOST, "-q"], 0, ""),
     "pods that stay pending, where that is to fail": (
-        ["survive", "-S", LOST, "-q", "--fail-on", "pending"], 1,
+        ["survive", "-S", LOST, "-q", "--fail-on", "pending"],
+        1,
         "requirement not met: --fail-on pending: losing zone-a leaves 3 pods pending, 2 once the nodes are deleted\n",
     ),
     "degraded workloads, where that is to fail": (
-        ["survive", "-S", LOST, "-q", "--fail-on", "short", "--fail-on", "lost"], 1,
+        ["survive", "-S", LOST, "-q", "--fail-on", "short", "--fail-on", "lost"],
+        1,
         "requirement not met: --fail-on short: losing zone-a leaves 2 workloads degraded, at worst Deployment/web: 4 of 6 ready, "
         "also once the nodes are deleted\n",
     ),
     "pods that nobody makes again, where that is to fail": (
-        ["survive", "-S", CLUSTER, "-q", "--fail-on", "lost", "--key", "zone"], 1,
+        ["survive", "-S", CLUSTER, "-q", "--fail-on", "lost", "--key", "zone"],
+        1,
         "requirement not met: --fail-on lost: losing zoneA takes 2 pods for good: default/mypod-1, default/mypod-2\n",
     ),
     "nothing of what is to fail": (["survive", "-S", LOST, "-q", "--fail-on", "lost"], 0, ""),
     "anything": (
-        ["survive", "-S", LOST, "-q", "--fail-on", "any"], 1,
+        ["survive", "-S", LOST, "-q", "--fail-on", "any"],
+        1,
         "requirement not met: --fail-on any: losing zone-a leaves 3 pods pending, 2 once the nodes are deleted\n",
     ),
     "pods that wait only once the Node objects are deleted": (
-        ["survive", "-A", "-S", DB, "-q", "--fail-on", "pending"], 1,
+        ["survive", "-A", "-S", DB, "-q", "--fail-on", "pending"],
+        1,
         "requirement not met: --fail-on pending: losing zone a leaves 1 pod pending once the nodes are deleted\n",
     ),
     "a namespace without workloads": (
-        ["survive", "-S", LOST, "-n", "shop"], 2, "error: no workloads in namespace shop; there is default\n",
+        ["survive", "-S", LOST, "-n", "shop"],
+        2,
+        "error: no workloads in namespace shop; there is default\n",
     ),
     "an upgrade that is blocked": (["upgrade", "pool=blue", "-S", BLOCKED, "-q"], 1, ""),
     "an upgrade that gets through": (
-        ["upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-q", "--scale", "deploy/web=4"], 0, "",
+        ["upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-q", "--scale", "deploy/web=4"],
+        0,
+        "",
     ),
     "nodes to upgrade that are named twice": (
-        ["upgrade", "pool=blue", "--nodes", "pool=blue", "-S", BLOCKED], 2,
+        ["upgrade", "pool=blue", "--nodes", "pool=blue", "-S", BLOCKED],
+        2,
         "error: NODES and --nodes do not go together: both name the nodes to replace\n",
     ),
     "no nodes to upgrade": (
-        ["upgrade", "-S", BLOCKED], 2,
+        ["upgrade", "-S", BLOCKED],
+        2,
         "error: name the nodes to replace once, by name or labels: kubespread upgrade pool=a\n",
     ),
     "nodes that are not there": (
-        ["upgrade", "--nodes", "node-9", "-S", BLOCKED], 2,
+        ["upgrade", "--nodes", "node-9", "-S", BLOCKED],
+        2,
         'error: nodes "node-9" not found, did you mean "node-3"?\n',
     ),
     "a flag of the drain, which needs no --drain here": (
-        ["upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-q", "--force", "--no-ignore-daemonsets"], 1, "",
+        ["upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-q", "--force", "--no-ignore-daemonsets"],
+        1,
+        "",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CODES)

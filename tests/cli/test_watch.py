@@ -105,31 +105,67 @@ GROUPS = '{"apiVersion": "kubespread.dev/v1alpha1", "kind": "NodeGroups", "group
 READ: dict[str, tuple[str, tuple[str, str], list[str], list[str]]] = {
     "the manifest": ("pod.yaml", (DEPLOYMENT % 2, DEPLOYMENT % 3), ["simulate"], ["2 of 2 placed", "3 of 3 placed"]),
     "a scheduler configuration": (
-        "config.yaml", (SCHEDULER % "", SCHEDULER % "{name: PodTopologySpread}"),
-        ["explain", POD, "--scheduler-config", "config.yaml"], ["1 of 4 nodes fits: node4", "4 of 4 nodes fit: node4"],
+        "config.yaml",
+        (SCHEDULER % "", SCHEDULER % "{name: PodTopologySpread}"),
+        ["explain", POD, "--scheduler-config", "config.yaml"],
+        ["1 of 4 nodes fits: node4", "4 of 4 nodes fit: node4"],
     ),
     "a file of node groups": (
-        "groups.json", (GROUPS % 2, GROUPS % 9),
-        ["simulate", "web.yaml", "--set", "cpu=7", "--replicas", "6", "--autoscaler", "ca", "--node-groups", "groups.json"],
-        ["4 of 6 placed; 0/4 nodes are available: 4 Insufficient cpu.; 2 pending: all 4 nodes have too little cpu; cluster-autoscaler adds", "4 of 6 placed"],
+        "groups.json",
+        (GROUPS % 2, GROUPS % 9),
+        [
+            "simulate",
+            "web.yaml",
+            "--set",
+            "cpu=7",
+            "--replicas",
+            "6",
+            "--autoscaler",
+            "ca",
+            "--node-groups",
+            "groups.json",
+        ],
+        [
+            "4 of 6 placed; 0/4 nodes are available: 4 Insufficient cpu.; 2 pending: all 4 nodes have too little cpu; cluster-autoscaler adds",
+            "4 of 6 placed",
+        ],
     ),
     "the manifest of a new node": (
-        "node.yaml", (NODE % 1, NODE % 0), ["simulate", "web.yaml", "--replicas", "max", "--delete-node", "zone=zoneA",
-        "--delete-node", "zone=zoneB", "--add-node", "node.yaml"], ["9 fit", "0 fit"],
+        "node.yaml",
+        (NODE % 1, NODE % 0),
+        [
+            "simulate",
+            "web.yaml",
+            "--replicas",
+            "max",
+            "--delete-node",
+            "zone=zoneA",
+            "--delete-node",
+            "zone=zoneB",
+            "--add-node",
+            "node.yaml",
+        ],
+        ["9 fit", "0 fit"],
     ),
     "the manifest of a step": (
-        "later.yaml", ((DEPLOYMENT % 1).replace("x,", "y,"), (DEPLOYMENT % 1).replace("100m", "99")), ["simulate", "web.yaml", "--then", "rollout=later.yaml", "-q"],
+        "later.yaml",
+        ((DEPLOYMENT % 1).replace("x,", "y,"), (DEPLOYMENT % 1).replace("100m", "99")),
+        ["simulate", "web.yaml", "--then", "rollout=later.yaml", "-q"],
         ["0 pending after 2 steps", "1 pending after 2 steps"],
     ),
     "what a kustomization takes from elsewhere": (
-        "common/web.yaml", (DEPLOYMENT % 2, DEPLOYMENT % 3), ["simulate", "-k", "base"],
+        "common/web.yaml",
+        (DEPLOYMENT % 2, DEPLOYMENT % 3),
+        ["simulate", "-k", "base"],
         ["2 of 2 placed", "3 of 3 placed"],
     ),
     "the configuration of kubespread": (
-        ".kubespread.yaml", ("snapshot: cluster.yaml\n", "snapshot: other.yaml\n"), ["explain", POD],
+        ".kubespread.yaml",
+        ("snapshot: cluster.yaml\n", "snapshot: other.yaml\n"),
+        ["explain", POD],
         ["1 of 4 nodes fits: node4", "1 of 4 nodes fits: node5"],
     ),
-}  # fmt: skip
+}
 """A file that is read, its text before and after, a question, and what the answer begins with each time."""
 
 

@@ -21,7 +21,10 @@ RECREATE: dict[str, Any] = {"strategy": {"type": "Recreate"}}
 @pytest.mark.parametrize(
     ("rolled", "expected"),
     [
-        *((deployment(replicas), expected) for replicas, expected in [(1, (1, 0)), (2, (1, 0)), (3, (1, 0)), (4, (1, 1)), (10, (3, 2))]),
+        *(
+            (deployment(replicas), expected)
+            for replicas, expected in [(1, (1, 0)), (2, (1, 0)), (3, (1, 0)), (4, (1, 1)), (10, (3, 2))]
+        ),
         pytest.param(deployment(None), (1, 0), id="no replicas given is one"),
         pytest.param(deployment(4, strategy=None), (1, 1), id="no strategy given is the default one"),
         pytest.param(deployment(3, surge="0%", unavailable="25%"), (0, 1), id="both 0: one may be unavailable"),
@@ -29,7 +32,7 @@ RECREATE: dict[str, Any] = {"strategy": {"type": "Recreate"}}
         pytest.param(deployment(0, surge=2, unavailable=1), (2, 0), id="of none, none is unavailable"),
         pytest.param(deployment(4, **RECREATE), (0, 0), id="Recreate knows no limits"),
     ],
-)  # fmt: skip
+)
 def test_limits(rolled: Deployment, expected: tuple[int, int]) -> None:
     assert limits(rolled) == expected
 
@@ -110,9 +113,7 @@ def test_a_rollout_whose_pods_become_available_at_once(
             [("web-new", 0), ("web-v0", 1)],
             id="a status that lags behind ends the scale-down there",
         ),
-        pytest.param(
-            deployment(3), [replica_set("v2", 5)], [("web-v2", 3)], id="a new one that is too large shrinks"
-        ),
+        pytest.param(deployment(3), [replica_set("v2", 5)], [("web-v2", 3)], id="a new one that is too large shrinks"),
         pytest.param(
             deployment(3),
             [replica_set("v2", 0, name="web-b"), replica_set("v2", 0, name="web-a"), replica_set("v1", 3)],
@@ -125,7 +126,9 @@ def test_a_rollout_whose_pods_become_available_at_once(
             [("web-v0", 0), ("web-v1", 0)],
             id="Recreate: all old ones to 0",
         ),
-        pytest.param(deployment(3, **RECREATE), [replica_set("v1", 0)], [("web-new", 3)], id="Recreate: then all at once"),
+        pytest.param(
+            deployment(3, **RECREATE), [replica_set("v1", 0)], [("web-new", 3)], id="Recreate: then all at once"
+        ),
         pytest.param(
             deployment(3, **RECREATE),
             [replica_set("v1", 0), replica_set("v2", 0)],
@@ -133,7 +136,7 @@ def test_a_rollout_whose_pods_become_available_at_once(
             id="Recreate: the earlier ReplicaSet of the template is used again",
         ),
     ],
-)  # fmt: skip
+)
 def test_one_pass(rolled: Deployment, replica_sets: list[ReplicaSet], expected: list[tuple[str, int]]) -> None:
     assert writes(rolled, *replica_sets) == expected
 
@@ -154,12 +157,14 @@ def old_pod(**changes: Any) -> Data:
         pytest.param(old_pod(metadata={"deletionTimestamp": ago(0)}), True, id="a terminating old pod"),
         pytest.param(old_pod(status={"phase": "Pending"}), True, id="a pending one"),
         pytest.param(old_pod(status={"phase": "Failed"}), False, id="a failed one does not hold it up"),
-        pytest.param(old_pod(metadata={"ownerReferences": owned_by("ReplicaSet", "x")}), False, id="a stranger's neither"),
+        pytest.param(
+            old_pod(metadata={"ownerReferences": owned_by("ReplicaSet", "x")}), False, id="a stranger's neither"
+        ),
         pytest.param(old_pod(metadata={"ownerReferences": []}), False, id="an orphan neither"),
         pytest.param(old_pod(metadata={"labels": {}}), False, id="one that the selector does not match neither"),
         pytest.param(old_pod(metadata={"namespace": "elsewhere"}), False, id="another namespace's neither"),
     ],
-)  # fmt: skip
+)
 def test_recreate_waits_for_the_last_old_pod(pod: Data, waits: bool) -> None:
     found = writes(deployment(3, **RECREATE), replica_set("v1", 0), pods=[msgspec.convert(pod, Pod)])
     assert found == ([] if waits else [("web-new", 3)])
@@ -206,7 +211,11 @@ def test_recreate_waits_while_an_old_status_shows_replicas() -> None:
         ),
         pytest.param(
             deployment(3, surge=0),
-            [replica_set("v0", 1, desired=3, max=3, age=2000), replica_set("v1", 1, desired=9), replica_set("v2", 3, desired=3)],
+            [
+                replica_set("v0", 1, desired=3, max=3, age=2000),
+                replica_set("v1", 1, desired=9),
+                replica_set("v2", 3, desired=3),
+            ],
             [("web-v1", 0), ("web-v0", 0)],
             id="a saturated new one: the old ones go, the youngest first",
         ),
@@ -229,7 +238,9 @@ def test_recreate_waits_while_an_old_status_shows_replicas() -> None:
             id="Recreate with two active ones is not scaled",
         ),
         pytest.param(
-            deployment(6, paused=True), [replica_set("v1", 4, desired=4)], [("web-v1", 6)],
+            deployment(6, paused=True),
+            [replica_set("v1", 4, desired=4)],
+            [("web-v1", 6)],
             id="paused: nothing is created, what there is is scaled",
         ),
         pytest.param(
@@ -240,7 +251,7 @@ def test_recreate_waits_while_an_old_status_shows_replicas() -> None:
         ),
         pytest.param(deployment(6, paused=True), [], [], id="paused and nothing there"),
     ],
-)  # fmt: skip
+)
 def test_scaling(rolled: Deployment, replica_sets: list[ReplicaSet], expected: list[tuple[str, int]]) -> None:
     assert writes(rolled, *replica_sets) == expected
 
@@ -254,7 +265,9 @@ def test_a_created_replica_set_is_the_deployments_with_the_hash_and_the_next_rev
             "creationTimestamp": ago(0),
             "labels": {"app": "web", "pod-template-hash": "new"},
             "annotations": {
-                f"{ANNOTATION}revision": "8", f"{ANNOTATION}desired-replicas": "4", f"{ANNOTATION}max-replicas": "5",
+                f"{ANNOTATION}revision": "8",
+                f"{ANNOTATION}desired-replicas": "4",
+                f"{ANNOTATION}max-replicas": "5",
             },
             "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "controller": True}],
         },
@@ -264,7 +277,7 @@ def test_a_created_replica_set_is_the_deployments_with_the_hash_and_the_next_rev
             "selector": {"matchLabels": {"app": "web", "pod-template-hash": "new"}},
             "template": template("v2", **{"pod-template-hash": "new"}),
         },
-    }  # fmt: skip
+    }
     assert found.created == msgspec.convert(expected, ReplicaSet)
     assert found.deployment.metadata.annotations == {f"{ANNOTATION}revision": "8"}
 
@@ -287,9 +300,13 @@ def test_of_templates_that_look_alike_the_one_of_the_deployments_revision_is_mea
 
 @pytest.mark.parametrize(
     ("limit", "left"),
-    [(None, ["web-v0", "web-v1", "web-v3", "web-v2"]), (2, ["web-v1", "web-v3", "web-v2"]), (0, ["web-v2"]),
-     (2**31 - 1, ["web-v0", "web-v1", "web-v3", "web-v2"])],
-)  # fmt: skip
+    [
+        (None, ["web-v0", "web-v1", "web-v3", "web-v2"]),
+        (2, ["web-v1", "web-v3", "web-v2"]),
+        (0, ["web-v2"]),
+        (2**31 - 1, ["web-v0", "web-v1", "web-v3", "web-v2"]),
+    ],
+)
 def test_once_complete_the_lowest_revisions_beyond_the_limit_are_deleted(limit: int | None, left: list[str]) -> None:
     history = [
         replica_set("v0", 0, age=3000, revision=1),
@@ -315,7 +332,7 @@ def test_a_replica_set_with_pods_is_not_deleted() -> None:
         pytest.param(deployment(2, selector={}), id="a selector that would match everything"),
         pytest.param(deleted(deployment(2)), id="a Deployment that is being deleted"),
     ],
-)  # fmt: skip
+)
 def test_nothing_is_done_for(rolled: Deployment) -> None:
     assert writes(rolled) == []
 

@@ -17,9 +17,12 @@ def claim(name: str) -> Data:
 
 
 FAST = {
-    "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "x.csi",
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "metadata": {"name": "fast"},
+    "provisioner": "x.csi",
     "volumeBindingMode": "WaitForFirstConsumer",
-}  # fmt: skip
+}
 
 
 def of(name: str, kind: str, api_version: str, owner: str, on: str = "n0", *claims: str) -> Data:
@@ -37,9 +40,13 @@ def simulated(objects: list[Data], asked: str, replicas: int | None = None) -> S
 
 
 KAFKA = [
-    node("n0"), node("n1"), FAST, claim("data-kafka-0"), claim("shared"),
+    node("n0"),
+    node("n1"),
+    FAST,
+    claim("data-kafka-0"),
+    claim("shared"),
     of("kafka-0", "StrimziPodSet", STRIMZI, "kafka", "n0", "data-kafka-0", "shared"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(

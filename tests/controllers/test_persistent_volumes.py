@@ -59,12 +59,21 @@ CASES = {
         {"c": "l"},
     ),
     "no volume without its modes, of another class, or released": Case(
-        [LOCAL, with_modes(volume("m", "local"), "ReadOnlyMany"), volume("o", "x"), volume("r", "local", phase="Released")],
+        [
+            LOCAL,
+            with_modes(volume("m", "local"), "ReadOnlyMany"),
+            volume("o", "x"),
+            volume("r", "local", phase="Released"),
+        ],
         [claim("c", storage_class="local")],
         {"c": ""},
     ),
     "a selector is met": Case(
-        [LOCAL, volume("v0", "local"), {**volume("v1", "local"), "metadata": {"name": "v1", "labels": {"tier": "gold"}}}],
+        [
+            LOCAL,
+            volume("v0", "local"),
+            {**volume("v1", "local"), "metadata": {"name": "v1", "labels": {"tier": "gold"}}},
+        ],
         [claim("c", storage_class="local", selector={"matchLabels": {"tier": "gold"}})],
         {"c": "v1"},
     ),
@@ -104,7 +113,7 @@ CASES = {
     "a claim that is pending in the cluster is bound once its class comes": Case(
         [claim("c", storage_class="made")], [MADE], {"c": "pvc-default-c"}
     ),
-}  # fmt: skip
+}
 
 
 def objects_of(items: list[Data]) -> ClusterObjects:

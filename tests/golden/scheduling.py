@@ -153,9 +153,14 @@ def _expected_queue(case: Data, expect: Data, _ours: Data) -> Data:
 def _gang(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.Scheduler) -> Data:
     gang = case["gang"]
     report = kubespread.simulate(
-        snapshot, case["pod"], case.get("replicas") or gang["count"], scheduler,
-        gang=gang["count"], same=gang.get("same"), preemption=False,
-    )  # fmt: skip
+        snapshot,
+        case["pod"],
+        case.get("replicas") or gang["count"],
+        scheduler,
+        gang=gang["count"],
+        same=gang.get("same"),
+        preemption=False,
+    )
     return {"placed": sorted(placement.node for placement in report.placements)}
 
 

@@ -52,19 +52,24 @@ def test_what_is_tolerated_for_a_while(case: str) -> None:
 GPU, TPU = ({"key": f"example.com/{name}", "operator": "Exists", "effect": "NoSchedule"} for name in ("gpu", "tpu"))
 FOR_RESOURCES: dict[str, tuple[Data, list[Data]]] = {
     "one of a container and one of an init container, by name": (
-        {"initContainers": [container("i", {"example.com/tpu": "1"})], "containers": [container("c", {"example.com/gpu": "1"})]},
+        {
+            "initContainers": [container("i", {"example.com/tpu": "1"})],
+            "containers": [container("c", {"example.com/gpu": "1"})],
+        },
         [GPU, TPU],
     ),
     "nothing but what every node has": ({"containers": [container("c", {"cpu": "1", "hugepages-2Mi": "2Mi"})]}, []),
     "what Kubernetes names itself": ({"containers": [container("c", {"pods.kubernetes.io/gpu": "1"})]}, []),
     "it is tolerated already, in the same words": (
-        {"containers": [container("c", {"example.com/gpu": "1"})], "tolerations": [GPU]}, [],
+        {"containers": [container("c", {"example.com/gpu": "1"})], "tolerations": [GPU]},
+        [],
     ),
     "it is tolerated already, in others": (
-        {"containers": [container("c", {"example.com/gpu": "1"})], "tolerations": [{"operator": "Exists"}]}, [GPU],
+        {"containers": [container("c", {"example.com/gpu": "1"})], "tolerations": [{"operator": "Exists"}]},
+        [GPU],
     ),
     "only a limit": ({"containers": [{"name": "c", "resources": {"limits": {"example.com/gpu": "1"}}}]}, []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", FOR_RESOURCES)
@@ -87,7 +92,7 @@ IN_A_CLUSTER: dict[str, tuple[Data, bool, tuple[list[str], list[str]]]] = {
     "the plugin is off, which is a gap": ({}, False, ([], [GAP])),
     "the plugin is on": ({}, True, (["gpu"], [])),
     "the pod tolerates it itself": ({"tolerations": [GPU]}, False, (["gpu"], [])),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", IN_A_CLUSTER)

@@ -55,7 +55,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     api = root / "kubespread/kube/api"
     (api / "leases.py").write_text(f"from __future__ import annotations\n{TYPE}")
     head, imports, table = (ROOT / "kubespread/kube/api/kinds.py").read_text().partition("from kubespread.")
-    rows = table.replace("\n)  # fmt: skip\n", f"\n{ROW})  # fmt: skip\n", 1)
+    rows = table.replace("\n)\n\nUNKNOWN = ", f"\n{ROW})\n\nUNKNOWN = ", 1)
     (api / "kinds.py").write_text(f"{head}from kubespread.kube.api.leases import Lease\n{imports}{rows}")
 
     def run_there(*words: str) -> subprocess.CompletedProcess[str]:

@@ -58,7 +58,13 @@ RESIZES = {
     "infeasible without anything granted": (resized("Infeasible", ("1", {}), ("2", granted("1"))), "1", "2"),
     "an init container's status": (resized(None, ("1", {}), first=granted("3")), "3", "1"),
     "the pod as a whole grows": (
-        resized("Deferred", ("1", {}), whole={"cpu": "2"}, resources={"requests": {"cpu": "3"}}, allocatedResources={"cpu": "4"}),
+        resized(
+            "Deferred",
+            ("1", {}),
+            whole={"cpu": "2"},
+            resources={"requests": {"cpu": "3"}},
+            allocatedResources={"cpu": "4"},
+        ),
         "4",
         "4",
     ),
@@ -67,7 +73,7 @@ RESIZES = {
         "5",
         "1",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", RESIZES)

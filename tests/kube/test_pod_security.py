@@ -11,9 +11,11 @@ from tests.builders import Data
 
 ENFORCE = "pod-security.kubernetes.io/enforce"
 SAFE: Data = {
-    "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "runAsNonRoot": True,
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "runAsNonRoot": True,
     "seccompProfile": {"type": "RuntimeDefault"},
-}  # fmt: skip
+}
 
 
 def of(*contexts: Data | None, **spec: object) -> Data:
@@ -45,16 +47,18 @@ CASES: dict[str, tuple[str, Data, str]] = {
         ),
         "",
     ),
-    "a pod of Windows": (
-        "restricted", of(None, os={"name": "windows"}, securityContext={"runAsNonRoot": True}), ""
-    ),
+    "a pod of Windows": ("restricted", of(None, os={"name": "windows"}, securityContext={"runAsNonRoot": True}), ""),
     "a pod in a user namespace": (
-        "restricted", of({**SAFE, "runAsNonRoot": False, "runAsUser": 0}, hostUsers=False), ""
+        "restricted",
+        of({**SAFE, "runAsNonRoot": False, "runAsUser": 0}, hostUsers=False),
+        "",
     ),
     "what flannel asks for": (
         "baseline",
         of(
-            {"capabilities": {"add": ["NET_RAW", "NET_ADMIN", "CHOWN"]}}, {"privileged": True}, hostNetwork=True,
+            {"capabilities": {"add": ["NET_RAW", "NET_ADMIN", "CHOWN"]}},
+            {"privileged": True},
+            hostNetwork=True,
             volumes=[{"name": "run", **HOST}, {"name": "cni", **HOST}, {"name": "cfg", "configMap": {"name": "c"}}],
         ),
         'non-default capabilities (container "a" must not include "NET_ADMIN", "NET_RAW" in '
@@ -64,8 +68,16 @@ CASES: dict[str, tuple[str, Data, str]] = {
     "other contexts": (
         "baseline",
         of(
-            {"procMount": "Unmasked", "seLinuxOptions": {"type": "spc_t", "user": "u"}, "seccompProfile": {"type": "Unconfined"}},
-            securityContext={"sysctls": [{"name": "kernel.msgmax"}, {"name": "net.ipv4.tcp_syncookies"}], "seccompProfile": {"type": "Unconfined"}, "windowsOptions": {"hostProcess": True}},
+            {
+                "procMount": "Unmasked",
+                "seLinuxOptions": {"type": "spc_t", "user": "u"},
+                "seccompProfile": {"type": "Unconfined"},
+            },
+            securityContext={
+                "sysctls": [{"name": "kernel.msgmax"}, {"name": "net.ipv4.tcp_syncookies"}],
+                "seccompProfile": {"type": "Unconfined"},
+                "windowsOptions": {"hostProcess": True},
+            },
         ),
         'procMount (container "a" must not set securityContext.procMount to "Unmasked"), seLinuxOptions (container "a" set '
         'forbidden securityContext.seLinuxOptions: type "spc_t"; user may not be set), seccompProfile (pod and container "a" '
@@ -75,15 +87,20 @@ CASES: dict[str, tuple[str, Data, str]] = {
     "what restricted forbids": (
         "restricted",
         of(
-            {**SAFE, "capabilities": {"drop": ["ALL"], "add": ["CHOWN"]}, "runAsUser": 0}, {**SAFE, "runAsNonRoot": False},
-            volumes=[{"name": "logs", **HOST}, {"name": "share", "nfs": {"server": "s", "path": "/"}}, {"name": "c", "emptyDir": {}}],
+            {**SAFE, "capabilities": {"drop": ["ALL"], "add": ["CHOWN"]}, "runAsUser": 0},
+            {**SAFE, "runAsNonRoot": False},
+            volumes=[
+                {"name": "logs", **HOST},
+                {"name": "share", "nfs": {"server": "s", "path": "/"}},
+                {"name": "c", "emptyDir": {}},
+            ],
         ),
         'unrestricted capabilities (container "a" must not include "CHOWN" in securityContext.capabilities.add), '
         'restricted volume types (volumes "logs", "share" use restricted volume types "hostPath", "nfs"), runAsNonRoot != '
         'true (container "b" must not set securityContext.runAsNonRoot=false), runAsUser=0 (container "a" must not set '
         "runAsUser=0)",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

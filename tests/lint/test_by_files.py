@@ -56,27 +56,35 @@ FOUND: dict[str, tuple[list[Data], dict[str, str]]] = {
         {"KS302": f"{NOT_DRAINED}: PodDisruptionBudget web (minAvailable: 3) allows no eviction"},
     ),
     "a budget that another workload helps to keep": (
-        [web(replicas=3), web(replicas=1, name="api"), protected(minAvailable=3)], {}
+        [web(replicas=3), web(replicas=1, name="api"), protected(minAvailable=3)],
+        {},
     ),
     "a budget that lets one go": ([web(replicas=3), protected(maxUnavailable=1)], {}),
     "two budgets": (
         [web(replicas=3), protected(maxUnavailable=1), protected("b", minAvailable=1)],
-        {"KS302": f"{NOT_DRAINED}: PodDisruptionBudgets b, web all select its pods, and the API server evicts no pod "
-         "that has more than one"},
+        {
+            "KS302": f"{NOT_DRAINED}: PodDisruptionBudgets b, web all select its pods, and the API server evicts no pod "
+            "that has more than one"
+        },
     ),
     "a quota for the replicas, and a rollout that adds one": (
         [rolled(3), quota(pods="3")],
-        {"KS406": "no rollout completes: with maxSurge 1 and maxUnavailable 0 a restart stops at 0 of 3 new pods: "
-         "exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3"},
+        {
+            "KS406": "no rollout completes: with maxSurge 1 and maxUnavailable 0 a restart stops at 0 of 3 new pods: "
+            "exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3"
+        },
     ),
     "a quota for one more": ([rolled(3), quota(pods="4")], {}),
     "a quota for the replicas, and a rollout that takes one away first": (
-        [rolled(3, {"rollingUpdate": {"maxUnavailable": 1}}), quota(pods="3")], {}
+        [rolled(3, {"rollingUpdate": {"maxUnavailable": 1}}), quota(pods="3")],
+        {},
     ),
     "a quota for fewer than an autoscaler may ask for": (
         [web(replicas=2), autoscaler(1, 9), quota(pods="5")],
-        {"KS304": "HorizontalPodAutoscaler web may ask for 9 replicas: 5 can run: "
-         "exceeded quota: q, requested: pods=1, used: pods=5, limited: pods=5"},
+        {
+            "KS304": "HorizontalPodAutoscaler web may ask for 9 replicas: 5 can run: "
+            "exceeded quota: q, requested: pods=1, used: pods=5, limited: pods=5"
+        },
     ),
     "replicas that share a claim of one pod": (
         [with_pod(web(replicas=2), **SHARING), claim("ReadWriteOncePod")],
@@ -84,7 +92,7 @@ FOUND: dict[str, tuple[list[Data], dict[str, str]]] = {
     ),
     "replicas that share a claim of many": ([rolled(2, **SHARING), claim("ReadWriteMany")], {}),
     "a claim that the files do not bring": ([rolled(2, **SHARING)], {}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", FOUND)

@@ -136,8 +136,9 @@ def test_a_directory_is_read_to_its_last_file(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("replicaCount: 3\n")
     report = kubespread.check(None, str(tmp_path))
     assert [(each.code, Path(each.file or "").name) for each in report.findings] == [
-        ("KS001", "a.yaml"), ("KS101", "b.json"),
-    ]  # fmt: skip
+        ("KS001", "a.yaml"),
+        ("KS101", "b.json"),
+    ]
 
 
 def test_findings_of_a_manifest_of_many_stand_where_their_object_does(tmp_path: Path) -> None:
@@ -183,15 +184,18 @@ CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}
 NOTHING: dict[str, tuple[Any, dict[str, Any], str]] = {
     "an object that makes no pods": (CONFIG_MAP, {}, "<object> holds no Pod or workload"),
     "no workload with the labels": (
-        web(GHOST), {"selector": "app=x"}, "<object> holds no Pod or workload with the labels app=x",
+        web(GHOST),
+        {"selector": "app=x"},
+        "<object> holds no Pod or workload with the labels app=x",
     ),
     "no rule": (web(GHOST), {"select": ["KS1"], "ignore": ["KS1"]}, "what is selected and ignored leaves no rule"),
     "no rule without a cluster": (web(GHOST), {"select": ["KS204"]}, "KS204 needs a cluster (-S FILE)"),
     "no rules without a cluster": (
-        web(GHOST), {"select": ["KS2"], "ignore": ["KS209"]},
+        web(GHOST),
+        {"select": ["KS2"], "ignore": ["KS209"]},
         "KS201, KS202, KS203, KS204, KS205 and 3 more need a cluster (-S FILE)",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", NOTHING)

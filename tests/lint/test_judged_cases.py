@@ -55,19 +55,19 @@ TWO_ONE_NONE = f"{uneven('a 2 · b 1 · c 0')} → {BY_REVISION}"
 EXPECTED: dict[str, list[str]] = {
     "101-missing-label": [
         "KS101 error: the selector app=web,tier=x misses the pod's own labels (no label tier): none of its 3 replicas "
-        f"counts; left to themselves they land a 2 · b 1 · c 0 → {SELECT_APP}; {BY_REVISION}",
+        f"counts; left to themselves they land a 2 · b 1 · c 0 → {SELECT_APP}; {BY_REVISION}"
     ],
     "101-ok-expr": [],
     # Its own pods it spreads with the first constraint.
     "101-other-on-purpose": [TWO_ONE_NONE],
     "101-single-replica": [
         "KS101 warning: the selector app=x misses the pod's own labels (app is web): the pod itself does not count "
-        f"→ {SELECT_APP}",
+        f"→ {SELECT_APP}"
     ],
     "105-example.com_rack": [unknown("example.com/rack", SOFT)],
     "105-failure-domain.beta.kubernetes.io_zone": [
         "KS105 warning: failure-domain.beta.kubernetes.io/zone was replaced by topology.kubernetes.io/zone in 1.17: no "
-        "replica fits on nodes without it → topologyKey: topology.kubernetes.io/zone",
+        "replica fits on nodes without it → topologyKey: topology.kubernetes.io/zone"
     ],
     "105-kubernetes.io_hostnames": [mistyped("kubernetes.io/hostnames", "kubernetes.io/hostname", HARD)],
     "105-kubernetes.io_os": [],
@@ -98,7 +98,7 @@ EXPECTED: dict[str, list[str]] = {
     "302-100pct": [refusing(4, "minAvailable: 100%", " in place of minAvailable: 100%")],
     "302-1replica": [
         "KS302 warning: the node of its only replica cannot be drained: PodDisruptionBudget web (minAvailable: 1) "
-        "allows no eviction → maxUnavailable: 1 in place of minAvailable: 1 in PodDisruptionBudget web",
+        "allows no eviction → maxUnavailable: 1 in place of minAvailable: 1 in PodDisruptionBudget web"
     ],
     "302-honor": [f"{uneven('a 3 · b 3 · c 0', 3)} → {BY_REVISION}"],
     "302-minall": [refusing(3, "minAvailable: 3", " in place of minAvailable: 3"), TWO_ONE_NONE],
@@ -117,9 +117,9 @@ EXPECTED: dict[str, list[str]] = {
     "503-cap": [],
     "rollout-crd": [
         "KS101 error: the selector app=x misses the pod's own labels (app is web): none of its 3 replicas counts; left "
-        f"to themselves they land a 2 · b 1 · c 0 → {SELECT_APP}",
+        f"to themselves they land a 2 · b 1 · c 0 → {SELECT_APP}"
     ],
-}  # fmt: skip
+}
 
 
 def found(folder: str, release: str | None = None) -> list[str]:

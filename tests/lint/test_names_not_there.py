@@ -20,19 +20,25 @@ CLUSTER: list[Data] = [
 NAMED: dict[str, tuple[dict[str, str], str, tuple[str, str, str] | None]] = {
     "all are there": ({"priorityClassName": "high", "runtimeClassName": "gvisor"}, "shop", None),
     "a namespace": (
-        {}, "shopp",
-        ("KS306", 'namespaces "shopp" not found, did you mean "shop"?',
-         "name the namespace that was meant, or apply a manifest of the Namespace too"),
+        {},
+        "shopp",
+        (
+            "KS306",
+            'namespaces "shopp" not found, did you mean "shop"?',
+            "name the namespace that was meant, or apply a manifest of the Namespace too",
+        ),
     ),
     "a priority class": (
-        {"priorityClassName": "hihg"}, "shop",
+        {"priorityClassName": "hihg"},
+        "shop",
         ("KS002", "no PriorityClass with name hihg was found", 'change priorityClassName, did you mean "high"?'),
     ),
     "a runtime class": (
-        {"runtimeClassName": "gvisr"}, "shop",
+        {"runtimeClassName": "gvisr"},
+        "shop",
         ("KS002", 'RuntimeClass "gvisr" not found', 'change runtimeClassName, did you mean "gvisor"?'),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", NAMED)

@@ -66,8 +66,10 @@ def test_a_kind_that_kubernetes_own_group_does_not_have_is_refused() -> None:
     """Whatever custom resources there are, they are not in it."""
     (finding,) = kubespread.check(None, {**WHOLE, "kind": "Deploymnet"}).findings
     assert (finding.code, finding.field, finding.message) == (
-        "KS002", "kind", 'no matches for kind "Deploymnet" in version "apps/v1", did you mean "Deployment" in "apps/v1"?',
-    )  # fmt: skip
+        "KS002",
+        "kind",
+        'no matches for kind "Deploymnet" in version "apps/v1", did you mean "Deployment" in "apps/v1"?',
+    )
 
 
 @pytest.mark.parametrize("part", [deployment, pooler])

@@ -158,20 +158,33 @@ def test_own_pods_that_wait_are_in_the_usage_of_quotas_already() -> None:
 
 BOUNDS: dict[str, tuple[int | None, Data, str, str]] = {
     "no number, and a minimum": (
-        None, autoscaler(4, 4), "KS209", "1 of 4 replicas finds no node: 0/3 nodes are available: 3 Insufficient cpu.",
+        None,
+        autoscaler(4, 4),
+        "KS209",
+        "1 of 4 replicas finds no node: 0/3 nodes are available: 3 Insufficient cpu.",
     ),
     "fewer than the minimum": (
-        1, autoscaler(4, 4), "KS209", "1 of 4 replicas finds no node: 0/3 nodes are available: 3 Insufficient cpu.",
+        1,
+        autoscaler(4, 4),
+        "KS209",
+        "1 of 4 replicas finds no node: 0/3 nodes are available: 3 Insufficient cpu.",
     ),
     "more than the maximum": (9, autoscaler(1, 3), "", ""),
     "at the maximum": (
-        None, autoscaler(None, 4), "KS304",
+        None,
+        autoscaler(None, 4),
+        "KS304",
         "HorizontalPodAutoscaler web may ask for 4 replicas: "
         "3 of 4 replicas fit: 0/3 nodes are available: 3 Insufficient cpu.",
     ),
-    "0, at which it does nothing": (0, autoscaler(9, 9), "KS304", "HorizontalPodAutoscaler web may ask for 9 replicas: "
-        "3 of 9 replicas fit: 0/3 nodes are available: 3 Insufficient cpu."),
-}  # fmt: skip
+    "0, at which it does nothing": (
+        0,
+        autoscaler(9, 9),
+        "KS304",
+        "HorizontalPodAutoscaler web may ask for 9 replicas: "
+        "3 of 9 replicas fit: 0/3 nodes are available: 3 Insufficient cpu.",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", BOUNDS)
@@ -223,8 +236,10 @@ def test_a_quota_without_room_for_the_surge_stops_every_rollout() -> None:
     objects = [quota("0", pods="2")]
     (finding,) = found(*objects, manifest=rolled())
     assert (finding.code, finding.severity) == ("KS406", "error")
-    assert finding.message.endswith("stops at 0 of 2 new pods: pods \"web-new-1\" is forbidden: exceeded quota: q, "
-                                    "requested: pods=1, used: pods=2, limited: pods=2")  # fmt: skip
+    assert finding.message.endswith(
+        'stops at 0 of 2 new pods: pods "web-new-1" is forbidden: exceeded quota: q, '
+        "requested: pods=1, used: pods=2, limited: pods=2"
+    )
     assert finding.remedy.text == "maxUnavailable: 1"
     assert found(*objects, manifest=rolled({"rollingUpdate": {"maxUnavailable": 1}})) == []
     assert found(quota("0", pods="3"), manifest=rolled()) == []
@@ -234,8 +249,9 @@ def test_a_quota_stops_a_rollout_that_is_too_large_to_rehearse(monkeypatch: pyte
     monkeypatch.setattr("kubespread.questions.check.lint.trial._MAX_REHEARSED", 5)
     (finding,) = found(quota("0", pods="2"), manifest=rolled())
     assert (finding.code, finding.message.partition("new pods: ")[2]) == (
-        "KS406", "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2",
-    )  # fmt: skip
+        "KS406",
+        "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2",
+    )
     assert found(quota("0", pods="3"), manifest=rolled()) == []
 
 
@@ -253,19 +269,29 @@ def test_a_quota_is_raised_for_all_replicas_and_the_surge() -> None:
 
 WAYS_OUT: dict[str, tuple[Data, str, tuple[str, ...], tuple[str, ...]]] = {
     "a label that no node has": (
-        with_pod(web(), nodeSelector={"disk": "ssd"}), "label n0 disk=ssd", (), ("label n0 disk=ssd",),
+        with_pod(web(), nodeSelector={"disk": "ssd"}),
+        "label n0 disk=ssd",
+        (),
+        ("label n0 disk=ssd",),
     ),
     "more than a node has": (with_pod(web(), **asking("9")), "request cpu 8", ("cpu=8",), ()),
     "a constraint that wants a fourth zone": (
-        web(hard(ZONE, minDomains=4), replicas=4), "minDomains 3 on the constraint over zone",
-        ("minDomains[zone]=3",), (),
+        web(hard(ZONE, minDomains=4), replicas=4),
+        "minDomains 3 on the constraint over zone",
+        ("minDomains[zone]=3",),
+        (),
     ),
     "both": (
-        with_pod(web(hard("kubernetes.io/hostname", match={"foo": "bar"}), replicas=6), nodeSelector={"disk": "ssd"},
-                 **asking("9")),
-        "drop nodeSelector disk and request cpu 4", ("nodeSelector[disk]=null", "cpu=4"), (),
+        with_pod(
+            web(hard("kubernetes.io/hostname", match={"foo": "bar"}), replicas=6),
+            nodeSelector={"disk": "ssd"},
+            **asking("9"),
+        ),
+        "drop nodeSelector disk and request cpu 4",
+        ("nodeSelector[disk]=null", "cpu=4"),
+        (),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", WAYS_OUT)

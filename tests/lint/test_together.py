@@ -28,8 +28,9 @@ def test_a_remedy_that_is_enough_alone_says_nothing_of_the_others() -> None:
     ghost, key = kubespread.check(CLUSTER, manifest).findings
     assert (key.code, key.remedy.outcome) == ("KS201", "6 of 6 replicas fit: a 2 · b 2 · c 2")
     assert (ghost.code, (ghost.remedy.outcome or "").partition("; ")[2]) == (
-        "KS101", "with the other remedies 6 of 6 replicas fit",
-    )  # fmt: skip
+        "KS101",
+        "with the other remedies 6 of 6 replicas fit",
+    )
 
 
 def test_a_remedy_says_what_holds_back_what_it_mends() -> None:
@@ -38,16 +39,21 @@ def test_a_remedy_says_what_holds_back_what_it_mends() -> None:
     manifest = str(LINT / "KS101" / "bad.yaml")
     warning, error = kubespread.check(closed, manifest).findings
     assert (warning.code, warning.severity, warning.remedy.outcome) == (
-        "KS203", "warning", "6 of 6 replicas fit: a 2 · b 4 · c 0",
-    )  # fmt: skip
+        "KS203",
+        "warning",
+        "6 of 6 replicas fit: a 2 · b 4 · c 0",
+    )
     assert (error.code, error.remedy.outcome) == (
-        "KS101", "2 of 6 replicas fit: a 1 · b 1 · c 0; with the other remedies 6 of 6 replicas fit",
-    )  # fmt: skip
+        "KS101",
+        "2 of 6 replicas fit: a 1 · b 1 · c 0; with the other remedies 6 of 6 replicas fit",
+    )
 
 
 def test_only_what_keeps_replicas_from_running_becomes_an_error() -> None:
     manifest = web(hard(f"{ZONE}s"), hard(f"{HOSTNAME}s"), soft("rack"), replicas=6)
     findings = kubespread.check(CLUSTER, manifest).findings
     assert [(finding.code, finding.severity) for finding in findings] == [
-        ("KS201", "error"), ("KS201", "error"), ("KS201", "warning"),
-    ]  # fmt: skip
+        ("KS201", "error"),
+        ("KS201", "error"),
+        ("KS201", "warning"),
+    ]

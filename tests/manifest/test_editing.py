@@ -38,7 +38,9 @@ CASES: dict[str, tuple[str, Path, Any, str | None]] = {
     "a text that YAML would retype is quoted": (BLOCK, ["a"], "1e3", BLOCK.replace("a: 1 ", 'a: "1e3" ')),
     "a mapping for a list that is not indented": ("a:\n- 1\nb: 2\n", ["a"], {"c": 1}, "a:\n  c: 1\nb: 2\n"),
     "JSON in lines of its own": (
-        '{\n  "a": {\n    "b": 1\n  }\n}\n', ["a", "c"], {"d": "e"},
+        '{\n  "a": {\n    "b": 1\n  }\n}\n',
+        ["a", "c"],
+        {"d": "e"},
         '{\n  "a": {\n    "b": 1,\n    "c": {"d": "e"}\n  }\n}\n',
     ),
     "JSON in one line": ('{"a": []}', ["a", 0], "b", '{"a": ["b"]}'),
@@ -48,10 +50,13 @@ CASES: dict[str, tuple[str, Path, Any, str | None]] = {
     "no YAML": ("a: [\n", ["a"], 3, None),
     "no such place": ("a: 1\n", ["b", "c"], 3, None),
     "aliases of aliases of aliases": (
-        "a: &a [1,1,1,1,1,1,1,1,1]\n" + "".join(f"{b}: &{b} [{','.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)),
-        ["a", 0], 2, None,
+        "a: &a [1,1,1,1,1,1,1,1,1]\n"
+        + "".join(f"{b}: &{b} [{','.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)),
+        ["a", 0],
+        2,
+        None,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

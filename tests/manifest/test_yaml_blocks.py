@@ -24,14 +24,33 @@ from tests.builders import hard, hosts, owned_by, pod
 
 KEYS = st.sampled_from(["name", "a", "b.c/d-e", "image", "labels", "on", "n", "b c", "f:spec", "é", "-x", "1", "<<"])
 TEXTS = st.one_of(
-    st.sampled_from(["web", "yes", "08", "1e3", "a: b", "a #b", "'", '"', "-", "- a", "x" * 90 + " " + "y" * 20, "a\nb\n", "é", "\u2028b: 1"]),
+    st.sampled_from(
+        [
+            "web",
+            "yes",
+            "08",
+            "1e3",
+            "a: b",
+            "a #b",
+            "'",
+            '"',
+            "-",
+            "- a",
+            "x" * 90 + " " + "y" * 20,
+            "a\nb\n",
+            "é",
+            "\u2028b: 1",
+        ]
+    ),
     st.text("ab:- #'\"\n\t{}[]&*!|>%@,?0.1\u0085", max_size=12),
-)  # fmt: skip
+)
 VALUES = st.recursive(
-    st.one_of(TEXTS, TEXTS, st.none(), st.booleans(), st.integers(-3, 2**70), st.floats(allow_nan=False, allow_infinity=False)),
+    st.one_of(
+        TEXTS, TEXTS, st.none(), st.booleans(), st.integers(-3, 2**70), st.floats(allow_nan=False, allow_infinity=False)
+    ),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=4)),
     max_leaves=12,
-)  # fmt: skip
+)
 OBJECTS = st.dictionaries(KEYS, VALUES, max_size=4).map(lambda fields: {"apiVersion": "v1", **fields})
 ITEMS = st.lists(st.one_of(OBJECTS, OBJECTS, OBJECTS, OBJECTS, VALUES), max_size=4)
 STYLES: list[dict[str, Any]] = [
@@ -129,17 +148,23 @@ def test_what_is_cut_is_what_the_parser_reads(text: bytes, size: int) -> None:
 
 
 CLUSTER: list[Any] = json.loads(
-    json.dumps([
-        *hosts("a", "b"),
-        *(
-            {
-                **pod(f"web-{number}", "n0", labels={"app": "web", "on": "y"}, constraints=[hard()]),
-                "status": {"phase": "Running", "podIP": f"10.0.0.{number}", "message": "'it': {is} #1, \"so\"\n\n  to say\n"},
-            }
-            for number in range(4)
-        ),
-    ])
-)  # fmt: skip
+    json.dumps(
+        [
+            *hosts("a", "b"),
+            *(
+                {
+                    **pod(f"web-{number}", "n0", labels={"app": "web", "on": "y"}, constraints=[hard()]),
+                    "status": {
+                        "phase": "Running",
+                        "podIP": f"10.0.0.{number}",
+                        "message": "'it': {is} #1, \"so\"\n\n  to say\n",
+                    },
+                }
+                for number in range(4)
+            ),
+        ]
+    )
+)
 for each in CLUSTER[2:]:
     each["metadata"]["ownerReferences"] = owned_by("ReplicaSet", "web")
 WRITTEN = [

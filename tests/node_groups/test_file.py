@@ -121,10 +121,7 @@ FAULTS = {
     ),
     "the same name twice": (
         "groups:\n- {name: w, template: n1}\n- {name: w, template: n1}\n",
-        [
-            'groups.yaml:4: groups[0].name: Duplicate value: "w"',
-            'groups.yaml:5: groups[1].name: Duplicate value: "w"',
-        ],
+        ['groups.yaml:4: groups[0].name: Duplicate value: "w"', 'groups.yaml:5: groups[1].name: Duplicate value: "w"'],
     ),
     "numbers": (
         "groups:\n- name: w\n  template: n1\n  min: -1\n  max: -2\n",
@@ -166,7 +163,7 @@ FAULTS = {
         "groups:\n- name: w\n  template:\n    metadata: {name: w}\n    spec: {unschedulabl: true}\n",
         [
             "groups.yaml:7: groups[0].template.spec.unschedulabl: strict decoding error: unknown field "
-            '"groups[0].template.spec.unschedulabl", did you mean "groups[0].template.spec.unschedulable"?',
+            '"groups[0].template.spec.unschedulabl", did you mean "groups[0].template.spec.unschedulable"?'
         ],
     ),
     "an amount that nobody can read": (
@@ -180,7 +177,7 @@ FAULTS = {
         "groups:\n- name: w\n  template: gone.yaml\n",
         ["groups.yaml:5: groups[0].template: gone.yaml: No such file or directory"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("text", "lines"), FAULTS.values(), ids=list(FAULTS))

@@ -18,9 +18,13 @@ from tests.builders import Data, hosts, taint
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 CODES = ("KS101", "KS105", "KS208", "KS302", "KS401")
 BUDGETS: list[Data] = [
-    {"maxUnavailable": 0}, {"maxUnavailable": 1}, {"maxUnavailable": "50%"}, {"minAvailable": 1}, {"minAvailable": 3},
+    {"maxUnavailable": 0},
+    {"maxUnavailable": 1},
+    {"maxUnavailable": "50%"},
+    {"minAvailable": 1},
+    {"minAvailable": 3},
     {"minAvailable": "100%"},
-]  # fmt: skip
+]
 
 clusters = st.lists(st.sampled_from(["a", "b", "c"]), min_size=2, max_size=6).map(sorted)
 constraints = st.fixed_dictionaries(

@@ -95,9 +95,11 @@ def more(now: Iterable[UnmadePods], before: Iterable[UnmadePods]) -> Counter[str
 @given(worlds(), FLAGS)
 def test_a_node_goes_or_stays_whoever_is_asked(snapshot: Snapshot, flags: DrainFlags) -> None:
     report = kubespread.removable(
-        snapshot, force=flags.force, ignore_daemonsets=flags.ignore_daemonsets,
+        snapshot,
+        force=flags.force,
+        ignore_daemonsets=flags.ignore_daemonsets,
         delete_emptydir_data=flags.delete_emptydir_data,
-    )  # fmt: skip
+    )
     assert report.rows
     for row in report.rows:
         play = played(snapshot, *drained(row.node, flags))
@@ -168,8 +170,9 @@ def test_two_losses_are_those_of_both_one_after_another(snapshot: Snapshot, data
     for loss in report.losses:
         play = played(snapshot, first, f"fail hostname={loss.domain}")
         assert (loss.pending, sum(row.count for row in loss.not_made)) == (
-            play.pending, play.not_created + play.not_made_yet
-        ), loss.domain  # fmt: skip
+            play.pending,
+            play.not_created + play.not_made_yet,
+        ), loss.domain
         assert {row.workload for row in loss.short if row.is_short} == {row.workload for row in play.short}, loss.domain
         assert loss.trouble or play.verdict == "yes" or alone.blocked, loss.domain
     for loss in kubespread.survive(snapshot, [HOSTNAME], pairs=True).losses[:3]:
@@ -185,9 +188,10 @@ def test_promises_are_kept_by_the_same_events(snapshot: Snapshot) -> None:
     world = Baseline.settled(world_of(snapshot, Scheduler())).world
     kept = {"namespace": "default"}
     promises = {
-        "apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises",
+        "apiVersion": "kubespread.dev/v1alpha1",
+        "kind": "Promises",
         "promises": [{**kept, "drain": "never blocked"}, {**kept, "survives": "any node"}],
-    }  # fmt: skip
+    }
     try:
         clauses = {(row.clause, row.workload): row.state for row in kubespread.verify(snapshot, promises).clauses}
         losses = [loss for loss in kubespread.survive(snapshot, [HOSTNAME]).losses if not loss.already_lost]
@@ -263,9 +267,13 @@ def test_as_many_pods_are_pending_before_whoever_is_asked(snapshot: Snapshot) ->
 def test_a_node_is_replaced_as_its_steps_do_it(snapshot: Snapshot, flags: DrainFlags) -> None:
     name = snapshot.nodes[-1].metadata.name
     upgrade = kubespread.upgrade(
-        snapshot, name, remedies=False, force=flags.force, ignore_daemonsets=flags.ignore_daemonsets,
+        snapshot,
+        name,
+        remedies=False,
+        force=flags.force,
+        ignore_daemonsets=flags.ignore_daemonsets,
         delete_emptydir_data=flags.delete_emptydir_data,
-    )  # fmt: skip
+    )
     assert upgrade.complete is not bool(played(snapshot, drained(name, flags)[0]).blocked)
     if flags == DrainFlags(force=flags.force):
         play = played(snapshot, f"upgrade {name}{' --force' if flags.force else ''}")
@@ -348,13 +356,16 @@ def test_as_many_nodes_can_go_whoever_is_asked(snapshot: Snapshot, force: bool) 
 def test_an_assistant_gets_the_same_answers(snapshot: Snapshot, flags: DrainFlags) -> None:
     """The flags of a drain apply to its edits, too."""
     asked = {
-        "force": flags.force, "ignoreDaemonsets": flags.ignore_daemonsets,
-        "deleteEmptydirData": flags.delete_emptydir_data, "limit": 1000,
-    }  # fmt: skip
+        "force": flags.force,
+        "ignoreDaemonsets": flags.ignore_daemonsets,
+        "deleteEmptydirData": flags.delete_emptydir_data,
+        "limit": 1000,
+    }
     own: dict[str, Any] = {
-        "force": flags.force, "ignore_daemonsets": flags.ignore_daemonsets,
+        "force": flags.force,
+        "ignore_daemonsets": flags.ignore_daemonsets,
         "delete_emptydir_data": flags.delete_emptydir_data,
-    }  # fmt: skip
+    }
     told = tools()["removable"].call(snapshot, Scheduler(), asked)
     assert told == kubespread.removable(snapshot, **own).to_dict()
     name = snapshot.nodes[0].metadata.name

@@ -10,8 +10,26 @@ from kubespread.scheduler.plugins.dynamicresources.cel import patterns
 from kubespread.scheduler.plugins.dynamicresources.cel.types import UnsupportedExpressionError
 
 _PARTS = st.sampled_from(
-    [*"ab1 -./:^$|()*+?{}[]\\", "[a-b]", "[^a]", "[ab-]", "[b-a]", "[[:alpha:]]", r"\d", r"\w", r"\s", r"\.", r"\$", r"\z", "(?:", "a*", "b+", "1?", "a{2}"]
-)  # fmt: skip
+    [
+        *"ab1 -./:^$|()*+?{}[]\\",
+        "[a-b]",
+        "[^a]",
+        "[ab-]",
+        "[b-a]",
+        "[[:alpha:]]",
+        r"\d",
+        r"\w",
+        r"\s",
+        r"\.",
+        r"\$",
+        r"\z",
+        "(?:",
+        "a*",
+        "b+",
+        "1?",
+        "a{2}",
+    ]
+)
 
 
 @given(st.lists(_PARTS, max_size=6).map("".join), st.text("ab1 -./\n\v٣é", max_size=6))

@@ -14,12 +14,18 @@ from tests.property.workloads_on_nodes import ZONE, after, clusters, held_cluste
 EDITS = st.lists(
     st.sampled_from(
         [
-            "add-node n0", "scale default/deploy/web=6", "scale default/deploy/web=1", "cordon n1",
-            "drain n1 --ignore-daemonsets --force", "fail-hard n2",
+            "add-node n0",
+            "scale default/deploy/web=6",
+            "scale default/deploy/web=1",
+            "cordon n1",
+            "drain n1 --ignore-daemonsets --force",
+            "fail-hard n2",
         ]
     ),
-    min_size=1, max_size=3, unique=True,
-)  # fmt: skip
+    min_size=1,
+    max_size=3,
+    unique=True,
+)
 
 
 def on_nodes(snapshot: kubespread.Snapshot) -> set[tuple[str, str]]:
@@ -36,8 +42,10 @@ def test_both_sides_are_counted_as_by_hand(objects: list[Data], edits: list[str]
     for side, cluster in ((report.before, before), (report.after, now)):
         counted = {name: number for name, number in ready(cluster).items() if "/DaemonSet/" not in name}
         assert (side.nodes, side.ready, side.pending) == (
-            len(cluster.nodes), sum(counted.values()), sum(not each.spec.node_name for each in cluster.pods),
-        )  # fmt: skip
+            len(cluster.nodes),
+            sum(counted.values()),
+            sum(not each.spec.node_name for each in cluster.pods),
+        )
         assert side.can_go == (len(kubespread.removable(cluster).together.nodes) if cluster.nodes else None)
     changed = {str(row.workload): row for row in report.workloads}
     for name in {*ready(before), *ready(now)} - changed.keys():
@@ -81,9 +89,10 @@ def test_a_replaced_pool_is_gone_but_for_pods_that_stay(objects: list[Data], cou
     pool = {node.metadata.name for node in snapshot.nodes if node.metadata.labels[ZONE] == "a"}
     end = kubespread.after_steps(snapshot, report.scenario)
     kept = {
-        step.text.split()[1] for step in report.played.steps
+        step.text.split()[1]
+        for step in report.played.steps
         if step.text.startswith("drain") and (step.failed or step.happened.blocked)
-    }  # fmt: skip
+    }
     assert names(end) & pool == kept
     joined = names(end) - names(snapshot)
     assert len(joined) == count

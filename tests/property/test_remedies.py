@@ -48,10 +48,15 @@ def cluster(seed: int) -> list[Data]:
 def _node(chance: random.Random, name: str) -> Data:
     labels = {"rack": chance.choice("xy")} if chance.random() < 0.7 else {}
     return node(
-        name, zone=chance.choice("aabc"), host=name, pool=chance.choice(["gen", "gen", "mem"]),
-        cpu=chance.choice(["1", "2", "4"]), taints=[taint("gpu")] if chance.random() < 0.2 else [],
-        unschedulable=chance.random() < 0.2, **labels,
-    )  # fmt: skip
+        name,
+        zone=chance.choice("aabc"),
+        host=name,
+        pool=chance.choice(["gen", "gen", "mem"]),
+        cpu=chance.choice(["1", "2", "4"]),
+        taints=[taint("gpu")] if chance.random() < 0.2 else [],
+        unschedulable=chance.random() < 0.2,
+        **labels,
+    )
 
 
 def _spec(chance: random.Random, app: str) -> Data:

@@ -127,8 +127,11 @@ def test_a_maximum_beyond_all_room_leaves_as_much_as_if_each_pod_were_made(
         then = trial.after(partial(scale, name=name, replicas=number))
     lacking = then.pending + then.not_made
     assert (found.lacking, found.unmade, found.preempts, found.untold) == (
-        dict(lacking), then.not_made.total(), bool(then.preempted), 0
-    )  # fmt: skip
+        dict(lacking),
+        then.not_made.total(),
+        bool(then.preempted),
+        0,
+    )
     if then.waiting:
         assert found.message == then.world.message(then.waiting[0])
 
@@ -260,9 +263,12 @@ def _check_unconstrained(snapshot: Snapshot, report: Scorecard) -> None:
     pods = {workload_of(one): one for one in snapshot.pods if "/DaemonSet/" not in workload_of(one)}
     desired = Counter(workload_of(one) for one in snapshot.pods if one.spec.node_name) + missing(snapshot)
     free = {
-        name for name, one in pods.items()
-        if desired[name] > 1 and len(zones) > 1 and {each.topology_key for each in one.spec.topology_spread_constraints} == {HOSTNAME}
-    }  # fmt: skip
+        name
+        for name, one in pods.items()
+        if desired[name] > 1
+        and len(zones) > 1
+        and {each.topology_key for each in one.spec.topology_spread_constraints} == {HOSTNAME}
+    }
     said = [line for line in report.lines if line.key == "spread/unconstrained"]
     assert {str(name) for line in said for name in line.workloads} == free
 
@@ -286,8 +292,9 @@ def _missing_without(snapshot: Snapshot, before: Snapshot, nodes: str) -> int:
     pending = [sum(newly_waiting(before, state).values()) for state in states]
     unready = sum(
         max(0, min(number, number + missing(before)[name]) - min(ready(state)[name] for state in states))
-        for name, number in ready(before).items() if "/Pod/" not in name and "/DaemonSet/" not in name
-    )  # fmt: skip
+        for name, number in ready(before).items()
+        if "/Pod/" not in name and "/DaemonSet/" not in name
+    )
     return max(*pending, unready) + len(bare_pods(before) - bare_pods(states[1]))
 
 
@@ -297,10 +304,11 @@ def _skew(now: Snapshot, line: ReportLine) -> tuple[TopologySpreadConstraint, in
     constraint = (pod.spec.topology_spread_constraints or _defaults(pod))[int(line.key.split("/")[-1])]
     selector = pod.spec.node_selector
     eligible = [
-        node for node in now.nodes
+        node
+        for node in now.nodes
         if all(node.metadata.labels.get(key) == value for key, value in selector.items())
         and not (constraint.node_taints_policy == "Honor" and _is_closed(node))
-    ]  # fmt: skip
+    ]
     assert constraint.label_selector is not None
     match = constraint.label_selector.match_labels.items()
     counts = Counter({node.metadata.labels[constraint.topology_key]: 0 for node in eligible})
@@ -317,11 +325,13 @@ def _defaults(pod: Pod) -> list[TopologySpreadConstraint]:
     """kube-scheduler's own, for pods that a Service or a controller selects."""
     return [
         TopologySpreadConstraint(
-            max_skew=skew, topology_key=key, when_unsatisfiable="ScheduleAnyway",
+            max_skew=skew,
+            topology_key=key,
+            when_unsatisfiable="ScheduleAnyway",
             label_selector=LabelSelector(match_labels=pod.metadata.labels),
         )
         for key, skew in ((HOSTNAME, 3), (ZONE, 5))
-    ]  # fmt: skip
+    ]
 
 
 def _is_closed(node: Node) -> bool:
@@ -365,9 +375,10 @@ def test_every_score_is_counted_by_hand_and_no_deleted_constraint_raises_it(obje
     assert scores == _by_hand(snapshot), (scores, _by_hand(snapshot), report.lines)
     for bare in _without_constraints(objects):
         less = kubespread.report(snapshot_of(bare))
-        assert all(
-            (then.score or 0) <= (now.score or 0) for now, then in zip(report.areas, less.areas, strict=True)
-        ), (report.areas, less.areas)  # fmt: skip
+        assert all((then.score or 0) <= (now.score or 0) for now, then in zip(report.areas, less.areas, strict=True)), (
+            report.areas,
+            less.areas,
+        )
 
 
 def _without_constraints(objects: list[Data]) -> Iterator[list[Data]]:
@@ -375,9 +386,7 @@ def _without_constraints(objects: list[Data]) -> Iterator[list[Data]]:
     apps = {each["metadata"]["name"] for each in objects if each["kind"] in ("Deployment", "StatefulSet")}
     for app in sorted(apps):
         yield [_stripped(each) if _app(each) == app else each for each in objects]
-        yield [
-            _stripped(each) if each["kind"] != "Pod" and _app(each) == app else each for each in objects
-        ]  # fmt: skip
+        yield [_stripped(each) if each["kind"] != "Pod" and _app(each) == app else each for each in objects]
 
 
 def _app(one: Data) -> str:
@@ -411,8 +420,10 @@ def _by_hand(snapshot: Snapshot) -> dict[str, tuple[float, int]]:
         if desired[name] < 2:
             continue
         several += 1
-        left = {key: len(placed) - max(Counter(value).values(), default=0) for key, value in (
-            ("zone", [zone_of[each] for each in placed]), ("host", placed))}  # fmt: skip
+        left = {
+            key: len(placed) - max(Counter(value).values(), default=0)
+            for key, value in (("zone", [zone_of[each] for each in placed]), ("host", placed))
+        }
         points["losses"] += all(left.values())
         best = len(placed) - -(-len(placed) // zones)
         own = (

@@ -32,9 +32,7 @@ class Rules(SearchRules, frozen=True):
         return self.percentage or None
 
 
-def node_by_node(
-    order: list[int], fits: list[bool], start: int, enough: int | None
-) -> tuple[list[int], int]:  # fmt: skip
+def node_by_node(order: list[int], fits: list[bool], start: int, enough: int | None) -> tuple[list[int], int]:
     """The positions that are found, and how many nodes were looked at, those that were found and those rejected."""
     found, rejected = list[int](), 0
     for turn in range(len(order)):

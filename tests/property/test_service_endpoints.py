@@ -51,16 +51,24 @@ def test_ready_endpoints_by_zone_are_those_of_the_selected_pods(objects: list[Da
     }
     selector = spec["selector"] if spec["type"] != "ExternalName" else None
     selected = [
-        each for each in objects
-        if each["kind"] == "Pod" and selector and each["metadata"]["namespace"] == "default"
-        and each["spec"].get("nodeName") in (zone_of if not spec["publishNotReadyAddresses"] else {*zone_of, "gone"}) and each["status"]["phase"] != "Succeeded"
+        each
+        for each in objects
+        if each["kind"] == "Pod"
+        and selector
+        and each["metadata"]["namespace"] == "default"
+        and each["spec"].get("nodeName") in (zone_of if not spec["publishNotReadyAddresses"] else {*zone_of, "gone"})
+        and each["status"]["phase"] != "Succeeded"
         and all(each["metadata"]["labels"].get(key) == value for key, value in selector.items())
-    ]  # fmt: skip
+    ]
     ready = [
-        each for each in selected
+        each
+        for each in selected
         if spec["publishNotReadyAddresses"]
-        or ("deletionTimestamp" not in each["metadata"] and {"type": "Ready", "status": "True"} in each["status"]["conditions"])
-    ]  # fmt: skip
+        or (
+            "deletionTimestamp" not in each["metadata"]
+            and {"type": "Ready", "status": "True"} in each["status"]["conditions"]
+        )
+    ]
     expected = dict.fromkeys(sorted({zone for zone in zone_of.values() if zone}), 0)
     outside = set()
     for each in ready:

@@ -48,8 +48,9 @@ def test_each_loss_is_what_it_comes_to_by_hand(objects: list[Data], edit: str) -
         assert set(loss.not_made_again) == bare - bare_pods(deleted), loss.domain
         _check(before, (failed, deleted), loss)
         assert [tallied(rows) for rows in (loss.landed, loss.landed_after_removal)] == [
-            came(before, failed), came(before, deleted),
-        ], loss.domain  # fmt: skip
+            came(before, failed),
+            came(before, deleted),
+        ], loss.domain
         assert {row.workload: (row.ready_before, row.ready, row.ready_after_removal) for row in loss.workloads} == {
             row.workload: tuple(ready(state)[row.workload] for state in (before, failed, deleted))
             for row in loss.workloads
@@ -57,8 +58,9 @@ def test_each_loss_is_what_it_comes_to_by_hand(objects: list[Data], edit: str) -
         untouched = ready(before).keys() - {row.workload for row in loss.workloads}
         assert all(
             ready(before)[name] == ready(failed)[name] == ready(deleted)[name]
-            for name in untouched if "/Pod/" not in name and "/DaemonSet/" not in name
-        )  # fmt: skip
+            for name in untouched
+            if "/Pod/" not in name and "/DaemonSet/" not in name
+        )
 
 
 @settings(max_examples=8, deadline=None)

@@ -87,9 +87,13 @@ def _desired(snapshot: Snapshot, name: str) -> int:
 @settings(max_examples=8, deadline=None)
 @given(
     places=st.lists(st.sampled_from(["n0", "n1", "n2", "n3"]), min_size=1, max_size=6),
-    cpu=st.integers(1, 4), tainted=st.sets(st.sampled_from([1, 2, 3])), healthy=st.integers(0, 6),
-    wanted=st.integers(0, 14), most=st.integers(0, 3), share=st.integers(0, 100),
-)  # fmt: skip
+    cpu=st.integers(1, 4),
+    tainted=st.sets(st.sampled_from([1, 2, 3])),
+    healthy=st.integers(0, 6),
+    wanted=st.integers(0, 14),
+    most=st.integers(0, 3),
+    share=st.integers(0, 100),
+)
 def test_one_workload_is_decided_as_by_hand(
     places: list[str], cpu: int, tainted: set[int], healthy: int, wanted: int, most: int, share: int
 ) -> None:
@@ -135,9 +139,11 @@ def _is_blocked(on: Counter[str], drained: str, healthy: int, tainted: set[int])
 
 @settings(max_examples=10, deadline=None)
 @given(
-    requests=st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3)), max_size=5), cordoned=st.sets(st.integers(0, 2)),
-    share=st.integers(0, 100), amount=st.integers(0, 30),
-)  # fmt: skip
+    requests=st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3)), max_size=5),
+    cordoned=st.sets(st.integers(0, 2)),
+    share=st.integers(0, 100),
+    amount=st.integers(0, 30),
+)
 def test_room_is_what_is_free_on_open_nodes(
     requests: list[tuple[int, int]], cordoned: set[int], share: int, amount: int
 ) -> None:

@@ -243,16 +243,20 @@ def check_budgets(world: World) -> None:
 
 TAINTED = taint("gpu")
 BY_HAND: dict[str, Any] = {
-    "cordon n0": lambda made: {**made, "spec": {
-        "unschedulable": True,
-        "taints": [*made["spec"].get("taints", []), taint("node.kubernetes.io/unschedulable")],
-    }},
+    "cordon n0": lambda made: {
+        **made,
+        "spec": {
+            "unschedulable": True,
+            "taints": [*made["spec"].get("taints", []), taint("node.kubernetes.io/unschedulable")],
+        },
+    },
     "taint n0=gpu:NoSchedule": lambda made: {**made, "spec": {"taints": [TAINTED]}},
     "label n0=zone=b": lambda made: {
-        **made, "metadata": {**made["metadata"], "labels": {**made["metadata"]["labels"], "zone": "b"}}
+        **made,
+        "metadata": {**made["metadata"], "labels": {**made["metadata"]["labels"], "zone": "b"}},
     },
     "delete-node n0": lambda made: None,
-}  # fmt: skip
+}
 
 
 @given(clusters(), st.sampled_from(sorted(BY_HAND)))

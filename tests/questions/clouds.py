@@ -61,8 +61,12 @@ def _shared(number: int) -> Data:
 
 
 CLOUDS: Mapping[str, Callable[[int], Data]] = {
-    "EKS with Karpenter": _eks, "GKE": _gke, "AKS": _aks, "kubeadm with racks": _racks, "a shared cluster": _shared,
-}  # fmt: skip
+    "EKS with Karpenter": _eks,
+    "GKE": _gke,
+    "AKS": _aks,
+    "kubeadm with racks": _racks,
+    "a shared cluster": _shared,
+}
 
 
 def cluster(cloud: str) -> list[Data]:
@@ -90,9 +94,10 @@ def cluster(cloud: str) -> list[Data]:
         if each["kind"] == "Pod":
             each["metadata"]["creationTimestamp"] = MADE
     cluster_wide = {
-        "Namespace": ("default", "kube-system", "shop"), "PriorityClass": ("system-node-critical",),
+        "Namespace": ("default", "kube-system", "shop"),
+        "PriorityClass": ("system-node-critical",),
         "Service": ("kubernetes",),
-    }  # fmt: skip
+    }
     api = {"PriorityClass": "scheduling.k8s.io/v1"}
     return made + [
         {"apiVersion": api.get(kind, "v1"), "kind": kind, "metadata": {"name": name, "uid": f"uid-{name}"}}

@@ -78,7 +78,10 @@ CASES: dict[str, tuple[list[Data], Callable[[Data], None], str]] = {
     "a Deployment's template": (WEB, pod_spec(priority=1), "2 created, 2 gone"),
     "a Deployment's selector": (
         WEB,
-        spec_of(selector={"matchLabels": {"app": "x"}}, template={"metadata": {"labels": {"app": "x"}}, "spec": pod()["spec"]}),
+        spec_of(
+            selector={"matchLabels": {"app": "x"}},
+            template={"metadata": {"labels": {"app": "x"}}, "spec": pod()["spec"]},
+        ),
         f'Deployment.apps "web" is invalid: spec.selector: Invalid value: {{"matchLabels":{{"app":"x"}}}}: {IMMUTABLE}',
     ),
     "a StatefulSet's replicas": (DB, spec_of(replicas=1), "0 created, 1 gone"),
@@ -116,7 +119,7 @@ CASES: dict[str, tuple[list[Data], Callable[[Data], None], str]] = {
     ),
     "a pod as it is": (BARE, nothing, "0 created, 0 gone"),
     "a pod's node selector": (BARE, spec_of(nodeSelector={"a": "b"}), OF_POD),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -88,7 +88,8 @@ CAUSES: dict[str, tuple[list[Data], list[str]]] = {
     ),
     "pods of others that the constraint counts too": (
         [
-            *THREE, *deployment("web", ("n0", "n1"), spec=spread()),
+            *THREE,
+            *deployment("web", ("n0", "n1"), spec=spread()),
             *(pod(f"canary-{number}", "n2", labels={"app": "web"}, constraints=[]) for number in range(4)),
         ],
         [
@@ -111,7 +112,11 @@ CAUSES: dict[str, tuple[list[Data], list[str]]] = {
         ],
     ),
     "a StatefulSet's next pod is asked about while others wait for the same room": (
-        [*(sized(node, pods="2") for node in THREE[:2]), *pinned(), *deployment("late", (None,), spec=spread(app="late"))],
+        [
+            *(sized(node, pods="2") for node in THREE[:2]),
+            *pinned(),
+            *deployment("late", (None,), spec=spread(app="late")),
+        ],
         ["late risk: pending", "db ok"],
     ),
     "the nodes of a zone take no pods": (
@@ -124,13 +129,13 @@ CAUSES: dict[str, tuple[list[Data], list[str]]] = {
     ),
     "nodes without the label": (
         [*hosts("a", "b", None), *deployment("web", ("n0", "n0", "n0", "n1"), cpu="2600m", spec=spread())],
-        [
-            f"web violated: drift ({ZONE}); as it is 2/2",
-        ],
+        [f"web violated: drift ({ZONE}); as it is 2/2"],
     ),
     "nodes without the label, which others would need": (
         [
-            *hosts("a"), sized(hosts("a", "b")[1], cpu="1"), {**hosts(None, None, None)[2]},
+            *hosts("a"),
+            sized(hosts("a", "b")[1], cpu="1"),
+            {**hosts(None, None, None)[2]},
             *deployment("web", ("n0", "n0", "n0", "n1"), cpu="1", spec=spread()),
         ],
         [
@@ -140,7 +145,11 @@ CAUSES: dict[str, tuple[list[Data], list[str]]] = {
         ],
     ),
     "too little room in a zone": (
-        [*THREE[:2], sized(THREE[2], cpu="1"), *deployment("web", ("n0", "n0", "n0", "n1", "n1", "n1", "n2"), cpu="1", spec=spread())],
+        [
+            *THREE[:2],
+            sized(THREE[2], cpu="1"),
+            *deployment("web", ("n0", "n0", "n0", "n1", "n1", "n1", "n2"), cpu="1", spec=spread()),
+        ],
         [
             f"web violated: capacity ({ZONE}); as it is 2/2/1, asking for no resources 3/2/2; c",
             "web risk: noRoom; 0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match pod topology spread "
@@ -155,13 +164,24 @@ CAUSES: dict[str, tuple[list[Data], list[str]]] = {
                 ("n0", "n0", "n0", "n0"),
                 spec={
                     **spread(soft),
-                    "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
-                        {"weight": 100, "preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["a"]}]}}
-                    ]}},
+                    "affinity": {
+                        "nodeAffinity": {
+                            "preferredDuringSchedulingIgnoredDuringExecution": [
+                                {
+                                    "weight": 100,
+                                    "preference": {
+                                        "matchExpressions": [{"key": ZONE, "operator": "In", "values": ["a"]}]
+                                    },
+                                }
+                            ]
+                        }
+                    },
                 },
             ),
         ],
-        [f"web uneven: outweighed ({ZONE}); as it is 3/1, without the score of TaintToleration 3/1, without the score of NodeAffinity 2/2; NodeAffinity"],
+        [
+            f"web uneven: outweighed ({ZONE}); as it is 3/1, without the score of TaintToleration 3/1, without the score of NodeAffinity 2/2; NodeAffinity"
+        ],
     ),
     "no default constraint applies": (
         [*THREE, pod("one", "n0"), pod("two", "n0")],
@@ -172,12 +192,11 @@ CAUSES: dict[str, tuple[list[Data], list[str]]] = {
         [f"web risk: noConstraint ({ZONE}); with a hard constraint of maxSkew 1 1/1/0; a"],
     ),
     "a default constraint that holds does not spread two pods": (
-        [*THREE, *deployment("web", ("n0", "n0"))], [f"web risk: loose ({ZONE}); with maxSkew 1 1/1/0; a"],
+        [*THREE, *deployment("web", ("n0", "n0"))],
+        [f"web risk: loose ({ZONE}); with maxSkew 1 1/1/0; a"],
     ),
     "nothing is wrong": ([*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spread())], ["web ok"]),
-    "one pod is in one zone": (
-        [*THREE, pod("one", "n0")], [f"one risk: onePod ({ZONE}); with a second pod 1/1/0; a"],
-    ),
+    "one pod is in one zone": ([*THREE, pod("one", "n0")], [f"one risk: onePod ({ZONE}); with a second pod 1/1/0; a"]),
     "pods on nodes that count nowhere": (
         [*hosts("a", "b", None), *deployment("web", ("n0", "n1", "n2"), spec=spread(soft))],
         [f"web risk: missingLabel ({ZONE}); n2"],
@@ -191,10 +210,12 @@ CAUSES: dict[str, tuple[list[Data], list[str]]] = {
         ["web risk: noRoom; 0/3 nodes are available: 3 Insufficient cpu."],
     ),
     "a pod waits behind its gates": (
-        [*THREE, pod("one", schedulingGates=[{"name": "b"}, {"name": "a"}])], ["one risk: gated; a, b"],
+        [*THREE, pod("one", schedulingGates=[{"name": "b"}, {"name": "a"}])],
+        ["one risk: gated; a, b"],
     ),
     "the gates of a template hold the next pod": (
-        [*THREE, *deployment("web", ("n0", "n1"), spec={"schedulingGates": [{"name": "a"}]})], ["web risk: gated; a"],
+        [*THREE, *deployment("web", ("n0", "n1"), spec={"schedulingGates": [{"name": "a"}]})],
+        ["web risk: gated; a"],
     ),
     "another scheduler placed the pods": (
         [*THREE, *deployment("web", ("n0", "n0"), spec={"schedulerName": "volcano"})],
@@ -209,9 +230,10 @@ CAUSES: dict[str, tuple[list[Data], list[str]]] = {
         ["one risk: otherScheduler; volcano", "one risk: gated; a"],
     ),
     "pods of DaemonSets are where their nodes are": (
-        [*THREE, *daemon_set("agent", ("n0", "n1")), *deployment("web", ("n0", "n1"))], ["web ok"],
+        [*THREE, *daemon_set("agent", ("n0", "n1")), *deployment("web", ("n0", "n1"))],
+        ["web ok"],
     ),
-}  # fmt: skip
+}
 
 
 CAUSES |= {
@@ -223,7 +245,11 @@ CAUSES |= {
         ],
     ),
     "pods of its own that are terminating hold the room": (
-        [*THREE[:1], sized(THREE[1], cpu="1"), *with_terminating(deployment("web", ("n0", "n0", "n1"), replicas=2, cpu="1", spec=spread()))],
+        [
+            *THREE[:1],
+            sized(THREE[1], cpu="1"),
+            *with_terminating(deployment("web", ("n0", "n0", "n1"), replicas=2, cpu="1", spec=spread())),
+        ],
         [
             f"web violated: terminating ({ZONE}); as it is 1/0, without its own terminating pods 1/1; "
             "web-c on n1 (Insufficient cpu)",
@@ -233,7 +259,9 @@ CAUSES |= {
     ),
     "terminating pods of others hold the room": (
         [
-            *THREE[:1], sized(THREE[1], cpu="1"), *deployment("web", ("n0", "n0"), cpu="1", spec=spread()),
+            *THREE[:1],
+            sized(THREE[1], cpu="1"),
+            *deployment("web", ("n0", "n0"), cpu="1", spec=spread()),
             *with_terminating(deployment("old", ("n1",), replicas=0, cpu="1")),
         ],
         [
@@ -245,7 +273,9 @@ CAUSES |= {
     ),
     "pods of others that it counts take the room they have": (
         [
-            *THREE[:1], sized(THREE[1], cpu="2"), *deployment("web", ("n0", "n0", "n0"), cpu="1", spec=spread()),
+            *THREE[:1],
+            sized(THREE[1], cpu="2"),
+            *deployment("web", ("n0", "n0", "n0"), cpu="1", spec=spread()),
             pod("canary", "n1", labels={"app": "web"}, constraints=[], requests={"cpu": "2"}),
         ],
         [
@@ -258,11 +288,16 @@ CAUSES |= {
     ),
     "minDomains asks for more domains than there are": (
         [*TWO, *deployment("web", ("n0", "n0", "n1"), spec=spread(minDomains=3))],
-        [f"web violated: minDomains ({ZONE}); as it is 1/1, without minDomains 2/1; 3", "web risk: noRoom; 0/2 nodes are "
-         "available: 2 node(s) didn't match pod topology spread constraints."],
+        [
+            f"web violated: minDomains ({ZONE}); as it is 1/1, without minDomains 2/1; 3",
+            "web risk: noRoom; 0/2 nodes are available: 2 node(s) didn't match pod topology spread constraints.",
+        ],
     ),
     "a node affinity that a policy does not honor": (
-        [*THREE, *deployment("web", ("n0", "n0"), spec={**spread(nodeAffinityPolicy="Ignore"), "nodeSelector": {ZONE: "a"}})],
+        [
+            *THREE,
+            *deployment("web", ("n0", "n0"), spec={**spread(nodeAffinityPolicy="Ignore"), "nodeSelector": {ZONE: "a"}}),
+        ],
         [
             f"web violated: nodeAffinity ({ZONE}); as it is 1/0/0, on any node 1/1/0; nodeSelector",
             "web risk: noRoom; 0/3 nodes are available: 1 node(s) didn't match pod topology spread constraints, 2 node(s) "
@@ -274,7 +309,11 @@ CAUSES |= {
         [f"web risk: nodeAffinity ({ZONE}); as it is 2/0/0, on any node 1/1/0; nodeSelector"],
     ),
     "pod anti-affinity leaves no other place": (
-        [*hosts("a", "a", "b"), pod("lone", "n2", labels={"app": "lone"}), *deployment("web", ("n0", "n1"), spec={**spread(), **apart("lone")})],
+        [
+            *hosts("a", "a", "b"),
+            pod("lone", "n2", labels={"app": "lone"}),
+            *deployment("web", ("n0", "n1"), spec={**spread(), **apart("lone")}),
+        ],
         [
             f"web violated: podAffinity ({ZONE}); as it is 1/0, without pod anti-affinity 1/1; pod anti-affinity",
             "web risk: noRoom; 0/3 nodes are available: 1 node(s) didn't match pod anti-affinity rules, 2 node(s) didn't match "
@@ -285,9 +324,16 @@ CAUSES |= {
     "another constraint of its own stands in the way": (
         [
             *TWO,
-            *deployment("web", ("n0", "n0", "n0", "n1"), spec={"topologySpreadConstraints": [
-                hard(ZONE, match={"app": "web"}), hard(HOSTNAME, match={"app": "web"}, minDomains=3),
-            ]}),
+            *deployment(
+                "web",
+                ("n0", "n0", "n0", "n1"),
+                spec={
+                    "topologySpreadConstraints": [
+                        hard(ZONE, match={"app": "web"}),
+                        hard(HOSTNAME, match={"app": "web"}, minDomains=3),
+                    ]
+                },
+            ),
         ],
         [
             f"web violated: otherConstraints ({ZONE}); as it is 1/1, without its other constraints 2/2; {HOSTNAME}",
@@ -297,9 +343,7 @@ CAUSES |= {
     ),
     "every node that takes no pods counts": (
         [gone_to_sleep(THREE[0]), *THREE[1:], *deployment("web", ("n0", "n0", "n0"), spec=spread())],
-        [
-            f"web violated: unavailableNodes ({ZONE}); as it is 0/1/1, without cordons and taints 1/1/1; n0",
-        ],
+        [f"web violated: unavailableNodes ({ZONE}); as it is 0/1/1, without cordons and taints 1/1/1; n0"],
     ),
     "nothing that was tried helps": (
         [TWO[0], sized(gone_to_sleep(TWO[1]), cpu="1"), *deployment("web", ("n0", "n0"), cpu="2", spec=spread())],
@@ -310,16 +354,18 @@ CAUSES |= {
         ],
     ),
     "pods that are not ready": (
-        [*THREE, *unready(deployment("web", ("n0", "n1", "n2"), spec=spread()), "web-b")], ["web risk: notReady; web-b"],
+        [*THREE, *unready(deployment("web", ("n0", "n1", "n2"), spec=spread()), "web-b")],
+        ["web risk: notReady; web-b"],
     ),
     "a Deployment without any pod": (
-        [*THREE, *deployment("web", (), replicas=2, spec=spread())], ["web risk: notCreated"],
+        [*THREE, *deployment("web", (), replicas=2, spec=spread())],
+        ["web risk: notCreated"],
     ),
     "a StatefulSet that waits for a pod before it makes others": (
         [*THREE, *unready(stateful_set("db", ("n0", "n1", "n2"), spec=spread(app="db")), "db-1")[:-1]],
         ["db risk: notCreated; waits for db-1, which is not ready", "db risk: notReady; db-1"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CAUSES)
@@ -356,7 +402,8 @@ def test_a_replica_set_is_asked_about_as_its_deployment() -> None:
 JUDGED = FIXTURES / "cases" / "judgment"
 SAID: dict[str, tuple[str, list[str]]] = {
     "two ReplicaSets of equal size": (
-        "1/c.json", ["1 workload, nothing found", "Deployment/web: rollout under way, 1 new pod beside 1 old"],
+        "1/c.json",
+        ["1 workload, nothing found", "Deployment/web: rollout under way, 1 new pod beside 1 old"],
     ),
     "a terminating pod of its own": (
         "2/c.json",
@@ -406,7 +453,7 @@ SAID: dict[str, tuple[str, list[str]]] = {
             "minDomains 4 makes the minimum 0, as 1 domain counts",
         ],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", SAID)
@@ -507,49 +554,60 @@ def in_front(made: list[Data]) -> list[Data]:
 SERVICES: dict[str, tuple[list[Data], str, str]] = {
     "the pods of two workloads": (
         [*THREE, *in_front(deployment("web", ("n0", "n0")) + deployment("new", ("n1", "n2"))), service(selector=FRONT)],
-        "ok", "Service/front: 4 ready endpoints, 2 in a, 1 in b, 1 in c: balanced",
+        "ok",
+        "Service/front: 4 ready endpoints, 2 in a, 1 in b, 1 in c: balanced",
     ),
     "uneven": (
         [*THREE, *deployment("web", ("n0", "n0", "n1")), service()],
-        "uneven", "Service/front: 3 ready endpoints, 2 in a, 1 in b, 0 in c: not balanced",
+        "uneven",
+        "Service/front: 3 ready endpoints, 2 in a, 1 in b, 0 in c: not balanced",
     ),
     "one endpoint is in one zone": (
         [*TWO, *deployment("web", ("n0",)), service()],
-        "risk", "Service/front: 1 ready endpoint, 1 in a, 0 in b: all of them in one zone",
+        "risk",
+        "Service/front: 1 ready endpoint, 1 in a, 0 in b: all of them in one zone",
     ),
     "pods that are not ready or terminate serve nobody": (
         [*TWO, *with_terminating(unready(deployment("web", ("n0", "n1", "n1")), "web-a")), service()],
-        "risk", "Service/front: 1 ready endpoint, 0 in a, 1 in b; 2 not ready: all of them in one zone",
+        "risk",
+        "Service/front: 1 ready endpoint, 0 in a, 1 in b; 2 not ready: all of them in one zone",
     ),
     "unless their addresses are published": (
         [
-            *TWO, *with_terminating(unready(deployment("web", ("n0", "n1", "n1")), "web-a")),
+            *TWO,
+            *with_terminating(unready(deployment("web", ("n0", "n1", "n1")), "web-a")),
             service(publishNotReadyAddresses=True),
         ],
-        "ok", "Service/front: 3 ready endpoints, 1 in a, 2 in b: balanced",
+        "ok",
+        "Service/front: 3 ready endpoints, 1 in a, 2 in b: balanced",
     ),
     "a DaemonSet's pods are endpoints too": (
         [*TWO, *daemon_set("agent", ("n0", "n1")), service(selector={"app": "agent"})],
-        "ok", "Service/front: 2 ready endpoints, 1 in a, 1 in b: balanced",
+        "ok",
+        "Service/front: 2 ready endpoints, 1 in a, 1 in b: balanced",
     ),
     "nodes without a zone": (
         [*hosts("a", "b", None), *deployment("web", ("n0", "n1", "n2")), service()],
-        "risk", "Service/front: 3 ready endpoints, 1 in a, 1 in b, 1 on nodes without the label zone (n2)",
+        "risk",
+        "Service/front: 3 ready endpoints, 1 in a, 1 in b, 1 on nodes without the label zone (n2)",
     ),
     "the only zone": (
         [*hosts("a"), *deployment("web", ("n0",)), service()],
-        "ok", "Service/front: 1 ready endpoint, 1 in a: there is no other zone",
+        "ok",
+        "Service/front: 1 ready endpoint, 1 in a: there is no other zone",
     ),
     "no pod": ([*TWO, service()], "risk", "Service/front: no ready endpoint"),
     "no selector": (
         [*TWO, *deployment("web", ("n0",)), service(selector={})],
-        "unjudged", "Service/front: it selects no pods, so where its endpoints are is not known",
+        "unjudged",
+        "Service/front: it selects no pods, so where its endpoints are is not known",
     ),
     "an ExternalName": (
         [*TWO, *deployment("web", ("n0",)), service(type="ExternalName")],
-        "unjudged", "Service/front: it selects no pods, so where its endpoints are is not known",
+        "unjudged",
+        "Service/front: it selects no pods, so where its endpoints are is not known",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("objects", "level", "text"), SERVICES.values(), ids=SERVICES)
@@ -586,10 +644,11 @@ def test_a_selector_that_misses_its_own_pods_is_the_cause_unless_it_is_meant() -
     (row,) = kubespread.audit(Snapshot.from_objects([*nodes, *deployment("web", ("n0", "n1"), spec=lost)])).workloads
     assert [(found.cause, found.select, sentence(row, found)) for found in row.findings] == [
         (
-            "missesOwnPods", "app=web",
+            "missesOwnPods",
+            "app=web",
             "the selector app=wep misses the pod's own labels (app is web): the constraint over zone counts none of its 2 pods; select app=web",
         )
-    ]  # fmt: skip
+    ]
     beside = [*deployment("web", ("n0", "n1"), spec=lost), *deployment("wep", ("n0", "n1"))]
     rows = kubespread.audit(Snapshot.from_objects([*nodes, *beside])).workloads
     assert [found.cause for row in rows for found in row.findings] == []

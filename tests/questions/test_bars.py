@@ -131,25 +131,36 @@ CASES: dict[str, tuple[list[Data], list[Data], Data, str | None]] = {
 
 
 IN_ZONE_B = [
-    claim("data", "v"), volume("v", "made", only=on_host("b", "zone"), phase="Bound"), storage_class("made", "d.csi"),
-]  # fmt: skip
+    claim("data", "v"),
+    volume("v", "made", only=on_host("b", "zone"), phase="Bound"),
+    storage_class("made", "d.csi"),
+]
 OF_VOLUMES: dict[str, tuple[list[Data], list[Data], Data, str]] = {
     "a volume is where no node has room": (
-        zones(b={"cpu": "1"}), IN_ZONE_B, pod(requests=ASKS, volumes=DATA),
+        zones(b={"cpu": "1"}),
+        IN_ZONE_B,
+        pod(requests=ASKS, volumes=DATA),
         "volume data is in b, which has no node with room: both nodes have too little cpu",
     ),
     "a volume is where something else is wrong": (
-        zones(b={"unschedulable": True}), IN_ZONE_B, pod(requests=ASKS, volumes=DATA),
+        zones(b={"unschedulable": True}),
+        IN_ZONE_B,
+        pod(requests=ASKS, volumes=DATA),
         "volume data is in b; there both nodes are cordoned",
     ),
     "a volume is where there is no node": (
-        zones()[:2], IN_ZONE_B, pod(volumes=DATA), "volume data is in b, which no node is"
+        zones()[:2],
+        IN_ZONE_B,
+        pod(volumes=DATA),
+        "volume data is in b, which no node is",
     ),
     "a volume is not all that keeps it elsewhere": (
-        zones(a={"cpu": "1"}, b={"cpu": "1"}), IN_ZONE_B, pod(requests=ASKS, volumes=DATA),
+        zones(a={"cpu": "1"}, b={"cpu": "1"}),
+        IN_ZONE_B,
+        pod(requests=ASKS, volumes=DATA),
         "all 4 nodes have too little cpu",
     ),
-}  # fmt: skip
+}
 CASES |= OF_VOLUMES
 
 

@@ -45,38 +45,60 @@ def stranded(report: CapacityReport, resource: str) -> list[str]:
 
 CASES: dict[str, tuple[list[Data], str | None, list[str], list[str]]] = {
     "without a request what some pod could use is not stranded": (
-        [sized("a", "4", "8Gi"), taking("a", "1", "1Gi")], None, ["3 of 3"], ["7Gi of 7Gi"],
+        [sized("a", "4", "8Gi"), taking("a", "1", "1Gi")],
+        None,
+        ["3 of 3"],
+        ["7Gi of 7Gi"],
     ),
     "cpu on a node without memory left": (
-        [sized("a", "4", "8Gi"), taking("a", "1", "8Gi")], None, ["0 of 3", "3 resource memory (1)"], ["0 of 0"],
+        [sized("a", "4", "8Gi"), taking("a", "1", "8Gi")],
+        None,
+        ["0 of 3", "3 resource memory (1)"],
+        ["0 of 0"],
     ),
     "memory on a node without cpu left": (
-        [sized("a", "4", "8Gi"), taking("a", "4", "1Gi")], None, ["0 of 0"], ["0 of 7Gi", "7Gi resource cpu (1)"],
+        [sized("a", "4", "8Gi"), taking("a", "4", "1Gi")],
+        None,
+        ["0 of 0"],
+        ["0 of 7Gi", "7Gi resource cpu (1)"],
     ),
     "a node whose pods ask for more than it has takes nothing from others": (
-        [sized("a", "4", "8Gi"), sized("b", "4", "8Gi"), taking("a", "6", "1Gi")], None,
-        ["4 of 4"], ["8Gi of 15Gi", "7Gi resource cpu (1)"],
+        [sized("a", "4", "8Gi"), sized("b", "4", "8Gi"), taking("a", "6", "1Gi")],
+        None,
+        ["4 of 4"],
+        ["8Gi of 15Gi", "7Gi resource cpu (1)"],
     ),
     "cordoned, tainted and full nodes": (
         [
-            sized("a", "4", "8Gi", unschedulable=True), sized("b", "3", "8Gi", taints=[taint("gpu", value="yes")]),
-            sized("c", "2", "8Gi", pods="1"), taking("c", "1", "1Gi"), sized("d", "8", "8Gi"),
-        ], None,
+            sized("a", "4", "8Gi", unschedulable=True),
+            sized("b", "3", "8Gi", taints=[taint("gpu", value="yes")]),
+            sized("c", "2", "8Gi", pods="1"),
+            taking("c", "1", "1Gi"),
+            sized("d", "8", "8Gi"),
+        ],
+        None,
         ["8 of 16", "4 cordoned (1)", "3 tainted gpu=yes:NoSchedule (1)", "1 pods (1)"],
         ["8Gi of 31Gi", "8Gi cordoned (1)", "8Gi tainted gpu=yes:NoSchedule (1)", "7Gi pods (1)"],
     ),
     "with a request what is left once as many as possible run": (
-        [sized("a", "5", "8Gi"), sized("b", "8", "5Gi")], "cpu=2,memory=2Gi",
-        ["8 of 13", "4 resource memory (1)", "1 remainder (1)"], ["8Gi of 13Gi", "4Gi resource cpu (1)", "1Gi remainder (1)"],
+        [sized("a", "5", "8Gi"), sized("b", "8", "5Gi")],
+        "cpu=2,memory=2Gi",
+        ["8 of 13", "4 resource memory (1)", "1 remainder (1)"],
+        ["8Gi of 13Gi", "4Gi resource cpu (1)", "1Gi remainder (1)"],
     ),
     "a resource that only some nodes have": (
-        [sized("a", "4", "8Gi", gpu="1"), sized("b", "4", "8Gi")], f"cpu=1,{GPU}=1",
-        ["1 of 8", f"7 resource {GPU} (2)"], ["0 of 16Gi", f"16Gi resource {GPU} (2)"],
+        [sized("a", "4", "8Gi", gpu="1"), sized("b", "4", "8Gi")],
+        f"cpu=1,{GPU}=1",
+        ["1 of 8", f"7 resource {GPU} (2)"],
+        ["0 of 16Gi", f"16Gi resource {GPU} (2)"],
     ),
     "pods that have ended ask for nothing any more": (
-        [sized("a", "4", "8Gi"), {**taking("a", "1", "1Gi"), "status": {"phase": "Succeeded"}}], None, ["4 of 4"], ["8Gi of 8Gi"],
+        [sized("a", "4", "8Gi"), {**taking("a", "1", "1Gi"), "status": {"phase": "Succeeded"}}],
+        None,
+        ["4 of 4"],
+        ["8Gi of 8Gi"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -96,13 +118,17 @@ REQUESTED: dict[str, tuple[Data, str]] = {
         "3",
     ),
     "what is asked for the pod as a whole": (
-        {"containers": [{"name": "a", "resources": {"requests": {"cpu": "1"}}}], "resources": {"requests": {"cpu": "2"}}},
+        {
+            "containers": [{"name": "a", "resources": {"requests": {"cpu": "1"}}}],
+            "resources": {"requests": {"cpu": "2"}},
+        },
         "2",
     ),
     "overhead": (
-        {"containers": [{"name": "a", "resources": {"requests": {"cpu": "1"}}}], "overhead": {"cpu": "250m"}}, "1250m",
+        {"containers": [{"name": "a", "resources": {"requests": {"cpu": "1"}}}], "overhead": {"cpu": "250m"}},
+        "1250m",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", REQUESTED)
@@ -117,15 +143,20 @@ def test_requests_are_counted_as_the_scheduler_counts_them(case: str) -> None:
 
 def test_domains_and_nodes_say_how_many_fit_and_why_no_more() -> None:
     objects = [
-        sized("n1", "4", "8Gi", in_zone="b"), sized("n2", "4", "2Gi", in_zone="a"), sized("n3", "8", "64Gi"),
+        sized("n1", "4", "8Gi", in_zone="b"),
+        sized("n2", "4", "2Gi", in_zone="a"),
+        sized("n3", "8", "64Gi"),
         sized("n4", "8", "64Gi", in_zone="a", unschedulable=True),
-    ]  # fmt: skip
+    ]
     report = asked(objects, "cpu=2,memory=2Gi")
     assert report.fits == 7
     assert [(each.domain, each.nodes, each.fits) for each in report.domains] == [("a", 2, 1), ("b", 1, 2), (None, 1, 4)]
     assert [(each.node, each.fits, each.why) for each in report.node_rows] == [
-        ("n1", 2, ("cpu",)), ("n2", 1, ("memory",)), ("n3", 4, ("cpu",)), ("n4", 0, ("cordoned",)),
-    ]  # fmt: skip
+        ("n1", 2, ("cpu",)),
+        ("n2", 1, ("memory",)),
+        ("n3", 4, ("cpu",)),
+        ("n4", 0, ("cordoned",)),
+    ]
     by_host = asked(
         [*objects, {**sized("n5", "1", "1Gi"), "metadata": {"name": "n5", "labels": {"rack": "r"}}}], by="rack"
     )
@@ -134,9 +165,14 @@ def test_domains_and_nodes_say_how_many_fit_and_why_no_more() -> None:
 
 def test_the_largest_pods_are_those_that_no_node_beats_in_everything() -> None:
     objects = [
-        sized("n1", "4", "8Gi"), sized("n2", "2", "16Gi"), sized("n3", "2", "8Gi"), sized("n4", "64", "64Gi", unschedulable=True),
-        sized("n5", "4", "8Gi"), sized("n6", "9", "9Gi"), taking("n6", "1", "9Gi"),
-    ]  # fmt: skip
+        sized("n1", "4", "8Gi"),
+        sized("n2", "2", "16Gi"),
+        sized("n3", "2", "8Gi"),
+        sized("n4", "64", "64Gi", unschedulable=True),
+        sized("n5", "4", "8Gi"),
+        sized("n6", "9", "9Gi"),
+        taking("n6", "1", "9Gi"),
+    ]
     found = asked(objects).largest
     assert [(each.requests, each.node, each.nodes) for each in found] == [
         ({"cpu": "4", "memory": "8Gi"}, "n1", 2),
@@ -153,13 +189,18 @@ def test_the_largest_pod_has_what_the_request_names_too() -> None:
 
 def test_limit_ranges_and_quotas_of_the_namespace_do_not_count() -> None:
     limits = {
-        "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l", "namespace": "default"},
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "l", "namespace": "default"},
         "spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}, "defaultRequest": {"memory": "4Gi"}}]},
-    }  # fmt: skip
+    }
     quota = {
-        "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "default"},
-        "spec": {"hard": {"pods": "0"}}, "status": {"hard": {"pods": "0"}, "used": {"pods": "0"}},
-    }  # fmt: skip
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "q", "namespace": "default"},
+        "spec": {"hard": {"pods": "0"}},
+        "status": {"hard": {"pods": "0"}, "used": {"pods": "0"}},
+    }
     assert asked([sized("n1", "4", "8Gi"), limits, quota], "cpu=2").fits == 2
 
 
@@ -172,21 +213,15 @@ FAULTS: dict[str, tuple[str, str]] = {
     "no amount": ("cpu", "invalid request 'cpu': expected RESOURCE=AMOUNT, such as cpu=2 or memory=4Gi"),
     "nothing": ("", "invalid request '': expected RESOURCE=AMOUNT, such as cpu=2 or memory=4Gi"),
     "the same twice": ("cpu=1,cpu=2", "invalid request 'cpu=1,cpu=2': cpu is given twice"),
-    "no quantity": (
-        "memory=1ee", "invalid request memory=1ee: unable to parse quantity's suffix",
-    ),
-    "less than nothing": (
-        "cpu=-1", 'invalid request cpu=-1: Invalid value: "-1": must be greater than or equal to 0',
-    ),
+    "no quantity": ("memory=1ee", "invalid request memory=1ee: unable to parse quantity's suffix"),
+    "less than nothing": ("cpu=-1", 'invalid request cpu=-1: Invalid value: "-1": must be greater than or equal to 0'),
     "a resource without its domain, and a part of a device": (
         "gpu=1,nvidia.com/gpu=500m",
         'invalid request gpu=1: Invalid value: "gpu": must be a standard resource type or fully qualified, did you mean '
         '"nvidia.com/gpu"?\ninvalid request nvidia.com/gpu=500m: Invalid value: "500m": must be an integer',
     ),
-    "a key that no node has": (
-        "zoen", f"no node and no constraint has the topology key 'zoen'; did you mean {ZONE}?",
-    ),
-}  # fmt: skip
+    "a key that no node has": ("zoen", f"no node and no constraint has the topology key 'zoen'; did you mean {ZONE}?"),
+}
 
 
 @pytest.mark.parametrize("case", FAULTS)
@@ -213,92 +248,154 @@ DEVICES = [
     sized("g1", "8", "32Gi", gpu="4", in_zone="a", taints=[taint(GPU, value="present")]),
     sized("g2", "8", "32Gi", gpu="4", in_zone="b", taints=[taint(GPU, value="present")]),
     sized("n1", "4", "16Gi", in_zone="a"),
-    pod("train", "g1", requests={GPU: "1"}), pod("infer", "g2", requests={GPU: "2"}),
-]  # fmt: skip
+    pod("train", "g1", requests={GPU: "1"}),
+    pod("infer", "g2", requests={GPU: "2"}),
+]
 CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, int | None, list[str]]]] = {
     "taints alone keep the pods off": (
-        DEVICES, {"request": f"{GPU}=2"},
-        (0, 2, [
-            f"0 pods of {GPU} 2 fit; 2 would with a toleration of {GPU}=present:NoSchedule",
-            f"no node that is open to such pods has cpu, memory and {GPU} left",
-        ]),
+        DEVICES,
+        {"request": f"{GPU}=2"},
+        (
+            0,
+            2,
+            [
+                f"0 pods of {GPU} 2 fit; 2 would with a toleration of {GPU}=present:NoSchedule",
+                f"no node that is open to such pods has cpu, memory and {GPU} left",
+            ],
+        ),
     ),
     "they tolerate a taint, whatever its value": (
-        DEVICES, {"request": f"{GPU}=2", "tolerate": [GPU]},
+        DEVICES,
+        {"request": f"{GPU}=2", "tolerate": [GPU]},
         (2, None, [f"2 pods of {GPU} 2 fit: a 1, b 1", f"largest pod that fits: cpu 8, memory 32Gi, {GPU} 3 (g1)"]),
     ),
     "they tolerate another value": (
-        DEVICES, {"request": f"{GPU}=2", "tolerate": [f"{GPU}=absent:NoSchedule"]},
-        (0, 2, [
-            f"0 pods of {GPU} 2 fit; 2 would with a toleration of {GPU}=present:NoSchedule",
-            f"no node that is open to such pods has cpu, memory and {GPU} left",
-        ]),
+        DEVICES,
+        {"request": f"{GPU}=2", "tolerate": [f"{GPU}=absent:NoSchedule"]},
+        (
+            0,
+            2,
+            [
+                f"0 pods of {GPU} 2 fit; 2 would with a toleration of {GPU}=present:NoSchedule",
+                f"no node that is open to such pods has cpu, memory and {GPU} left",
+            ],
+        ),
     ),
     "no node has as many left, tainted or not": (
-        DEVICES, {"request": f"{GPU}=4"},
-        (0, None, [
-            f"0 pods of {GPU} 4 fit", f"{GPU} is fragmented: 5 left in all, 3 at most on one node",
-            f"no node that is open to such pods has cpu, memory and {GPU} left",
-        ]),
+        DEVICES,
+        {"request": f"{GPU}=4"},
+        (
+            0,
+            None,
+            [
+                f"0 pods of {GPU} 4 fit",
+                f"{GPU} is fragmented: 5 left in all, 3 at most on one node",
+                f"no node that is open to such pods has cpu, memory and {GPU} left",
+            ],
+        ),
     ),
     "all nodes together have too few": (
-        [*DEVICES, pod("more", "g1", requests={GPU: "2"}), pod("most", "g2", requests={GPU: "1"})], {"request": f"{GPU}=3"},
-        (0, None, [
-            f"0 pods of {GPU} 3 fit", f"{GPU} is short: 2 left in all",
-            f"no node that is open to such pods has cpu, memory and {GPU} left",
-        ]),
+        [*DEVICES, pod("more", "g1", requests={GPU: "2"}), pod("most", "g2", requests={GPU: "1"})],
+        {"request": f"{GPU}=3"},
+        (
+            0,
+            None,
+            [
+                f"0 pods of {GPU} 3 fit",
+                f"{GPU} is short: 2 left in all",
+                f"no node that is open to such pods has cpu, memory and {GPU} left",
+            ],
+        ),
     ),
     "no node is large enough, were it empty": (
-        DEVICES, {"request": f"cpu=5,{GPU}=6"},
-        (0, None, [
-            f"0 pods of cpu 5, {GPU} 6 fit", f"no node has that much {GPU}: 4 at most",
-            f"no node that is open to such pods has cpu, memory and {GPU} left",
-        ]),
+        DEVICES,
+        {"request": f"cpu=5,{GPU}=6"},
+        (
+            0,
+            None,
+            [
+                f"0 pods of cpu 5, {GPU} 6 fit",
+                f"no node has that much {GPU}: 4 at most",
+                f"no node that is open to such pods has cpu, memory and {GPU} left",
+            ],
+        ),
     ),
     "nodes with enough are closed in different ways": (
-        [*DEVICES[:2], sized("n2", "8", "32Gi", gpu="2", unschedulable=True)], {"request": f"{GPU}=1", "tolerate": ["other"], "node_selector": ["zone=a"]},
-        (0, 4, [
-            f"0 pods of {GPU} 1 fit; 4 would with a toleration of {GPU}=present:NoSchedule",
-            f"no node that is open to such pods has cpu, memory and {GPU} left",
-        ]),
+        [*DEVICES[:2], sized("n2", "8", "32Gi", gpu="2", unschedulable=True)],
+        {"request": f"{GPU}=1", "tolerate": ["other"], "node_selector": ["zone=a"]},
+        (
+            0,
+            4,
+            [
+                f"0 pods of {GPU} 1 fit; 4 would with a toleration of {GPU}=present:NoSchedule",
+                f"no node that is open to such pods has cpu, memory and {GPU} left",
+            ],
+        ),
     ),
     "one thing bars them": (
-        DEVICES, {"request": "cpu=1", "node_selector": ["zone=c"]},
-        (0, None, [
-            "0 pods of cpu 1 fit", f"no node has {ZONE}=c (nodeSelector)",
-            "no node that is open to such pods has cpu and memory left",
-        ]),
+        DEVICES,
+        {"request": "cpu=1", "node_selector": ["zone=c"]},
+        (
+            0,
+            None,
+            [
+                "0 pods of cpu 1 fit",
+                f"no node has {ZONE}=c (nodeSelector)",
+                "no node that is open to such pods has cpu and memory left",
+            ],
+        ),
     ),
     "some fit, and more would": (
-        DEVICES, {"request": "cpu=4"},
-        (1, 5, [
-            f"1 pod of cpu 4 fits: a 1, b 0; 5 would with a toleration of {GPU}=present:NoSchedule",
-            "largest pod that fits: cpu 4, memory 16Gi (n1)",
-        ]),
+        DEVICES,
+        {"request": "cpu=4"},
+        (
+            1,
+            5,
+            [
+                f"1 pod of cpu 4 fits: a 1, b 0; 5 would with a toleration of {GPU}=present:NoSchedule",
+                "largest pod that fits: cpu 4, memory 16Gi (n1)",
+            ],
+        ),
     ),
     "only nodes with a label count": (
-        DEVICES, {"request": "cpu=1", "tolerate": [GPU], "node_selector": ["zone=b"]},
+        DEVICES,
+        {"request": "cpu=1", "tolerate": [GPU], "node_selector": ["zone=b"]},
         (8, None, ["8 pods of cpu 1 fit: a 0, b 8", "largest pod that fits: cpu 8, memory 32Gi (g2)"]),
     ),
     "what says in what state a node is goes with that": (
-        [sized("n1", "4", "8Gi", taints=[taint("node.kubernetes.io/not-ready")])], {"request": "cpu=1"},
-        (0, None, [
-            "0 pods of cpu 1 fit", "the only node has a taint the pod does not tolerate",
-            "no node that is open to such pods has cpu and memory left",
-        ]),
+        [sized("n1", "4", "8Gi", taints=[taint("node.kubernetes.io/not-ready")])],
+        {"request": "cpu=1"},
+        (
+            0,
+            None,
+            [
+                "0 pods of cpu 1 fit",
+                "the only node has a taint the pod does not tolerate",
+                "no node that is open to such pods has cpu and memory left",
+            ],
+        ),
     ),
     "copies of a manifest's pod, with its constraints": (
         DEVICES,
-        {"pod": pod(
-            "web", labels={"app": "web"}, requests={"cpu": "1"}, tolerations=[{"key": GPU, "operator": "Exists"}],
-            constraints=[{
-                "maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule",
-                "labelSelector": {"matchLabels": {"app": "web"}},
-            }],
-        )},
+        {
+            "pod": pod(
+                "web",
+                labels={"app": "web"},
+                requests={"cpu": "1"},
+                tolerations=[{"key": GPU, "operator": "Exists"}],
+                constraints=[
+                    {
+                        "maxSkew": 1,
+                        "topologyKey": "topology.kubernetes.io/zone",
+                        "whenUnsatisfiable": "DoNotSchedule",
+                        "labelSelector": {"matchLabels": {"app": "web"}},
+                    }
+                ],
+            )
+        },
         (17, None, ["17 pods of cpu 1 fit: a 9, b 8", "largest pod that fits: cpu 8, memory 32Gi (g1 and 1 more)"]),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CLOSED)
@@ -340,9 +437,11 @@ _NODE = st.fixed_dictionaries(
 
 
 _TOLERATIONS: dict[str, Data] = {
-    "team=a": {"key": "team", "value": "a"}, "team=b": {"key": "team", "value": "b"},
-    "team": {"key": "team", "operator": "Exists"}, "gpu:NoSchedule": {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"},
-}  # fmt: skip
+    "team=a": {"key": "team", "value": "a"},
+    "team=b": {"key": "team", "value": "b"},
+    "team": {"key": "team", "operator": "Exists"},
+    "gpu:NoSchedule": {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"},
+}
 
 
 @settings(max_examples=40, deadline=None)
@@ -401,9 +500,13 @@ def test_whose_pods_request_how_much() -> None:
         pod("p3", namespace="infra", requests={"cpu": "1"}),
     ]
     prices = {
-        "apiVersion": "kubespread.dev/v1alpha1", "kind": "Prices", "currency": "EUR", "per": "hour",
-        "label": "node.kubernetes.io/instance-type", "prices": {"m": 1},
-    }  # fmt: skip
+        "apiVersion": "kubespread.dev/v1alpha1",
+        "kind": "Prices",
+        "currency": "EUR",
+        "per": "hour",
+        "label": "node.kubernetes.io/instance-type",
+        "prices": {"m": 1},
+    }
     report = kubespread.capacity(Snapshot.from_objects([*nodes, *pods]), by="namespace", prices=prices)
     assert [(row.owner, row.nodes, row.cost) for row in report.owners] == [("shop", 2, "0.5"), ("infra", 1, "0.0625")]
     assert [(each.resource, each.requested, each.share) for each in report.owners[0].resources[:3]] == [
@@ -422,5 +525,7 @@ def test_whose_pods_request_how_much_by_a_label_of_pods_or_of_their_namespaces()
     ]
     report = kubespread.capacity(Snapshot.from_objects([sized("n1", "4", "8Gi"), own, *pods]), by="team")
     assert [(row.owner, row.resources[0].requested) for row in report.owners] == [
-        ("sales", "2"), ("search", "1"), ("", "0"),
-    ]  # fmt: skip
+        ("sales", "2"),
+        ("search", "1"),
+        ("", "0"),
+    ]

@@ -31,19 +31,51 @@ class Case(NamedTuple):
 
 CASES = {
     "all find a new node": Case([*ONE, *SIX], [group()], ("KS209", "info", f"{FULL}; cluster-autoscaler adds 1 node")),
-    "a group at its maximum": Case([*ONE, *SIX], [group(maximum=1)], ("KS209", "error", f"{FULL}; cluster-autoscaler adds no node; "
-"Deployment/web: 1 pod still pending: it may have 1 node and has it")),
-    "NodePools are told of": Case([pooled(cpu="4"), node_pool(), *SIX], None, ("KS209", "error", f"{FULL}; karpenter (assumed from NodePool any, "
-"new nodes like node n1) adds 1 node for 1 pending pod, none still pending")),
-    "machines that nobody knows": Case([*ONE, node_pool(), *SIX], [], ("KS209", "error", f"{FULL}; karpenter: whether new nodes of any would take 1 pending "
-"pod is not known, as their instance types are not in the cluster")),
-    "neither": Case([*ONE, *SIX], None, ("KS209", "error", f"{FULL}.")),
-    "other pods that wait are not its business": Case([*ONE, *SIX, *waiting(9)], [group(maximum=2)], ("KS209", "info", f"{FULL}; cluster-autoscaler adds 1 node")),
-    "the maximum of an autoscaler of pods": Case(
-        [*ONE, *deployment("web", ("n1",), cpu="3"), autoscaled("web", 3)], [group()], ("KS304", "info", "HorizontalPodAutoscaler of-web may ask for 3 replicas: 1 of 3 replicas fit: "
-"0/1 nodes are available: 1 Insufficient cpu; cluster-autoscaler adds 2 nodes")
+    "a group at its maximum": Case(
+        [*ONE, *SIX],
+        [group(maximum=1)],
+        (
+            "KS209",
+            "error",
+            f"{FULL}; cluster-autoscaler adds no node; "
+            "Deployment/web: 1 pod still pending: it may have 1 node and has it",
+        ),
     ),
-}  # fmt: skip
+    "NodePools are told of": Case(
+        [pooled(cpu="4"), node_pool(), *SIX],
+        None,
+        (
+            "KS209",
+            "error",
+            f"{FULL}; karpenter (assumed from NodePool any, "
+            "new nodes like node n1) adds 1 node for 1 pending pod, none still pending",
+        ),
+    ),
+    "machines that nobody knows": Case(
+        [*ONE, node_pool(), *SIX],
+        [],
+        (
+            "KS209",
+            "error",
+            f"{FULL}; karpenter: whether new nodes of any would take 1 pending "
+            "pod is not known, as their instance types are not in the cluster",
+        ),
+    ),
+    "neither": Case([*ONE, *SIX], None, ("KS209", "error", f"{FULL}.")),
+    "other pods that wait are not its business": Case(
+        [*ONE, *SIX, *waiting(9)], [group(maximum=2)], ("KS209", "info", f"{FULL}; cluster-autoscaler adds 1 node")
+    ),
+    "the maximum of an autoscaler of pods": Case(
+        [*ONE, *deployment("web", ("n1",), cpu="3"), autoscaled("web", 3)],
+        [group()],
+        (
+            "KS304",
+            "info",
+            "HorizontalPodAutoscaler of-web may ask for 3 replicas: 1 of 3 replicas fit: "
+            "0/1 nodes are available: 1 Insufficient cpu; cluster-autoscaler adds 2 nodes",
+        ),
+    ),
+}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

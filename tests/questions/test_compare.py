@@ -83,10 +83,16 @@ CASES: dict[str, tuple[Side, Side, int, Differences]] = {
     ),
     "a cordoned node no longer fits and its replica goes elsewhere": (
         Side(cluster(nodes=hosts("a", "b")), WEB),
-        Side(cluster(nodes=hosts("a", "b")).edited("cordon n0"), pod(constraints=[hard(ZONE, nodeTaintsPolicy="Honor")])),
+        Side(
+            cluster(nodes=hosts("a", "b")).edited("cordon n0"), pod(constraints=[hard(ZONE, nodeTaintsPolicy="Honor")])
+        ),
         1,
         Differences(
-            {"n0": NodeChange.STOPS}, 1, ((1, 0),), {"a": (1, 0), "b": (0, 1)}, {"n0": (1, 0), "n1": (0, 1)},
+            {"n0": NodeChange.STOPS},
+            1,
+            ((1, 0),),
+            {"a": (1, 0), "b": (0, 1)},
+            {"n0": (1, 0), "n1": (0, 1)},
             {0: ("n0", "n1")},
         ),
     ),
@@ -95,8 +101,12 @@ CASES: dict[str, tuple[Side, Side, int, Differences]] = {
         Side(ONE_IN_A.edited("taint n2=slow:PreferNoSchedule"), WEB, set=["maxSkew=2"]),
         1,
         Differences(
-            {"n0": NodeChange.STARTS, "n1": NodeChange.STARTS}, 1, ((0, 2),),
-            {"a": (1, 2), "b": (1, 0)}, {"n1": (0, 1), "n2": (1, 0)}, {0: ("n2", "n1")},
+            {"n0": NodeChange.STARTS, "n1": NodeChange.STARTS},
+            1,
+            ((0, 2),),
+            {"a": (1, 2), "b": (1, 0)},
+            {"n1": (0, 1), "n2": (1, 0)},
+            {0: ("n2", "n1")},
         ),
     ),
     "a node that fails for other reasons": (
@@ -139,8 +149,14 @@ CASES: dict[str, tuple[Side, Side, int, Differences]] = {
         Side(cluster(nodes=hosts("a", "b")), WEB),
         Side(cluster(nodes=hosts("a", "b")).edited("taint n1=gpu:NoSchedule"), WEB),
         4,
-        Differences({"n1": NodeChange.STOPS}, 1, ((0, 1),), {"a": (2, 1), "b": (2, 0)}, {"n0": (2, 1), "n1": (2, 0)},
-                    {1: ("n1", None), 2: ("n0", None), 3: ("n1", None)}),
+        Differences(
+            {"n1": NodeChange.STOPS},
+            1,
+            ((0, 1),),
+            {"a": (2, 1), "b": (2, 0)},
+            {"n0": (2, 1), "n1": (2, 0)},
+            {1: ("n1", None), 2: ("n0", None), 3: ("n1", None)},
+        ),
     ),
     "releases whose scores are not modeled have neither scores nor placements to compare": (
         Side(EMPTY, WEB),
@@ -148,7 +164,7 @@ CASES: dict[str, tuple[Side, Side, int, Differences]] = {
         2,
         Differences(),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -25,13 +25,19 @@ def cluster(*objects: Data) -> kubespread.Snapshot:
 def template(name: str, labels: Data) -> list[Data]:
     return [
         {
-            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "shop", "labels": labels},
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": name, "namespace": "shop", "labels": labels},
             "spec": {
-                "replicas": 0, "selector": {"matchLabels": {"app": name}},
-                "template": {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "m", "image": "m"}]}},
+                "replicas": 0,
+                "selector": {"matchLabels": {"app": name}},
+                "template": {
+                    "metadata": {"labels": {"app": name}},
+                    "spec": {"containers": [{"name": "m", "image": "m"}]},
+                },
             },
         }
-    ]  # fmt: skip
+    ]
 
 
 ALL: dict[str, tuple[list[Data], list[str]]] = {
@@ -41,7 +47,8 @@ ALL: dict[str, tuple[list[Data], list[str]]] = {
     "pods by themselves, each": ([pod("a", "n0"), pod("b", None)], ["default/Pod/a", "default/Pod/b"]),
     "of the pods of a Job the first that waits": (
         [
-            pod(name, on) | {"metadata": {"name": name, "namespace": "default", "ownerReferences": owned_by("Job", "train")}}
+            pod(name, on)
+            | {"metadata": {"name": name, "namespace": "default", "ownerReferences": owned_by("Job", "train")}}
             for name, on in (("a", "n0"), ("b", None), ("c", None))
         ],
         ["default/Pod/b"],
@@ -49,13 +56,21 @@ ALL: dict[str, tuple[list[Data], list[str]]] = {
     "no pod that has ended or is terminating, nor a static one": (
         [
             pod("done", "n0") | {"status": {"phase": "Succeeded"}},
-            pod("going", "n0") | {"metadata": {"name": "going", "namespace": "default", "deletionTimestamp": "2026-01-01T00:00:00Z"}},
-            pod("static", "n0") | {"metadata": {"name": "static", "namespace": "default", "ownerReferences": owned_by("Node", "n0", api_version="v1")}},
+            pod("going", "n0")
+            | {"metadata": {"name": "going", "namespace": "default", "deletionTimestamp": "2026-01-01T00:00:00Z"}},
+            pod("static", "n0")
+            | {
+                "metadata": {
+                    "name": "static",
+                    "namespace": "default",
+                    "ownerReferences": owned_by("Node", "n0", api_version="v1"),
+                }
+            },
             pod("left", "n0"),
         ],
         ["default/Pod/left"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", ALL)
@@ -71,8 +86,10 @@ def test_the_gravest_change_comes_first_and_each_workload_is_counted_by_it() -> 
     objects = [
         *deployment("fits", ("n0",), cpu="1"),
         *deployment("pinned", ("n2",), cpu="1", spec={"nodeSelector": {ZONE: "b"}}),
-        *deployment("spread", ("n0",), cpu="1", spec={"topologySpreadConstraints": [hard(ZONE, match={"app": "spread"})]}),
-    ]  # fmt: skip
+        *deployment(
+            "spread", ("n0",), cpu="1", spec={"topologySpreadConstraints": [hard(ZONE, match={"app": "spread"})]}
+        ),
+    ]
     before = cluster(*objects)
     report = kubespread.compare(ClusterSide(before), ClusterSide(before.edited("cordon n2")))
     changes = {row.workload.name: [*map(str, row.changes)] for row in report.workloads}
@@ -91,9 +108,12 @@ def test_the_gravest_change_comes_first_and_each_workload_is_counted_by_it() -> 
 
 def test_a_pod_that_only_one_side_admits_is_a_change_and_one_that_none_does_a_gap() -> None:
     quota: Any = {
-        "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "full", "namespace": "default"},
-        "spec": {"hard": {"pods": "0"}}, "status": {"hard": {"pods": "0"}, "used": {"pods": "1"}},
-    }  # fmt: skip
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "full", "namespace": "default"},
+        "spec": {"hard": {"pods": "0"}},
+        "status": {"hard": {"pods": "0"}, "used": {"pods": "1"}},
+    }
     free, full = cluster(*WEB), cluster(*WEB, quota)
     report = kubespread.compare(ClusterSide(free), ClusterSide(full))
     (row,) = report.workloads

@@ -61,7 +61,7 @@ SENTENCES: Mapping[str, tuple[list[Data], str]] = {
         [*nodes("x", "y"), *deployment("web", ("n0",), cpu="5")],
         "what the nodes cost is not known: no price of any of them is",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", SENTENCES)
@@ -79,8 +79,11 @@ def test_capacity_says_what_the_nodes_of_each_domain_cost() -> None:
     report = kubespread.capacity(Snapshot.from_objects(nodes("s", "m", "s", None, "x")), by="type", prices=PRICED)
     assert said(report) == ["the nodes cost 0.4 EUR per hour, not counting 2 nodes of unknown price"]
     assert [(row.domain, row.cost and (row.cost.amount, row.cost.unknown)) for row in report.domains] == [
-        ("m", ("0.2", 0)), ("s", ("0.2", 0)), ("x", (None, 1)), (None, (None, 1)),
-    ]  # fmt: skip
+        ("m", ("0.2", 0)),
+        ("s", ("0.2", 0)),
+        ("x", (None, 1)),
+        (None, (None, 1)),
+    ]
     assert [gap for gap in report.gaps if "price" in gap] == [
         "no price is known of 2 nodes: 1 with type=x, 1 without the label type"
     ]
@@ -88,21 +91,24 @@ def test_capacity_says_what_the_nodes_of_each_domain_cost() -> None:
 
 UPGRADES: Mapping[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "without a surge it costs least meanwhile": (
-        ("l", "s", "s"), {},
+        ("l", "s", "s"),
+        {},
         "the nodes cost 0.584 EUR per hour, at most 0.584 EUR per hour while they are replaced, and 0.584 EUR per hour "
         "in the end",
     ),
     "a surge costs the nodes that join before": (
-        ("l", "s", "s"), {"surge": 2},
+        ("l", "s", "s"),
+        {"surge": 2},
         "the nodes cost 0.584 EUR per hour, at most 1.068 EUR per hour while they are replaced, and 0.584 EUR per hour "
         "in the end",
     ),
     "a surge of unknown price": (
-        ("l", "x"), {"surge": 2},
+        ("l", "x"),
+        {"surge": 2},
         "the nodes cost 0.384 EUR per hour, it is not known how much while they are replaced, and 0.384 EUR per hour in "
         "the end, not counting 1 node of unknown price",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", UPGRADES)
@@ -159,12 +165,11 @@ def test_prices_are_for_an_autoscaler() -> None:
 GAPS: Mapping[str, tuple[tuple[str | None, ...], list[str]]] = {
     "all have a price": (("s", "m"), []),
     "each value that has none is named, with its number": (
-        ("s", "x", None, "y", "x"), ["no price is known of 4 nodes: 2 with type=x, 1 with type=y, 1 without the label type"],
+        ("s", "x", None, "y", "x"),
+        ["no price is known of 4 nodes: 2 with type=x, 1 with type=y, 1 without the label type"],
     ),
-    "no node has the label": (
-        (None, None), ["no price of any node is known: none has the label type; there are pool"],
-    ),
-}  # fmt: skip
+    "no node has the label": ((None, None), ["no price of any node is known: none has the label type; there are pool"]),
+}
 
 
 @pytest.mark.parametrize("case", GAPS)
@@ -196,9 +201,10 @@ def told(cost: Cost) -> tuple[Fraction, int]:
 
 TYPES = st.sampled_from(["a", "b", "c", None])
 PRICES_OF = st.dictionaries(
-    st.sampled_from(["a", "b", "d"]), st.decimals(0, 1000, places=6, allow_nan=False).map(lambda price: f"{price:f}"),
+    st.sampled_from(["a", "b", "d"]),
+    st.decimals(0, 1000, places=6, allow_nan=False).map(lambda price: f"{price:f}"),
     min_size=1,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=25, deadline=None)

@@ -21,12 +21,14 @@ def agent(cpu: int, priority: str = "") -> Data:
     named = {"priorityClassName": priority} if priority else {}
     labels = {"app": "agent"}
     return {
-        "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "agent", "namespace": "kube-system"},
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "agent", "namespace": "kube-system"},
         "spec": {
             "selector": {"matchLabels": labels},
             "template": {"metadata": {"labels": labels}, "spec": {**named, "containers": containers}},
         },
-    }  # fmt: skip
+    }
 
 
 def cluster(*used: int) -> list[Data]:

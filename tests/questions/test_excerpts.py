@@ -60,20 +60,22 @@ SHOWN = SPREAD.splitlines()[:7]
 CASES = {
     "the whole constraint, and what it stands in": (HEAD + CONTAINERS + SPREAD, [*OUTSIDE, *SHOWN]),
     "a list that is indented less than usual, behind which something follows": (
-        HEAD + SPREAD + CONTAINERS, [*OUTSIDE, *SHOWN],
+        HEAD + SPREAD + CONTAINERS,
+        [*OUTSIDE, *SHOWN],
     ),
     "of a list that is indented below its field the same": (
         HEAD + CONTAINERS + SPREAD.replace("\n  ", "\n    "),
         [*OUTSIDE, SHOWN[0], *(f"  {line}" for line in SHOWN[1:])],
     ),
     "what refuses an object is shown without what stands beside it": (
-        (HEAD + CONTAINERS).replace("replicas: 3", "replicas: -3"), ["spec:", "  replicas: -3"],
+        (HEAD + CONTAINERS).replace("replicas: 3", "replicas: -3"),
+        ["spec:", "  replicas: -3"],
     ),
     "a very long line is cut": (
         (HEAD + CONTAINERS).replace("replicas: 3", f"replicas: -3 # {'long ' * 99}"),
         ["spec:", f"  replicas: -3 # {'long ' * 99}"[:200]],
     ),
-}  # fmt: skip
+}
 
 
 def lines_of(report: kubespread.CheckReport) -> list[str]:

@@ -51,64 +51,83 @@ class Case:
 
 CASES = {
     "all are fine": Case(
-        {"eu": EVEN, "us": EVEN}, Audit(),
+        {"eu": EVEN, "us": EVEN},
+        Audit(),
         [("eu", "yes", "yes", "1 workload, nothing found"), ("us", "yes", "yes", "1 workload, nothing found")],
-        "2 clusters: 2 yes", "yes",
+        "2 clusters: 2 yes",
+        "yes",
     ),
     "the violated one comes first": Case(
-        {"eu": EVEN, "us": VIOLATED}, Audit(),
+        {"eu": EVEN, "us": VIOLATED},
+        Audit(),
         [("us", "no", "no", "1 violated, 0 fine of 1 workload"), ("eu", "yes", "yes", "1 workload, nothing found")],
-        "2 clusters: 1 no, 1 yes", "no",
+        "2 clusters: 1 no, 1 yes",
+        "no",
     ),
     "of equal answers the one with the worst finding comes first": Case(
-        {"eu": ONE_ZONE, "us": VIOLATED}, Audit(fail_on="risk"),
+        {"eu": ONE_ZONE, "us": VIOLATED},
+        Audit(fail_on="risk"),
         [("us", "no", "no", "1 violated, 0 fine of 1 workload"), ("eu", "no", "no", "1 at risk, 0 fine of 1 workload")],
-        "2 clusters: 2 no", "no",
+        "2 clusters: 2 no",
+        "no",
     ),
     "an answer may be no and pass": Case(
-        {"eu": ONE_ZONE}, Audit(),
-        [("eu", "no", "yes", "1 at risk, 0 fine of 1 workload")],
-        "1 cluster: 1 no", "yes",
+        {"eu": ONE_ZONE}, Audit(), [("eu", "no", "yes", "1 at risk, 0 fine of 1 workload")], "1 cluster: 1 no", "yes"
     ),
     "unless that is required": Case(
-        {"eu": ONE_ZONE}, Audit(fail_on="risk"),
+        {"eu": ONE_ZONE},
+        Audit(fail_on="risk"),
         [("eu", "no", "no", "1 at risk, 0 fine of 1 workload")],
-        "1 cluster: 1 no", "no",
+        "1 cluster: 1 no",
+        "no",
     ),
     "what cannot be read is a row": Case(
-        {"eu": EVEN, "us": "{"}, Audit(),
+        {"eu": EVEN, "us": "{"},
+        Audit(),
         [
             ("us", "unknown", "unknown", "FOLDER/us.json:1: JSON syntax: Input data was truncated"),
             ("eu", "yes", "yes", "1 workload, nothing found"),
         ],
-        "2 clusters: 1 without an answer, 1 yes", "unknown",
+        "2 clusters: 1 without an answer, 1 yes",
+        "unknown",
     ),
     "a no counts more than what cannot be read": Case(
-        {"ap": "{", "eu": EVEN, "us": VIOLATED}, Audit(),
+        {"ap": "{", "eu": EVEN, "us": VIOLATED},
+        Audit(),
         [
             ("us", "no", "no", "1 violated, 0 fine of 1 workload"),
             ("ap", "unknown", "unknown", "FOLDER/ap.json:1: JSON syntax: Input data was truncated"),
             ("eu", "yes", "yes", "1 workload, nothing found"),
         ],
-        "3 clusters: 1 no, 1 without an answer, 1 yes", "no",
+        "3 clusters: 1 no, 1 without an answer, 1 yes",
+        "no",
     ),
     "what one cluster does not have is a row": Case(
-        {"eu": [*hosts("a"), pod("web", "n0")], "us": hosts("a")}, Explain(pods=("pod/web",)),
+        {"eu": [*hosts("a"), pod("web", "n0")], "us": hosts("a")},
+        Explain(pods=("pod/web",)),
         [
-            ("us", "unknown", "unknown", 'pods "web" not found in namespace default; no Pod was read at all, only nodes'),
+            (
+                "us",
+                "unknown",
+                "unknown",
+                'pods "web" not found in namespace default; no Pod was read at all, only nodes',
+            ),
             ("eu", "yes", "yes", "1 of 1 node fits: n0"),
         ],
-        "2 clusters: 1 without an answer, 1 yes", "unknown",
+        "2 clusters: 1 without an answer, 1 yes",
+        "unknown",
     ),
     "requirements are those of the question": Case(
-        {"eu": EVEN, "us": WAITING}, Survive(keys=(ZONE,), fail_on=("any",)),
+        {"eu": EVEN, "us": WAITING},
+        Survive(keys=(ZONE,), fail_on=("any",)),
         [
             ("eu", "no", "no", "none of 2 zones can be lost: losing any zone takes 1 pod for good"),
             ("us", "yes", "yes", "any one of 1 zone can be lost: no pod stays pending, no workload is degraded"),
         ],
-        "2 clusters: 1 no, 1 yes", "no",
+        "2 clusters: 1 no, 1 yes",
+        "no",
     ),
-}  # fmt: skip
+}
 
 
 def asked(case: Case, folder: Path) -> FleetReport:
@@ -155,10 +174,17 @@ def test_what_is_said_beside_answers_names_those_that_it_is_about() -> None:
     assert {gap for gap in both.gaps if not gap.startswith("cluster ")} == common
 
 
-QUESTIONS = st.sampled_from([
-    Audit(), Audit(fail_on="risk"), Pending(), Survive(keys=(ZONE,)), Capacity(), Advise(pods=("deploy/web",)),
-    Simulate(pods=("deploy/web",), namespace="default"),
-])  # fmt: skip
+QUESTIONS = st.sampled_from(
+    [
+        Audit(),
+        Audit(fail_on="risk"),
+        Pending(),
+        Survive(keys=(ZONE,)),
+        Capacity(),
+        Advise(pods=("deploy/web",)),
+        Simulate(pods=("deploy/web",), namespace="default"),
+    ]
+)
 
 
 @settings(max_examples=6, deadline=None)

@@ -28,7 +28,11 @@ SAID = "{}/roll is not a controller that is modeled: its pods are kept as those 
 HOSTS = hosts("a", "a", "b", "b")
 
 CASES: dict[str, tuple[Data, list[str], list[str]]] = {
-    "an Argo Rollout's pods are made again where a node is drained": (ROLLOUT, ["drain n0"], ["4/0/0/0 0->0", "1/1/0/0 0->0"]),
+    "an Argo Rollout's pods are made again where a node is drained": (
+        ROLLOUT,
+        ["drain n0"],
+        ["4/0/0/0 0->0", "1/1/0/0 0->0"],
+    ),
     "so are those of a kind that nobody knows": (THING, ["drain n0"], ["4/0/0/0 0->0", "1/1/0/0 0->0"]),
     "and where a zone is lost, as far as the constraint lets them": (
         THING,
@@ -39,7 +43,7 @@ CASES: dict[str, tuple[Data, list[str], list[str]]] = {
     "it is scaled up": (ROLLOUT, ["scale=6"], ["4/0/0/0 0->0", "2/0/0/0 0->0"]),
     "and down": (ROLLOUT, ["scale=2"], ["4/0/0/0 0->0", "0/2/0/0 0->0"]),
     "pods may stay unready": (THING, ["stuck", "drain n0"], ["4/0/0/0 0->0", "0/0/0/0", "1/1/0/0 0->0"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -104,10 +104,15 @@ def objects() -> list[Data]:
 KINDS = frozenset(each["kind"] for each in objects()) - {"Node", "Pod"}
 VOLUMES = frozenset(
     (
-        "CSIDriver", "CSINode", "CSIStorageCapacity", "PersistentVolume", "PersistentVolumeClaim", "StorageClass",
+        "CSIDriver",
+        "CSINode",
+        "CSIStorageCapacity",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "StorageClass",
         "VolumeAttachment",
     )
-)  # fmt: skip
+)
 """Where pods with claims are judged."""
 CREATED = frozenset(("LimitRange", "PriorityClass", "ResourceQuota"))
 """Where pods are created of a template."""
@@ -323,10 +328,17 @@ def test_a_kind_that_was_listed_and_is_empty_is_no_gap(question: str) -> None:
 
 
 SHORT = {
-    "svc": "Service", "ns": "Namespace", "pvc": "PersistentVolumeClaim", "pv": "PersistentVolume", "sc": "StorageClass",
-    "pdb": "PodDisruptionBudget", "pc": "PriorityClass", "limits": "LimitRange", "quota": "ResourceQuota",
+    "svc": "Service",
+    "ns": "Namespace",
+    "pvc": "PersistentVolumeClaim",
+    "pv": "PersistentVolume",
+    "sc": "StorageClass",
+    "pdb": "PodDisruptionBudget",
+    "pc": "PriorityClass",
+    "limits": "LimitRange",
+    "quota": "ResourceQuota",
     "hpa": "HorizontalPodAutoscaler",
-}  # fmt: skip
+}
 """kubectl's short names of what cannot be asked about by name."""
 
 

@@ -49,9 +49,7 @@ def test_a_node_says_where_it_is_what_it_holds_and_what_keeps_pods_away() -> Non
         Load(resource="pods", requested="2", allocatable="110", percent=1),
     )
     closed = ("cordoned", "not ready", "dedicated=gpu:NoSchedule")
-    assert report.nodes == (
-        MapNode(name="n0", path=("a",), pods=2, marked=(), load=load, skew=(), closed=closed),
-    )  # fmt: skip
+    assert report.nodes == (MapNode(name="n0", path=("a",), pods=2, marked=(), load=load, skew=(), closed=closed),)
     assert report.domains == (MapDomain(path=("a",), nodes=1, pods=2, marked=0, load=load),)
     assert (report.keys, report.load, report.pending, report.workload) == ((ZONE,), load, 1, None)
 
@@ -79,9 +77,7 @@ def test_without_a_constraint_the_pods_of_the_workload_are_marked() -> None:
 def test_the_constraints_that_a_profile_has_by_default_count_too() -> None:
     report = mapped([*in_zones("a", "b"), *deployment("web", ("n0", "n0"))], "deploy/web")
     keys = [(each.topology_key, each.max_skew, each.source) for each in report.constraints]
-    assert (keys, report.skew) == (
-        [("kubernetes.io/hostname", 3, "system"), (ZONE, 5, "system")], (0, 2),
-    )  # fmt: skip
+    assert (keys, report.skew) == ([("kubernetes.io/hostname", 3, "system"), (ZONE, 5, "system")], (0, 2))
 
 
 def test_a_running_pod_that_is_asked_about_is_on_its_node() -> None:
@@ -101,7 +97,7 @@ KEYS: dict[str, tuple[list[Data], tuple[str, ...]]] = {
     ),
     "so does a label of one's own": ([labelled("n0", **{"example.com_zone": "a"})], ("example.com/zone",)),
     "hostnames are the nodes themselves": ([labelled("n0", **{"kubernetes.io_hostname": "n0"})], ()),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", KEYS)
@@ -138,8 +134,10 @@ def test_domains_add_up_to_the_whole() -> None:
     objects = [*in_zones("a", "b", "b", ""), *deployment("web", ("n0", "n1", "n3"))]
     report = mapped(objects, "deploy/web")
     assert [(each.path, each.nodes, each.pods, each.marked) for each in report.domains] == [
-        (("a",), 1, 1, 1), (("b",), 2, 1, 1), ((None,), 1, 1, 1),
-    ]  # fmt: skip
+        (("a",), 1, 1, 1),
+        (("b",), 2, 1, 1),
+        ((None,), 1, 1, 1),
+    ]
 
 
 def test_nodes_that_edits_add_and_take_away_are_told() -> None:

@@ -7,9 +7,13 @@ import pytest
 from kubespread.questions.causes.bars import meant_key
 
 KNOWN = [
-    "kubernetes.io/hostname", "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "karpenter.sh/nodepool",
-    "team-a", "pool-1",
-]  # fmt: skip
+    "kubernetes.io/hostname",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    "karpenter.sh/nodepool",
+    "team-a",
+    "pool-1",
+]
 
 
 @pytest.mark.parametrize(

@@ -28,22 +28,26 @@ ROOMY = replace(FULL, nodes=(*FULL.nodes, *Snapshot.from_objects([*hosts("a", "b
 _N0, _N1, _N2 = hosts("a", "a", "b")
 SPARE = Snapshot.from_objects(
     [
-        _N0, _N1, {**_N2, "spec": {"taints": [taint("spare")]}},
+        _N0,
+        _N1,
+        {**_N2, "spec": {"taints": [taint("spare")]}},
         *deployment("low", ("n1",) * 4, cpu="2", spec={"priority": 0, "tolerations": [{"operator": "Exists"}]}),
         *deployment("high", ("n0",), cpu="7", spec={"priority": 9}),
     ]
-)  # fmt: skip
+)
 """The same, with an empty node that only ``low`` tolerates."""
 WAITING = Snapshot.from_objects(
     [
         *hosts("a", "b"),
         *deployment(
-            "low", ("n0", "n1"), cpu="5",
+            "low",
+            ("n0", "n1"),
+            cpu="5",
             spec={"priority": 0, "topologySpreadConstraints": [hard(ZONE, match={"app": "low"})]},
         ),
         *deployment("high", (None,), cpu="7", spec={"priority": 9}),
     ]
-)  # fmt: skip
+)
 """``high`` waits for room that ``low`` has."""
 LOW = "default/low-d, default/low-c, default/low-b and 1 more"
 QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]] = {
@@ -104,7 +108,7 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
         ),
         [f"1 node is gone, 1 replica goes elsewhere, preempting 4 pods: {LOW}"],
         ["1 node is gone, 1 of 2 replicas placed instead of 2"],
-    ),  # fmt: skip
+    ),
     "compare, where both preempt the same": (
         lambda **options: kubespread.compare(
             Side(FULL, "deploy/high"), Side(FULL, "deploy/high"), replicas=2, **options

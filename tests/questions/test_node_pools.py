@@ -20,9 +20,11 @@ POOL = "karpenter.sh/nodepool"
 def node_pool(name: str = "any", **spec: Any) -> Data:
     """A NodePool of Karpenter."""
     return {
-        "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": name},
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodePool",
+        "metadata": {"name": name},
         "spec": {"template": {"spec": {}}, **spec},
-    }  # fmt: skip
+    }
 
 
 def pooled(name: str = "n1", zone: str = "a", *, cpu: str = "2", pool: str = "any") -> Data:
@@ -110,9 +112,7 @@ def test_where_a_pool_grows_it_is_not_said_that_none_does() -> None:
 def test_plan_says_what_karpenter_would_add_in_the_end() -> None:
     cluster = Snapshot.from_objects([*FULL, *deployment("web", ("n1",), cpu="1")])
     report = kubespread.plan(cluster.edited("scale deploy/web=6"))
-    assert (report.verdict, _said(report)) == (
-        "no", [f"{ASSUMED} for 2 pending pods, none still pending"]
-    )  # fmt: skip
+    assert (report.verdict, _said(report)) == ("no", [f"{ASSUMED} for 2 pending pods, none still pending"])
     assert kubespread.plan(cluster.edited("scale deploy/web=4")).autoscaling is None
 
 

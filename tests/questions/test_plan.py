@@ -27,9 +27,11 @@ SHOP = FIXTURES / "clusters" / "shop.yaml"
 def autoscaler(name: str, most: int) -> Data:
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
     return {
-        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": name, "namespace": "default"},
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": name, "namespace": "default"},
         "spec": {"minReplicas": 1, "maxReplicas": most, "scaleTargetRef": target},
-    }  # fmt: skip
+    }
 
 
 def small(*edits: str) -> kubespread.Snapshot:
@@ -41,23 +43,35 @@ def small(*edits: str) -> kubespread.Snapshot:
 @pytest.mark.parametrize(
     ("edits", "verdict", "headline", "changes"),
     [
-        pytest.param(["scale deploy/web=3"], "yes", "everything fits; none of 1 workload is worse", ["different"], id="room"),
         pytest.param(
-            ["fail-hard n1", "scale deploy/web=9"], "no",
-            "1 more pod pending; 1 of 1 workload is worse: Deployment/web", ["worse"],
+            ["scale deploy/web=3"], "yes", "everything fits; none of 1 workload is worse", ["different"], id="room"
+        ),
+        pytest.param(
+            ["fail-hard n1", "scale deploy/web=9"],
+            "no",
+            "1 more pod pending; 1 of 1 workload is worse: Deployment/web",
+            ["worse"],
             id="no room",
         ),
-        pytest.param(["scale deploy/web=2"], "yes", "everything fits; none of 1 workload is worse", [], id="nothing changes"),
         pytest.param(
-            ["fail-hard n1"], "yes", "everything fits; none of 1 workload is worse; 1 is riskier: Deployment/web",
-            ["riskier"], id="all in one zone",
+            ["scale deploy/web=2"], "yes", "everything fits; none of 1 workload is worse", [], id="nothing changes"
         ),
         pytest.param(
-            ["add-node n1@topology.kubernetes.io/zone=c"], "yes", "everything fits; none of 1 workload is worse",
-            ["different"], id="one more zone",
+            ["fail-hard n1"],
+            "yes",
+            "everything fits; none of 1 workload is worse; 1 is riskier: Deployment/web",
+            ["riskier"],
+            id="all in one zone",
+        ),
+        pytest.param(
+            ["add-node n1@topology.kubernetes.io/zone=c"],
+            "yes",
+            "everything fits; none of 1 workload is worse",
+            ["different"],
+            id="one more zone",
         ),
     ],
-)  # fmt: skip
+)
 def test_the_headline_says_what_fits_and_who_is_worse(
     edits: list[str], verdict: str, headline: str, changes: list[str]
 ) -> None:
@@ -77,9 +91,7 @@ def test_the_headline_says_what_fits_and_who_is_worse(
 )
 def test_a_pod_that_nobody_makes_again_is_in_the_headline(edit: str, verdict: str, worse: str) -> None:
     report = kubespread.plan(kubespread.Snapshot.from_objects([*hosts("a", "b"), replica("solo")]).edited(edit))
-    assert (report.verdict, report.answer[0]) == (
-        verdict, f"everything fits; 1 pod lost for good; {worse}",
-    )  # fmt: skip
+    assert (report.verdict, report.answer[0]) == (verdict, f"everything fits; 1 pod lost for good; {worse}")
 
 
 @pytest.mark.parametrize(
@@ -132,9 +144,11 @@ def test_what_was_not_finished_is_not_counted_as_none() -> None:
             assert (side.ready, side.replicas) in ((None, None), (whole.ready, whole.replicas))
         told |= {" ".join(part.answer[1:2])}
     assert told == {
-        "", "so far: everything fits; which workloads are worse is not known",
-        "so far: everything fits; none of 1 workload is worse", full.answer[1],
-    }  # fmt: skip
+        "",
+        "so far: everything fits; which workloads are worse is not known",
+        "so far: everything fits; none of 1 workload is worse",
+        full.answer[1],
+    }
 
 
 def test_nodes_that_were_not_tried_may_go_too() -> None:
@@ -155,10 +169,10 @@ def test_another_release_alone_is_a_plan() -> None:
 
 def test_what_waited_before_is_not_blamed_on_the_plan() -> None:
     report = kubespread.plan(
-        kubespread.Snapshot.from_objects(
-            [*hosts("a", "b"), *deployment("web", ("n0", "n1", None), cpu="5")]
-        ).edited("cordon n0")
-    )  # fmt: skip
+        kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("web", ("n0", "n1", None), cpu="5")]).edited(
+            "cordon n0"
+        )
+    )
     assert (report.verdict, report.answer[0]) == (
         "yes",
         "1 pod pending as before, everything else fits; none of 1 workload is worse",
@@ -177,8 +191,9 @@ def test_a_pod_that_takes_over_the_wait_of_another_is_no_more_pending() -> None:
 def test_a_step_that_is_not_done_is_in_the_headline() -> None:
     report = kubespread.plan(small("delete-pods app=api"))
     assert (report.verdict, report.answer[0]) == (
-        "no", "nothing more is pending; not done in full: step 1; none of 1 workload is worse",
-    )  # fmt: skip
+        "no",
+        "nothing more is pending; not done in full: step 1; none of 1 workload is worse",
+    )
 
 
 def test_the_scenario_plays_to_what_the_plan_ends_with() -> None:
@@ -266,8 +281,13 @@ def test_what_a_machine_of_another_size_costs_is_not_that_of_its_template() -> N
 
 LEAVING = [
     "cordon kubernetes.io/hostname in (a1,a2,b1)",
-    "drain a1", "delete-node a1", "drain a2", "delete-node a2", "drain b1", "delete-node b1",
-]  # fmt: skip
+    "drain a1",
+    "delete-node a1",
+    "drain a2",
+    "delete-node a2",
+    "drain b1",
+    "delete-node b1",
+]
 
 
 @pytest.mark.parametrize(
@@ -387,13 +407,14 @@ def test_how_many_nodes_go_when_requests_are_lower() -> None:
 
 def test_what_the_nodes_cost() -> None:
     prices = {
-        "apiVersion": "kubespread.dev/v1alpha1", "kind": "Prices", "label": "type", "currency": "EUR",
+        "apiVersion": "kubespread.dev/v1alpha1",
+        "kind": "Prices",
+        "label": "type",
+        "currency": "EUR",
         "prices": {"s": 0.1, "l": 0.3},
-    }  # fmt: skip
+    }
     nodes = [pool("a", "a1", type="s"), pool("b", "b1", type="s")]
-    report = kubespread.plan(
-        kubespread.Snapshot.from_objects(nodes), replace_pool="web=8x16:1@type=l", prices=prices
-    )  # fmt: skip
+    report = kubespread.plan(kubespread.Snapshot.from_objects(nodes), replace_pool="web=8x16:1@type=l", prices=prices)
     assert "the nodes cost 0.2 EUR before and 0.3 EUR after: 0.1 more" in report.answer
 
 
@@ -439,9 +460,10 @@ def test_the_scenario_of_a_scenario_names_files_from_anywhere(tmp_path: Path) ->
     report = kubespread.plan(pooled(), scenario=tmp_path / "s.json")
     assert kubespread.play(pooled(), report.scenario).steps[0].happened.nodes_joined == ("n-1", "n-2")
     assert [line.strip("- ") for line in report.scenario.splitlines()[4:]] == [
-        f"add-node {tmp_path}/n.json:2", f"apply {tmp_path}/web.json --replicas 3",
+        f"add-node {tmp_path}/n.json:2",
+        f"apply {tmp_path}/web.json --replicas 3",
         f"rollout deploy/web {tmp_path}/web.json",
-    ]  # fmt: skip
+    ]
 
 
 def test_steps_are_shown_as_play_shows_them(tmp_path: Path) -> None:
@@ -450,9 +472,11 @@ def test_steps_are_shown_as_play_shows_them(tmp_path: Path) -> None:
     played, shown, typed = (
         run(*words, "-S", SHOP, "-o", "json")
         for words in (
-            ("play", file), ("plan", file, "--steps"), ("plan", "--scale", "deploy/web=5", "--fail", "zone=c", "--steps"),
+            ("play", file),
+            ("plan", file, "--steps"),
+            ("plan", "--scale", "deploy/web=5", "--fail", "zone=c", "--steps"),
         )
-    )  # fmt: skip
+    )
     reports = [{**json.loads(each.out), "provenance": None} for each in (played, shown, typed)]
     assert (shown.code, reports[1]) == (played.code, reports[0])
     assert [step["happened"] for step in reports[2]["steps"]] == [step["happened"] for step in reports[0]["steps"]]
@@ -471,9 +495,12 @@ def test_another_order_is_a_note_beside_the_steps(tmp_path: Path) -> None:
 
 def test_what_is_refused_is_said_with_whom_and_why_once() -> None:
     quota: Data = {
-        "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few", "namespace": "default"},
-        "spec": {"hard": {"pods": "3"}}, "status": {"hard": {"pods": "3"}, "used": {"pods": "2"}},
-    }  # fmt: skip
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "few", "namespace": "default"},
+        "spec": {"hard": {"pods": "3"}},
+        "status": {"hard": {"pods": "3"}, "used": {"pods": "2"}},
+    }
     kept = [*deployment("web", ("a1", "b1"), cpu="1"), budget("web", minAvailable=2), quota]
     report = kubespread.plan(pooled(*kept).edited("drain a1", "drain b1", "scale deploy/web=5"))
     assert report.answer[0] == (

@@ -132,10 +132,14 @@ def test_a_template_that_stays_as_it_is_is_no_rollout(tmp_path: Path) -> None:
 ROLLED_AGAIN = "3/3/0/0 0->2 6 passes complete [2]"
 AGAIN: dict[str, tuple[list[Data], list[str], int]] = {
     # What each step comes to, and of how many ReplicaSets the pods are.
-    "back to what it was before": ([{"args": ["a"]}, {"args": ["b"]}, {"args": ["a"]}], [ROLLED_AGAIN, "3/3/0/0 2->2 6 passes complete [2]"], 2),
+    "back to what it was before": (
+        [{"args": ["a"]}, {"args": ["b"]}, {"args": ["a"]}],
+        [ROLLED_AGAIN, "3/3/0/0 2->2 6 passes complete [2]"],
+        2,
+    ),
     "what was applied before and is left out": ([{"args": ["a"]}, {}], [ROLLED_AGAIN], 2),
     "the same": ([{"args": ["a"]}] * 2, ["0/0/0/0"], 1),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", AGAIN)
@@ -160,9 +164,11 @@ NAMESPACES: dict[str, tuple[list[Data], list[str], str | None]] = {
         'namespaces "nowhere" not found; there is default; nothing is created in it without --create-namespaces',
     ),
     "is in the manifests": (
-        [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "nowhere"}}], ["default", "nowhere"], None,
+        [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "nowhere"}}],
+        ["default", "nowhere"],
+        None,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", NAMESPACES)

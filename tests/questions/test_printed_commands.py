@@ -20,9 +20,11 @@ from tests.questions.clouds import CLOUDS, ZONE, cluster
 
 EVERYDAY = FIXTURES / "cases" / "everyday"
 DUMPS = [
-    "aws12.json.gz", "02-rollout-pods-are-missing/cluster.json", "06-limitrange-refuses/cluster.json",
+    "aws12.json.gz",
+    "02-rollout-pods-are-missing/cluster.json",
+    "06-limitrange-refuses/cluster.json",
     "16-report-names-commands-that-fail/cluster.json",
-]  # fmt: skip
+]
 ASKED = ("report -A", "pending -A", "audit -A --why", "survive -A", "removable", "rebalance -A")
 
 
@@ -105,10 +107,16 @@ def test_what_is_printed_of_what_ifs_of_a_cloud_s_cluster_runs(path: str) -> Non
     first, web = snapshot.nodes[0].metadata, snapshot.objects.of(Deployment)[0].metadata
     workload = f"deploy/{web.name} -n {web.namespace}"
     _run_out(
-        path, f"plan --drain {first.name}", f"upgrade {first.name}", f"check -A --cordon {ZONE}={first.labels[ZONE]}", "capacity",
-        f"simulate {workload}", f"explain {workload}", f"compare {workload} --cordon {first.name}",
+        path,
+        f"plan --drain {first.name}",
+        f"upgrade {first.name}",
+        f"check -A --cordon {ZONE}={first.labels[ZONE]}",
+        "capacity",
+        f"simulate {workload}",
+        f"explain {workload}",
+        f"compare {workload} --cordon {first.name}",
         f"advise {workload}",
-    )  # fmt: skip
+    )
 
 
 def test_what_is_printed_of_promises_and_advice_runs(tmp_path: Path) -> None:
@@ -116,9 +124,10 @@ def test_what_is_printed_of_promises_and_advice_runs(tmp_path: Path) -> None:
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster("GKE")}))
     promises.write_text(run("verify", "--suggest", "-S", path).out)
     _run_out(
-        str(path), f"verify {promises} --fail {ZONE}=europe-west4-a",
+        str(path),
+        f"verify {promises} --fail {ZONE}=europe-west4-a",
         "advise deploy/web -n shop --replicas 12 --set cpu=3",
-    )  # fmt: skip
+    )
 
 
 def test_an_edit_of_several_words_is_one_for_a_shell(tmp_path: Path) -> None:

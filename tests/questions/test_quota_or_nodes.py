@@ -18,7 +18,12 @@ from tests.world.clusters import deployment
 def quota(**hard: str) -> Data:
     """Of namespace default; underscores in names stand for dots."""
     amounts = {name.replace("_", "."): amount for name, amount in hard.items()}
-    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "default"}, "spec": {"hard": amounts}}  # fmt: skip
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "q", "namespace": "default"},
+        "spec": {"hard": amounts},
+    }
 
 
 def new(cpu: str = "3", replicas: int = 1) -> Data:
@@ -29,33 +34,45 @@ def new(cpu: str = "3", replicas: int = 1) -> Data:
 # objects besides two nodes of 8 CPUs -> (binding, nodes, quota), what simulate says, what capacity says
 CASES: Mapping[str, tuple[list[Data], tuple[str, int, int | None], str | None, str | None]] = {
     "without a quota the nodes bind": ([], ("nodes", 4, None), None, None),
-    "a quota that does not count what is asked for does not bind": ([quota(configmaps="1")], ("nodes", 4, None), None, None),
+    "a quota that does not count what is asked for does not bind": (
+        [quota(configmaps="1")],
+        ("nodes", 4, None),
+        None,
+        None,
+    ),
     "the nodes bind first": (
-        [quota(requests_cpu="100")], ("nodes", 4, 33),
+        [quota(requests_cpu="100")],
+        ("nodes", 4, 33),
         "the nodes bind first: they have room for 4 more, quotas allow 33",
         "the nodes bind first: quotas of namespace default allow 33",
     ),
     "a quota binds first": (
-        [quota(requests_cpu="10", pods="7")], ("quota", 4, 3),
+        [quota(requests_cpu="10", pods="7")],
+        ("quota", 4, 3),
         "quotas bind first: they allow 3 more, the nodes have room for 4",
         "quotas bind first: those of namespace default allow 3: exceeded quota: q, requested: requests.cpu=3, used: "
         "requests.cpu=9, limited: requests.cpu=10",
     ),
     "both at once": (
-        [quota(pods="4")], ("both", 4, 4), "quotas and nodes bind at once: both allow 4 more",
+        [quota(pods="4")],
+        ("both", 4, 4),
+        "quotas and nodes bind at once: both allow 4 more",
         "quotas and nodes bind at once: quotas of namespace default allow 4 too",
     ),
     "what runs already counts": (
-        [quota(pods="4"), *deployment("old", ("n0",), cpu="3")], ("both", 3, 3),
+        [quota(pods="4"), *deployment("old", ("n0",), cpu="3")],
+        ("both", 3, 3),
         "quotas and nodes bind at once: both allow 3 more",
         "quotas and nodes bind at once: quotas of namespace default allow 3 too",
     ),
     "nothing is allowed": (
-        [quota(pods="0")], ("quota", 4, 0), "quotas bind first: they allow 0 more, the nodes have room for 4",
+        [quota(pods="0")],
+        ("quota", 4, 0),
+        "quotas bind first: they allow 0 more, the nodes have room for 4",
         "quotas bind first: those of namespace default allow 0: exceeded quota: q, requested: pods=1, used: pods=0, "
         "limited: pods=0",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -83,20 +100,25 @@ def test_without_admission_no_quota_binds() -> None:
 
 WHOLE: Mapping[str, tuple[list[Data], list[str]]] = {
     "the nodes end it": (
-        [], ["4 of 9 placed", "0/2 nodes are available: 2 Insufficient cpu.", "5 pending: both nodes have too little cpu"],
+        [],
+        ["4 of 9 placed", "0/2 nodes are available: 2 Insufficient cpu.", "5 pending: both nodes have too little cpu"],
     ),
     "a quota ends it": (
         [quota(pods="3")],
-        ["3 of 9 placed, 6 not created", 'pods "NAME" is forbidden: exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3'],
+        [
+            "3 of 9 placed, 6 not created",
+            'pods "NAME" is forbidden: exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3',
+        ],
     ),
     "the nodes end it, and a quota the rest": (
         [quota(pods="6")],
         [
-            "4 of 9 placed, 3 not created", "0/2 nodes are available: 2 Insufficient cpu.",
+            "4 of 9 placed, 3 not created",
+            "0/2 nodes are available: 2 Insufficient cpu.",
             "2 pending: both nodes have too little cpu",
         ],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", WHOLE)
@@ -109,9 +131,12 @@ def test_of_a_whole_deployment_it_is_said_how_many_fit_and_what_binds_the_next(c
 
 @settings(max_examples=20, deadline=None)
 @given(
-    sizes=st.lists(st.integers(1, 8), min_size=1, max_size=3), taken=st.integers(0, 3), cpu=st.integers(1, 3),
-    hard=st.integers(0, 20), most=st.none() | st.integers(0, 9),
-)  # fmt: skip
+    sizes=st.lists(st.integers(1, 8), min_size=1, max_size=3),
+    taken=st.integers(0, 3),
+    cpu=st.integers(1, 3),
+    hard=st.integers(0, 20),
+    most=st.none() | st.integers(0, 9),
+)
 def test_both_limits_agree_with_one_more_at_a_time(
     sizes: list[int], taken: int, cpu: int, hard: int, most: int | None
 ) -> None:
@@ -123,9 +148,10 @@ def test_both_limits_agree_with_one_more_at_a_time(
     assert report.limits is not None
     free = Scheduler(admission=False)
     alone = next(
-        tried - 1 for tried in count(1)
+        tried - 1
+        for tried in count(1)
         if kubespread.simulate(cluster, new(str(cpu)), tried, free, preemption=False).placed < tried
-    )  # fmt: skip
+    )
     allowed = min(max(0, hard - taken) // cpu, 99 if most is None else max(0, most - taken))
     assert (report.limits.nodes, report.limits.quota, report.placed) == (alone, allowed, min(alone, allowed))
     capacity = kubespread.capacity(cluster, pod=new(str(cpu)))

@@ -42,35 +42,44 @@ REFUSED: dict[str, tuple[list[Data], Data, str]] = {
     "a LimitRange whose default limit is below what is requested": ([limit_range(default={"cpu": "1"})], CPU, INVALID),
     "a LimitRange with a maximum, which is the default limit too": ([limit_range(max={"cpu": "1"})], CPU, INVALID),
     "a LimitRange with a minimum": (
-        [limit_range(min={"cpu": "3"})], CPU,
+        [limit_range(min={"cpu": "3"})],
+        CPU,
         "minimum cpu usage per Container is 3, but request is 2 (LimitRange default/limits)",
     ),
     "one of two LimitRanges": (
-        [limit_range("wide", max={"memory": "8Gi"}), limit_range(min={"cpu": "3"})], CPU,
+        [limit_range("wide", max={"memory": "8Gi"}), limit_range(min={"cpu": "3"})],
+        CPU,
         "minimum cpu usage per Container is 3, but request is 2 (LimitRange default/limits)",
     ),
     "a quota": (
-        [quota(**{"requests.cpu": "3"})], CPU,
+        [quota(**{"requests.cpu": "3"})],
+        CPU,
         "exceeded quota: small, requested: requests.cpu=2, used: requests.cpu=",
     ),
     "a PriorityClass that is gone": (
-        [PRIORITY], {**CPU, "priorityClassName": "gone", "priority": 5}, "no PriorityClass with name gone was found"
+        [PRIORITY],
+        {**CPU, "priorityClassName": "gone", "priority": 5},
+        "no PriorityClass with name gone was found",
     ),
     "a RuntimeClass that is gone": (
-        [RUNTIME], {**CPU, "runtimeClassName": "gone"}, 'pod rejected: RuntimeClass "gone" not found'
+        [RUNTIME],
+        {**CPU, "runtimeClassName": "gone"},
+        'pod rejected: RuntimeClass "gone" not found',
     ),
     "a namespace that enforces a level": (
-        [enforcing("baseline")], {**CPU, "hostNetwork": True, "volumes": [{"name": "logs", "hostPath": {"path": "/var/log"}}]},
+        [enforcing("baseline")],
+        {**CPU, "hostNetwork": True, "volumes": [{"name": "logs", "hostPath": {"path": "/var/log"}}]},
         'violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true), hostPath volumes (volume "logs") '
         "(Namespace default)",
     ),
     "a namespace that enforces the highest level, as of a release": (
-        [enforcing("restricted", "v1.30")], {**CPU, "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}},
+        [enforcing("restricted", "v1.30")],
+        {**CPU, "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}},
         'violates PodSecurity "restricted:v1.30": allowPrivilegeEscalation != false (container "c" must set '
         'securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "c" must set '
         'securityContext.capabilities.drop=["ALL"]) (Namespace default)',
     ),
-}  # fmt: skip
+}
 
 
 def cluster(objects: list[Data], spec: Data) -> kubespread.Snapshot:
@@ -148,7 +157,8 @@ def test_a_replica_set_without_pods_is_its_deployments_in_every_question(case: s
     }
     survived = {
         str(row.workload): row.wanted
-        for loss in kubespread.survive(snapshot, ["hostname"]).losses for row in loss.workloads
+        for loss in kubespread.survive(snapshot, ["hostname"]).losses
+        for row in loss.workloads
         if row.workload.kind != "Pod"
-    }  # fmt: skip
+    }
     assert (audited, survived) == (WANTED[case], WANTED[case])

@@ -54,7 +54,8 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
     ),
     "what kubectl refuses to evict": (
         [
-            *hosts("a", "a", "a"), pod("bare", "n0"),
+            *hosts("a", "a", "a"),
+            pod("bare", "n0"),
             *deployment("cache", ("n1",), spec={"volumes": [{"name": "scratch", "emptyDir": {}}]}),
         ],
         [
@@ -76,13 +77,15 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
     ),
     "the last node of a zone, and of a key that a constraint counts": (
         [
-            *({**node, "metadata": {**node["metadata"], "labels": {**node["metadata"]["labels"], "rack": rack}}}
-              for node, rack in zip(hosts("a", "a", "b"), ("r1", "r2", "r2"), strict=True)),
+            *(
+                {**node, "metadata": {**node["metadata"], "labels": {**node["metadata"]["labels"], "rack": rack}}}
+                for node, rack in zip(hosts("a", "a", "b"), ("r1", "r2", "r2"), strict=True)
+            ),
             *deployment("web", ("n1",), spec=spread(key="rack")),
         ],
         ["n1 yes 1", "n0 yes: lastOfDomain: rack r1", "n2 yes: lastOfDomain: zone b"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -93,9 +96,11 @@ def test_which_nodes_go_and_what_holds_the_others(case: str) -> None:
 
 def test_who_keeps_nodes_and_which_budgets_would_let_them_go() -> None:
     objects = [
-        *hosts("a", "a", "a", "a"), *deployment("web", ("n0", "n1")), budget("web", minAvailable=2),
+        *hosts("a", "a", "a", "a"),
+        *deployment("web", ("n0", "n1")),
+        budget("web", minAvailable=2),
         *elsewhere("data", *deployment("mongo", ("n2",)), budget("mongo", maxUnavailable=1), spare("mongo")),
-    ]  # fmt: skip
+    ]
     report = asked(objects)
     assert [(row.node, row.remedy) for row in report.rows] == [
         ("n3", None),
@@ -139,9 +144,7 @@ def test_nodes_go_together_as_long_as_the_others_have_room() -> None:
 def test_nodes_of_the_control_plane_do_not_go_with_others() -> None:
     objects = hosts("a", "a")
     objects[0]["metadata"]["labels"]["node-role.kubernetes.io/control-plane"] = ""
-    assert lines(asked(objects)) == [
-        "n1 yes 1", "n0 yes: controlPlane: label node-role.kubernetes.io/control-plane",
-    ]  # fmt: skip
+    assert lines(asked(objects)) == ["n1 yes 1", "n0 yes: controlPlane: label node-role.kubernetes.io/control-plane"]
 
 
 def test_pods_of_daemon_sets_go_with_their_nodes_unless_kubectl_is_to_refuse() -> None:
@@ -198,13 +201,17 @@ def test_a_budget_that_is_only_broken_by_preemption_holds_the_node_whose_pods_pr
 
 WAITED: dict[str, tuple[tuple[str | None, ...], str, list[str]]] = {
     "a pod that is on the node only since it was placed": (
-        (None, None, None), "2 pods were placed before any node goes", ["n0 no"],
+        (None, None, None),
+        "2 pods were placed before any node goes",
+        ["n0 no"],
     ),
     "one that waits on, and takes the place of one that is evicted": (("n0", "n1", None), "", ["n0 no"]),
     "one that ran on the node, whatever waited elsewhere": (
-        ("n0", None), "1 pod was placed before any node goes", ["n0 no"],
+        ("n0", None),
+        "1 pod was placed before any node goes",
+        ["n0 no"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", WAITED)
@@ -268,11 +275,12 @@ RACKS = [
 ELSEWHERE = {"nodeSelector": {"rack": "r2"}, **spread(key="rack")}
 RACKS_THAT_COUNT: dict[str, tuple[list[Data], bool]] = {
     "a preferred constraint needs no rack": (
-        deployment("web", ("n1",), spec={"topologySpreadConstraints": [soft("rack", match={"app": "web"})]}), False,
+        deployment("web", ("n1",), spec={"topologySpreadConstraints": [soft("rack", match={"app": "web"})]}),
+        False,
     ),
     "a hard one does": (deployment("web", ("n1",), spec=spread(key="rack")), True),
     "not of pods that may not run there": (deployment("web", ("n1",), spec=ELSEWHERE), False),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", RACKS_THAT_COUNT)
@@ -313,11 +321,20 @@ def test_nodes_after_many_that_do_not_go_are_not_tried() -> None:
 
 
 _SPEC = st.sampled_from(
-    ({}, spread("web"), spread("web", "kubernetes.io/hostname"), spread("web", nodeTaintsPolicy="Honor"), spread("web", maxSkew=2))
-)  # fmt: skip
+    (
+        {},
+        spread("web"),
+        spread("web", "kubernetes.io/hostname"),
+        spread("web", nodeTaintsPolicy="Honor"),
+        spread("web", maxSkew=2),
+    )
+)
 _WORKLOAD = st.tuples(
-    st.sampled_from(("web", "api")), st.lists(st.integers(0, 5), min_size=1, max_size=3), st.sampled_from(("1", "3")), _SPEC
-)  # fmt: skip
+    st.sampled_from(("web", "api")),
+    st.lists(st.integers(0, 5), min_size=1, max_size=3),
+    st.sampled_from(("1", "3")),
+    _SPEC,
+)
 
 
 def _objects(workloads: list[tuple[str, list[int], str, Data]], budgets: list[int]) -> list[Data]:
@@ -376,9 +393,13 @@ def test_each_answer_is_what_removing_the_node_comes_to(
 
 def test_budgets_that_let_no_pod_go_now_are_named() -> None:
     objects = [
-        *hosts("a", "a"), *deployment("web", ("n0", "n1")), *deployment("api", ("n0", "n1")),
-        budget("web", minAvailable=2), budget("api", minAvailable=1), budget("gone", minAvailable=1),
-    ]  # fmt: skip
+        *hosts("a", "a"),
+        *deployment("web", ("n0", "n1")),
+        *deployment("api", ("n0", "n1")),
+        budget("web", minAvailable=2),
+        budget("api", minAvailable=1),
+        budget("gone", minAvailable=1),
+    ]
     report = asked(objects)
     assert report.tight_budgets == ("default/web",)
     assert "1 disruption budget lets no pod go now: default/web" in report.answer
@@ -389,15 +410,18 @@ def test_nodes_that_autoscalers_leave_alone_are_named_and_can_go_all_the_same() 
     nodes[1]["metadata"]["annotations"] = {"karpenter.sh/do-not-disrupt": "true"}
     made = deployment("web", ("n0", "n2", "n3"))
     for name, key, value in (
-        ("web-a", "cluster-autoscaler.kubernetes.io/safe-to-evict", "false"), ("web-b", "karpenter.sh/do-not-disrupt", "true"),
+        ("web-a", "cluster-autoscaler.kubernetes.io/safe-to-evict", "false"),
+        ("web-b", "karpenter.sh/do-not-disrupt", "true"),
         ("web-c", "cluster-autoscaler.kubernetes.io/safe-to-evict", "true"),
-    ):  # fmt: skip
+    ):
         (found,) = (each for each in made if each["metadata"]["name"] == name)
         found["metadata"]["annotations"] = {key: value}
     report = asked([*nodes, *made])
     assert [(left.node, left.cause, left.pods) for left in report.left_alone] == [
-        ("n0", "safeToEvict", ("default/web-a",)), ("n1", "doNotDisrupt", ()), ("n2", "doNotDisrupt", ("default/web-b",)),
-    ]  # fmt: skip
+        ("n0", "safeToEvict", ("default/web-a",)),
+        ("n1", "doNotDisrupt", ()),
+        ("n2", "doNotDisrupt", ("default/web-b",)),
+    ]
     assert all(row.alone for row in report.rows)
     assert (
         "autoscalers of nodes leave 3 nodes alone: n0 (safe-to-evict: false on default/web-a), n1 (do-not-disrupt), "

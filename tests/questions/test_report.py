@@ -100,9 +100,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
         ),
     ),
     "a pod that cluster-autoscaler is to keep": (
-        [
-            *hosts("a", "b"), annotated(pod("job", "n0"), "cluster-autoscaler.kubernetes.io/safe-to-evict", "false")
-        ],
+        [*hosts("a", "b"), annotated(pod("job", "n0"), "cluster-autoscaler.kubernetes.io/safe-to-evict", "false")],
         "drains/safeToEvict",
         (
             "notice",
@@ -132,7 +130,10 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
     "pods whose nodes were tainted, while a cordon is no such taint": (
         [
             {**hosts("a")[0], "spec": {"taints": [taint("team", value="x")]}},
-            {**hosts("a", "b")[1], "spec": {"unschedulable": True, "taints": [taint("node.kubernetes.io/unschedulable")]}},
+            {
+                **hosts("a", "b")[1],
+                "spec": {"unschedulable": True, "taints": [taint("node.kubernetes.io/unschedulable")]},
+            },
             *deployment("web", ("n0", "n0", "n1")),
         ],
         "rules/taint/default/Deployment/web",
@@ -145,7 +146,8 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
     ),
     "a pod far from those it is to be near": (
         [
-            *hosts("a", "b"), *deployment("db", ("n1",)),
+            *hosts("a", "b"),
+            *deployment("db", ("n1",)),
             *deployment("web", ("n0", "n1"), spec={"affinity": {"podAffinity": NEAR}}),
         ],
         "rules/podAffinity/default/Deployment/web",
@@ -157,7 +159,8 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
     ),
     "a pod beside those of its anti-affinity": (
         [
-            *hosts("a", "b"), *deployment("db", ("n1",)),
+            *hosts("a", "b"),
+            *deployment("db", ("n1",)),
             *deployment("web", ("n0", "n1"), spec={"affinity": {"podAntiAffinity": NEAR}}),
         ],
         "rules/podAntiAffinity/default/Deployment/web",
@@ -179,10 +182,15 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
     ),
     "an autoscaler beyond a quota": (
         [
-            *hosts("a", "b"), *deployment("web", ("n0",), cpu="1"), autoscaled("web", 6),
+            *hosts("a", "b"),
+            *deployment("web", ("n0",), cpu="1"),
+            autoscaled("web", 6),
             {
-                "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "pods", "namespace": "default"},
-                "spec": {"hard": {"pods": "4"}}, "status": {"hard": {"pods": "4"}, "used": {"pods": "1"}},
+                "apiVersion": "v1",
+                "kind": "ResourceQuota",
+                "metadata": {"name": "pods", "namespace": "default"},
+                "spec": {"hard": {"pods": "4"}},
+                "status": {"hard": {"pods": "4"}, "used": {"pods": "1"}},
             },
         ],
         "scaling/default/Deployment/web",
@@ -195,8 +203,11 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
     ),
     "two that are only too much together, one of them KEDA's": (
         [
-            *hosts("a", "b"), *deployment("web", ("n0",), cpu="3"), *deployment("api", ("n1",), cpu="3"),
-            autoscaled("web", 3), autoscaled("api", 3, "ScaledObject"),
+            *hosts("a", "b"),
+            *deployment("web", ("n0",), cpu="3"),
+            *deployment("api", ("n1",), cpu="3"),
+            autoscaled("web", 3),
+            autoscaled("api", 3, "ScaledObject"),
         ],
         "scaling/all",
         (
@@ -208,18 +219,14 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
     "GPUs on a node without cpu": (
         [gpus("n0", 4), gpus("n1", 4), *deployment("web", ("n0",), cpu="8")],
         "room/stranded/nvidia.com/gpu",
-        (
-            "notice",
-            "50% of the free nvidia.com/gpu can be used by no pod: 4 on 1 node (no cpu)",
-            "kubespread capacity",
-        ),
+        ("notice", "50% of the free nvidia.com/gpu can be used by no pod: 4 on 1 node (no cpu)", "kubespread capacity"),
     ),
     "a node that could go": (
         [*hosts("a", "a"), *deployment("web", ("n0",))],
         "room/removable",
         ("notice", "2 of 2 nodes can go alone, 1 together: n1", "kubespread removable"),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", SAID)
@@ -231,21 +238,23 @@ def test_a_line_says_what_whom_how_bad_and_how_it_is_shown(case: str) -> None:
 
 QUIET: dict[str, tuple[list[Data], str]] = {
     "a budget that lets one go": (
-        [*hosts("a", "b"), *deployment("web", ("n0", "n1")), budget("web", maxUnavailable=1)], "budgets/",
+        [*hosts("a", "b"), *deployment("web", ("n0", "n1")), budget("web", maxUnavailable=1)],
+        "budgets/",
     ),
-    "a budget whose only pod is not ready and may go": (
-        [*hosts("a", "b"), budget("web", minAvailable=2)], "budgets/",
-    ),
+    "a budget whose only pod is not ready and may go": ([*hosts("a", "b"), budget("web", minAvailable=2)], "budgets/"),
     "autoscaled workloads that all fit": (
-        [*hosts("a", "b"), *deployment("web", ("n0",)), autoscaled("web", 9)], "scaling/",
+        [*hosts("a", "b"), *deployment("web", ("n0",)), autoscaled("web", 9)],
+        "scaling/",
     ),
     "an autoscaler of a workload that is at 0": (
-        [*hosts("a", "b"), *deployment("web", (), cpu="9", replicas=0), autoscaled("web", 9)], "scaling/",
+        [*hosts("a", "b"), *deployment("web", (), cpu="9", replicas=0), autoscaled("web", 9)],
+        "scaling/",
     ),
     "room on nodes that are for others": (
-        [hosts("a")[0], {**hosts("a", "b")[1], "spec": {"taints": [taint("team")]}}], "room/stranded",
+        [hosts("a")[0], {**hosts("a", "b")[1], "spec": {"taints": [taint("team")]}}],
+        "room/stranded",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", QUIET)
@@ -308,13 +317,14 @@ def test_every_command_runs_as_it_is_printed(cluster: str) -> None:
     [
         pytest.param([], 0, "", id="nothing is critical"),
         pytest.param(
-            ["--fail-on", "warning"], 1,
+            ["--fail-on", "warning"],
+            1,
             "requirement not met: --fail-on warning: 4 of 4 lines, the worst: losing zone a leaves 3 pods pending",
             id="warnings",
         ),
         pytest.param(["--fail-on", "critical"], 0, "", id="only what is critical"),
     ],
-)  # fmt: skip
+)
 def test_the_bar_is_set_by_level(bar: list[str], code: int, unmet: str, tmp_path: Path) -> None:
     cluster = [
         *hosts("a", "b"),
@@ -361,8 +371,9 @@ def test_an_earlier_report_says_what_is_new_worse_better_the_same_or_gone(zones:
     assert lines_of(then)["drains/noController"] == ("new", None, None)
     assert then.since is not None
     assert [line.key for line in then.since.gone if line.key.startswith(("budgets", "drains"))] == [
-        "budgets/default/web", "drains/budget",
-    ]  # fmt: skip
+        "budgets/default/web",
+        "drains/budget",
+    ]
     new, worse = (sum(line.change == change for line in then.lines) for change in ("new", "worse"))
     assert f"; since then {new} new, {worse} worse, " in then.answer[0]
     assert then.answer[0].endswith(f" {len(then.since.gone)} gone")

@@ -59,11 +59,10 @@ def _is_on_first(objects: list[Data]) -> Callable[[Data], bool]:
 
 
 HOLES: Mapping[str, tuple[str, Callable[[list[Data]], str]]] = {
-    "one node is missing": (
-        "nodes", lambda objects: _without(objects, lambda each: each is _nodes_of(objects)[0]),
-    ),
+    "one node is missing": ("nodes", lambda objects: _without(objects, lambda each: each is _nodes_of(objects)[0])),
     "only the pods of one namespace, without -A": (
-        "namespaces", lambda objects: _without(objects, lambda each: each["metadata"].get("namespace") == "kube-system"),
+        "namespaces",
+        lambda objects: _without(objects, lambda each: each["metadata"].get("namespace") == "kube-system"),
     ),
     "no pods": ("pods", lambda objects: _without(objects, _of_kind("Pod"))),
     "the pods of a controller are missing": (
@@ -81,7 +80,8 @@ HOLES: Mapping[str, tuple[str, Callable[[list[Data]], str]]] = {
     "nodes of another provider": ("clusters", lambda objects: _list([*objects, *_other(objects)])),
     "namespaces with other UIDs": ("clusters", _twice),
     "a list that goes on": (
-        "truncated", lambda objects: _list(objects, **{"continue": "eyJ2", "remainingItemCount": 40}),
+        "truncated",
+        lambda objects: _list(objects, **{"continue": "eyJ2", "remainingItemCount": 40}),
     ),
     "pods that are younger than the nodes' last word": ("times", _later),
     "an error of kubectl after the objects": (
@@ -89,16 +89,20 @@ HOLES: Mapping[str, tuple[str, Callable[[list[Data]], str]]] = {
         lambda objects: f'{_list(objects)}\nError from server (Forbidden): pods is forbidden: User "x" cannot list\n',
     ),
     "an error of kubectl right behind the objects": (
-        "errors", lambda objects: f"{_list(objects)}Unable to connect to the server: EOF",
+        "errors",
+        lambda objects: f"{_list(objects)}Unable to connect to the server: EOF",
     ),
     "an answer of the API server that is none": (
         "errors",
-        lambda objects: _list([*objects, {"apiVersion": "v1", "kind": "Status", "status": "Failure", "message": "forbidden"}]),
+        lambda objects: _list(
+            [*objects, {"apiVersion": "v1", "kind": "Status", "status": "Failure", "message": "forbidden"}]
+        ),
     ),
     "an error of kubectl before the objects": (
-        "errors", lambda objects: f'error: the server doesn\'t have a resource type "pdbs"\n{_list(objects)}\n',
+        "errors",
+        lambda objects: f'error: the server doesn\'t have a resource type "pdbs"\n{_list(objects)}\n',
     ),
-}  # fmt: skip
+}
 ASKED: Mapping[str, Callable[[Any, str], Any]] = {
     "survive": lambda snapshot, _: kubespread.survive(snapshot, keys=(ZONE,)),
     "audit": lambda snapshot, _: kubespread.audit(snapshot),

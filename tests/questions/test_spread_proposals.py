@@ -35,23 +35,28 @@ def web(replicas: int = 6, **spec: Any) -> Data:
     return deployment("web", (), cpu="1500m", replicas=replicas, spec=spec)[0]
 
 
-PREFERRING = {"preferredDuringSchedulingIgnoredDuringExecution": [
-    {"weight": 100, "preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["a"]}]}}
-]}  # fmt: skip
+PREFERRING = {
+    "preferredDuringSchedulingIgnoredDuringExecution": [
+        {"weight": 100, "preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["a"]}]}}
+    ]
+}
 PROPOSED: dict[str, tuple[list[Data], Data, tuple[str, ...]]] = {
     "replicas that free room draws to one zone": (UNEVEN, web(), (SOFT,)),
     "those that prefer it more than a soft constraint counts": (
-        UNEVEN, web(affinity={"nodeAffinity": PREFERRING}), (HARD,)
+        UNEVEN,
+        web(affinity={"nodeAffinity": PREFERRING}),
+        (HARD,),
     ),
     "those that have a hard one": (UNEVEN, web(constraints=[hard(key=ZONE, match={"app": "web"})]), ()),
     "those that may go nowhere else": (UNEVEN, web(nodeSelector={ZONE: "a"}), ()),
     "a single one": (UNEVEN, web(1), ()),
     "nodes of one zone": (
-        [machine("a1", "a", "64"), machine("a2", "a", "4")], web(4),
+        [machine("a1", "a", "64"), machine("a2", "a", "4")],
+        web(4),
         ("topologySpreadConstraints=kubernetes.io/hostname:1:soft",),
     ),
     "zones without room for a share": ([UNEVEN[0], machine("b1", "b", "100m")], web(), ()),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", PROPOSED)

@@ -176,21 +176,27 @@ WHOLE = "no pod stays pending, no workload is degraded"
 ANSWERS: dict[str, tuple[list[Data], tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]] = {
     "nothing is left behind": ([*THREE, *SMALL], (), ((), (), ()), (f"any one of 3 zones can be lost: {WHOLE}",)),
     "judgment/16/z: a StatefulSet whose pods wait only once the Node objects are deleted": (
-        [*THREE, *DB], (), (("pending", "short"), (), ()),
+        [*THREE, *DB],
+        (),
+        (("pending", "short"), (), ()),
         (
             "2 of 3 zones can be lost: losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted",
             "losing zone a leaves 1 pod pending once the nodes are deleted",
         ),
     ),
     "what ends with the Node objects": (
-        [*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spread())], (), (("pending", "short"),) * 3,
+        [*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spread())],
+        (),
+        (("pending", "short"),) * 3,
         (
             "none of 3 zones can be lost: losing any zone leaves 1 pod pending until the nodes are deleted",
             "losing any zone leaves Deployment/web degraded: 2 of 3 ready until the nodes are deleted",
         ),
     ),
     "what each zone does is said of that zone alone": (
-        [*THREE, *SMALL, *DB, pod("bare", "n1")], (), (("pending", "short"), ("lost",), ()),
+        [*THREE, *SMALL, *DB, pod("bare", "n1")],
+        (),
+        (("pending", "short"), ("lost",), ()),
         (
             "1 of 3 zones can be lost: losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted",
             "losing zone a leaves 1 pod pending once the nodes are deleted",
@@ -198,13 +204,15 @@ ANSWERS: dict[str, tuple[list[Data], tuple[str, ...], tuple[tuple[str, ...], ...
         ),
     ),
     "the worst key is the answer": (
-        [*THREE, *SMALL, pod("bare", "n1")], ("hostname", "zone"), ((), ("lost",), ()) * 2,
+        [*THREE, *SMALL, pod("bare", "n1")],
+        ("hostname", "zone"),
+        ((), ("lost",), ()) * 2,
         (
             "2 of 3 nodes can be lost: losing node n1 takes 1 pod for good: default/bare",
             "2 of 3 zones can be lost: losing zone b takes 1 pod for good: default/bare",
         ),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", ANSWERS)
@@ -275,7 +283,9 @@ def test_only_the_workloads_asked_about_count(case: str) -> None:
 
 AFTER: dict[str, tuple[tuple[str, ...], dict[str, Any], list[tuple[str, int, int]], tuple[str, ...]]] = {
     "a zone first: what it leaves behind counts with each of the others": (
-        ("fail=zone=a",), {}, [("b", 2, 0), ("c", 2, 0)],
+        ("fail=zone=a",),
+        {},
+        [("b", 2, 0), ("c", 2, 0)],
         (
             "after fail zone=a, none of 2 zones can be lost: losing any zone leaves 2 pods pending until the nodes are deleted",
             "after fail zone=a, losing any zone leaves Deployment/web degraded: 1 of 3 ready until the nodes are deleted",
@@ -283,20 +293,24 @@ AFTER: dict[str, tuple[tuple[str, ...], dict[str, Any], list[tuple[str, int, int
         ),
     ),
     "fewer pods are to be there": (
-        ("scale deploy/web=1",), {}, [("a", 0, 0), ("b", 0, 0), ("c", 0, 0)],
+        ("scale deploy/web=1",),
+        {},
+        [("a", 0, 0), ("b", 0, 0), ("c", 0, 0)],
         (
             f"after scale Deployment/web=1, any one of 3 zones can be lost: {WHOLE}",
             "scale Deployment/web=1 alone leaves no pod pending and no workload degraded",
         ),
     ),
     "two at the same time": (
-        (), {"pairs": True}, [("a+b", 2, 0), ("a+c", 2, 0), ("b+c", 2, 0)],
+        (),
+        {"pairs": True},
+        [("a+b", 2, 0), ("a+c", 2, 0), ("b+c", 2, 0)],
         (
             "none of 3 pairs of zones can be lost: losing any pair leaves 2 pods pending until the nodes are deleted",
             "losing any pair leaves Deployment/web degraded: 1 of 3 ready until the nodes are deleted",
         ),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", AFTER)
@@ -308,22 +322,31 @@ def test_what_a_second_failure_comes_to(case: str) -> None:
 
 
 FAULTS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
-    "a key that no node has": (("zoen",), {}, f"no node and no constraint has the topology key 'zoen'; did you mean {ZONE}?"),
+    "a key that no node has": (
+        ("zoen",),
+        {},
+        f"no node and no constraint has the topology key 'zoen'; did you mean {ZONE}?",
+    ),
     "a namespace without workloads": ((), {"namespace": "shop"}, "no workloads in namespace shop; there is default"),
     "labels that nobody has": ((), {"selector": "a=b"}, "no workloads with the labels a=b in the cluster"),
     "a step that is none": ((), {"after": ["fial=zone=a"]}, "unknown edit 'fial', did you mean \"fail\"?"),
     "a step that reads a file": ((), {"after": ["add-node ./new.yaml"]}, "./new.yaml: files are not read here"),
     "nothing left to lose": (
-        (), {"after": ["fail=n0", "fail=n1"]}, "after fail=n0, fail=n1 no other domain is left to lose",
+        (),
+        {"after": ["fail=n0", "fail=n1"]},
+        "after fail=n0, fail=n1 no other domain is left to lose",
     ),
     "pairs of one domain": (
-        (), {"after": ["fail=n0"], "pairs": True}, f"--pairs takes 2 to 100 domains of a key, and {ZONE} has 1",
+        (),
+        {"after": ["fail=n0"], "pairs": True},
+        f"--pairs takes 2 to 100 domains of a key, and {ZONE} has 1",
     ),
     "labels that are none": (
-        (), {"selector": "=b"},
+        (),
+        {"selector": "=b"},
         "invalid selector '=b': expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY or !KEY, found '=b'",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", FAULTS)
@@ -351,8 +374,10 @@ def test_workloads_that_are_named_are_the_only_ones_asked_about() -> None:
     snapshot = Snapshot.from_objects(objects)
     report = kubespread.survive(snapshot, workloads="deploy/web")
     assert (report.asked, report.workloads, [loss.lost for loss in report.losses]) == (
-        (WorkloadName("Deployment", "default", "web"),), 1, [1, 1, 1],
-    )  # fmt: skip
+        (WorkloadName("Deployment", "default", "web"),),
+        1,
+        [1, 1, 1],
+    )
     with pytest.raises(UsageError, match="name workloads or choose them by labels, not both"):
         kubespread.survive(snapshot, workloads="deploy/web", selector="app=web")
     with pytest.raises(UsageError, match='"nope" not found'):

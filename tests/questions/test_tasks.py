@@ -191,10 +191,14 @@ def dask() -> Iterator[str]:
     ]
     started = [
         subprocess.Popen(
-            command, cwd=ROOT, env=environment(PYTHONPATH=str(ROOT)), stdout=subprocess.DEVNULL,
+            command,
+            cwd=ROOT,
+            env=environment(PYTHONPATH=str(ROOT)),
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-        ) for command in commands
-    ]  # fmt: skip
+        )
+        for command in commands
+    ]
     try:
         yield address
     finally:
@@ -308,12 +312,18 @@ CLUSTERS = FIXTURES / "clusters"
 ASKING_SEVERAL: dict[str, tuple[tuple[str | Path, ...], str, int, int]] = {
     "report": (("report", "-A", "-S", CLUSTERS / "shop.yaml"), "lines", 6, 3),
     "verify, which knows of a broken promise": (
-        ("verify", FIXTURES / "promises" / "shop.yaml", "-S", CLUSTERS / "shop.yaml"), "clauses", 6, 1
+        ("verify", FIXTURES / "promises" / "shop.yaml", "-S", CLUSTERS / "shop.yaml"),
+        "clauses",
+        6,
+        1,
     ),
     "a fleet, of which one says no": (
-        ("fleet", "-S", CLUSTERS / "audit.yaml", "-S", CLUSTERS / "stuck.yaml", "audit", "-A"), "clusters", 5, 1
+        ("fleet", "-S", CLUSTERS / "audit.yaml", "-S", CLUSTERS / "stuck.yaml", "audit", "-A"),
+        "clusters",
+        5,
+        1,
     ),
-}  # fmt: skip
+}
 """What is asked, the rows of its answer, after how many parts the engine is gone, and the exit code then."""
 
 

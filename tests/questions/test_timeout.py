@@ -99,9 +99,13 @@ def as_alone(full: RemovableReport, part: RemovableReport) -> RemovableReport:
 
     rows = {row.node: merged(row) for row in full.rows if row.node in said}
     return full.revised(
-        rows=tuple(rows[row.node] for row in part.rows), together=part.together, holders=part.holders,
-        unfinished=part.unfinished, gaps=part.gaps, notes=part.notes,
-    )  # fmt: skip
+        rows=tuple(rows[row.node] for row in part.rows),
+        together=part.together,
+        holders=part.holders,
+        unfinished=part.unfinished,
+        gaps=part.gaps,
+        notes=part.notes,
+    )
 
 
 def before_the_rest_was_tried(full: kubespread.UpgradeReport, part: kubespread.UpgradeReport) -> Any:
@@ -110,9 +114,14 @@ def before_the_rest_was_tried(full: kubespread.UpgradeReport, part: kubespread.U
     assert part.remedies == full.remedies[: len(part.remedies)]
     assert part.unfinished.finished <= part.remedies_tried <= full.remedies_tried
     return full.revised(
-        remedies=part.remedies, remedies_lose=part.remedies_lose, remedies_tried=part.remedies_tried,
-        remedies_untried=part.remedies_untried, unfinished=part.unfinished, gaps=part.gaps, notes=part.notes,
-    )  # fmt: skip
+        remedies=part.remedies,
+        remedies_lose=part.remedies_lose,
+        remedies_tried=part.remedies_tried,
+        remedies_untried=part.remedies_untried,
+        unfinished=part.unfinished,
+        gaps=part.gaps,
+        notes=part.notes,
+    )
 
 
 RESTRICTED: dict[type[QuestionReport], Callable[[Any, Any], Any]] = {

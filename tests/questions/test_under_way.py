@@ -56,7 +56,10 @@ JOBS: dict[str, tuple[list[Data], str]] = {
     "a Job that is to have more pods makes them": (shrunk(job("run", ("n0",)), 3, completions=9), "2 created, 0 gone"),
     "one that is to have fewer deletes some": (shrunk(job("run", ("n0", "n1", "n2")), 1), "0 created, 2 gone"),
     "one that needs no more than it has completed makes as many as are left": (
-        [{**made, "status": {"succeeded": 2}} if made["kind"] == "Job" else made for made in shrunk(job("run", ("n0",)), 5, completions=4)],
+        [
+            {**made, "status": {"succeeded": 2}} if made["kind"] == "Job" else made
+            for made in shrunk(job("run", ("n0",)), 5, completions=4)
+        ],
         "1 created, 0 gone",
     ),
     "pods that have ended and are counted do not count twice": (
@@ -75,7 +78,7 @@ JOBS: dict[str, tuple[list[Data], str]] = {
         "0 created, 0 gone",
     ),
     "one that has what it is to have is left alone": (job("run", ("n0", "n1")), "0 created, 0 gone"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", JOBS)
@@ -111,10 +114,11 @@ QUESTIONS: dict[str, tuple[Callable[[Snapshot], Any], str]] = {
     "survive": (kubespread.survive, GOES_ON),
     "removable": (kubespread.removable, GOES_ON),
     "pending": (
-        kubespread.pending, f"under way in the snapshot, and judged as it stands: {WEB}, default/StatefulSet/db"
+        kubespread.pending,
+        f"under way in the snapshot, and judged as it stands: {WEB}, default/StatefulSet/db",
     ),
     "upgrade": (lambda snapshot: kubespread.upgrade(snapshot, "n0"), GOES_ON),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

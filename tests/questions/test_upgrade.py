@@ -61,8 +61,11 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
     "a surge larger than the batch is always that much ahead": (
         hosts("a", "a", "b"),
         {"surge": 2},
-        ["n0 -> n0-1 n1-1: 0 evicted, 0 placed, 0 pending", "n1 -> n2-1: 0 evicted, 0 placed, 0 pending",
-         "n2 -> : 0 evicted, 0 placed, 0 pending"],
+        [
+            "n0 -> n0-1 n1-1: 0 evicted, 0 placed, 0 pending",
+            "n1 -> n2-1: 0 evicted, 0 placed, 0 pending",
+            "n2 -> : 0 evicted, 0 placed, 0 pending",
+        ],
     ),
     "daemons come to the new nodes and go with the old ones": (
         [*hosts("a"), *daemon_set("agent", ("n0",))],
@@ -72,42 +75,75 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
     "a budget that allows none blocks it, one more replica frees it": (
         [*hosts("a", "b", "c"), *deployment("web", ("n0", "n1", "n2"), spec=SPREAD), budget("web", minAvailable=3)],
         {},
-        ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/web-a web: {NEEDS.format(3, 3)}",
-         "try --scale default/Deployment/web=4", "try --budget default/web:maxUnavailable=1"],
+        [
+            "n0 -> : 0 evicted, 0 placed, 0 pending",
+            f"! default/web-a web: {NEEDS.format(3, 3)}",
+            "try --scale default/Deployment/web=4",
+            "try --budget default/web:maxUnavailable=1",
+        ],
     ),
     "budgets that allow none of several workloads, none of which is enough alone": (
-        [*hosts("a", "b", "c"), *deployment("web", ("n0", "n1")), *deployment("db", ("n1", "n2")),
-         budget("web", maxUnavailable=0), budget("db", maxUnavailable=0)],
+        [
+            *hosts("a", "b", "c"),
+            *deployment("web", ("n0", "n1")),
+            *deployment("db", ("n1", "n2")),
+            budget("web", maxUnavailable=0),
+            budget("db", maxUnavailable=0),
+        ],
         {},
-        ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/web-a web: {NEEDS.format(2, 2)}",
-         "try --budget default/db:maxUnavailable=1 --budget default/web:maxUnavailable=1"],
+        [
+            "n0 -> : 0 evicted, 0 placed, 0 pending",
+            f"! default/web-a web: {NEEDS.format(2, 2)}",
+            "try --budget default/db:maxUnavailable=1 --budget default/web:maxUnavailable=1",
+        ],
     ),
     "several budgets protect the same pods, one is enough": (
-        [*hosts("a", "b"), *deployment("web", ("n0", "n1")), budget("web", minAvailable=1),
-         named(budget("web", maxUnavailable=1), "web-too")],
+        [
+            *hosts("a", "b"),
+            *deployment("web", ("n0", "n1")),
+            budget("web", minAvailable=1),
+            named(budget("web", maxUnavailable=1), "web-too"),
+        ],
         {},
-        ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/web-a web, web-too: {SEVERAL_BUDGETS} ",
-         "try --budget default/web-too:none"],
+        [
+            "n0 -> : 0 evicted, 0 placed, 0 pending",
+            f"! default/web-a web, web-too: {SEVERAL_BUDGETS} ",
+            "try --budget default/web-too:none",
+        ],
     ),
     "of several budgets that of most pods stays, and lets one go": (
-        [*hosts("a", "b"), *deployment("web", ("n0", "n1")), *deployment("db", ("n1",)), budget("web", maxUnavailable=1),
-         {**budget("all", maxUnavailable=0), "spec": {"selector": {}, "maxUnavailable": 0}}],
+        [
+            *hosts("a", "b"),
+            *deployment("web", ("n0", "n1")),
+            *deployment("db", ("n1",)),
+            budget("web", maxUnavailable=1),
+            {**budget("all", maxUnavailable=0), "spec": {"selector": {}, "maxUnavailable": 0}},
+        ],
         {},
-        ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/web-a all, web: {SEVERAL_BUDGETS} ",
-         "try --budget default/all:maxUnavailable=1 --budget default/web:none"],
+        [
+            "n0 -> : 0 evicted, 0 placed, 0 pending",
+            f"! default/web-a all, web: {SEVERAL_BUDGETS} ",
+            "try --budget default/all:maxUnavailable=1 --budget default/web:none",
+        ],
     ),
     "a budget over pods without a controller, which have no scale": (
         [*hosts("a"), pod("bare", "n0", labels=WEB), budget("web", minAvailable=1)],
         {"force": True},
-        ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/bare web: {NEEDS.format(1, 1)}",
-         "try --budget default/web:minAvailable=0"],
+        [
+            "n0 -> : 0 evicted, 0 placed, 0 pending",
+            f"! default/bare web: {NEEDS.format(1, 1)}",
+            "try --budget default/web:minAvailable=0",
+        ],
     ),
     "a pod that is not ready already uses up what one may be": (
         [*hosts("a", "b"), *unready(deployment("web", ("n0", "n0", "n1")), "web-c"), budget("web", maxUnavailable=1)],
         {"nodes": "n0"},
-        ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/web-a web: {NEEDS.format(2, 2)}",
-         f"! default/web-b web: {NEEDS.format(2, 2)}",
-         "try --budget default/web:minAvailable=1"],
+        [
+            "n0 -> : 0 evicted, 0 placed, 0 pending",
+            f"! default/web-a web: {NEEDS.format(2, 2)}",
+            f"! default/web-b web: {NEEDS.format(2, 2)}",
+            "try --budget default/web:minAvailable=1",
+        ],
     ),
     "a pod without another node holds a budget up, a surge frees it": (
         [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="6"), budget("web", maxUnavailable=1)],
@@ -117,24 +153,42 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
     "two at a time leave a budget no node to go to, smaller batches and a surge do": (
         [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="6"), budget("web", maxUnavailable=1)],
         {"batch": 2},
-        ["n0 n1 -> : 1 evicted, 0 placed, 1 pending", f"! default/web-b web: {NEEDS.format(1, 1)}",
-         "? 1 of default/Deployment/web", "try --batch 1", "try --surge 1", "try --add-node n0"],
+        [
+            "n0 n1 -> : 1 evicted, 0 placed, 1 pending",
+            f"! default/web-b web: {NEEDS.format(1, 1)}",
+            "? 1 of default/Deployment/web",
+            "try --batch 1",
+            "try --surge 1",
+            "try --add-node n0",
+        ],
     ),
     "an uncordoned node elsewhere frees it": (
-        [*hosts("a", "b"), gone_to_sleep(node("spare", cpu="8")),
-         *deployment("web", ("n0", "n1"), cpu="6"), budget("web", maxUnavailable=1)],
+        [
+            *hosts("a", "b"),
+            gone_to_sleep(node("spare", cpu="8")),
+            *deployment("web", ("n0", "n1"), cpu="6"),
+            budget("web", maxUnavailable=1),
+        ],
         {"batch": 2},
-        ["n0 n1 -> : 1 evicted, 0 placed, 1 pending", f"! default/web-b web: {NEEDS.format(1, 1)}",
-         "? 1 of default/Deployment/web", "try --batch 1", "try --surge 1", "try --add-node n0",
-         "try --uncordon spare"],
+        [
+            "n0 n1 -> : 1 evicted, 0 placed, 1 pending",
+            f"! default/web-b web: {NEEDS.format(1, 1)}",
+            "? 1 of default/Deployment/web",
+            "try --batch 1",
+            "try --surge 1",
+            "try --add-node n0",
+            "try --uncordon spare",
+        ],
     ),
     "kubectl refuses pods without a controller": (
         [*hosts("a"), pod("bare", "n0")],
         {},
-        ["n0 -> : 0 evicted, 0 placed, 0 pending",
-         '! unable to drain node "n0" due to error: cannot delete Pods that declare no controller (use --force to '
-         "override): default/bare",
-         "try --force"],
+        [
+            "n0 -> : 0 evicted, 0 placed, 0 pending",
+            '! unable to drain node "n0" due to error: cannot delete Pods that declare no controller (use --force to '
+            "override): default/bare",
+            "try --force",
+        ],
     ),
     "pods without a controller go where that is forced": (
         [*hosts("a"), pod("bare", "n0")],
@@ -144,23 +198,28 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
     "kubectl refuses daemons where they are not to be ignored": (
         [*hosts("a"), *daemon_set("agent", ("n0",))],
         {"ignore_daemonsets": False},
-        ["n0 -> : 0 evicted, 0 placed, 0 pending",
-         '! unable to drain node "n0" due to error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to '
-         "ignore): default/agent-n0",
-         "try --ignore-daemonsets"],
+        [
+            "n0 -> : 0 evicted, 0 placed, 0 pending",
+            '! unable to drain node "n0" due to error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to '
+            "ignore): default/agent-n0",
+            "try --ignore-daemonsets",
+        ],
     ),
     "pods that find no node do not hold it up, and wait in the end": (
         [*hosts("a", "b"), *deployment("web", ("n0",), spec={"nodeSelector": {"kubernetes.io/hostname": "n0"}})],
         {},
-        ["n0 -> n0-1: 1 evicted, 0 placed, 1 pending", "n1 -> n1-1: 0 evicted, 0 placed, 1 pending",
-         "? 1 of default/Deployment/web"],
+        [
+            "n0 -> n0-1: 1 evicted, 0 placed, 1 pending",
+            "n1 -> n1-1: 0 evicted, 0 placed, 1 pending",
+            "? 1 of default/Deployment/web",
+        ],
     ),
     "ordinals come back under their names": (
         [*hosts("a", "b"), *stateful_set("db", ("n0", "n1"))],
         {},
         ["n0 -> n0-1: 1 evicted, 1 placed, 0 pending", "n1 -> n1-1: 2 evicted, 2 placed, 0 pending"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -246,14 +305,21 @@ TYPE = "node.kubernetes.io/instance-type"
         pytest.param("", [("n0-1", "a", "8", None), ("n1-1", "b", "8", None)], id="copies"),
         pytest.param("9x16", [("n0-1", "a", "9", None), ("n1-1", "b", "9", None)], id="another size"),
         pytest.param(
-            f"2x8@{TYPE}=m5.large", [("n0-1", "a", "2", "m5.large"), ("n1-1", "b", "2", "m5.large")],
+            f"2x8@{TYPE}=m5.large",
+            [("n0-1", "a", "2", "m5.large"), ("n1-1", "b", "2", "m5.large")],
             id="another instance type",
         ),
-        pytest.param("big", [("big-1", "a", "16", None), ("big-2", "b", "16", None)], id="like another node, in the zone of the old one"),
+        pytest.param(
+            "big",
+            [("big-1", "a", "16", None), ("big-2", "b", "16", None)],
+            id="like another node, in the zone of the old one",
+        ),
         pytest.param("n0", [("n0-1", "a", "8", None), ("n0-2", "b", "8", None)], id="like one that is replaced itself"),
-        pytest.param(f"big@{ZONE}=c", [("big-1", "c", "16", None), ("big-2", "c", "16", None)], id="in a zone that is named"),
+        pytest.param(
+            f"big@{ZONE}=c", [("big-1", "c", "16", None), ("big-2", "c", "16", None)], id="in a zone that is named"
+        ),
     ],
-)  # fmt: skip
+)
 def test_new_nodes_may_be_of_another_kind(to: str, expected: list[tuple[str, str, str, str | None]]) -> None:
     big = node("big", zone="c", cpu="16")
     # Only the two with the label are replaced.
@@ -267,16 +333,25 @@ def test_new_nodes_may_be_of_another_kind(to: str, expected: list[tuple[str, str
     nodes = {each.metadata.name: each for each in world.living.nodes.objects}
     assert report.verdict == "yes"
     assert [
-        (name, nodes[name].metadata.labels[ZONE], str(parse(nodes[name].status.allocatable["cpu"])),
-         nodes[name].metadata.labels.get(TYPE))
+        (
+            name,
+            nodes[name].metadata.labels[ZONE],
+            str(parse(nodes[name].status.allocatable["cpu"])),
+            nodes[name].metadata.labels.get(TYPE),
+        )
         for name in added
-    ] == expected  # fmt: skip
+    ] == expected
 
 
 @pytest.mark.parametrize(
     ("to", "message"),
-    [("gone", 'nodes "gone" not found'), ("0x4", "expected CPUs and GiB as in 8x16"), ("n0:3", "invalid --to"), ("n0@zone", "KEY=VALUE")],
-)  # fmt: skip
+    [
+        ("gone", 'nodes "gone" not found'),
+        ("0x4", "expected CPUs and GiB as in 8x16"),
+        ("n0:3", "invalid --to"),
+        ("n0@zone", "KEY=VALUE"),
+    ],
+)
 def test_new_nodes_of_no_kind_are_an_error(to: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         upgraded(TWO, "n1", to=to)
@@ -289,9 +364,12 @@ def test_smaller_nodes_leave_pods_pending() -> None:
 
 def test_all_budgets_that_hold_the_pool_are_named_before_it_begins() -> None:
     objects = [
-        *hosts("a", "b", "c"), *deployment("web", ("n0", "n1")), *deployment("db", ("n1", "n2")),
-        budget("web", maxUnavailable=0), budget("db", maxUnavailable=0),
-    ]  # fmt: skip
+        *hosts("a", "b", "c"),
+        *deployment("web", ("n0", "n1")),
+        *deployment("db", ("n1", "n2")),
+        budget("web", maxUnavailable=0),
+        budget("db", maxUnavailable=0),
+    ]
     report = upgraded(objects)
     assert report.tight_budgets == ("default/db", "default/web")
     assert "before any node is replaced 2 disruption budgets let no pod go: default/db, default/web" in report.answer

@@ -66,30 +66,25 @@ FOUND: Mapping[str, tuple[Data, tuple[str, str, float | None]]] = {
     "over nodes": ({"spread": {"hostname": 3}}, ("held", "skew 2 (2/1/0), 1 less than promised", 1)),
     "the maximum of its autoscaler": (
         {"fits": "hpaMax"},
-        (
-            "held",
-            "all 9 replicas (the most of HorizontalPodAutoscaler web) find a node, and 3 more would",
-            3,
-        ),
+        ("held", "all 9 replicas (the most of HorizontalPodAutoscaler web) find a node, and 3 more would", 3),
     ),
     "a multiple of its replicas": (
-        {"fits": "1.5x"}, ("held", "all 5 replicas (1.5x 3) find a node, and 7 more would", 7),
+        {"fits": "1.5x"},
+        ("held", "all 5 replicas (1.5x 3) find a node, and 7 more would", 7),
     ),
     "more than there is room for": (
         {"fits": 13},
-        (
-            "broken",
-            "12 of 13 replicas find a node, 1 does not: 0/3 nodes are available: 3 Insufficient cpu.",
-            -1,
-        ),
+        ("broken", "12 of 13 replicas find a node, 1 does not: 0/3 nodes are available: 3 Insufficient cpu.", -1),
     ),
     "while it is rolled out": (
-        {"rollout": "80%"}, ("held", "3 of 3 pods ready at worst while it is rolled out, no more than promised", 0),
+        {"rollout": "80%"},
+        ("held", "3 of 3 pods ready at worst while it is rolled out, no more than promised", 0),
     ),
     "a drain of each node": (
-        {"drain": "never blocked"}, ("held", "2 nodes with its pods can be drained, each by itself", None),
+        {"drain": "never blocked"},
+        ("held", "2 nodes with its pods can be drained, each by itself", None),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", FOUND)
@@ -109,12 +104,13 @@ def test_a_workload_of_no_replicas_keeps_all_that_no_pods_can_keep() -> None:
 ROOM: Mapping[str, tuple[Data, float]] = {
     "a taint that pods may tolerate": ({"taints": [taint("gpu")]}, 100.0),
     "a taint of the node's state behind one that pods may tolerate": (
-        {"taints": [taint("gpu"), taint("node.kubernetes.io/unreachable")]}, 66.7,
+        {"taints": [taint("gpu"), taint("node.kubernetes.io/unreachable")]},
+        66.7,
     ),
     "a cordon": ({"unschedulable": True}, 66.7),
     "not ready, and not tainted yet": ({"conditions": [{"type": "Ready", "status": "False"}]}, 66.7),
     "tainted, and nothing left of its memory": ({"taints": [taint("gpu")], "memory": "0"}, 66.7),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", ROOM)
@@ -163,13 +159,20 @@ def test_a_drain_that_a_budget_blocks() -> None:
 
 def test_a_drain_that_leaves_fewer_pods_pending_and_one_that_a_quota_refuses() -> None:
     """The pod that waits takes the node of the other zone's pod, whose own replacement is over the quota."""
-    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
-        {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "web"}}}
-    ]}}  # fmt: skip
+    apart = {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "web"}}}
+            ]
+        }
+    }
     quota = {
-        "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "full", "namespace": "default"},
-        "spec": {"hard": {"pods": "1"}}, "status": {"hard": {"pods": "1"}, "used": {"pods": "2"}},
-    }  # fmt: skip
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "full", "namespace": "default"},
+        "spec": {"hard": {"pods": "1"}},
+        "status": {"hard": {"pods": "1"}, "used": {"pods": "2"}},
+    }
     snapshot = Snapshot.from_objects(
         [
             *hosts("a", "a"),
@@ -256,9 +259,10 @@ def test_a_broken_promise_is_accepted_until_its_day_is_over(until: str, state: s
     assert report.answer[1] == f"default/Deployment/web: ready 4: {said}"
 
 
-@pytest.mark.parametrize(("kind", "promise"), [
-    ("HorizontalPodAutoscaler", {"fits": "hpaMax"}), ("PodDisruptionBudget", {"drain": "never blocked"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "promise"),
+    [("HorizontalPodAutoscaler", {"fits": "hpaMax"}), ("PodDisruptionBudget", {"drain": "never blocked"})],
+)
 def test_what_the_cluster_does_not_tell_is_unknown(kind: str, promise: Data) -> None:
     snapshot = Snapshot.from_objects([*hosts("a", "b"), *deployment("web", ("n0", "n1"))])
     report = kubespread.verify(snapshot, of({"workload": WEB, **promise}))
@@ -293,11 +297,10 @@ FAULTS: Mapping[str, tuple[str, str]] = {
         "- workload: default/deploy/web",
         "4: promises[0]: promises nothing: expected one of survives, ready, back, spread, fits, rollout, drain",
     ),
-    "of nobody": (
-        "- ready: 2", "4: promises[0]: expected one of workload, namespace and cluster: true, found none",
-    ),
+    "of nobody": ("- ready: 2", "4: promises[0]: expected one of workload, namespace and cluster: true, found none"),
     "no edit": (
-        "- {workload: default/deploy/web, survives: any zone after explode n1}", "4: promises[0].survives: unknown edit",
+        "- {workload: default/deploy/web, survives: any zone after explode n1}",
+        "4: promises[0].survives: unknown edit",
     ),
     "no day": (
         "- workload: default/deploy/web\n  ready: 1\n  until: soon",
@@ -317,19 +320,19 @@ FAULTS: Mapping[str, tuple[str, str]] = {
         "4: promises[0].room: not a promise of workloads: expected survives, ready",
     ),
     "back from nothing": (
-        "- {workload: default/deploy/web, back: nodes deleted}", "4: promises[0].back: back from what: add survives",
+        "- {workload: default/deploy/web, back: nodes deleted}",
+        "4: promises[0].back: back from what: add survives",
     ),
     "a workload that is not there": (
-        "- workload: default/deploy/wep\n  ready: 1", '4: promises[0].workload: deployments.apps "wep" not found',
+        "- workload: default/deploy/wep\n  ready: 1",
+        '4: promises[0].workload: deployments.apps "wep" not found',
     ),
     "a label that no node has": (
         "- workload: default/deploy/web\n  survives: any zoen",
         "5: promises[0].survives: no node and no constraint has the topology key 'zoen'",
     ),
-    "an empty namespace": (
-        "- {namespace: shop, ready: 1}", "4: promises[0].namespace: no workloads in namespace shop",
-    ),
-}  # fmt: skip
+    "an empty namespace": ("- {namespace: shop, ready: 1}", "4: promises[0].namespace: no workloads in namespace shop"),
+}
 
 
 @pytest.mark.parametrize("case", FAULTS)
@@ -350,7 +353,9 @@ def test_the_schema_takes_what_the_program_takes(promise: Data) -> None:
     Draft202012Validator(schema()).validate(of({"workload": WEB, **promise}))
 
 
-@pytest.mark.parametrize("case", [case for case in FAULTS if "that" not in case and case not in ("no edit", "an empty namespace", "no day")])  # fmt: skip
+@pytest.mark.parametrize(
+    "case", [case for case in FAULTS if "that" not in case and case not in ("no edit", "an empty namespace", "no day")]
+)
 def test_the_schema_refuses_what_the_program_refuses(case: str) -> None:
     data: Any = yaml.safe_load(FAULTS[case][0])
     assert not Draft202012Validator(schema()).is_valid(of(*data)) or case == "too large a share"

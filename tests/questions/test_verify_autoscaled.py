@@ -68,11 +68,13 @@ CASES = {
         "broken: draining n1 is blocked by default/web-b: Cannot evict pod as it would violate the pod's disruption "
         "budget. The disruption budget web needs 1 healthy pods and has 1 currently",
         [
-            *TWO, *deployment("web", ("n1", "n1"), cpu="2"), *deployment("fat", ("n2",), cpu="3"),
+            *TWO,
+            *deployment("web", ("n1", "n1"), cpu="2"),
+            *deployment("fat", ("n2",), cpu="3"),
             budget("web", minAvailable=1),
         ],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("grows", [True, False], ids=["nodes are added", "none can be"])

@@ -36,9 +36,10 @@ UNRELEASED = (
 )
 TWO = [node("n1", zone="a"), node("n2", zone="b")]
 OTHERS = [
-    pod("going", "n2", labels={}) | {"metadata": {"name": "going", "namespace": "default", "deletionTimestamp": "2026-01-01T00:00:00Z"}},
+    pod("going", "n2", labels={})
+    | {"metadata": {"name": "going", "namespace": "default", "deletionTimestamp": "2026-01-01T00:00:00Z"}},
     pod("elsewhere", "n2", namespace="shop"),
-]  # fmt: skip
+]
 
 
 def of_everything(**more: Any) -> Data:
@@ -50,14 +51,20 @@ SPREADING: dict[str, tuple[list[Data], Data, dict[str, str], dict[str, str]]] = 
     "the selector {} counts all pods of the namespace": (pods_on({"n1": 2}), of_everything(), {}, {"n1": SKEWED}),
     "those without labels too": (pods_on({"n1": 2}, labels={}), of_everything(), {}, {"n1": SKEWED}),
     "but no terminating ones, nor those of other namespaces": (
-        [*pods_on({"n1": 1}), *OTHERS], of_everything(), {}, {"n1": SKEWED},
+        [*pods_on({"n1": 1}), *OTHERS],
+        of_everything(),
+        {},
+        {"n1": SKEWED},
     ),
     "no selector at all counts none": (pods_on({"n1": 2}), {**hard(), "labelSelector": None}, {}, {}),
     "a selector with labels counts as it did": (pods_on({"n1": 2}), hard(), {"n1": SKEWED}, {"n1": SKEWED}),
     "with matchLabelKeys {} is a selector with labels": (
-        pods_on({"n1": 2}), of_everything(matchLabelKeys=["foo"]), {"n1": SKEWED}, {"n1": SKEWED},
+        pods_on({"n1": 2}),
+        of_everything(matchLabelKeys=["foo"]),
+        {"n1": SKEWED},
+        {"n1": SKEWED},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", SPREADING)
@@ -77,10 +84,12 @@ def test_soft_constraints_score_by_the_same_count() -> None:
 
 def budget(selector: Data | None, allowed: int = 0) -> Data:
     return {
-        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "kept"},
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "b", "namespace": "kept"},
         "spec": {"minAvailable": 1, **({} if selector is None else {"selector": selector})},
         "status": {"disruptionsAllowed": allowed},
-    }  # fmt: skip
+    }
 
 
 NOT_WEB = {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["web"]}]}
@@ -99,9 +108,12 @@ BUDGETS: dict[str, tuple[Data, Data, str, str]] = {
 def test_whom_preemption_spares(case: str) -> None:
     protects, labels, before, since = BUDGETS[case]
     objects = [
-        node("n1", cpu="1"), pod("a", "n1", labels=labels, namespace="kept", requests={"cpu": "1"}, priority=0),
-        node("n2", cpu="1"), pod("b", "n2", labels={}, requests={"cpu": "1"}, priority=5), protects,
-    ]  # fmt: skip
+        node("n1", cpu="1"),
+        pod("a", "n1", labels=labels, namespace="kept", requests={"cpu": "1"}, priority=0),
+        node("n2", cpu="1"),
+        pod("b", "n2", labels={}, requests={"cpu": "1"}, priority=5),
+        protects,
+    ]
     candidate = pod(priority=10, requests={"cpu": "1"})
     freed = [ask(objects, candidate, preemption=True, kube_version=each).preemption for each in (BEFORE, AFTER)]
     assert [preemption and preemption.node for preemption in freed] == [before, since]
@@ -111,37 +123,53 @@ BEYOND = str(2**64)
 # A LimitRange, a container's resources, and what is wrong with them before and since.
 LIMITS: dict[str, tuple[Data, Data, str | None, str | None]] = {
     "a limit beyond an int64 is above the maximum": (
-        {"max": {"memory": "1000"}}, {"requests": {"memory": "1"}, "limits": {"memory": BEYOND}},
-        None, f"maximum memory usage per Container is 1k, but limit is {BEYOND} (LimitRange default/lr)",
+        {"max": {"memory": "1000"}},
+        {"requests": {"memory": "1"}, "limits": {"memory": BEYOND}},
+        None,
+        f"maximum memory usage per Container is 1k, but limit is {BEYOND} (LimitRange default/lr)",
     ),
     "a request is below a minimum beyond one": (
-        {"min": {"memory": BEYOND}}, {"requests": {"memory": "1"}, "limits": {"memory": BEYOND}},
-        None, f"minimum memory usage per Container is {BEYOND}, but request is 1 (LimitRange default/lr)",
+        {"min": {"memory": BEYOND}},
+        {"requests": {"memory": "1"}, "limits": {"memory": BEYOND}},
+        None,
+        f"minimum memory usage per Container is {BEYOND}, but request is 1 (LimitRange default/lr)",
     ),
     "equal amounts beyond one have the ratio 1": (
-        {"maxLimitRequestRatio": {"memory": "1"}}, {"requests": {"memory": BEYOND}, "limits": {"memory": BEYOND}},
-        "memory max limit to request ratio per Container is 1, but no request is specified or request is 0 (LimitRange default/lr)", None,
+        {"maxLimitRequestRatio": {"memory": "1"}},
+        {"requests": {"memory": BEYOND}, "limits": {"memory": BEYOND}},
+        "memory max limit to request ratio per Container is 1, but no request is specified or request is 0 (LimitRange default/lr)",
+        None,
     ),
     "amounts that fit are compared as they were": (
-        {"max": {"cpu": "1"}}, {"requests": {"cpu": "1"}, "limits": {"cpu": "1001m"}},
-        "maximum cpu usage per Container is 1, but limit is 1001m (LimitRange default/lr)", "maximum cpu usage per Container is 1, but limit is 1001m (LimitRange default/lr)",
+        {"max": {"cpu": "1"}},
+        {"requests": {"cpu": "1"}, "limits": {"cpu": "1001m"}},
+        "maximum cpu usage per Container is 1, but limit is 1001m (LimitRange default/lr)",
+        "maximum cpu usage per Container is 1, but limit is 1001m (LimitRange default/lr)",
     ),
     "a request within a thousandth of the minimum is rounded up before it is compared": (
-        {"min": {"cpu": "1"}}, {"requests": {"cpu": "0.9999"}, "limits": {"cpu": "1"}}, None, None,
+        {"min": {"cpu": "1"}},
+        {"requests": {"cpu": "0.9999"}, "limits": {"cpu": "1"}},
+        None,
+        None,
     ),
     "a ratio of thousandths": (
-        {"maxLimitRequestRatio": {"cpu": "1.5"}}, {"requests": {"cpu": "2"}, "limits": {"cpu": "3"}}, None, None,
+        {"maxLimitRequestRatio": {"cpu": "1.5"}},
+        {"requests": {"cpu": "2"}, "limits": {"cpu": "3"}},
+        None,
+        None,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", LIMITS)
 def test_limit_ranges_compare_exactly(case: str) -> None:
     item, resources, before, since = LIMITS[case]
     limit_range = {
-        "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "lr", "namespace": "default"},
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "lr", "namespace": "default"},
         "spec": {"limits": [{"type": "Container", **item}]},
-    }  # fmt: skip
+    }
     candidate = pod(containers=[{"name": "c", "image": "i", "resources": resources}])
 
     def refused(release: str) -> str | None:
@@ -165,9 +193,12 @@ def test_a_whole_amount_of_an_extended_resource_may_be_of_any_size() -> None:
 def test_a_pool_that_is_being_written_keeps_a_request_for_all_devices_off_its_node_alone() -> None:
     updating = {"name": "n1", "generation": 1, "resourceSliceCount": 2}
     objects = [
-        *TWO, device_class("gpu"), resource_claim("c", device_request(allocationMode="All")),
-        resource_slice("n1", 1, "n1", pool=updating), resource_slice("n2", 1, "n2"),
-    ]  # fmt: skip
+        *TWO,
+        device_class("gpu"),
+        resource_claim("c", device_request(allocationMode="All")),
+        resource_slice("n1", 1, "n1", pool=updating),
+        resource_slice("n2", 1, "n2"),
+    ]
     why = "claim default/c, request r: asks for all devices, but resource pool gpu.example.com/n1 is currently being updated"
     before, since = (ask(objects, using(claims=("c",)), kube_version=each) for each in (BEFORE, AFTER))
     assert (before.message, before.feasible) == (f'running "DynamicResources" filter plugin: {why}', ())
@@ -184,29 +215,46 @@ def of_memory(capacity: str) -> Data:
 
 HELD = {
     **resource_claim("held"),
-    "status": {"allocation": {"devices": {"results": [
-        {"request": "r", "driver": DRIVER, "pool": "n1", "device": "a", "shareID": "1"}
-    ]}}},
-}  # fmt: skip
+    "status": {
+        "allocation": {
+            "devices": {"results": [{"request": "r", "driver": DRIVER, "pool": "n1", "device": "a", "shareID": "1"}]}
+        }
+    },
+}
 # The claim and what else there is, and whether the node fits before and since.
 DEVICES: dict[str, tuple[Data, list[Data], bool, bool]] = {
     "a capacity named with its driver, published without": (
-        of_memory(f"{DRIVER}/memory"), [resource_slice("n1", [shareable("a")], "n1")], False, True,
+        of_memory(f"{DRIVER}/memory"),
+        [resource_slice("n1", [shareable("a")], "n1")],
+        False,
+        True,
     ),
     "one named without, published with it": (
-        of_memory("memory"), [resource_slice("n1", [shareable("a", f"{DRIVER}/memory")], "n1")], False, True,
+        of_memory("memory"),
+        [resource_slice("n1", [shareable("a", f"{DRIVER}/memory")], "n1")],
+        False,
+        True,
     ),
     "one named as it is published": (of_memory("memory"), [resource_slice("n1", [shareable("a")], "n1")], True, True),
     "one of another driver": (
-        of_memory("other.example.com/memory"), [resource_slice("n1", [shareable("a")], "n1")], False, False,
+        of_memory("other.example.com/memory"),
+        [resource_slice("n1", [shareable("a")], "n1")],
+        False,
+        False,
     ),
     "a device that is shared, and may not be any longer": (
-        resource_claim("c", device_request()), [HELD, resource_slice("n1", [{**shareable("a", is_shared=False), "capacity": {}}], "n1")], True, False,
+        resource_claim("c", device_request()),
+        [HELD, resource_slice("n1", [{**shareable("a", is_shared=False), "capacity": {}}], "n1")],
+        True,
+        False,
     ),
     "a device that is shared, and may be": (
-        resource_claim("c", device_request()), [HELD, resource_slice("n1", [{**shareable("a"), "capacity": {}}], "n1")], True, True,
+        resource_claim("c", device_request()),
+        [HELD, resource_slice("n1", [{**shareable("a"), "capacity": {}}], "n1")],
+        True,
+        True,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", DEVICES)
@@ -218,24 +266,28 @@ def test_devices_that_are_shared(case: str) -> None:
 
 
 GATES: dict[str, tuple[str, str | None, str | None]] = {
-    "one that is gone": (
-        "PodSchedulingReadiness=true", None, "unrecognized feature gate: PodSchedulingReadiness",
-    ),
+    "one that is gone": ("PodSchedulingReadiness=true", None, "unrecognized feature gate: PodSchedulingReadiness"),
     "one that is gone and concerns no placement": (
-        "KubeletTracing=true", None, "unrecognized feature gate: KubeletTracing",
+        "KubeletTracing=true",
+        None,
+        "unrecognized feature gate: KubeletTracing",
     ),
     "one that is locked": (
-        "DRADeviceTaints=false,DRADeviceTaintRules=false", None,
+        "DRADeviceTaints=false,DRADeviceTaintRules=false",
+        None,
         "cannot set feature gate DRADeviceTaints to false, feature is locked to true",
     ),
     "the strict rules for addresses": (
-        "StrictIPCIDRValidation=false", None,
+        "StrictIPCIDRValidation=false",
+        None,
         "cannot set feature gate StrictIPCIDRValidation to false, feature is locked to true",
     ),
     "one that is new, for cloud controller managers": (
-        "CloudProviderNodeOwnership=true", "unrecognized feature gate: CloudProviderNodeOwnership", None,
+        "CloudProviderNodeOwnership=true",
+        "unrecognized feature gate: CloudProviderNodeOwnership",
+        None,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", GATES)
@@ -308,13 +360,13 @@ ANSWERS: dict[str, Callable[[Snapshot], Sequence[str]]] = {
     "pending": lambda cluster: kubespread.pending(cluster, AHEAD).notes,
     "capacity": lambda cluster: kubespread.capacity(cluster, "cpu=1", AHEAD).notes,
     "check": lambda cluster: kubespread.check(cluster, scheduler=AHEAD).notes,
-    "compare": lambda cluster: kubespread.compare(
-        Side(cluster, "deploy/web"), Side(cluster, "deploy/web", AHEAD)
-    ).after.notes,
-    "compare, all workloads": lambda cluster: kubespread.compare(
-        ClusterSide(cluster), ClusterSide(cluster, AHEAD)
-    ).after.notes,
-}  # fmt: skip
+    "compare": lambda cluster: (
+        kubespread.compare(Side(cluster, "deploy/web"), Side(cluster, "deploy/web", AHEAD)).after.notes
+    ),
+    "compare, all workloads": lambda cluster: (
+        kubespread.compare(ClusterSide(cluster), ClusterSide(cluster, AHEAD)).after.notes
+    ),
+}
 
 
 @pytest.mark.parametrize("case", ANSWERS)

@@ -37,7 +37,12 @@ def test_every_gate_and_field_is_what_its_history_says() -> None:
             (27, 0),
             "gates",
             {"MinDomainsInPodTopologySpread": "off"},
-            {"MinDomainsInPodTopologySpread": ("1.24 off, 1.27 on, 1.30 locked on, 1.32 gone", "1.24 off, 1.27 off, 1.30 locked on, 1.32 gone")},
+            {
+                "MinDomainsInPodTopologySpread": (
+                    "1.24 off, 1.27 on, 1.30 locked on, 1.32 gone",
+                    "1.24 off, 1.27 off, 1.30 locked on, 1.32 gone",
+                )
+            },
             id="a default",
         ),
         pytest.param(
@@ -62,7 +67,7 @@ def test_every_gate_and_field_is_what_its_history_says() -> None:
             id="what a gate needs",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_changed_value_is_named(
     release: Release, part: str, value: dict[str, Any], expected: dict[str, tuple[str | None, str]]
 ) -> None:
@@ -137,7 +142,10 @@ func featureGates() map[featuregate.Feature]featuregate.VersionedSpecs {
 OF_POD = {"group": "", "kind": "Pod", "version": "v1"}
 SCHEMA = {
     "io.k8s.api.core.v1.Pod": {
-        "properties": {"spec": {"$ref": "#/definitions/io.k8s.api.core.v1.PodSpec"}, "status": {"$ref": "#/definitions/x"}},
+        "properties": {
+            "spec": {"$ref": "#/definitions/io.k8s.api.core.v1.PodSpec"},
+            "status": {"$ref": "#/definitions/x"},
+        },
         "x-kubernetes-group-version-kind": [OF_POD],
     },
     "io.k8s.api.core.v1.PodSpec": {
@@ -146,10 +154,12 @@ SCHEMA = {
             "overhead": {"additionalProperties": {"$ref": "#/definitions/io.k8s.Quantity"}},
         }
     },
-    "io.k8s.api.core.v1.Container": {"properties": {"name": {"type": "string"}, "after": {"$ref": "#/definitions/io.k8s.Time"}}},
+    "io.k8s.api.core.v1.Container": {
+        "properties": {"name": {"type": "string"}, "after": {"$ref": "#/definitions/io.k8s.Time"}}
+    },
     "io.k8s.Time": {"type": "string"},
     "io.k8s.api.core.v2.Pod": {"x-kubernetes-group-version-kind": [{**OF_POD, "version": "v2"}]},
-}  # fmt: skip
+}
 BEFORE = {
     "source": "by hand",
     "gates": {"First": "off", "Lost": "on"},

@@ -13,24 +13,32 @@ from tests.releases import sources
 from tests.releases.sources import modules, sources_of
 
 ROOMS = (
-    "controllers/", "kube/admission/", "kube/validation/", "questions/autoscaling/", "questions/check/lint/rules/", "questions/gangs/", "questions/rebalance/descheduler/", "scheduler/",
-)  # fmt: skip
+    "controllers/",
+    "kube/admission/",
+    "kube/validation/",
+    "questions/autoscaling/",
+    "questions/check/lint/rules/",
+    "questions/gangs/",
+    "questions/rebalance/descheduler/",
+    "scheduler/",
+)
 WITHOUT_RULES = {
-    "lists of what is elsewhere": (
-        "controllers/registry.py",
-    ),
+    "lists of what is elsewhere": ("controllers/registry.py",),
     "how a cluster is kept, not what happens in it": (
         "kube/pod_sharing.py",
-        "scheduler/cluster/running.py", "scheduler/cluster/cluster.py", "scheduler/cluster/memo.py",
+        "scheduler/cluster/running.py",
+        "scheduler/cluster/cluster.py",
+        "scheduler/cluster/memo.py",
     ),
-    "what providers and operators do, not Kubernetes": (
-        "kube/providers.py", "controllers/operated.py",
-    ),
+    "what providers and operators do, not Kubernetes": ("kube/providers.py", "controllers/operated.py"),
     "our own words and searches": (
-        "questions/check/lint/rules/unreadable.py", "questions/autoscaling/autoscale.py",
-        "questions/autoscaling/asked.py", "questions/autoscaling/view.py", "scheduler/causes.py",
+        "questions/check/lint/rules/unreadable.py",
+        "questions/autoscaling/autoscale.py",
+        "questions/autoscaling/asked.py",
+        "questions/autoscaling/view.py",
+        "scheduler/causes.py",
     ),
-}  # fmt: skip
+}
 
 
 def test_every_rule_names_its_source() -> None:

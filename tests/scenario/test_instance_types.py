@@ -49,20 +49,26 @@ FAULTS: dict[str, tuple[str, list[str]]] = {
     "none": ("instanceTypes: []", ["3: instanceTypes: expected at least one instance type, found none"]),
     "an unknown field, which is nearly one": (
         "instanceTypes:\n- {name: m, cpu: 4, memory: 16Gi, prices: 1}",
-        ['4: instanceTypes[0].prices: strict decoding error: unknown field "instanceTypes[0].prices", '
-         'did you mean "instanceTypes[0].price"?'],
+        [
+            '4: instanceTypes[0].prices: strict decoding error: unknown field "instanceTypes[0].prices", '
+            'did you mean "instanceTypes[0].price"?'
+        ],
     ),
     "what is missing": (
         "instanceTypes:\n- name: m",
-        ["4: instanceTypes[0].cpu: Required value: what a node of it offers pods, as status.allocatable has it",
-         "4: instanceTypes[0].memory: Required value: the same of memory"],
+        [
+            "4: instanceTypes[0].cpu: Required value: what a node of it offers pods, as status.allocatable has it",
+            "4: instanceTypes[0].memory: Required value: the same of memory",
+        ],
     ),
     "amounts that are none": (
         "instanceTypes:\n- name: m\n  cpu: many\n  memory: -1Gi\n  resources: {a/b/c: 1, cpu: 3}",
-        ["5: instanceTypes[0].cpu: Invalid value: \"many\": quantities must match the regular expression "
-         "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-         '6: instanceTypes[0].memory: Invalid value: "-1Gi": must be greater than or equal to 0',
-         '7: instanceTypes[0].resources.a/b/c: Invalid value: "a/b/c": a valid label key must consist of'],
+        [
+            '5: instanceTypes[0].cpu: Invalid value: "many": quantities must match the regular expression '
+            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+            '6: instanceTypes[0].memory: Invalid value: "-1Gi": must be greater than or equal to 0',
+            '7: instanceTypes[0].resources.a/b/c: Invalid value: "a/b/c": a valid label key must consist of',
+        ],
     ),
     "a price that is none": (
         "instanceTypes:\n- {name: m, cpu: 4, memory: 16Gi, price: -1}",
@@ -74,8 +80,10 @@ FAULTS: dict[str, tuple[str, list[str]]] = {
     ),
     "labels that have fields of their own": (
         f"instanceTypes:\n- name: m\n  cpu: 4\n  memory: 1Gi\n  labels: {{{NAME}: x, topology.kubernetes.io/zone: a}}",
-        [f'7: instanceTypes[0].labels.{NAME}: Invalid value: "x": it is "m", the name',
-         "7: instanceTypes[0].labels.topology.kubernetes.io/zone: expected the zones in zones, not as a label"],
+        [
+            f'7: instanceTypes[0].labels.{NAME}: Invalid value: "x": it is "m", the name',
+            "7: instanceTypes[0].labels.topology.kubernetes.io/zone: expected the zones in zones, not as a label",
+        ],
     ),
     "zones": (
         "instanceTypes:\n- {name: m, cpu: 4, memory: 1Gi, zones: [a, a]}",
@@ -85,7 +93,7 @@ FAULTS: dict[str, tuple[str, list[str]]] = {
         "kind: NodeGroups",
         ["3: kind: expected apiVersion kubespread.dev/v1alpha1 and kind InstanceTypes, found "],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("text", "expected"), FAULTS.values(), ids=list(FAULTS))
@@ -121,9 +129,13 @@ def test_nodes_tell_of_their_types() -> None:
     gpu = of_type("g", 5)
     gpu["status"]["allocatable"] |= {"nvidia.com/gpu": "1", "hugepages-2Mi": "0"}
     nodes = [
-        of_type("m", 0), of_type("m", 1, cpu="3920m", **{OS: "linux"}), of_type("m", 2, **spot),
-        of_type("c", 3, **{ARCH: "arm64", **generation}), of_type(None, 4), gpu,
-    ]  # fmt: skip
+        of_type("m", 0),
+        of_type("m", 1, cpu="3920m", **{OS: "linux"}),
+        of_type("m", 2, **spot),
+        of_type("c", 3, **{ARCH: "arm64", **generation}),
+        of_type(None, 4),
+        gpu,
+    ]
     types, untold = types_of_nodes(map(typed, nodes))
     assert [(each.name, each.allocatable["cpu"], each.labels) for each in types] == [
         ("c", "4", {NAME: "c", OS: "linux", ARCH: "arm64", **generation}),

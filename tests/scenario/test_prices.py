@@ -19,17 +19,23 @@ HEAD = "apiVersion: kubespread.dev/v1alpha1\nkind: Prices\n"
 VALID: Mapping[str, tuple[str, Prices]] = {
     "prices are what was written, to the last digit": (
         "prices: {a: 0.384, b: 0.000001, c: 999999998.999999, d: 2, e: 1.10, f: 0}",
-        Prices({
-            "a": Decimal("0.384"), "b": Decimal("0.000001"), "c": Decimal("999999998.999999"), "d": Decimal(2),
-            "e": Decimal("1.1"), "f": Decimal(0),
-        }),
+        Prices(
+            {
+                "a": Decimal("0.384"),
+                "b": Decimal("0.000001"),
+                "c": Decimal("999999998.999999"),
+                "d": Decimal(2),
+                "e": Decimal("1.1"),
+                "f": Decimal(0),
+            }
+        ),
     ),
     "a price that is still to be found is none": ("prices: {a: 1, b: }", Prices({"a": Decimal(1)})),
     "another label, whose values look like numbers": (
         "label: pool\ncurrency: EUR\nper: month\nprices: {1: 280}",
         Prices({"1": Decimal(280)}, "pool", "EUR", "month"),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", VALID)
@@ -44,7 +50,8 @@ def test_a_file_of_prices(case: str, tmp_path: Path) -> None:
 NUMBER = "expected a number from 0 with at most six decimals, found"
 FAULTS: Mapping[str, tuple[str, str]] = {
     "an unknown key": (
-        "lable: pool\nprices: {a: 1}", '3: lable: strict decoding error: unknown field "lable", did you mean "label"?',
+        "lable: pool\nprices: {a: 1}",
+        '3: lable: strict decoding error: unknown field "lable", did you mean "label"?',
     ),
     "a negative price": ("prices:\n  a: 1\n  b: -0.5", f"5: prices.b: {NUMBER} -0.5"),
     "a price in words": ("prices: {a: cheap}", f"3: prices.a: {NUMBER} the string 'cheap'"),
@@ -58,7 +65,7 @@ FAULTS: Mapping[str, tuple[str, str]] = {
     "no prices": ("currency: EUR", "1: prices: Required value: one node's price by its value of the label"),
     "none of them": ("prices: {}", "3: prices: expected at least one price, found none"),
     "a list of prices": ("prices: [1]", "3: prices: expected an object, found a list"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", FAULTS)

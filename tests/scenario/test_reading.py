@@ -134,7 +134,9 @@ FAULTS: dict[str, tuple[Any, list[str]]] = {
     ),
     "a flag in a field with nodes": (
         {"drain": {"nodes": "zone=a --force"}},
-        ["spec.steps[0].drain: invalid labels 'zone=a --force': expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY or !KEY, found 'zone=a --force'"],
+        [
+            "spec.steps[0].drain: invalid labels 'zone=a --force': expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY or !KEY, found 'zone=a --force'"
+        ],
     ),
     "a pod that no pod is called": (
         {"evict": {"pod": "a/b", "namespace": "shop"}},
@@ -146,7 +148,9 @@ FAULTS: dict[str, tuple[Any, list[str]]] = {
     ),
     "a rollback of a StatefulSet": (
         {"rollback": "sts/db"},
-        ["spec.steps[0].rollback: rollback sts/db: the ControllerRevisions of a StatefulSet are not read; name the manifest to go back to in a rollout"],
+        [
+            "spec.steps[0].rollback: rollback sts/db: the ControllerRevisions of a StatefulSet are not read; name the manifest to go back to in a rollout"
+        ],
     ),
     "a setting that there is not": (
         {"rollout": {"workload": "deploy/web", "set": ["maxskew=1"]}},
@@ -156,15 +160,12 @@ FAULTS: dict[str, tuple[Any, list[str]]] = {
         {"stuck": ["web"]},
         ["spec.steps[0].stuck[0]: invalid workload 'web': expected [NAMESPACE/]KIND/NAME, such as deploy/web"],
     ),
-    "a batch of none": (
-        "upgrade n1 --batch 0",
-        ["spec.steps[0]: upgrade --batch must be at least 1"],
-    ),
+    "a batch of none": ("upgrade n1 --batch 0", ["spec.steps[0]: upgrade --batch must be at least 1"]),
     "a flag that there is not": (
         "upgrade n1 --serge 1",
         ["spec.steps[0]: unknown flag '--serge' of upgrade, did you mean \"--surge\"?"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", STEPS)
@@ -219,13 +220,16 @@ SMALLEST = "; the smallest one is {apiVersion: kubespread.dev/v1alpha1, kind: Sc
 
 
 WRONG = {
-    "another kind": ('{"apiVersion": "v1", "kind": "Pod"}', "kind: expected apiVersion kubespread.dev/v1alpha1 and kind Scenario, found v1 and Pod" + SMALLEST),
+    "another kind": (
+        '{"apiVersion": "v1", "kind": "Pod"}',
+        "kind: expected apiVersion kubespread.dev/v1alpha1 and kind Scenario, found v1 and Pod" + SMALLEST,
+    ),
     "no kind": ("{}", "expected apiVersion kubespread.dev/v1alpha1 and kind Scenario, found none and none" + SMALLEST),
     "a list": ("- cordon n1\n", "expected one Scenario, found a list"),
     "two documents": ("{}\n---\n{}\n", "expected one Scenario, found 2 documents"),
     "nothing": ("\n", "expected one Scenario, found nothing"),
     "no steps": (json.dumps(scenario()), "spec.steps: expected at least one step, found none"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -42,7 +42,9 @@ WRITTEN: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "taint": ("zone=a gpu=yes:NoExecute", {"nodes": "zone=a", "taint": "gpu=yes:NoExecute"}, []),
     "label": ("node-a1=disk=ssd", {"nodes": "node-a1", "label": "disk=ssd"}, []),
     "add-node": (
-        "node-a1:2@pool=x,disk=ssd", {"template": "node-a1", "count": 2, "labels": {"pool": "x", "disk": "ssd"}}, []
+        "node-a1:2@pool=x,disk=ssd",
+        {"template": "node-a1", "count": 2, "labels": {"pool": "x", "disk": "ssd"}},
+        [],
     ),
     "delete-pods": ("default/app=web", {"pods": "app=web", "namespace": "default"}, []),
     "evict": ("web-5d4f8c7b9d-1", {"pod": "web-5d4f8c7b9d-1"}, []),
@@ -50,7 +52,9 @@ WRITTEN: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "scale-requests": ("deploy/web=0.75", {"workload": "deploy/web", "factor": 0.75}, []),
     "budget": ("default/deploy/web:maxUnavailable=25%", {"budget": "default/deploy/web", "maxUnavailable": "25%"}, []),
     "spread": (
-        "deploy/web=zone:2:soft", {"topologyKey": "zone", "maxSkew": 2, "soft": True, "workload": "deploy/web"}, []
+        "deploy/web=zone:2:soft",
+        {"topologyKey": "zone", "maxSkew": 2, "soft": True, "workload": "deploy/web"},
+        [],
     ),
     "rollout": ("deploy/web cpu=2 memory=1Gi", {"workload": "deploy/web", "set": ["cpu=2", "memory=1Gi"]}, []),
     "rollback": ("deploy/web", {"workload": "deploy/web"}, ["rollout deploy/web cpu=200m"]),
@@ -61,7 +65,7 @@ WRITTEN: dict[str, tuple[str, dict[str, Any], list[str]]] = {
         [],
     ),
     "upgrade": ("zone=a --surge 1 --batch 2 --force", {"nodes": "zone=a", "surge": 1, "batch": 2, "force": True}, []),
-}  # fmt: skip
+}
 KEYS = {verb: VERBS[verb].form.key for verb in VERBS} | {"fail-hard": "fail"}
 NO_FILES = {"apply"}
 """What an assistant is refused."""

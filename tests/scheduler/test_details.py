@@ -54,7 +54,11 @@ def asking(**requests: str) -> Data:
 SHORT: dict[str, tuple[list[Data], Data, dict[str, list[str]]]] = {
     "a cordoned node": ([node("n", unschedulable=True)], pod(), {"n": ["cordoned"]}),
     "every taint that is not tolerated, and not the first one only": (
-        [node("n", taints=[taint("dedicated", value="gpu"), taint("old", "NoExecute"), taint("s", "PreferNoSchedule")])],
+        [
+            node(
+                "n", taints=[taint("dedicated", value="gpu"), taint("old", "NoExecute"), taint("s", "PreferNoSchedule")]
+            )
+        ],
         pod(),
         {"n": ["taint dedicated=gpu:NoSchedule", "taint old:NoExecute"]},
     ),
@@ -89,11 +93,7 @@ SHORT: dict[str, tuple[list[Data], Data, dict[str, list[str]]]] = {
         asking(cpu="100m", memory="1Mi"),
         {"n": ["cpu needs 0.1, free -0.5 of 7.91", "memory needs 1Mi, free -4Gi of 16Gi"]},
     ),
-    "as many pods as the node may run": (
-        [small(pods="1"), pod("p", "n")],
-        pod(),
-        {"n": ["runs 1 of 1 pods"]},
-    ),
+    "as many pods as the node may run": ([small(pods="1"), pod("p", "n")], pod(), {"n": ["runs 1 of 1 pods"]}),
     "a nodeSelector, label by label": (
         [node("n", disk="hdd", tier="db"), node("m", disk="ssd", tier="web"), node("x")],
         pod(nodeSelector={"disk": "ssd", "tier": "web"}),
@@ -148,19 +148,14 @@ SHORT: dict[str, tuple[list[Data], Data, dict[str, list[str]]]] = {
         pod(labels={}, affinity=near(term(match=FOO))),
         {"a1": ["no pod foo=bar in zone a"], "a2": ["no pod foo=bar in zone a"], "x": ["no label zone"]},
     ),
-    "the first of a group lacks only the label": (
-        ZONES,
-        pod(affinity=near(term(match=FOO))),
-        {"x": ["no label zone"]},
-    ),
+    "the first of a group lacks only the label": (ZONES, pod(affinity=near(term(match=FOO))), {"x": ["no label zone"]}),
     "a volume of another host": (
         [*HOSTS, claim(volume="pv1"), volume(only=on_host("n2"))],
         uses("c"),
         {"n1": ["volume pv1 needs host=n2, has n1"]},
     ),
     "a volume of another zone": (
-        [*hosts("a"), claim(volume="pv1"),
-         volume(labels={"topology.kubernetes.io/zone": "b__c"})],
+        [*hosts("a"), claim(volume="pv1"), volume(labels={"topology.kubernetes.io/zone": "b__c"})],
         uses("c"),
         {"n0": ["volume pv1 is in b or c, node has a"]},
     ),
@@ -181,17 +176,28 @@ SHORT: dict[str, tuple[list[Data], Data, dict[str, list[str]]]] = {
     ),
     "a driver with too little storage left": (
         [
-            node("n"), WAIT, claim(storage_class="wait"),
-            {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "d.csi"},
-             "spec": {"storageCapacity": True}},
+            node("n"),
+            WAIT,
+            claim(storage_class="wait"),
+            {
+                "apiVersion": "storage.k8s.io/v1",
+                "kind": "CSIDriver",
+                "metadata": {"name": "d.csi"},
+                "spec": {"storageCapacity": True},
+            },
         ],
         uses("c"),
         {"n": ["wait has no 10Gi free for claim default/c"]},
     ),
     "a driver that can attach no more": (
         [
-            node("n"), claim("c", "pv1"), claim("d", "pv2"), volume("pv1", csi=CSI),
-            volume("pv2", csi={**CSI, "volumeHandle": "h2"}), csi_node("n", d_csi=1), uses("d", name="p", on="n"),
+            node("n"),
+            claim("c", "pv1"),
+            claim("d", "pv2"),
+            volume("pv1", csi=CSI),
+            volume("pv2", csi={**CSI, "volumeHandle": "h2"}),
+            csi_node("n", d_csi=1),
+            uses("d", name="p", on="n"),
         ],
         uses("c"),
         {"n": ["d.csi needs 1 more, 1 of 1 volumes attached"]},
@@ -211,7 +217,9 @@ SHORT: dict[str, tuple[list[Data], Data, dict[str, list[str]]]] = {
         pod(
             containers=[
                 {
-                    "name": "c", "image": "x", "restartPolicy": "Never",
+                    "name": "c",
+                    "image": "x",
+                    "restartPolicy": "Never",
                     "restartPolicyRules": [
                         {"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}
                     ],
@@ -231,7 +239,7 @@ SHORT: dict[str, tuple[list[Data], Data, dict[str, list[str]]]] = {
         asking(cpu="1"),
         {},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", SHORT)
@@ -248,8 +256,13 @@ JSON: dict[str, tuple[list[Data], Data, str | None, dict[str, list[Data]]]] = {
         {
             "n": [
                 {"type": "resource", "resource": "cpu", "requested": "1", "free": "210m", "allocatable": "7910m"},
-                {"type": "resource", "resource": "memory", "requested": "15361Mi", "free": "15728641Ki",
-                 "allocatable": "16777217Ki"},
+                {
+                    "type": "resource",
+                    "resource": "memory",
+                    "requested": "15361Mi",
+                    "free": "15728641Ki",
+                    "allocatable": "16777217Ki",
+                },
             ]
         },
     ),
@@ -259,10 +272,24 @@ JSON: dict[str, tuple[list[Data], Data, str | None, dict[str, list[Data]]]] = {
         None,
         {
             "n": [
-                {"type": "nodeLabel", "source": "nodeAffinity", "term": 1, "key": "z", "operator": "NotIn",
-                 "values": ["3"], "actual": "3"},
-                {"type": "nodeLabel", "source": "nodeAffinity", "term": 1, "key": "metadata.name", "operator": "In",
-                 "values": ["m"], "actual": "n"},
+                {
+                    "type": "nodeLabel",
+                    "source": "nodeAffinity",
+                    "term": 1,
+                    "key": "z",
+                    "operator": "NotIn",
+                    "values": ["3"],
+                    "actual": "3",
+                },
+                {
+                    "type": "nodeLabel",
+                    "source": "nodeAffinity",
+                    "term": 1,
+                    "key": "metadata.name",
+                    "operator": "In",
+                    "values": ["m"],
+                    "actual": "n",
+                },
             ]
         },
     ),
@@ -272,14 +299,22 @@ JSON: dict[str, tuple[list[Data], Data, str | None, dict[str, list[Data]]]] = {
         with_args(
             "NodeAffinity",
             addedAffinity={
-                "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [label("q", "Exists"),
-                                                                                         label("y", "Exists")]}
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [label("q", "Exists"), label("y", "Exists")]
+                }
             },
         ),
         {
             "n": [
-                {"type": "nodeLabel", "source": "addedAffinity", "term": position, "key": key, "operator": "Exists",
-                 "values": [], "actual": None}
+                {
+                    "type": "nodeLabel",
+                    "source": "addedAffinity",
+                    "term": position,
+                    "key": key,
+                    "operator": "Exists",
+                    "values": [],
+                    "actual": None,
+                }
                 for position, key in enumerate("qy")
             ]
         },
@@ -290,14 +325,23 @@ JSON: dict[str, tuple[list[Data], Data, str | None, dict[str, list[Data]]]] = {
         None,
         {
             name: [
-                {"type": "podAntiAffinity", "topologyKey": "zone", "domain": "a", "selector": "foo=bar",
-                 "namespaces": ["web", "shop"], "namespaceSelector": "<empty>", "pod": "shop/p", "node": "a1",
-                 "pods": 1, "ofExistingPod": False}
+                {
+                    "type": "podAntiAffinity",
+                    "topologyKey": "zone",
+                    "domain": "a",
+                    "selector": "foo=bar",
+                    "namespaces": ["web", "shop"],
+                    "namespaceSelector": "<empty>",
+                    "pod": "shop/p",
+                    "node": "a1",
+                    "pods": 1,
+                    "ofExistingPod": False,
+                }
             ]
             for name in ("a1", "a2")
         },
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", JSON)
@@ -309,11 +353,20 @@ def test_the_same_as_data(case: str) -> None:
 @pytest.mark.parametrize(
     ("quantity", "down", "up"),
     [
-        ("0", "0", "0"), ("1", "1", "1"), ("250m", "0.25", "0.25"), ("-500m", "-0.5", "-0.5"), ("12k", "12000", "12000"),
-        ("1023", "1023", "1023"), ("1Ki", "1Ki", "1Ki"), ("1025Ki", "1Mi", "1.1Mi"), ("1535Mi", "1.4Gi", "1.5Gi"),
-        ("-42380Ki", "-41.4Mi", "-41.3Mi"), ("1234567890", "1.2G", "1.3G"), ("2Ti", "2Ti", "2Ti"),
+        ("0", "0", "0"),
+        ("1", "1", "1"),
+        ("250m", "0.25", "0.25"),
+        ("-500m", "-0.5", "-0.5"),
+        ("12k", "12000", "12000"),
+        ("1023", "1023", "1023"),
+        ("1Ki", "1Ki", "1Ki"),
+        ("1025Ki", "1Mi", "1.1Mi"),
+        ("1535Mi", "1.4Gi", "1.5Gi"),
+        ("-42380Ki", "-41.4Mi", "-41.3Mi"),
+        ("1234567890", "1.2G", "1.3G"),
+        ("2Ti", "2Ti", "2Ti"),
     ],
-)  # fmt: skip
+)
 def test_amounts_for_people_never_flatter(quantity: str, down: str, up: str) -> None:
     assert (rounded(quantity), rounded(quantity, up=True)) == (down, up)
 

@@ -69,7 +69,7 @@ MISTAKES = {
     'device.driver = "x"': (
         "1:15: Syntax error: token recognition error at: '= '\n | device.driver = \"x\"\n | ..............^\n"
         "ERROR: <input>:1:17: Syntax error: extraneous input '\"x\"' expecting <EOF>\n"
-        " | device.driver = \"x\"\n | ................^"
+        ' | device.driver = "x"\n | ................^'
     ),
     "device.driver == 'a' and true": (
         "1:22: Syntax error: mismatched input 'and' expecting <EOF>\n"
@@ -81,7 +81,7 @@ MISTAKES = {
     "'é' == x": "1:8: undeclared reference to 'x' (in container '')\n | 'é' == x\n | .．.....^",
     "+".join(["1"] * 300) + " == 300": "-1:0: max recursion depth exceeded",
     "(" * 300 + "true" + ")" * 300: "-1:0: expression recursion limit exceeded: 250",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("expression", MISTAKES)
@@ -106,10 +106,13 @@ HOSTILE = {
     "loops that cost": ("lists.range(900).all(x, lists.range(900).all(y, true))", NOT_FOLLOWED),
     "loops that cost nothing": ("lists.range(900).all(x, lists.range(900).filter(y, false).size() == 0)", NOT_FOLLOWED),
     "sums beyond the limit": ("lists.range(999).map(x, x * x).distinct().size() == 999", TOO_COSTLY),
-    "a text that is joined": (_bound('"abcdefgh"', "_ + _", 'lists.range(9000).map(x, _).join() == ""', 15), TOO_COSTLY),
+    "a text that is joined": (
+        _bound('"abcdefgh"', "_ + _", 'lists.range(9000).map(x, _).join() == ""', 15),
+        TOO_COSTLY,
+    ),
     "values that stand in two places each": ("optional.of(1)" + ".optMap(x, x)" * 99 + ".hasValue()", NOT_FOLLOWED),
     "a type of many parts": (_bound("{1: 1}", "{_: _}", "_ == _"), "a type of more than 500 parts"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", HOSTILE)

@@ -41,7 +41,10 @@ def rule(selector: Data | None, effect: str = "NoSchedule") -> Data:
 # The rule, the claim and how it is scheduled; the nodes whose devices are then tainted.
 RULES: dict[str, tuple[Data, Data, Scheduler, list[str]]] = {
     "a device by its name": (
-        rule({"driver": DRIVER, "pool": "n1", "device": "dev-0"}), CLAIM, Scheduler(kube_version="1.37"), ["n1"],
+        rule({"driver": DRIVER, "pool": "n1", "device": "dev-0"}),
+        CLAIM,
+        Scheduler(kube_version="1.37"),
+        ["n1"],
     ),
     "a pool": (rule({"pool": "n2"}), CLAIM, Scheduler(kube_version="1.37"), ["n2"]),
     "a driver": (rule({"driver": DRIVER}, "NoExecute"), CLAIM, Scheduler(kube_version="1.37"), ["n1", "n2"]),
@@ -54,12 +57,18 @@ RULES: dict[str, tuple[Data, Data, Scheduler, list[str]]] = {
     "no selector is for none since 1.37.1": (rule(None), CLAIM, Scheduler(kube_version="1.37.1"), []),
     "rules have a gate, off in 1.36": (rule({"pool": "n1"}), CLAIM, Scheduler(kube_version="1.36"), []),
     "1.36 passes over rules even with the gate": (
-        rule({"pool": "n1"}), CLAIM, Scheduler(kube_version="1.36", feature_gates="DRADeviceTaintRules=true"), [],
+        rule({"pool": "n1"}),
+        CLAIM,
+        Scheduler(kube_version="1.36", feature_gates="DRADeviceTaintRules=true"),
+        [],
     ),
     "rules in 1.37 without the gate": (
-        rule({"pool": "n1"}), CLAIM, Scheduler(kube_version="1.37", feature_gates="DRADeviceTaintRules=false"), [],
+        rule({"pool": "n1"}),
+        CLAIM,
+        Scheduler(kube_version="1.37", feature_gates="DRADeviceTaintRules=false"),
+        [],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", RULES)

@@ -55,23 +55,38 @@ NOT_ENOUGH = (2, "cannot allocate all claims")
 TAKEN: dict[str, tuple[list[Data], Data, int, list[str], str | None]] = {
     "each replica has a claim of its own": (
         [TEMPLATE, resource_slice("n1", 2, "n1"), resource_slice("n2", 1, "n2")],
-        using(templates=("t",)), 5, ["n1", "n1", "n2"], stopped(NOT_ENOUGH),
+        using(templates=("t",)),
+        5,
+        ["n1", "n1", "n2"],
+        stopped(NOT_ENOUGH),
     ),
     "devices that all nodes reach": (
-        [TEMPLATE, resource_slice("fabric", 3)], using(templates=("t",)), 5, ["n1", "n1", "n2"], stopped(NOT_ENOUGH),
+        [TEMPLATE, resource_slice("fabric", 3)],
+        using(templates=("t",)),
+        5,
+        ["n1", "n1", "n2"],
+        stopped(NOT_ENOUGH),
     ),
     "all share one claim, where the first got it": (
         [resource_claim("c", device_request()), resource_slice("n2", 1, "n2")],
-        using(claims=("c",)), 3, ["n2", "n2", "n2"], None,
+        using(claims=("c",)),
+        3,
+        ["n2", "n2", "n2"],
+        None,
     ),
     "a shared claim with a device for every node": (
         [resource_claim("c", device_request()), resource_slice("fabric", 1)],
-        using(claims=("c",)), 3, ["n1", "n1", "n2"], None,
+        using(claims=("c",)),
+        3,
+        ["n1", "n1", "n2"],
+        None,
     ),
     "extended resources": (
         [resource_slice("n1", 2, "n1"), resource_slice("n2", 2, "n2")],
         pod(containers=[{"name": "c", "image": "x", "resources": {"limits": {"example.com/gpu": "2"}}}]),
-        3, ["n1", "n2"], stopped(NOT_ENOUGH),
+        3,
+        ["n1", "n2"],
+        stopped(NOT_ENOUGH),
     ),
     "the better alternative as long as there is one": (
         [
@@ -85,15 +100,22 @@ TAKEN: dict[str, tuple[list[Data], Data, int, list[str], str | None]] = {
                     ],
                 },
             ),
-            resource_slice("n1", 1, "n1"), resource_slice("n2", 3, "n2"),
+            resource_slice("n1", 1, "n1"),
+            resource_slice("n2", 3, "n2"),
         ],
-        using(templates=("t",)), 4, ["n2", "n1", "n2"], stopped(NOT_ENOUGH),
+        using(templates=("t",)),
+        4,
+        ["n2", "n1", "n2"],
+        stopped(NOT_ENOUGH),
     ),
     "admin access takes nothing": (
         [resource_claim_template("t", device_request(adminAccess=True)), resource_slice("n1", 1, "n1")],
-        using(templates=("t",)), 3, ["n1", "n1", "n1"], None,
+        using(templates=("t",)),
+        3,
+        ["n1", "n1", "n1"],
+        None,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", TAKEN)
@@ -125,10 +147,12 @@ def clusters(draw: st.DrawFn) -> list[Data]:
     devices = st.lists(
         st.builds(
             lambda numa, mem, sharing: device("", numa=numa, mem=mem) | sharing,
-            st.integers(0, 1), st.sampled_from([10, 40]), st.sampled_from(SHARING),
+            st.integers(0, 1),
+            st.sampled_from([10, 40]),
+            st.sampled_from(SHARING),
         ),
         max_size=4,
-    )  # fmt: skip
+    )
 
     def offered(name: str, on: Any) -> list[Data]:
         """A slice, and one with the counters of its devices."""

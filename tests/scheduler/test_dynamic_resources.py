@@ -63,11 +63,13 @@ def claims(case: Data, *more: Data) -> list[Data]:
 
 CLAIMS: dict[str, tuple[list[Data], dict[str, str]]] = {
     "a device for it on one node": (
-        claims(resource_claim("c", device_request()), resource_slice("n1", 1, "n1")), {"n2": NOT_ENOUGH},
+        claims(resource_claim("c", device_request()), resource_slice("n1", 1, "n1")),
+        {"n2": NOT_ENOUGH},
     ),
     "no slices listed at all": (claims(resource_claim("c", device_request())), everywhere(NOT_ENOUGH)),
     "a claim that does not exist": (
-        [resource_claim("c", namespace="other"), GPU], everywhere('could not find ResourceClaim "default/c"'),
+        [resource_claim("c", namespace="other"), GPU],
+        everywhere('could not find ResourceClaim "default/c"'),
     ),
     "no claims listed at all": ([], {}),
     "a claim that is being deleted": (
@@ -83,10 +85,12 @@ CLAIMS: dict[str, tuple[list[Data], dict[str, str]]] = {
         everywhere("request r/b: device class tpu does not exist"),
     ),
     "no classes listed at all": (
-        [resource_claim("c", device_request()), resource_slice("n1", 1, "n1")], {"n2": NOT_ENOUGH},
+        [resource_claim("c", device_request()), resource_slice("n1", 1, "n1")],
+        {"n2": NOT_ENOUGH},
     ),
     "a class is not asked for again once allocated": (
-        claims(allocated(resource_claim("c", device_request("r", "tpu")), IN_Z1)), {"n2": ELSEWHERE},
+        claims(allocated(resource_claim("c", device_request("r", "tpu")), IN_Z1)),
+        {"n2": ELSEWHERE},
     ),
     "allocated on a named node": (claims(allocated(resource_claim("c"), ON_N2)), {"n1": ELSEWHERE}),
     "allocated without a selector": (claims(allocated(resource_claim("c"))), {}),
@@ -105,20 +109,24 @@ CLAIMS: dict[str, tuple[list[Data], dict[str, str]]] = {
     ),
     "a device in use": (
         claims(
-            resource_claim("c", device_request()), resource_slice("n1", 1, "n1"), resource_slice("n2", 1, "n2"),
+            resource_claim("c", device_request()),
+            resource_slice("n1", 1, "n1"),
+            resource_slice("n2", 1, "n2"),
             allocated(resource_claim("other"), ON_N2, "dev-0"),
         ),
         {"n1": NOT_ENOUGH},
     ),
     "admin access to a device in use": (
         claims(
-            resource_claim("c", device_request(adminAccess=True)), resource_slice("n1", 1, "n1"),
+            resource_claim("c", device_request(adminAccess=True)),
+            resource_slice("n1", 1, "n1"),
             allocated(resource_claim("other"), None, "dev-0"),
         ),
         {"n2": NOT_ENOUGH},
     ),
     "a slice for the nodes of a zone": (
-        claims(resource_claim("c", device_request()), resource_slice("zonal", 1, IN_Z1)), {"n2": NOT_ENOUGH},
+        claims(resource_claim("c", device_request()), resource_slice("zonal", 1, IN_Z1)),
+        {"n2": NOT_ENOUGH},
     ),
     "a slice for all nodes": (claims(resource_claim("c", device_request()), resource_slice("fabric", 1)), {}),
     "a slice that says nothing of nodes": (
@@ -127,7 +135,8 @@ CLAIMS: dict[str, tuple[list[Data], dict[str, str]]] = {
     ),
     "a selector of the class": (
         [
-            resource_claim("c", device_request()), device_class("gpu", 'device.attributes["gpu.example.com"].mem > 20'),
+            resource_claim("c", device_request()),
+            device_class("gpu", 'device.attributes["gpu.example.com"].mem > 20'),
             resource_slice("n1", [device("a", mem=10), device("b", mem=40)], "n1"),
             resource_slice("n2", [device("a", mem=20)], "n2"),
         ],
@@ -136,28 +145,33 @@ CLAIMS: dict[str, tuple[list[Data], dict[str, str]]] = {
     "a selector of the request": (
         claims(
             resource_claim("c", device_request("r", "gpu", 'device.attributes["gpu.example.com"].model == "a"')),
-            resource_slice("n1", [device("a", model="b")], "n1"), resource_slice("n2", [device("a", model="a")], "n2"),
+            resource_slice("n1", [device("a", model="b")], "n1"),
+            resource_slice("n2", [device("a", model="a")], "n2"),
         ),
         {"n1": NOT_ENOUGH},
     ),
     "the second alternative": (
         claims(
             resource_claim("c", first_available(alternative("two", 2), alternative("one"))),
-            resource_slice("n1", 1, "n1"), resource_slice("n2", 2, "n2"),
+            resource_slice("n1", 1, "n1"),
+            resource_slice("n2", 2, "n2"),
         ),
         {},
     ),
     "all devices of a node": (
         claims(
-            resource_claim("c", device_request(allocationMode="All")), resource_slice("n1", 2, "n1"),
+            resource_claim("c", device_request(allocationMode="All")),
+            resource_slice("n1", 2, "n1"),
             resource_slice("n2", 0, "n2"),
         ),
         {"n2": NOT_ENOUGH},
     ),
     "all devices, one of them in use": (
         claims(
-            resource_claim("c", device_request(allocationMode="All")), resource_slice("n1", 2, "n1"),
-            resource_slice("n2", 2, "n2"), allocated(resource_claim("other"), None, "dev-1"),
+            resource_claim("c", device_request(allocationMode="All")),
+            resource_slice("n1", 2, "n1"),
+            resource_slice("n2", 2, "n2"),
+            allocated(resource_claim("other"), None, "dev-1"),
         ),
         {"n1": NOT_ENOUGH},
     ),
@@ -172,17 +186,21 @@ CLAIMS: dict[str, tuple[list[Data], dict[str, str]]] = {
     "a constraint on an attribute that devices lack": (
         claims(
             resource_claim("c", device_request(), constraints=[{"matchAttribute": "gpu.example.com/numa"}]),
-            resource_slice("n1", [device("a", numa=0)], "n1"), resource_slice("n2", 1, "n2"),
+            resource_slice("n1", [device("a", numa=0)], "n1"),
+            resource_slice("n2", 1, "n2"),
         ),
         {"n2": NOT_ENOUGH},
     ),
     "a constraint among some requests": (
         claims(
             resource_claim(
-                "c", device_request("a"), device_request("b"),
+                "c",
+                device_request("a"),
+                device_request("b"),
                 constraints=[{"requests": ["a"], "matchAttribute": "gpu.example.com/numa"}],
             ),
-            resource_slice("n1", [device("a", numa=0), device("b")], "n1"), resource_slice("n2", 2, "n2"),
+            resource_slice("n1", [device("a", numa=0), device("b")], "n1"),
+            resource_slice("n2", 2, "n2"),
         ),
         {"n2": NOT_ENOUGH},
     ),
@@ -196,7 +214,8 @@ CLAIMS: dict[str, tuple[list[Data], dict[str, str]]] = {
     ),
     "a tainted device": (
         claims(
-            resource_claim("c", device_request()), resource_slice("n1", [device("a", taints=[BROKEN])], "n1"),
+            resource_claim("c", device_request()),
+            resource_slice("n1", [device("a", taints=[BROKEN])], "n1"),
             resource_slice("n2", [device("a", taints=[{**BROKEN, "effect": "None"}])], "n2"),
         ),
         {"n1": NOT_ENOUGH},
@@ -212,7 +231,9 @@ CLAIMS: dict[str, tuple[list[Data], dict[str, str]]] = {
     "an earlier choice is taken back for a later request": (
         claims(
             resource_claim(
-                "c", device_request("any"), device_request("big", "gpu", 'device.attributes["gpu.example.com"].mem > 20')
+                "c",
+                device_request("any"),
+                device_request("big", "gpu", 'device.attributes["gpu.example.com"].mem > 20'),
             ),
             resource_slice("n1", [device("a", mem=40), device("b", mem=10)], "n1"),
             resource_slice("n2", [device("a", mem=40)], "n2"),
@@ -253,12 +274,13 @@ CLAIMS: dict[str, tuple[list[Data], dict[str, str]]] = {
     ),
     "two devices of one name": (
         claims(
-            resource_claim("c", device_request()), resource_slice("n1", [device("a"), device("a")], "n1"),
+            resource_claim("c", device_request()),
+            resource_slice("n1", [device("a"), device("a")], "n1"),
             resource_slice("n2", 1, "n2"),
         ),
         {"n1": "invalid resource pools were encountered"},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CLAIMS)
@@ -269,14 +291,15 @@ def test_nodes_without_what_a_claim_needs_are_rejected(case: str) -> None:
 
 TEMPLATES: dict[str, tuple[list[Data], dict[str, str]]] = {
     "a claim made from it": (
-        [resource_claim_template("t", device_request()), GPU, resource_slice("n1", 1, "n1")], {"n2": NOT_ENOUGH},
+        [resource_claim_template("t", device_request()), GPU, resource_slice("n1", 1, "n1")],
+        {"n2": NOT_ENOUGH},
     ),
     "a template that does not exist": (
         [resource_claim_template("other"), GPU],
         everywhere('pod "default/web": ResourceClaim not created yet'),
     ),
     "no templates listed at all": ([GPU], {}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", TEMPLATES)
@@ -312,9 +335,7 @@ ERRORS: dict[str, tuple[list[Data], str]] = {
         "class bad: selector #0: CEL runtime error: no such key: nothere",
     ),
     "a selector of a request fails": (
-        claims(
-            resource_claim("c", device_request("r", "gpu", "true", "1 / 0 == 1")), resource_slice("n1", 1, "n1")
-        ),
+        claims(resource_claim("c", device_request("r", "gpu", "true", "1 / 0 == 1")), resource_slice("n1", 1, "n1")),
         "claim default/c: selector #1: CEL runtime error: division by zero",
     ),
     "a selector of a request cannot be compiled": (
@@ -344,7 +365,7 @@ ERRORS: dict[str, tuple[list[Data], str]] = {
         claims(resource_claim("c", device_request("a", count=20), device_request("b", count=20))),
         "claim default/c: number of requested devices 40 exceeds the claim limit of 32",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", ERRORS)
@@ -366,7 +387,11 @@ SEARCHES: dict[str, tuple[list[Data], dict[str, str]]] = {
     "as many requests as devices, in the only order that works": (
         claims(
             resource_claim(
-                "c", *(device_request(f"r{at}", "gpu", f'device.attributes["gpu.example.com"].mem >= {at}') for at in range(8))
+                "c",
+                *(
+                    device_request(f"r{at}", "gpu", f'device.attributes["gpu.example.com"].mem >= {at}')
+                    for at in range(8)
+                ),
             ),
             resource_slice("n1", [device(f"d{at}", mem=7 - at) for at in range(8)], "n1"),
         ),
@@ -374,7 +399,9 @@ SEARCHES: dict[str, tuple[list[Data], dict[str, str]]] = {
     ),
     "an alternative with fewer devices where the claim would hold too many": (
         claims(
-            resource_claim("c", first_available(alternative("a", 20), alternative("b", 5)), device_request("s", count=20)),
+            resource_claim(
+                "c", first_available(alternative("a", 20), alternative("b", 5)), device_request("s", count=20)
+            ),
             resource_slice("n1", 40, "n1"),
         ),
         {},
@@ -386,14 +413,16 @@ SEARCHES: dict[str, tuple[list[Data], dict[str, str]]] = {
                 {**first_available(alternative("a", 19, "none"), alternative("b", 20)), "name": "r"},
                 {**first_available(alternative("a", 13), alternative("b", 14)), "name": "s"},
             ),
-            device_class("none", "false"), resource_slice("n1", 40, "n1"),
+            device_class("none", "false"),
+            resource_slice("n1", 40, "n1"),
         ),
         {"n1": NOT_ENOUGH},
     ),
     "many values, and enough of them": (
-        claims(distinct(8), resource_slice("n1", [device(f"d{at}", numa=at % 8) for at in range(48)], "n1")), {},
+        claims(distinct(8), resource_slice("n1", [device(f"d{at}", numa=at % 8) for at in range(48)], "n1")),
+        {},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", SEARCHES)
@@ -463,12 +492,16 @@ RESOURCES: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
         everywhere("Insufficient example.com/fpga"),
     ),
     "of two classes for one resource the first by name provides it": (
-        [having("n1"), device_class("a", "true", resource=GPU_RESOURCE), device_class("b", "false", resource=GPU_RESOURCE),
-         resource_slice("n1", 1, "n1")],
+        [
+            having("n1"),
+            device_class("a", "true", resource=GPU_RESOURCE),
+            device_class("b", "false", resource=GPU_RESOURCE),
+            resource_slice("n1", 1, "n1"),
+        ],
         with_limit(**{GPU_RESOURCE: "1"}),
         {},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", RESOURCES)
@@ -568,7 +601,8 @@ def test_a_claim_out_of_reach_is_not_resolved_by_preemption() -> None:
 SHORT: dict[str, tuple[list[Data], list[str]]] = {
     "a claim elsewhere": ([allocated(resource_claim("c"), ON_N2)], ["devices of claim default/c are elsewhere"]),
     "no devices at all": (
-        claims(resource_claim("c", device_request())), ["r of default/c needs 1, the node has no devices"],
+        claims(resource_claim("c", device_request())),
+        ["r of default/c needs 1, the node has no devices"],
     ),
     "nothing that matches": (
         claims(resource_claim("c", device_request("r", "gpu", "false")), resource_slice("n1", 3, "n1")),
@@ -576,21 +610,24 @@ SHORT: dict[str, tuple[list[Data], list[str]]] = {
     ),
     "devices in use and with taints": (
         claims(
-            resource_claim("c", device_request(count=2)), allocated(resource_claim("other"), None, "a"),
+            resource_claim("c", device_request(count=2)),
+            allocated(resource_claim("other"), None, "a"),
             resource_slice("n1", [device("a"), device("b", taints=[BROKEN]), device("c")], "n1"),
         ),
         ["r of default/c needs 2, 1 of 3 free (1 in use, 1 tainted)"],
     ),
     "every alternative, where none will do": (
         claims(
-            resource_claim("c", first_available(alternative("a", 3), alternative("b", 2))), resource_slice("n1", 1, "n1")
+            resource_claim("c", first_available(alternative("a", 3), alternative("b", 2))),
+            resource_slice("n1", 1, "n1"),
         ),
         ["r/a of default/c needs 3, 1 of 1 free", "r/b of default/c needs 2, 1 of 1 free"],
     ),
     "requests that only together are too many": (
-        claims(resource_claim("c", device_request("a"), device_request("b")), resource_slice("n1", 1, "n1")), [],
+        claims(resource_claim("c", device_request("a"), device_request("b")), resource_slice("n1", 1, "n1")),
+        [],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", SHORT)
@@ -602,11 +639,13 @@ def test_what_is_missing_is_told(case: str) -> None:
 
 GAPS: dict[str, tuple[list[Data], Data, tuple[str, ...]]] = {
     "nothing of devices": (
-        [], using(claims=("c",)),
+        [],
+        using(claims=("c",)),
         ("no ResourceClaim objects: where the pod's resource claims are allocated is not evaluated",),
     ),
     "claims alone": (
-        [resource_claim("c", device_request())], using(claims=("c",)),
+        [resource_claim("c", device_request())],
+        using(claims=("c",)),
         (
             "no DeviceClass objects: requests of the pod's resource claims are taken to select any device",
             "no ResourceSlice objects: no node is taken to have devices for the pod's resource claims",
@@ -614,17 +653,21 @@ GAPS: dict[str, tuple[list[Data], Data, tuple[str, ...]]] = {
     ),
     "a claim that is allocated": ([allocated(resource_claim("c"))], using(claims=("c",)), ()),
     "everything": (
-        [resource_claim("c", device_request()), GPU, resource_slice("n1", 1, "n1")], using(claims=("c",)), (),
+        [resource_claim("c", device_request()), GPU, resource_slice("n1", 1, "n1")],
+        using(claims=("c",)),
+        (),
     ),
     "no template": (
-        [resource_claim("c")], using(templates=("t",)),
+        [resource_claim("c")],
+        using(templates=("t",)),
         ("no ResourceClaimTemplate objects: the claims made from them are not evaluated",),
     ),
     "no claims, so that nothing is in use": (
-        [resource_claim_template("t", device_request()), GPU, resource_slice("n1", 1, "n1")], using(templates=("t",)),
+        [resource_claim_template("t", device_request()), GPU, resource_slice("n1", 1, "n1")],
+        using(templates=("t",)),
         ("no ResourceClaim objects: no device is taken to be in use",),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", GAPS)
@@ -656,7 +699,7 @@ UNMODELLED: dict[str, tuple[list[Data], list[str]]] = {
         claims(resource_claim("c", device_request("r", "gpu", COMPLEX)), resource_slice("n1", 1, "n1")),
         [f"DynamicResources: the API server refuses the selector {COMPLEX}: too complex, exceeds cost limit"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", UNMODELLED)

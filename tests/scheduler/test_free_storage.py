@@ -60,10 +60,14 @@ def local(name: str, on: str, size: str) -> Data:
 # Claims, what is free, and then the score or the reason of each node.
 CASES: dict[str, tuple[list[Data], list[Data], dict[str, int | str]]] = {
     "the more is left, the better": (
-        asking(("30Gi", "s")), everywhere("100Gi", "70Gi", "20Gi"), {"n1": 70, "n2": 58, "n3": NO_SPACE},
+        asking(("30Gi", "s")),
+        everywhere("100Gi", "70Gi", "20Gi"),
+        {"n1": 70, "n2": 58, "n3": NO_SPACE},
     ),
     "claims of one class add up, though each alone has to fit": (
-        asking(("50Gi", "s"), ("60Gi", "s")), everywhere("100Gi", "200Gi", "60Gi"), {"n1": 0, "n2": 45, "n3": 0},
+        asking(("50Gi", "s"), ("60Gi", "s")),
+        everywhere("100Gi", "200Gi", "60Gi"),
+        {"n1": 0, "n2": 45, "n3": 0},
     ),
     "classes are averaged": (
         asking(("30Gi", "s"), ("10Gi", "t")),
@@ -73,8 +77,10 @@ CASES: dict[str, tuple[list[Data], list[Data], dict[str, int | str]]] = {
     "where a volume is bound, what is provisioned does not count": (
         [*asking(("30Gi", "s")), *asking(("10Gi", "l"), name="l")],
         [
-            storage_class("l", "kubernetes.io/no-provisioner"), *everywhere("100Gi", "70Gi", "70Gi"),
-            local("pv1", "n1", "40Gi"), local("pv2", "n2", "12Gi"),
+            storage_class("l", "kubernetes.io/no-provisioner"),
+            *everywhere("100Gi", "70Gi", "70Gi"),
+            local("pv1", "n1", "40Gi"),
+            local("pv2", "n2", "12Gi"),
         ],
         {"n1": 75, "n2": 17, "n3": BIND_CONFLICT},
     ),
@@ -84,13 +90,21 @@ CASES: dict[str, tuple[list[Data], list[Data], dict[str, int | str]]] = {
         {"n1": 70, "n2": 15, "n3": 0},
     ),
     "nothing free, and room for a volume": (
-        asking(("30Gi", "s")), [free("n1", "0", largest="100Gi")], {"n1": 0, "n2": NO_SPACE, "n3": NO_SPACE},
+        asking(("30Gi", "s")),
+        [free("n1", "0", largest="100Gi")],
+        {"n1": 0, "n2": NO_SPACE, "n3": NO_SPACE},
     ),
-    "fractions of a byte count as one": (asking(("1500m", "s")), everywhere("3", "3", "4"), {"n1": 34, "n2": 34, "n3": 50}),
+    "fractions of a byte count as one": (
+        asking(("1500m", "s")),
+        everywhere("3", "3", "4"),
+        {"n1": 34, "n2": 34, "n3": 50},
+    ),
     "a driver that does not report what is free": (
-        asking(("30Gi", "u")), [driver("u", storageCapacity=False), storage_class("u", "u")], {"n1": 0, "n2": 0, "n3": 0},
+        asking(("30Gi", "u")),
+        [driver("u", storageCapacity=False), storage_class("u", "u")],
+        {"n1": 0, "n2": 0, "n3": 0},
     ),
-}  # fmt: skip
+}
 
 
 def ask(
@@ -113,13 +127,17 @@ def test_what_free_storage_is_worth(case: str) -> None:
 
 
 SHAPES: dict[str, tuple[list[Data], dict[str, int]]] = {
-    "the fuller the better": ([{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}], {"n1": 30, "n2": 60}),
+    "the fuller the better": (
+        [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}],
+        {"n1": 30, "n2": 60},
+    ),
     "a broken line": (
-        [{"utilization": 10, "score": 2}, {"utilization": 40, "score": 8}, {"utilization": 90, "score": 1}], {"n1": 60, "n2": 52},
+        [{"utilization": 10, "score": 2}, {"utilization": 40, "score": 8}, {"utilization": 90, "score": 1}],
+        {"n1": 60, "n2": 52},
     ),
     "one point": ([{"utilization": 50, "score": 7}], {"n1": 70, "n2": 70}),
     "none is the default": ([], {"n1": 70, "n2": 40}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", SHAPES)
@@ -193,22 +211,30 @@ DRIVERS: dict[str, tuple[list[Data], dict[str, str], tuple[str, ...]]] = {
         (),
     ),
     "the driver of a class": (
-        [strict(), claim("c", storage_class="s"), ON_N1], {"n2": missing("d.csi"), "n3": missing("d.csi")}, (),
+        [strict(), claim("c", storage_class="s"), ON_N1],
+        {"n2": missing("d.csi"), "n3": missing("d.csi")},
+        (),
     ),
     "a driver that does not ask for it": ([strict(prevents=None), claim("c", "pv1"), CSI_VOLUME, ON_N1], {}, ()),
     "a driver nobody knows": ([claim("c", "pv1"), volume(csi={"driver": "x", "volumeHandle": "h"}), ON_N1], {}, ()),
     "an in-tree volume, which only a node with a CSINode leaves to a driver": (
-        [strict("ebs.csi.aws.com"), claim("c", "pv1"), EBS_VOLUME, ON_N1], {"n1": missing("ebs.csi.aws.com")}, (),
+        [strict("ebs.csi.aws.com"), claim("c", "pv1"), EBS_VOLUME, ON_N1],
+        {"n1": missing("ebs.csi.aws.com")},
+        (),
     ),
     "it comes before the limit": (
         [
-            strict(), claim("c", "pv1"), CSI_VOLUME, csi_node("n1", d_csi=0), csi_node("n2", other=0),
+            strict(),
+            claim("c", "pv1"),
+            CSI_VOLUME,
+            csi_node("n1", d_csi=0),
+            csi_node("n2", other=0),
             csi_node("n3", d_csi=1),
         ],
         {"n1": "node(s) exceed max volume count", "n2": missing("d.csi")},
         (),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", DRIVERS)
@@ -221,9 +247,15 @@ def test_drivers_that_a_node_must_have(case: str) -> None:
 
 def test_of_several_missing_drivers_the_first_by_name_is_told() -> None:
     objects = [
-        strict("b"), strict("a"), claim("c", "pv1"), volume("pv1", csi={"driver": "b", "volumeHandle": "h"}),
-        claim("e", "pv2"), volume("pv2", csi={"driver": "a", "volumeHandle": "h"}), csi_node("n1", b=5), csi_node("n2", a=5, b=5),
-    ]  # fmt: skip
+        strict("b"),
+        strict("a"),
+        claim("c", "pv1"),
+        volume("pv1", csi={"driver": "b", "volumeHandle": "h"}),
+        claim("e", "pv2"),
+        volume("pv2", csi={"driver": "a", "volumeHandle": "h"}),
+        csi_node("n1", b=5),
+        csi_node("n2", a=5, b=5),
+    ]
     report = ask(objects, uses("c", "e"))
     assert reasons(report) == {"n1": missing("a"), "n3": missing("a")}
     assert report.not_modelled == (

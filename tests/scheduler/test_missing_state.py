@@ -170,8 +170,10 @@ def test_no_replica_is_placed_where_every_cycle_fails(case: str) -> None:
 
 def test_scores_fail_in_the_order_of_score() -> None:
     assert list(missing({"preScore": off("*"), "score": on("InterPodAffinity")}).scores) == [
-        "InterPodAffinity", "TaintToleration", "PodTopologySpread",
-    ]  # fmt: skip
+        "InterPodAffinity",
+        "TaintToleration",
+        "PodTopologySpread",
+    ]
 
 
 def test_the_score_of_dynamic_resources_reads_what_its_pre_filter_leaves() -> None:

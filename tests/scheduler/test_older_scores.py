@@ -43,7 +43,10 @@ LOPSIDED = [*TWO, pod("p", "a", requests={"cpu": "4"})]
 # The plugin, the cluster and the pod, and by release what each node gets; empty: no entry.
 SCORES: dict[str, tuple[str, list[Data], Data, dict[str, list[int]]]] = {
     "a pod without soft constraints had the best spread everywhere": (
-        "PodTopologySpread", TWO, pod(), {"1.28": [], "1.27": [200, 200], "1.24": [200, 200]},
+        "PodTopologySpread",
+        TWO,
+        pod(),
+        {"1.28": [], "1.27": [200, 200], "1.24": [200, 200]},
     ),
     "so had one with hard constraints alone": (
         "PodTopologySpread",
@@ -81,7 +84,10 @@ SCORES: dict[str, tuple[str, list[Data], Data, dict[str, list[int]]]] = {
     "free storage, of a pod without claims": ("VolumeBinding", TWO, pod(), {"1.37": [0, 0], "1.36": []}),
     "devices, of a pod without claims": ("DynamicResources", TWO, pod(), {"1.35": [0, 0], "1.34": []}),
     "a pod that asks for nothing": (
-        "NodeResourcesBalancedAllocation", LOPSIDED, pod(), {"1.33": [], "1.32": [75, 100], "1.24": [75, 100]},
+        "NodeResourcesBalancedAllocation",
+        LOPSIDED,
+        pod(),
+        {"1.33": [], "1.32": [75, 100], "1.24": [75, 100]},
     ),
     "a pod that asks for something": (
         "NodeResourcesBalancedAllocation",
@@ -89,7 +95,7 @@ SCORES: dict[str, tuple[str, list[Data], Data, dict[str, list[int]]]] = {
         pod(requests={"memory": "8Gi"}),
         {"1.36": [87, 62], "1.35": [100, 75], "1.32": [100, 75]},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", SCORES)
@@ -121,9 +127,14 @@ def test_no_release_whose_scores_are_modeled_excuses_them_as_a_whole(version: st
     )
     assert report.not_modelled == ()
     assert {
-        "PodTopologySpread", "InterPodAffinity", "NodeAffinity", "TaintToleration", "ImageLocality", "NodeResourcesFit",
+        "PodTopologySpread",
+        "InterPodAffinity",
+        "NodeAffinity",
+        "TaintToleration",
+        "ImageLocality",
+        "NodeResourcesFit",
         "NodeResourcesBalancedAllocation",
-    } >= set(report.nodes[0].scores) - {"DynamicResources", "VolumeBinding"}  # fmt: skip
+    } >= set(report.nodes[0].scores) - {"DynamicResources", "VolumeBinding"}
     assert all(node.total == sum(node.scores.values()) for node in report.nodes)
 
 

@@ -62,9 +62,14 @@ FOUND: dict[str, tuple[Data, list[Data], tuple[str, list[str], int]]] = {
     "the least important top victim wins over fewer victims": (
         wanting("3"),
         [
-            small("n1"), running("a", "n1", "2", 0), running("b", "n1", "2", 5),
-            small("n2"), running("c", "n2", "2", 1), running("d", "n2", "2", 1, start="2026-01-01T00:00:00Z"),
-            small("n3"), running("e", "n3", "4", 100),
+            small("n1"),
+            running("a", "n1", "2", 0),
+            running("b", "n1", "2", 5),
+            small("n2"),
+            running("c", "n2", "2", 1),
+            running("d", "n2", "2", 1, start="2026-01-01T00:00:00Z"),
+            small("n3"),
+            running("e", "n3", "4", 100),
         ],
         ("n2", ["default/d", "default/c"], 0),
     ),
@@ -76,7 +81,9 @@ FOUND: dict[str, tuple[Data, list[Data], tuple[str, list[str], int]]] = {
     "a budget's pods are spared where others will do": (
         wanting("2"),
         [
-            small("n1"), running("a", "n1", "2", labels={"app": "a"}), running("b", "n1", "2", labels={"app": "b"}),
+            small("n1"),
+            running("a", "n1", "2", labels={"app": "a"}),
+            running("b", "n1", "2", labels={"app": "b"}),
             budget(0, {"app": "a"}),
         ],
         ("n1", ["default/b"], 0),
@@ -89,8 +96,10 @@ FOUND: dict[str, tuple[Data, list[Data], tuple[str, list[str], int]]] = {
     "the later started victim goes": (
         wanting("4"),
         [
-            small("n1"), running("a", "n1", "4", start="2026-01-01T00:00:00Z"),
-            small("n2"), running("b", "n2", "4", start="2026-02-01T00:00:00Z"),
+            small("n1"),
+            running("a", "n1", "4", start="2026-01-01T00:00:00Z"),
+            small("n2"),
+            running("b", "n2", "4", start="2026-02-01T00:00:00Z"),
         ],
         ("n2", ["default/b"], 0),
     ),
@@ -102,12 +111,15 @@ FOUND: dict[str, tuple[Data, list[Data], tuple[str, list[str], int]]] = {
     "spreading is counted without the victims": (
         wanting("1", 5, constraints=[hard(match={"app": "web"})], labels={"app": "web"}),
         [
-            node("n1", zone="a", cpu="4"), running("a", "n1", "1", labels={"app": "web"}), running("b", "n1", "1", labels={"app": "web"}),
-            node("n2", zone="b", cpu="4"), running("c", "n2", "4", 100),
+            node("n1", zone="a", cpu="4"),
+            running("a", "n1", "1", labels={"app": "web"}),
+            running("b", "n1", "1", labels={"app": "web"}),
+            node("n2", zone="b", cpu="4"),
+            running("c", "n2", "4", 100),
         ],
         ("n1", ["default/b", "default/a"], 0),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", FOUND)
@@ -216,9 +228,11 @@ def test_the_profile_says_who_is_asked(plugins: str, tail: str | None, tail_in_1
     )
     for version, said in (("1.37", tail), ("1.36", tail_in_1_36)):
         report = kubespread.explain(
-            snapshot, pod(requests={"cpu": "1"}, priority=7), kubespread.Scheduler(config, kube_version=version),
+            snapshot,
+            pod(requests={"cpu": "1"}, priority=7),
+            kubespread.Scheduler(config, kube_version=version),
             preemption=True,
-        )  # fmt: skip
+        )
         assert report.preemption is not None
         assert (report.preemption.node, report.preemption.tail, report.not_modelled) == (None, said, ())
 

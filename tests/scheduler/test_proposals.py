@@ -55,12 +55,17 @@ VERDICTS: dict[str, tuple[str, list[Data], Data, dict[str, str], dict[str, str]]
     ),
     "a domain that a node selector leaves out is none": (
         "fully-tainted-domains",
-        [node("n1", zone="z1", disk="ssd"), node("n2", zone="z2", disk="ssd"), *THREE_ZONES[2:], *pods_on({"n1": 1, "n2": 1})],
+        [
+            node("n1", zone="z1", disk="ssd"),
+            node("n2", zone="z2", disk="ssd"),
+            *THREE_ZONES[2:],
+            *pods_on({"n1": 1, "n2": 1}),
+        ],
         pod(nodeSelector={"disk": "ssd"}, constraints=[HONORING]),
         {"n1": SKEWED, "n2": SKEWED, "n3": TAINTED},
         {"n1": SKEWED, "n2": SKEWED, "n3": TAINTED},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", VERDICTS)
@@ -71,13 +76,18 @@ def test_verdicts_without_and_with_a_proposal(case: str) -> None:
 
 def test_preemption_spares_pods_of_budgets_with_the_selector_for_all() -> None:
     objects = [
-        node("n1", cpu="1"), pod("a", "n1", labels={}, namespace="kept", requests={"cpu": "1"}),
-        node("n2", cpu="1"), pod("b", "n2", labels={}, requests={"cpu": "1"}),
+        node("n1", cpu="1"),
+        pod("a", "n1", labels={}, namespace="kept", requests={"cpu": "1"}),
+        node("n2", cpu="1"),
+        pod("b", "n2", labels={}, requests={"cpu": "1"}),
         {
-            "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "all", "namespace": "kept"},
-            "spec": {"selector": {}, "minAvailable": 1}, "status": {"disruptionsAllowed": 0},
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": "all", "namespace": "kept"},
+            "spec": {"selector": {}, "minAvailable": 1},
+            "status": {"disruptionsAllowed": 0},
         },
-    ]  # fmt: skip
+    ]
     found = [
         ask(asked, objects, pod(requests={"cpu": "1"}, priority=9)).preemption
         for asked in ("", "empty-budget-selector")

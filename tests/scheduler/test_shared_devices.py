@@ -77,7 +77,8 @@ def one(**fields: Any) -> Data:
 COUNTERS: dict[str, tuple[list[Data], dict[str, str]]] = {
     "a partition for which there is memory": ([one(), *counted("p", "20Gi", [partition("a", "10Gi")])], {}),
     "a partition too large for the counter": (
-        [one(), *counted("p", "20Gi", [partition("a", "30Gi")])], everywhere(NOT_ENOUGH),
+        [one(), *counted("p", "20Gi", [partition("a", "30Gi")])],
+        everywhere(NOT_ENOUGH),
     ),
     "two partitions for which there is memory for one": (
         [one(count=2), *counted("p", "20Gi", [partition("a", "15Gi"), partition("b", "15Gi")])],
@@ -93,59 +94,68 @@ COUNTERS: dict[str, tuple[list[Data], dict[str, str]]] = {
     ),
     "what is allocated on another node has taken the memory of a pool with slices for each": (
         [
-            one(), holding("other", "a"),
+            one(),
+            holding("other", "a"),
             *counted("p", "20Gi", [partition("a", "15Gi")], "n1", count=3)[1:],
             *counted("p", "20Gi", [], count=3)[:1],
             resource_slice(
-                "p-more", [partition("b", "10Gi"), partition("c", "5Gi")], "n2",
+                "p-more",
+                [partition("b", "10Gi"), partition("c", "5Gi")],
+                "n2",
                 pool={"name": "p", "generation": 1, "resourceSliceCount": 3},
             ),
         ],
         {"n1": NOT_ENOUGH},
     ),
     "a counter that is overdrawn keeps back a partition that does not consume it": (
-        [
-            one(), holding("other", "a"),
-            *counted("p", "20Gi", [partition("a", "30Gi"), partition("b", "0")]),
-        ],
+        [one(), holding("other", "a"), *counted("p", "20Gi", [partition("a", "30Gi"), partition("b", "0")])],
         everywhere(NOT_ENOUGH),
     ),
     "more partitions than counters, in very many combinations": (
         [
             one(count=17),
             resource_slice(
-                "p-counters", [], pool={"name": "p", "generation": 1, "resourceSliceCount": 2},
+                "p-counters",
+                [],
+                pool={"name": "p", "generation": 1, "resourceSliceCount": 2},
                 sharedCounters=[{"name": f"gpu-{at}", "counters": {"memory": {"value": "40Gi"}}} for at in range(8)],
             ),
             resource_slice(
-                "p-devices", [partition(f"d{at}", "20Gi", f"gpu-{at % 8}") for at in range(24)],
+                "p-devices",
+                [partition(f"d{at}", "20Gi", f"gpu-{at % 8}") for at in range(24)],
                 pool={"name": "p", "generation": 1, "resourceSliceCount": 2},
             ),
         ],
         everywhere(NOT_ENOUGH),
     ),
     "a device without counters beside partitions": (
-        [one(), holding("other", "a"), *counted("p", "20Gi", [partition("a", "20Gi"), device("b")])], {},
+        [one(), holding("other", "a"), *counted("p", "20Gi", [partition("a", "20Gi"), device("b")])],
+        {},
     ),
     "admin access takes counters too": (
         [one(adminAccess=True), holding("other", "a"), *counted("p", "20Gi", [partition("a", "15Gi")])],
         everywhere(NOT_ENOUGH),
     ),
     "a counter set that does not exist": (
-        [one(), *counted("p", "20Gi", [partition("a", "1Gi", "gone")])], everywhere(INVALID),
+        [one(), *counted("p", "20Gi", [partition("a", "1Gi", "gone")])],
+        everywhere(INVALID),
     ),
     "a counter set twice": (
         [
-            one(), *counted("p", "20Gi", [partition("a", "1Gi")], count=3),
+            one(),
+            *counted("p", "20Gi", [partition("a", "1Gi")], count=3),
             resource_slice(
-                "again", [], pool={"name": "p", "generation": 1, "resourceSliceCount": 3},
+                "again",
+                [],
+                pool={"name": "p", "generation": 1, "resourceSliceCount": 3},
                 sharedCounters=[{"name": "gpu", "counters": {}}],
             ),
         ],
         everywhere(INVALID),
     ),
     "counters that are still to be written": (
-        [one(), counted("p", "20Gi", [partition("a", "1Gi")])[1]], everywhere(NOT_ENOUGH),
+        [one(), counted("p", "20Gi", [partition("a", "1Gi")])[1]],
+        everywhere(NOT_ENOUGH),
     ),
     "all partitions at once where only some fit": (
         [one(allocationMode="All"), *counted("p", "20Gi", [partition("a", "15Gi"), partition("b", "15Gi")])],
@@ -153,25 +163,25 @@ COUNTERS: dict[str, tuple[list[Data], dict[str, str]]] = {
     ),
     "pools of two drivers with one name have counters of their own": (
         [
-            resource_claim("c", device_request("r", count=2)), *counted("p", "20Gi", [partition("a", "15Gi")]),
+            resource_claim("c", device_request("r", count=2)),
+            *counted("p", "20Gi", [partition("a", "15Gi")]),
             *[
-                {**each, "metadata": {"name": f"net-{each['metadata']['name']}"},
-                 "spec": {**each["spec"], "driver": "net.example.com"}}
+                {
+                    **each,
+                    "metadata": {"name": f"net-{each['metadata']['name']}"},
+                    "spec": {**each["spec"], "driver": "net.example.com"},
+                }
                 for each in counted("p", "20Gi", [partition("a", "15Gi")])
             ],
         ],
         {},
     ),
     "a partition whose taint is not tolerated leaves its memory to others": (
-        [one(), *counted("p", "20Gi", [partition("a", "15Gi", taints=[BROKEN]), partition("b", "15Gi")])], {},
+        [one(), *counted("p", "20Gi", [partition("a", "15Gi", taints=[BROKEN]), partition("b", "15Gi")])],
+        {},
     ),
     "devices that choose their nodes themselves": (
-        [
-            one(),
-            resource_slice(
-                "p", [device("a") | {"nodeName": "n2"}], allNodes=False, perDeviceNodeSelection=True,
-            ),
-        ],
+        [one(), resource_slice("p", [device("a") | {"nodeName": "n2"}], allNodes=False, perDeviceNodeSelection=True)],
         {"n1": NOT_ENOUGH},
     ),
     "a slice of which each node reaches one device": (
@@ -180,22 +190,26 @@ COUNTERS: dict[str, tuple[list[Data], dict[str, str]]] = {
             resource_slice(
                 "p",
                 [device("a") | {"nodeName": "n2"}, device("b") | {"nodeName": "n1"}, device("c") | {"allNodes": True}],
-                allNodes=False, perDeviceNodeSelection=True,
+                allNodes=False,
+                perDeviceNodeSelection=True,
             ),
         ],
         {},
     ),
     "all devices are all that are for the node": (
         [
-            one(allocationMode="All"), holding("other", "a"),
+            one(allocationMode="All"),
+            holding("other", "a"),
             resource_slice(
-                "p", [device("a") | {"nodeName": "n2"}, device("b") | {"nodeName": "n1"}], allNodes=False,
+                "p",
+                [device("a") | {"nodeName": "n2"}, device("b") | {"nodeName": "n1"}],
+                allNodes=False,
                 perDeviceNodeSelection=True,
             ),
         ],
         {"n2": NOT_ENOUGH},
     ),
-}  # fmt: skip
+}
 
 RANGE = {"default": "2Gi", "validRange": {"min": "2Gi", "max": "8Gi", "step": "2Gi"}}
 VALUES = {"default": "2Gi", "validValues": ["2Gi", "6Gi"]}
@@ -203,7 +217,8 @@ VALUES = {"default": "2Gi", "validValues": ["2Gi", "6Gi"]}
 CAPACITY: dict[str, tuple[list[Data], dict[str, str]]] = {
     "a request within the capacity": ([resource_claim("c", wants("10Gi")), resource_slice("p", [shared("a")])], {}),
     "a request beyond the capacity": (
-        [resource_claim("c", wants("11Gi")), resource_slice("p", [shared("a")])], everywhere(NOT_ENOUGH),
+        [resource_claim("c", wants("11Gi")), resource_slice("p", [shared("a")])],
+        everywhere(NOT_ENOUGH),
     ),
     "a capacity that the device does not have": (
         [
@@ -217,30 +232,31 @@ CAPACITY: dict[str, tuple[list[Data], dict[str, str]]] = {
         everywhere(NOT_ENOUGH),
     ),
     "what others leave suffices": (
-        [resource_claim("c", wants("4Gi")), share("other", "a", "6Gi"), resource_slice("p", [shared("a")])], {},
+        [resource_claim("c", wants("4Gi")), share("other", "a", "6Gi"), resource_slice("p", [shared("a")])],
+        {},
     ),
     "what others leave does not suffice": (
         [resource_claim("c", wants("5Gi")), share("other", "a", "6Gi"), resource_slice("p", [shared("a")])],
         everywhere(NOT_ENOUGH),
     ),
     "without a request it is the whole capacity": (
-        [one(), share("other", "a", "1Gi"), resource_slice("p", [shared("a")])], everywhere(NOT_ENOUGH),
+        [one(), share("other", "a", "1Gi"), resource_slice("p", [shared("a")])],
+        everywhere(NOT_ENOUGH),
     ),
     "without a request it is the default of the policy": (
-        [one(), share("other", "a", "8Gi"), resource_slice("p", [shared("a", policy=RANGE)])], {},
+        [one(), share("other", "a", "8Gi"), resource_slice("p", [shared("a", policy=RANGE)])],
+        {},
     ),
     "a request is rounded up to the step": (
         [
-            resource_claim("c", wants("3Gi")), share("other", "a", "7Gi"),
+            resource_claim("c", wants("3Gi")),
+            share("other", "a", "7Gi"),
             resource_slice("p", [shared("a", policy=RANGE)]),
         ],
         everywhere(NOT_ENOUGH),
     ),
     "a request below the least is the least": (
-        [
-            resource_claim("c", wants("1")), share("other", "a", "9Gi"),
-            resource_slice("p", [shared("a", policy=RANGE)]),
-        ],
+        [resource_claim("c", wants("1")), share("other", "a", "9Gi"), resource_slice("p", [shared("a", policy=RANGE)])],
         everywhere(NOT_ENOUGH),
     ),
     "a request beyond the most": (
@@ -249,7 +265,8 @@ CAPACITY: dict[str, tuple[list[Data], dict[str, str]]] = {
     ),
     "a request is rounded up to a valid value": (
         [
-            resource_claim("c", wants("3Gi")), share("other", "a", "5Gi"),
+            resource_claim("c", wants("3Gi")),
+            share("other", "a", "5Gi"),
             resource_slice("p", [shared("a", policy=VALUES)]),
         ],
         everywhere(NOT_ENOUGH),
@@ -259,14 +276,16 @@ CAPACITY: dict[str, tuple[list[Data], dict[str, str]]] = {
         everywhere(NOT_ENOUGH),
     ),
     "two requests of one claim share a device": (
-        [resource_claim("c", wants("4Gi", "one"), wants("6Gi", "two")), resource_slice("p", [shared("a")])], {},
+        [resource_claim("c", wants("4Gi", "one"), wants("6Gi", "two")), resource_slice("p", [shared("a")])],
+        {},
     ),
     "two requests of one claim ask for too much together": (
         [resource_claim("c", wants("5Gi", "one"), wants("6Gi", "two")), resource_slice("p", [shared("a")])],
         everywhere(NOT_ENOUGH),
     ),
     "one request gets a device only once": (
-        [resource_claim("c", wants("1Gi", count=2)), resource_slice("p", [shared("a")])], everywhere(NOT_ENOUGH),
+        [resource_claim("c", wants("1Gi", count=2)), resource_slice("p", [shared("a")])],
+        everywhere(NOT_ENOUGH),
     ),
     "distinctAttribute keeps requests on different devices": (
         [
@@ -279,7 +298,8 @@ CAPACITY: dict[str, tuple[list[Data], dict[str, str]]] = {
     ),
     "all devices, one of which is full": (
         [
-            resource_claim("c", wants("5Gi", allocationMode="All")), share("other", "a", "6Gi"),
+            resource_claim("c", wants("5Gi", allocationMode="All")),
+            share("other", "a", "6Gi"),
             resource_slice("p", [shared("a"), shared("b")]),
         ],
         everywhere(NOT_ENOUGH),
@@ -292,20 +312,18 @@ CAPACITY: dict[str, tuple[list[Data], dict[str, str]]] = {
         {},
     ),
     "a share counts the counters of its device once": (
-        [
-            one(), share("other", "a"),
-            *counted("p", "20Gi", [partition("a", "15Gi", allowMultipleAllocations=True)]),
-        ],
+        [one(), share("other", "a"), *counted("p", "20Gi", [partition("a", "15Gi", allowMultipleAllocations=True)])],
         {},
     ),
     "shares of a partition keep back another": (
         [
-            resource_claim("c", device_request("r", "gpu", "!device.allowMultipleAllocations")), share("other", "a"),
+            resource_claim("c", device_request("r", "gpu", "!device.allowMultipleAllocations")),
+            share("other", "a"),
             *counted("p", "20Gi", [partition("a", "15Gi", allowMultipleAllocations=True), partition("b", "15Gi")]),
         ],
         everywhere(NOT_ENOUGH),
     ),
-}  # fmt: skip
+}
 
 
 def bound(status: str | None, failure: str = "False") -> list[Data]:
@@ -325,9 +343,10 @@ BINDING: dict[str, tuple[list[Data], dict[str, str]]] = {
     "a device of which nothing is said": (bound(None), {}),
     "a device that cannot be bound": (bound("True", "True"), everywhere(ELSEWHERE)),
     "a device that is bound late is allocated like any other": (
-        [one(), resource_slice("p", [device("a") | {"bindingConditions": ["Attached"]}])], {},
+        [one(), resource_slice("p", [device("a") | {"bindingConditions": ["Attached"]}])],
+        {},
     ),
-}  # fmt: skip
+}
 
 CASES = {**COUNTERS, **CAPACITY, **BINDING}
 
@@ -341,16 +360,19 @@ def test_nodes_where_what_is_shared_does_not_suffice_are_rejected(case: str) -> 
 
 BEFORE_1_37: dict[str, tuple[list[Data], dict[str, str]]] = {
     "a partition whose taint is not tolerated keeps its memory": (
-        CASES["a partition whose taint is not tolerated leaves its memory to others"][0], everywhere(NOT_ENOUGH),
+        CASES["a partition whose taint is not tolerated leaves its memory to others"][0],
+        everywhere(NOT_ENOUGH),
     ),
     "counters are kept by the names of pools": (
-        CASES["pools of two drivers with one name have counters of their own"][0], everywhere(NOT_ENOUGH),
+        CASES["pools of two drivers with one name have counters of their own"][0],
+        everywhere(NOT_ENOUGH),
     ),
     "a share without capacity counts the counters of its device again": (
-        CASES["a share counts the counters of its device once"][0], everywhere(NOT_ENOUGH),
+        CASES["a share counts the counters of its device once"][0],
+        everywhere(NOT_ENOUGH),
     ),
     "all devices are those that are not full": (CASES["all devices, one of which is full"][0], {}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BEFORE_1_37)
@@ -372,26 +394,35 @@ def test_up_to_1_36_counters_of_other_nodes_that_are_being_written_forbid_all_de
 
 GATES: dict[str, tuple[str, list[Data], str]] = {
     "partitions": (
-        "DRAPartitionableDevices=false", COUNTERS["a partition for which there is memory"][0],
+        "DRAPartitionableDevices=false",
+        COUNTERS["a partition for which there is memory"][0],
         f"0/2 nodes are available: 2 {NOT_ENOUGH}.",
     ),
     "capacity": (
-        "DRAConsumableCapacity=false,DRAFractionalCapacityRange=false", CAPACITY["a request within the capacity"][0],
+        "DRAConsumableCapacity=false,DRAFractionalCapacityRange=false",
+        CAPACITY["a request within the capacity"][0],
         f"{FAILED}request r: has capacity requests, but the DRAConsumableCapacity feature is disabled",
     ),
     "capacity of an alternative, before the pools of those before it": (
         "DRAConsumableCapacity=false,DRAFractionalCapacityRange=false",
         [
-            resource_claim("c", {"name": "r", "firstAvailable": [
-                {"name": "all", "deviceClassName": "gpu", "allocationMode": "All"},
-                {"name": "some", "deviceClassName": "gpu", "capacity": {"requests": {"memory": "1"}}},
-            ]}),
+            resource_claim(
+                "c",
+                {
+                    "name": "r",
+                    "firstAvailable": [
+                        {"name": "all", "deviceClassName": "gpu", "allocationMode": "All"},
+                        {"name": "some", "deviceClassName": "gpu", "capacity": {"requests": {"memory": "1"}}},
+                    ],
+                },
+            ),
             counted("p", "20Gi", [])[0],
         ],
         f"{FAILED}subrequest some: has capacity requests, but the DRAConsumableCapacity feature is disabled",
     ),
     "binding conditions": (
-        "DRADeviceBindingConditions=false", BINDING["a device that is bound late is allocated like any other"][0],
+        "DRADeviceBindingConditions=false",
+        BINDING["a device that is bound late is allocated like any other"][0],
         f"0/2 nodes are available: 2 {NOT_ENOUGH}.",
     ),
     "both that an older allocator does not know": (
@@ -399,7 +430,7 @@ GATES: dict[str, tuple[str, list[Data], str]] = {
         CAPACITY["distinctAttribute keeps requests on different devices"][0],
         f"{FAILED}constraint #0: empty constraint (unsupported constraint type?)",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", GATES)
@@ -423,8 +454,11 @@ DETAILS: dict[str, tuple[list[Data], str]] = {
         CAPACITY["what others leave does not suffice"][0],
         "r of default/c needs 1, 0 of 1 free (1 short of capacity)",
     ),
-    "a device that failed to bind": (BINDING["a device that cannot be bound"][0], "devices of claim default/c failed to bind"),
-}  # fmt: skip
+    "a device that failed to bind": (
+        BINDING["a device that cannot be bound"][0],
+        "devices of claim default/c failed to bind",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", DETAILS)
@@ -443,9 +477,7 @@ SAID: dict[str, tuple[list[Data], list[str]]] = {
     "nothing where such devices are not selected": (
         [
             resource_claim("c", device_request("r", "gpu", 'device.attributes["gpu.example.com"].model == "a"')),
-            resource_slice(
-                "p", [device("a", model="a"), device("b", model="b") | {"bindingConditions": ["Attached"]}]
-            ),
+            resource_slice("p", [device("a", model="a"), device("b", model="b") | {"bindingConditions": ["Attached"]}]),
         ],
         [],
     ),
@@ -457,7 +489,7 @@ SAID: dict[str, tuple[list[Data], list[str]]] = {
         ],
     ),
     "nothing of a claim that is bound": (bound("True"), []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", SAID)
@@ -472,9 +504,7 @@ def test_which_counters_hold_for_pools_of_one_name_is_open_in_1_36() -> None:
         list(ask([*NODES, GPU, *objects], using(claims=("c",)), kube_version=version).not_modelled)
         for version in ("1.36.2", "1.37")
     ]
-    assert said == [
-        ["DynamicResources: which driver's counters hold for pools called p, of several drivers"], []
-    ]  # fmt: skip
+    assert said == [["DynamicResources: which driver's counters hold for pools called p, of several drivers"], []]
 
 
 @settings(max_examples=20, deadline=None)
@@ -500,16 +530,24 @@ def _placed(objects: list[Data]) -> int:
 
 def test_a_pod_that_goes_gives_back_its_share_and_its_counters() -> None:
     objects = [
-        node("n1"), GPU, *counted("p", "20Gi", [partition("a", "15Gi"), partition("b", "15Gi")], "n1"),
-        {**holding("mine", "a"), "metadata": {
-            "name": "mine", "namespace": "default", "uid": "mine",
-            "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "old", "uid": "old", "controller": True}],
-        }},
-        using("old", claims=("mine",)) | {"metadata": {
-            "name": "old", "namespace": "default", "uid": "old", "labels": {"app": "old"},
-        }},
+        node("n1"),
+        GPU,
+        *counted("p", "20Gi", [partition("a", "15Gi"), partition("b", "15Gi")], "n1"),
+        {
+            **holding("mine", "a"),
+            "metadata": {
+                "name": "mine",
+                "namespace": "default",
+                "uid": "mine",
+                "ownerReferences": [
+                    {"apiVersion": "v1", "kind": "Pod", "name": "old", "uid": "old", "controller": True}
+                ],
+            },
+        },
+        using("old", claims=("mine",))
+        | {"metadata": {"name": "old", "namespace": "default", "uid": "old", "labels": {"app": "old"}}},
         resource_claim("c", device_request()),
-    ]  # fmt: skip
+    ]
     objects[-2]["spec"]["nodeName"] = "n1"
     snapshot = kubespread.Snapshot.from_objects(objects)
     after = snapshot.edited("delete-pods app=old")

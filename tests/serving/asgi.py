@@ -54,11 +54,17 @@ async def called(
 
     path, _, query = path.partition("?")
     scope = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http", "path": path,
-        "raw_path": path.encode(), "query_string": query.encode(), "root_path": "",
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
         "method": "GET" if body is None else "POST",
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-    }  # fmt: skip
+    }
     await app(scope, receive, send)
     told = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     return Answer(sent[0]["status"], told, b"".join(message.get("body", b"") for message in sent[1:]).decode())

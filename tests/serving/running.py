@@ -15,8 +15,10 @@ def served(cluster: Path | None, *arguments: str) -> Iterator[tuple[subprocess.P
     """The program, its port and its token; without a ``cluster`` that of the kubeconfig."""
     process = subprocess.Popen(
         [str(PROGRAM), "serve", *(() if cluster is None else ("-S", str(cluster))), "--no-browser", *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
     try:
         assert process.stdout is not None
         url = process.stdout.readline().decode().strip()

@@ -20,9 +20,10 @@ def snapshot(*changed: Data, without: tuple[str, ...] = ()) -> Snapshot:
     """The cluster, some of its objects replaced by others of their name and kind, or gone."""
     names = {(each["kind"], each["metadata"]["name"]) for each in changed}
     kept = [
-        each for each in BEFORE
+        each
+        for each in BEFORE
         if (each["kind"], each["metadata"]["name"]) not in names and each["metadata"]["name"] not in without
-    ]  # fmt: skip
+    ]
     return Snapshot.from_objects([*kept, *changed])
 
 
@@ -33,7 +34,10 @@ CHANGES: dict[str, tuple[Snapshot, list[str]]] = {
     "a node joined": (snapshot(node("n9", zone="a")), ["1 node joined: n9"]),
     "a node left": (snapshot(without=("n1",)), ["1 node left: n1"]),
     "a node was cordoned": (snapshot(node("n0", zone="a", unschedulable=True)), ["n0 was cordoned"]),
-    "a node was tainted": (snapshot(node("n0", zone="a", taints=[{"key": "k", "effect": "NoSchedule"}])), ["n0 changed"]),
+    "a node was tainted": (
+        snapshot(node("n0", zone="a", taints=[{"key": "k", "effect": "NoSchedule"}])),
+        ["n0 changed"],
+    ),
     "a pod came": (snapshot(pod("solo", "n0")), ["default/solo: 1 came"]),
     "a pod got a node": (snapshot(BOUND), ["default/ReplicaSet/web-5d6: 1 got a node"]),
     "an object": (
@@ -44,7 +48,7 @@ CHANGES: dict[str, tuple[Snapshot, list[str]]] = {
         snapshot(*(pod(f"p{number}", "n0") for number in range(10))),
         [*(f"default/p{number}: 1 came" for number in range(8)), "2 more changes"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CHANGES)
@@ -59,8 +63,10 @@ def test_whoever_looks_again_is_told_and_asks_about_what_is_there_now(monkeypatc
     app = App(Followed(lambda: next(readings), 0.0), Scheduler(), Guard(PORT, TOKEN))
     looks = [call(app, "/cluster", KNOWN).data for _ in range(3)]
     assert [(each["number"], each["nodes"], each["isLive"], each["changes"]) for each in looks] == [
-        (1, 2, True, []), (1, 2, True, []), (2, 3, True, ["1 node joined: n9"]),
-    ]  # fmt: skip
+        (1, 2, True, []),
+        (1, 2, True, []),
+        (2, 3, True, ["1 node joined: n9"]),
+    ]
     assert len(call(app, "/ask/explain", ASKING, {"workload": "deploy/web"}).data["nodes"]) == 3
 
 

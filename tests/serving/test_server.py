@@ -52,19 +52,32 @@ def _without_provenance(text: str) -> list[str]:
 
 TYPED: dict[str, tuple[str, dict[str, Any], str]] = {
     "edits and what drains do": (
-        "simulate", {**WEB, "replicas": 9, "set": ["maxSkew[zone]=2"], "edits": ["fail zone=c", "drain a1"], "force": True},
+        "simulate",
+        {**WEB, "replicas": 9, "set": ["maxSkew[zone]=2"], "edits": ["fail zone=c", "drain a1"], "force": True},
         "simulate deploy/web --set 'maxSkew[zone]=2' --replicas 9 -S shop.yaml --fail zone=c --drain a1 --force",
     ),
     "a manifest is a file": ("explain", {"manifest": "kind: Pod"}, "explain manifest.yaml -S shop.yaml"),
     "all workloads": ("survive", {}, "survive -A -S shop.yaml"),
     "a namespace": ("audit", {"namespace": "shop"}, "audit --namespace shop -S shop.yaml"),
     "a flag that is on by default": ("survive", {"preemption": False}, "survive --no-preemption -A -S shop.yaml"),
-    "what is typed by its place": ("upgrade", {"nodes": "zone=c", "surge": 1}, "upgrade --nodes zone=c --surge 1 -S shop.yaml"),
+    "what is typed by its place": (
+        "upgrade",
+        {"nodes": "zone=c", "surge": 1},
+        "upgrade --nodes zone=c --surge 1 -S shop.yaml",
+    ),
     "a scenario is a file": ("play", {"steps": ["fail zone=c"]}, "play scenario.yaml -S shop.yaml"),
-    "the second side": ("compare", {**WEB, "toSet": ["cpu=1"], "toEdits": ["cordon a1"]}, "compare deploy/web --set cpu=1 -S shop.yaml --cordon a1"),
-    "the first side, of which no command line says this": ("compare", {**WEB, "set": ["cpu=1"], "toSet": ["cpu=2"]}, ""),
+    "the second side": (
+        "compare",
+        {**WEB, "toSet": ["cpu=1"], "toEdits": ["cordon a1"]},
+        "compare deploy/web --set cpu=1 -S shop.yaml --cordon a1",
+    ),
+    "the first side, of which no command line says this": (
+        "compare",
+        {**WEB, "set": ["cpu=1"], "toSet": ["cpu=2"]},
+        "",
+    ),
     "a release": ("explain", {**WEB, "kubeVersion": "1.34"}, "explain deploy/web --kube-version 1.34 -S shop.yaml"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", TYPED)
@@ -76,25 +89,109 @@ def test_the_command_that_asks_the_same_is_said(case: str) -> None:
 
 
 REFUSED: dict[str, tuple[str, dict[str, str], Any, int, str]] = {
-    "no token": ("/ask/explain", {**HOST, "content-type": "application/json"}, WEB, 401, "no token, or not the one of the URL that kubespread serve printed"),
-    "another token": ("/cluster", {**HOST, "authorization": "Bearer of-another-run"}, None, 401, "no token, or not the one of the URL that kubespread serve printed"),
-    "a name that was made to point here": ("/cluster", {**KNOWN, "host": "evil.example.com:8123"}, None, 403, "this is not the host that is served"),
-    "another port's page": ("/cluster", {**KNOWN, "origin": "http://127.0.0.1:9999"}, None, 403, "another site may not ask"),
+    "no token": (
+        "/ask/explain",
+        {**HOST, "content-type": "application/json"},
+        WEB,
+        401,
+        "no token, or not the one of the URL that kubespread serve printed",
+    ),
+    "another token": (
+        "/cluster",
+        {**HOST, "authorization": "Bearer of-another-run"},
+        None,
+        401,
+        "no token, or not the one of the URL that kubespread serve printed",
+    ),
+    "a name that was made to point here": (
+        "/cluster",
+        {**KNOWN, "host": "evil.example.com:8123"},
+        None,
+        403,
+        "this is not the host that is served",
+    ),
+    "another port's page": (
+        "/cluster",
+        {**KNOWN, "origin": "http://127.0.0.1:9999"},
+        None,
+        403,
+        "another site may not ask",
+    ),
     "a page without an origin": ("/ask/explain", {**ASKING, "origin": "null"}, WEB, 403, "another site may not ask"),
-    "a form of another site": ("/ask/explain", {**ASKING, "sec-fetch-site": "cross-site"}, WEB, 403, "another site may not ask"),
-    "a part of the page for another host": ("/", {"host": "evil.example.com"}, None, 403, "this is not the host that is served"),
-    "a form": ("/ask/explain", {**KNOWN, "content-type": "text/plain"}, WEB, 415, "expected content-type: application/json"),
-    "more than a question": ("/ask/explain", ASKING, {"manifest": "x" * (1 << 20)}, 413, "a question has at most 1024 KiB"),
-    "no JSON": ("/ask/explain", ASKING, b"{", 400, "no JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+    "a form of another site": (
+        "/ask/explain",
+        {**ASKING, "sec-fetch-site": "cross-site"},
+        WEB,
+        403,
+        "another site may not ask",
+    ),
+    "a part of the page for another host": (
+        "/",
+        {"host": "evil.example.com"},
+        None,
+        403,
+        "this is not the host that is served",
+    ),
+    "a form": (
+        "/ask/explain",
+        {**KNOWN, "content-type": "text/plain"},
+        WEB,
+        415,
+        "expected content-type: application/json",
+    ),
+    "more than a question": (
+        "/ask/explain",
+        ASKING,
+        {"manifest": "x" * (1 << 20)},
+        413,
+        "a question has at most 1024 KiB",
+    ),
+    "no JSON": (
+        "/ask/explain",
+        ASKING,
+        b"{",
+        400,
+        "no JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+    ),
     "JSON that nests without end": ("/ask/explain", ASKING, b"[" * 100_000, 400, "no JSON: "),
     "a list": ("/ask/explain", ASKING, [], 400, "expected an object of arguments"),
-    "no question": ("/ask/nothing", ASKING, {}, 404, f"unknown question 'nothing'; the questions are {', '.join(QUESTIONS)}"),
-    "a workload that is not there": ("/ask/explain", ASKING, {"workload": "deploy/wep"}, 400, 'deployments.apps "wep" not found in namespace default; there are api, web'),
-    "an argument that does not exist": ("/ask/explain", ASKING, {"workloads": "x"}, 400, "unknown argument 'workloads', did you mean \"workload\"?"),
+    "no question": (
+        "/ask/nothing",
+        ASKING,
+        {},
+        404,
+        f"unknown question 'nothing'; the questions are {', '.join(QUESTIONS)}",
+    ),
+    "a workload that is not there": (
+        "/ask/explain",
+        ASKING,
+        {"workload": "deploy/wep"},
+        400,
+        'deployments.apps "wep" not found in namespace default; there are api, web',
+    ),
+    "an argument that does not exist": (
+        "/ask/explain",
+        ASKING,
+        {"workloads": "x"},
+        400,
+        "unknown argument 'workloads', did you mean \"workload\"?",
+    ),
     "a format that it does not have": ("/ask/explain?output=sarif", ASKING, WEB, 400, "output 'sarif': expected "),
-    "a question that is got": ("/ask/explain", KNOWN, None, 405, "POST /ask/NAME asks a question; /openapi.json lists them"),
-    "a file beside the page": ("/page/../server.py", HOST, None, 404, "POST /ask/NAME asks a question; /openapi.json lists them"),
-}  # fmt: skip
+    "a question that is got": (
+        "/ask/explain",
+        KNOWN,
+        None,
+        405,
+        "POST /ask/NAME asks a question; /openapi.json lists them",
+    ),
+    "a file beside the page": (
+        "/page/../server.py",
+        HOST,
+        None,
+        404,
+        "POST /ask/NAME asks a question; /openapi.json lists them",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -126,8 +223,10 @@ def test_the_page_needs_no_token_and_says_nothing_of_the_cluster(path: str) -> N
     assert policy.startswith("default-src 'none'; script-src 'self' 'sha256-")
     assert "unsafe" not in policy
     assert {name: answer.headers[name] for name in ("x-content-type-options", "referrer-policy", "cache-control")} == {
-        "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-store",
-    }  # fmt: skip
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cache-control": "no-store",
+    }
 
 
 def test_the_openapi_document_describes_what_is_asked_and_answered() -> None:
@@ -175,13 +274,19 @@ def test_edits_are_saved_as_a_scenario() -> None:
 
 def test_what_is_served_is_named() -> None:
     assert call(APP, "/cluster", KNOWN).data == {
-        "number": 1, "time": "", "source": str(SHOP), "nodes": 6, "pods": 12, "isLive": False, "changes": [],
+        "number": 1,
+        "time": "",
+        "source": str(SHOP),
+        "nodes": 6,
+        "pods": 12,
+        "isLive": False,
+        "changes": [],
         "taints": [],
         "workloads": [
             {"name": "default/deploy/api", "replicas": 3, "requests": {"cpu": "1", "memory": "256Mi"}},
             {"name": "default/deploy/web", "replicas": 9, "requests": {"cpu": "500m", "memory": "256Mi"}},
         ],
-    }  # fmt: skip
+    }
 
 
 def test_whoever_goes_away_is_answered_no_more() -> None:
@@ -220,9 +325,10 @@ def test_whoever_goes_away_is_answered_no_more() -> None:
 
 def asked(port: int, token: str, name: str = "explain") -> bytes:
     request = urllib.request.Request(
-        f"http://127.0.0.1:{port}/ask/{name}", json.dumps(WEB).encode(),
+        f"http://127.0.0.1:{port}/ask/{name}",
+        json.dumps(WEB).encode(),
         {"authorization": f"Bearer {token}", "content-type": "application/json"},
-    )  # fmt: skip
+    )
     with urllib.request.urlopen(request, timeout=60) as answer:
         content: bytes = answer.read()
         return content

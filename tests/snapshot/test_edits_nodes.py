@@ -171,9 +171,7 @@ def test_what_becomes_of_nodes(case: str) -> None:
     assert changed(text) == NodeChange(replaced=nodes)
 
 
-@pytest.mark.parametrize(
-    "text", ["cordon n2", "uncordon n0", "taint n0 gpu=a100:NoSchedule", "label zone=a zone=a"]
-)  # fmt: skip
+@pytest.mark.parametrize("text", ["cordon n2", "uncordon n0", "taint n0 gpu=a100:NoSchedule", "label zone=a zone=a"])
 def test_an_edit_that_changes_nothing_says_so(text: str) -> None:
     assert changed(text) == NodeChange(notes=(f"{text}: changes nothing",))
 
@@ -249,33 +247,43 @@ EBS, BETA, ZONE_ID = (
 )
 ALONG: dict[str, tuple[list[Data], str, dict[str, str], list[str]]] = {
     "a driver's label that is the zone on every node": (
-        [{EBS: "a", BETA: "a"}, {"zone": "b", EBS: "b", BETA: "b"}], "zone=b", {EBS: "b", BETA: "b"},
+        [{EBS: "a", BETA: "a"}, {"zone": "b", EBS: "b", BETA: "b"}],
+        "zone=b",
+        {EBS: "b", BETA: "b"},
         [f"other labels of its domain are set too: {BETA}=b, {EBS}=b"],
     ),
     "in one zone, by what labels are called": (
-        [{EBS: "a", "rack": "a"}], "zone=b", {EBS: "b", "rack": "a"},
+        [{EBS: "a", "rack": "a"}],
+        "zone=b",
+        {EBS: "b", "rack": "a"},
         [f"other labels of its domain are set too: {EBS}=b", f"{ZONE} is b, but it was a and so still is rack"],
     ),
     "a label of any name that is the zone everywhere": (
-        [{"site": "a"}, {"zone": "b", "site": "b"}], "zone=c", {"site": "c"},
+        [{"site": "a"}, {"zone": "b", "site": "b"}],
+        "zone=c",
+        {"site": "c"},
         ["other labels of its domain are set too: site=c"],
     ),
     "one that happens to have the same value here": (
-        [{"site": "a"}, {"zone": "b", "site": "a"}], "zone=b", {"site": "a"},
+        [{"site": "a"}, {"zone": "b", "site": "a"}],
+        "zone=b",
+        {"site": "a"},
         [f"{ZONE} is b, but it was a and so still is site"],
     ),
     "the region and the id of the zone, as nodes there have them": (
-        [{"region": "r1", ZONE_ID: "use1-az1"}, {"zone": "b", "region": "r2", ZONE_ID: "use1-az4"}], "zone=b",
+        [{"region": "r1", ZONE_ID: "use1-az1"}, {"zone": "b", "region": "r2", ZONE_ID: "use1-az4"}],
+        "zone=b",
         {"topology.kubernetes.io/region": "r2", ZONE_ID: "use1-az4"},
         [f"other labels of its domain are set too: {ZONE_ID}=use1-az4, topology.kubernetes.io/region=r2"],
     ),
     "in a new zone the region stays": (
-        [{"region": "r1"}, {"zone": "b", "region": "r1"}], "zone=c", {"topology.kubernetes.io/region": "r1"}, [],
+        [{"region": "r1"}, {"zone": "b", "region": "r1"}],
+        "zone=c",
+        {"topology.kubernetes.io/region": "r1"},
+        [],
     ),
-    "what is asked for comes first": (
-        [{EBS: "a"}, {"zone": "b", EBS: "b"}], f"zone=b,{EBS}=c", {EBS: "c"}, [],
-    ),
-}  # fmt: skip
+    "what is asked for comes first": ([{EBS: "a"}, {"zone": "b", EBS: "b"}], f"zone=b,{EBS}=c", {EBS: "c"}, []),
+}
 
 
 @pytest.mark.parametrize("case", ALONG)

@@ -125,7 +125,10 @@ FAULTS: dict[str, tuple[str, str]] = {
     "several nodes": ("cordon node-7 node-8", f"invalid labels 'node-7 node-8': {LABELS}, found 'node-7 node-8'"),
     "a label nobody can have": ("cordon zone=a_", "invalid labels 'zone=a_': values[0][zone]: Invalid value: \"a_\": "),
     "flags of a drain for something else": ("cordon node-7 --force", "cordon takes no flags, found --force"),
-    "a drain of nothing": ("drain --force", "invalid edit 'drain --force': expected drain NODE or KEY=VALUE, and flags"),
+    "a drain of nothing": (
+        "drain --force",
+        "invalid edit 'drain --force': expected drain NODE or KEY=VALUE, and flags",
+    ),
     "a mistyped flag": (
         "drain node-7 --ignore-daemonset",
         "unknown flag '--ignore-daemonset' of drain, did you mean \"--ignore-daemonsets\"?",
@@ -136,34 +139,56 @@ FAULTS: dict[str, tuple[str, str]] = {
     ),
     "a taint without a node": ("taint =gpu:NoSchedule", "invalid edit 'taint =gpu:NoSchedule': expected taint NODE="),
     "a taint without a taint": ("taint node-7", "invalid edit 'taint node-7': expected taint NODE="),
-    "a node that is none": ("taint a_b=gpu:NoSchedule", "invalid edit 'taint a_b=gpu:NoSchedule': expected taint NODE="),
+    "a node that is none": (
+        "taint a_b=gpu:NoSchedule",
+        "invalid edit 'taint a_b=gpu:NoSchedule': expected taint NODE=",
+    ),
     "a taint without an effect": ("taint node-7=gpu", "invalid taint spec: gpu"),
-    "a taint with two effects": ("taint node-7=gpu:NoSchedule:NoExecute", "invalid taint spec: gpu:NoSchedule:NoExecute"),
+    "a taint with two effects": (
+        "taint node-7=gpu:NoSchedule:NoExecute",
+        "invalid taint spec: gpu:NoSchedule:NoExecute",
+    ),
     "a taint with two values": ("taint node-7=gpu=a=b:NoSchedule", "invalid taint spec: gpu=a=b:NoSchedule"),
     "an unknown effect": ("taint node-7=gpu:NoRun", "invalid taint effect: NoRun, unsupported taint effect"),
     "an effect by its short name": ("taint node-7=gpu:-", "invalid taint effect: , unsupported taint effect"),
     "a key no taint has": ("taint node-7=_g:NoSchedule", f"invalid taint spec: _g:NoSchedule, {KEY_RULE}"),
-    "a value no taint has": ("taint node-7=g=b_:NoSchedule", "invalid taint spec: g=b_:NoSchedule, a valid label must be"),
+    "a value no taint has": (
+        "taint node-7=g=b_:NoSchedule",
+        "invalid taint spec: g=b_:NoSchedule, a valid label must be",
+    ),
     "a value where the effect is left out": ("taint node-7=g=b-", f"invalid taint spec: g=b, {KEY_RULE}"),
     "a label without a value": ("label node-7=pool", "unknown label spec: pool"),
     "a label without a key": ("label node-7==web", "invalid edit 'label node-7==web': expected label NODE="),
-    "a value no label has": ("label node-7=pool=a b", f"invalid labels 'node-7=pool=a': {LABELS}, found 'node-7=pool=a'"),
+    "a value no label has": (
+        "label node-7=pool=a b",
+        f"invalid labels 'node-7=pool=a': {LABELS}, found 'node-7=pool=a'",
+    ),
     "a key no label has": ("label node-7=a/b/c=d", 'metadata.labels: Invalid value: "a/b/c": a valid label key must'),
     "no new node": ("add-node gpu:0", "invalid edit 'add-node gpu:0': expected a number of nodes from 1 to 10000"),
-    "too many new nodes": ("add-node gpu:10001", "invalid edit 'add-node gpu:10001': expected a number of nodes from 1"),
+    "too many new nodes": (
+        "add-node gpu:10001",
+        "invalid edit 'add-node gpu:10001': expected a number of nodes from 1",
+    ),
     "a number of new nodes that is none": ("add-node gpu:two", "invalid edit 'add-node gpu:two': expected a number of"),
-    "a new node with half a label": ("add-node gpu@zone", "invalid edit 'add-node gpu@zone': expected add-node TEMPLATE"),
+    "a new node with half a label": (
+        "add-node gpu@zone",
+        "invalid edit 'add-node gpu@zone': expected add-node TEMPLATE",
+    ),
     "a new node with a second half label": (
         "add-node gpu@zone=a,pool",
         "invalid edit 'add-node gpu@zone=a,pool': expected KEY=VALUE behind @, found 'pool'",
     ),
     "a new node with a label twice, once as nobody can have it": (
-        "add-node gpu@zone=-@zone=a", 'metadata.labels: Invalid value: "-": a valid'
+        "add-node gpu@zone=-@zone=a",
+        'metadata.labels: Invalid value: "-": a valid',
     ),
     "a new node with a label nobody can have": ("add-node gpu@zone=-", 'metadata.labels: Invalid value: "-": a valid'),
     "pods of a namespace nobody can have": ("delete-pods A_b/app=web", "invalid namespace 'A_b': a lowercase RFC 1123"),
     "a pod nobody can have": ("evict Web", "invalid edit 'evict Web': expected evict [NAMESPACE/]POD"),
-    "a pod of a workload": ("evict shop/deploy/web", "invalid edit 'evict shop/deploy/web': expected evict [NAMESPACE/]POD"),
+    "a pod of a workload": (
+        "evict shop/deploy/web",
+        "invalid edit 'evict shop/deploy/web': expected evict [NAMESPACE/]POD",
+    ),
     "pods by nothing": ("delete-pods app=(web)", f"invalid labels 'app=(web)': {LABELS}, found 'app=(web)'"),
     "no replicas": ("scale deploy/web", "invalid edit 'scale deploy/web': expected scale [NAMESPACE/]KIND/NAME=N"),
     "fewer than none": ("scale deploy/web=-1", "invalid edit 'scale deploy/web=-1': expected scale [NAMESPACE/]KIND/"),
@@ -173,7 +198,7 @@ FAULTS: dict[str, tuple[str, str]] = {
         "scale ds/web=1",
         "a DaemonSet has no replicas to scale; KIND is one of deploy, rs, sts, rc",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", FAULTS)
@@ -223,8 +248,14 @@ TEMPLATES: dict[str, tuple[str | None, str]] = {
     "no text": ("\0", "{file}: not a text file (NUL byte at offset 0): expected YAML or JSON"),
     "nothing": ("", "{file}: expected one Node, found nothing"),
     "something else": ("kind: Pod\napiVersion: v1\n", "{file}: expected one Node, found Pod"),
-    "a node and more": (f"{TEMPLATE}---\nkind: CSINode\napiVersion: storage.k8s.io/v1\n", "{file}: expected one Node, found Node, CSINode.storage.k8s.io"),
-    "no name": ("kind: Node\napiVersion: v1\n", "{file}:1: metadata.name: Required value: name or generateName is required"),
+    "a node and more": (
+        f"{TEMPLATE}---\nkind: CSINode\napiVersion: storage.k8s.io/v1\n",
+        "{file}: expected one Node, found Node, CSINode.storage.k8s.io",
+    ),
+    "no name": (
+        "kind: Node\napiVersion: v1\n",
+        "{file}:1: metadata.name: Required value: name or generateName is required",
+    ),
     "a mistyped field": (
         TEMPLATE.replace("spec:\n  taints", "spec:\n  taint"),
         '{file}:5: spec.taint: strict decoding error: unknown field "spec.taint", did you mean "spec.taints"?',
@@ -248,11 +279,14 @@ TEMPLATES: dict[str, tuple[str | None, str]] = {
         "{file}:5: spec.taints[0].effect: Required value",
     ),
     "a taint twice": (
-        TEMPLATE.replace("[{key: gpu, effect: NoSchedule}]", "[{key: gpu, effect: NoSchedule}, {key: gpu, value: b, effect: NoSchedule}]"),
+        TEMPLATE.replace(
+            "[{key: gpu, effect: NoSchedule}]",
+            "[{key: gpu, effect: NoSchedule}, {key: gpu, value: b, effect: NoSchedule}]",
+        ),
         '{file}:5: spec.taints[1]: Duplicate value: {{"Key":"gpu","Value":"b","Effect":"NoSchedule","TimeAdded":null}}: '
         "taints must be unique by key and effect pair",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", TEMPLATES)

@@ -49,12 +49,16 @@ def test_a_copy_for_another_process_has_none() -> None:
 
 ASKED: Mapping[str, Callable[[kubespread.Snapshot], object]] = {
     "another workload": lambda snapshot: kubespread.explain(snapshot, "deploy/api"),
-    "the same with other constraints": lambda snapshot: kubespread.simulate(snapshot, "deploy/web", 20, set=["maxSkew=5"]),
+    "the same with other constraints": lambda snapshot: kubespread.simulate(
+        snapshot, "deploy/web", 20, set=["maxSkew=5"]
+    ),
     "after an edit": lambda snapshot: kubespread.simulate(snapshot.edited("fail zone=c"), "deploy/web", 20),
-    "of another release": lambda snapshot: kubespread.explain(snapshot, "deploy/web", kubespread.Scheduler(kube_version="1.30")),
+    "of another release": lambda snapshot: kubespread.explain(
+        snapshot, "deploy/web", kubespread.Scheduler(kube_version="1.30")
+    ),
     "of all": lambda snapshot: kubespread.survive(snapshot),
     "where nothing runs": lambda snapshot: kubespread.explain(replace(snapshot, pods=()), "deploy/web"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("before", ASKED)

@@ -85,9 +85,21 @@ def test_a_real_servers_answers(tmp_path: Path) -> None:
     """Five pods in three pages, as kube-apiserver 1.36 sent them."""
     pages = [recorded("pods, page 1"), recorded("page 2"), recorded("page 3")]
     lists = (
-        "all nodes", "namespaces", "services", "replicationcontrollers", "persistentvolumeclaims", "persistentvolumes", "replicasets",
-        "statefulsets", "deployments", "storageclasses", "csinodes", "poddisruptionbudgets", "priorityclasses", "limitranges",
-    )  # fmt: skip
+        "all nodes",
+        "namespaces",
+        "services",
+        "replicationcontrollers",
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "replicasets",
+        "statefulsets",
+        "deployments",
+        "storageclasses",
+        "csinodes",
+        "poddisruptionbudgets",
+        "priorityclasses",
+        "limitranges",
+    )
     paths = {resource.plural: path_of(resource) for resource in RESOURCES}
     faults: list[Fault] = [
         failing(PODS, *pages),

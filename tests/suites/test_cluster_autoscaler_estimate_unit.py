@@ -59,18 +59,34 @@ TABLE: dict[str, tuple[int, int, int | None, list[Data], tuple[int, int]]] = {
     "hostport conflict forces pod-per-node": (1000, 5000, None, estimatees(8, 200, 1000, ports=PORT), (8, 8)),
     "limiter cuts binpacking": (1000, 5000, 5, estimatees(20, 500, 1000), (5, 10)),
     "decreasing ordered pods are processed first": (
-        1000, 5000, 5, [*estimatees(10, 50, 1000), *estimatees(10, 500, 1000)], (5, 10),
+        1000,
+        5000,
+        5,
+        [*estimatees(10, 50, 1000), *estimatees(10, 500, 1000)],
+        (5, 10),
     ),
     "hostname topology spreading with maxSkew=2 forces 2 pods/node": (
-        1000, 5000, None, estimatees(8, 200, 200, spread(HOSTNAME, 2)), (4, 8),
+        1000,
+        5000,
+        None,
+        estimatees(8, 200, 200, spread(HOSTNAME, 2)),
+        (4, 8),
     ),
     "zonal topology spreading with maxSkew=2 only allows 2 pods to schedule": (
-        1000, 5000, None, estimatees(8, 20, 100, spread(ZONE, 2)), (1, 2),
+        1000,
+        5000,
+        None,
+        estimatees(8, 20, 100, spread(ZONE, 2)),
+        (1, 2),
     ),
     "hostname topology spreading with maxSkew=1 with a large scaleup handles scheduling pods retroactively": (
-        1000, 5000, None, estimatees(12, 20, 100, spread(HOSTNAME, 1, 3)), (3, 12),
+        1000,
+        5000,
+        None,
+        estimatees(12, 20, 100, spread(HOSTNAME, 1, 3)),
+        (3, 12),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", TABLE)

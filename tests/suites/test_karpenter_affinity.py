@@ -84,17 +84,26 @@ Case = tuple[list[NodeGroup], list[Data], list[list[Data]], list[int]]
 # The pools, what is there, groups of pods, and how many pods of each group find a node.
 SCHEDULED: dict[str, Case] = {
     "should schedule a pod with empty pod affinity and anti-affinity": (
-        [pool()], [], [one(affinity={**near(), **away()})], [1],
+        [pool()],
+        [],
+        [one(affinity={**near(), **away()})],
+        [1],
     ),
     "should allow violation of preferred pod affinity": (
-        [pool()], [], [wanted(10, spread(HOSTNAME)), one(affinity=prefers((50, s2(HOSTNAME))))], [10, 1],
+        [pool()],
+        [],
+        [wanted(10, spread(HOSTNAME)), one(affinity=prefers((50, s2(HOSTNAME))))],
+        [10, 1],
     ),
     "should allow violation of preferred pod anti-affinity": (
-        [pool()], [],
-        [wanted(3, spread(ZONE)), several(10, affinity=avoids((50, term(ZONE, ("test", "In", "test")))))], [3, 10],
+        [pool()],
+        [],
+        [wanted(3, spread(ZONE)), several(10, affinity=avoids((50, term(ZONE, ("test", "In", "test")))))],
+        [3, 10],
     ),
     "should not violate pod anti-affinity on zone": (
-        [pool()], [],
+        [pool()],
+        [],
         [
             [each for zone in (Z1, Z2, Z3) for each in one(S2, cpu="2", nodeSelector={ZONE: zone})],
             one(affinity=away(s2(ZONE))),
@@ -102,22 +111,40 @@ SCHEDULED: dict[str, Case] = {
         [3, 0],
     ),
     "should violate preferred pod anti-affinity on zone (inverse)": (
-        [pool()], [], [in_zones(avoids((10, s2(ZONE)))), one(S2)], [3, 1],
+        [pool()],
+        [],
+        [in_zones(avoids((10, s2(ZONE)))), one(S2)],
+        [3, 1],
     ),
     "should not violate pod anti-affinity on zone (inverse)": (
-        [pool()], [], [in_zones(away(s2(ZONE))), one(S2)], [3, 0],
+        [pool()],
+        [],
+        [in_zones(away(s2(ZONE))), one(S2)],
+        [3, 0],
     ),
     "should not violate pod anti-affinity on zone (inverse w/existing nodes)": (
-        [pool()], in_each_zone(away(s2(ZONE))), [one(S2)], [0],
+        [pool()],
+        in_each_zone(away(s2(ZONE))),
+        [one(S2)],
+        [0],
     ),
     "should violate preferred pod anti-affinity on zone (inverse w/existing nodes)": (
-        [pool()], in_each_zone(avoids((10, s2(ZONE)))), [one(S2)], [1],
+        [pool()],
+        in_each_zone(avoids((10, s2(ZONE)))),
+        [one(S2)],
+        [1],
     ),
     "should not schedule pods with affinity to a non-existent pod": (
-        [pool()], [], [several(10, affinity=near(s2(ZONE)))], [0],
+        [pool()],
+        [],
+        [several(10, affinity=near(s2(ZONE)))],
+        [0],
     ),
     "should fail to schedule pods with unsatisfiable dependencies": (
-        [pool()], [], [one({"type": "db", "spread": "spread"}, affinity=near(typed_as("web")))], [0],
+        [pool()],
+        [],
+        [one({"type": "db", "spread": "spread"}, affinity=near(typed_as("web")))],
+        [0],
     ),
     "should handle multiple dependent affinities": (
         [pool()],
@@ -158,7 +185,7 @@ SCHEDULED: dict[str, Case] = {
         ],
         [1, 1, 0, 0, 0],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", SCHEDULED)
@@ -175,30 +202,28 @@ def in_namespace(name: str, pods: list[Data]) -> list[Data]:
 # The pools, what is there, pods that share one node, and others.
 TOGETHER: dict[str, tuple[list[Data], list[Data], list[Data]]] = {
     "should respect pod affinity (hostname)": (
-        [], [*one(S2), *one(affinity=near(s2(HOSTNAME)))], wanted(10, spread(HOSTNAME)),
+        [],
+        [*one(S2), *one(affinity=near(s2(HOSTNAME)))],
+        wanted(10, spread(HOSTNAME)),
     ),
     "should respect self pod affinity (hostname)": ([], several(3, S2, affinity=near(s2(HOSTNAME))), []),
     "should respect self pod affinity (zone)": ([], several(3, S2, affinity=near(s2(ZONE))), []),
     "should respect self pod affinity (zone w/ constraint)": (
-        [], several(3, S2, affinity={**near(s2(ZONE)), "nodeAffinity": required(f"{ZONE} In {Z3}")}), [],
+        [],
+        several(3, S2, affinity={**near(s2(ZONE)), "nodeAffinity": required(f"{ZONE} In {Z3}")}),
+        [],
     ),
     "should filter pod affinity topologies by namespace, matching pods namespace list": (
         [namespace("other-ns-list")],
-        [
-            *in_namespace("other-ns-list", one(S2)),
-            *one(affinity=near(s2(HOSTNAME, namespaces=["other-ns-list"]))),
-        ],
+        [*in_namespace("other-ns-list", one(S2)), *one(affinity=near(s2(HOSTNAME, namespaces=["other-ns-list"])))],
         wanted(10, spread(HOSTNAME)),
     ),
     "should filter pod affinity topologies by namespace, empty namespace selector": (
         [namespace("empty-ns-selector", foo="bar")],
-        [
-            *in_namespace("empty-ns-selector", one(S2)),
-            *one(affinity=near(s2(HOSTNAME, namespaceSelector={}))),
-        ],
+        [*in_namespace("empty-ns-selector", one(S2)), *one(affinity=near(s2(HOSTNAME, namespaceSelector={})))],
         wanted(10, spread(HOSTNAME)),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", TOGETHER)

@@ -77,12 +77,18 @@ BY_TYPE = (spread(CAPACITY_TYPE), spread(HOSTNAME, 3))
 
 ROUNDS: dict[str, tuple[list[Any], tuple[Data, ...], str, list[tuple[int, list[int]]]]] = {
     "should spread pods while respecting both constraints (hostname and zonal)": (
-        [pool()], BOTH, ZONE, [(2, [1, 1]), (3, [2, 2, 1]), (5, [4, 3, 3]), (11, [7, 7, 7])],
+        [pool()],
+        BOTH,
+        ZONE,
+        [(2, [1, 1]), (3, [2, 2, 1]), (5, [4, 3, 3]), (11, [7, 7, 7])],
     ),
     "should spread pods while respecting both constraints (capacity type and hostname)": (
-        TYPES, BY_TYPE, CAPACITY_TYPE, [(2, [1, 1]), (3, [3, 2]), (5, [5, 5]), (11, [11, 10])],
+        TYPES,
+        BY_TYPE,
+        CAPACITY_TYPE,
+        [(2, [1, 1]), (3, [3, 2]), (5, [5, 5]), (11, [11, 10])],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", ROUNDS)

@@ -44,70 +44,112 @@ TABLE: dict[str, Case] = {
     "node labels are superset": (["n foo=bar baz=blah"], selecting("foo=bar"), {}),
     "node labels are subset": (["n foo=bar"], selecting("foo=bar", "baz=blah"), {"n": POD}),
     "Pod with matchExpressions using In operator that matches the existing node": (
-        ["n foo=bar"], terms("foo In bar,value2"), {},
+        ["n foo=bar"],
+        terms("foo In bar,value2"),
+        {},
     ),
     "Pod with matchExpressions using Gt operator that matches the existing node": (
-        ["n kernel-version=0206"], terms("kernel-version Gt 0204"), {},
+        ["n kernel-version=0206"],
+        terms("kernel-version Gt 0204"),
+        {},
     ),
     "Pod with matchExpressions using NotIn operator that matches the existing node": (
-        ["n mem-type=DDR3"], terms("mem-type NotIn DDR,DDR2"), {},
+        ["n mem-type=DDR3"],
+        terms("mem-type NotIn DDR,DDR2"),
+        {},
     ),
     "Pod with matchExpressions using Exists operator that matches the existing node": (
-        ["n GPU=NVIDIA-GRID-K1"], terms("GPU Exists"), {},
+        ["n GPU=NVIDIA-GRID-K1"],
+        terms("GPU Exists"),
+        {},
     ),
     "Pod with affinity that don't match node's labels won't schedule onto the node": (
-        ["n foo=bar"], terms("foo In value1,value2"), {"n": POD},
+        ["n foo=bar"],
+        terms("foo In value1,value2"),
+        {"n": POD},
     ),
     "Pod with empty MatchExpressions is not a valid value will match no objects": (
-        ["n foo=bar"], terms(""), {"n": POD},
+        ["n foo=bar"],
+        terms(""),
+        {"n": POD},
     ),
     "Pod with no Affinity will schedule onto a node": (["n foo=bar"], {}, {}),
     "Pod with Affinity but nil NodeSelector will schedule onto a node": (
-        ["n foo=bar"], {"affinity": {"nodeAffinity": {}}}, {},
+        ["n foo=bar"],
+        {"affinity": {"nodeAffinity": {}}},
+        {},
     ),
     "Pod with multiple matchExpressions ANDed that matches the existing node": (
-        ["n GPU=NVIDIA-GRID-K1"], terms("GPU Exists & GPU NotIn AMD,INTER"), {},
+        ["n GPU=NVIDIA-GRID-K1"],
+        terms("GPU Exists & GPU NotIn AMD,INTER"),
+        {},
     ),
     "Pod with multiple matchExpressions ANDed that doesn't match the existing node": (
-        ["n GPU=NVIDIA-GRID-K1"], terms("GPU Exists & GPU In AMD,INTER"), {"n": POD},
+        ["n GPU=NVIDIA-GRID-K1"],
+        terms("GPU Exists & GPU In AMD,INTER"),
+        {"n": POD},
     ),
     "Pod with multiple NodeSelectorTerms ORed in affinity, matches the node's labels": (
-        ["n foo=bar"], terms("foo In bar,value2", "diffkey In wrong,value2"), {},
+        ["n foo=bar"],
+        terms("foo In bar,value2", "diffkey In wrong,value2"),
+        {},
     ),
     "Pod with an Affinity and a PodSpec.NodeSelector, both are satisfied": (
-        ["n foo=bar"], {**selecting("foo=bar"), **terms("foo Exists")}, {},
+        ["n foo=bar"],
+        {**selecting("foo=bar"), **terms("foo Exists")},
+        {},
     ),
     "Pod with an Affinity matches node's labels but the PodSpec.NodeSelector is not satisfied": (
-        ["n foo=barrrrrr"], {**selecting("foo=bar"), **terms("foo Exists")}, {"n": POD},
+        ["n foo=barrrrrr"],
+        {**selecting("foo=bar"), **terms("foo Exists")},
+        {"n": POD},
     ),
     "Pod with an invalid value in Affinity term won't be scheduled onto the node": (
-        ["n foo=bar"], terms("foo NotIn invalid value: ___@#$%^"), {"n": POD},
+        ["n foo=bar"],
+        terms("foo NotIn invalid value: ___@#$%^"),
+        {"n": POD},
     ),
     "Pod with matchFields using In operator that matches the existing node": (
-        ["node1"], terms("metadata.name In node1"), {},
+        ["node1"],
+        terms("metadata.name In node1"),
+        {},
     ),
     "Pod with matchFields using In operator that does not match the existing node": (
-        ["node1", "node2"], terms("metadata.name In node1"), {"node2": LEFT_OUT},
+        ["node1", "node2"],
+        terms("metadata.name In node1"),
+        {"node2": LEFT_OUT},
     ),
     "Pod with two terms: matchFields does not match, but matchExpressions matches": (
-        ["node2 foo=bar"], terms("metadata.name In node1 & metadata.name In node2", "foo In bar"), {},
+        ["node2 foo=bar"],
+        terms("metadata.name In node1 & metadata.name In node2", "foo In bar"),
+        {},
     ),
     "Pod with one term: matchFields does not match, but matchExpressions matches": (
-        ["node1 foo=bar", "node2 foo=bar"], terms("metadata.name In node1 & foo In bar"), {"node2": LEFT_OUT},
+        ["node1 foo=bar", "node2 foo=bar"],
+        terms("metadata.name In node1 & foo In bar"),
+        {"node2": LEFT_OUT},
     ),
     "Pod with one term: both matchFields and matchExpressions match": (
-        ["node1 foo=bar", "node2 foo=bar"], terms("metadata.name In node1 & foo In bar"), {"node2": LEFT_OUT},
+        ["node1 foo=bar", "node2 foo=bar"],
+        terms("metadata.name In node1 & foo In bar"),
+        {"node2": LEFT_OUT},
     ),
     "Pod with two terms: both matchFields and matchExpressions do not match": (
-        ["node2 foo=bar"], terms("metadata.name In node1", "foo In not-match-to-bar"), {"node2": POD},
+        ["node2 foo=bar"],
+        terms("metadata.name In node1", "foo In not-match-to-bar"),
+        {"node2": POD},
     ),
     "Pod with two terms of node.Name affinity": (
-        ["node1", "node2", "node3"], terms("metadata.name In node1", "metadata.name In node2"), {"node3": LEFT_OUT},
+        ["node1", "node2", "node3"],
+        terms("metadata.name In node1", "metadata.name In node2"),
+        {"node3": LEFT_OUT},
     ),
     "Pod with two conflicting mach field requirements": (
-        ["node2 foo=bar"], terms("metadata.name In node1 & metadata.name In node2"), {"node2": CONFLICT},
+        ["node2 foo=bar"],
+        terms("metadata.name In node1 & metadata.name In node2"),
+        {"node2": CONFLICT},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", TABLE)
@@ -133,9 +175,10 @@ def test_the_profile_adds_to_it(case: str) -> None:
 FILTER_ALONE: dict[str, tuple[str, Data]] = {
     "Matches node selector correctly even if PreFilter is not called": ("n foo=bar baz=blah", selecting("foo=bar")),
     "Matches node affinity correctly even if PreFilter is not called": (
-        "n GPU=NVIDIA-GRID-K1", terms("GPU Exists & GPU NotIn AMD,INTER"),
+        "n GPU=NVIDIA-GRID-K1",
+        terms("GPU Exists & GPU NotIn AMD,INTER"),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", FILTER_ALONE)

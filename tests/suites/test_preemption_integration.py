@@ -163,21 +163,32 @@ def claimed(*numbers: int) -> list[Data]:
     for number in numbers:
         common = {"accessModes": ["ReadWriteOncePod"]}
         claim, volume = f"pvc-{number}", f"pv-{number}"
-        made.append({
-            "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": volume},
-            "spec": {
-                **common, "capacity": {"storage": "1Mi"}, "hostPath": {"path": f"/mnt{number}"},
-                "claimRef": {"kind": "PersistentVolumeClaim", "namespace": "default", "name": claim},
-            },
-        })  # fmt: skip
-        made.append({
-            "apiVersion": "v1", "kind": "PersistentVolumeClaim",
-            "metadata": {
-                "name": claim, "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "true"},
-            },
-            "spec": {**common, "resources": {"requests": {"storage": "1Mi"}}, "volumeName": volume},
-            "status": {"phase": "Bound"},
-        })  # fmt: skip
+        made.append(
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolume",
+                "metadata": {"name": volume},
+                "spec": {
+                    **common,
+                    "capacity": {"storage": "1Mi"},
+                    "hostPath": {"path": f"/mnt{number}"},
+                    "claimRef": {"kind": "PersistentVolumeClaim", "namespace": "default", "name": claim},
+                },
+            }
+        )
+        made.append(
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolumeClaim",
+                "metadata": {
+                    "name": claim,
+                    "namespace": "default",
+                    "annotations": {"pv.kubernetes.io/bind-completed": "true"},
+                },
+                "spec": {**common, "resources": {"requests": {"storage": "1Mi"}}, "volumeName": volume},
+                "status": {"phase": "Bound"},
+            }
+        )
     return made
 
 

@@ -39,17 +39,25 @@ ENOUGH: dict[str, tuple[Data, str, str]] = {
     "too many resources fails": (sized_pod("p", "1/1"), "10/20", "cpu memory"),
     "too many resources fails due to init container cpu": (sized_pod("p", "1/1", init=("3/1",)), "8/19", "cpu"),
     "too many resources fails due to highest init container cpu": (
-        sized_pod("p", "1/1", init=("3/1", "2/1")), "8/19", "cpu",
+        sized_pod("p", "1/1", init=("3/1", "2/1")),
+        "8/19",
+        "cpu",
     ),
     "too many resources fails due to init container memory": (sized_pod("p", "1/1", init=("1/3",)), "9/19", "memory"),
     "too many resources fails due to highest init container memory": (
-        sized_pod("p", "1/1", init=("1/3", "1/2")), "9/19", "memory",
+        sized_pod("p", "1/1", init=("1/3", "1/2")),
+        "9/19",
+        "memory",
     ),
     "init container fits because it's the max, not sum, of containers and init containers": (
-        sized_pod("p", "1/1", init=("1/1",)), "9/19", "",
+        sized_pod("p", "1/1", init=("1/1",)),
+        "9/19",
+        "",
     ),
     "multiple init containers fit because it's the max, not sum, of containers and init containers": (
-        sized_pod("p", "1/1", init=("1/1", "1/1")), "9/19", "",
+        sized_pod("p", "1/1", init=("1/1", "1/1")),
+        "9/19",
+        "",
     ),
     "both resources fit": (sized_pod("p", "1/1"), "5/5", ""),
     "one resource memory fits": (sized_pod("p", "2/1"), "9/5", "cpu"),
@@ -60,52 +68,76 @@ ENOUGH: dict[str, tuple[Data, str, str]] = {
     "extended resource fits for init container": (sized_pod("p", "0/0", init=("0/0 aaa=1",)), "0/0", ""),
     "extended resource capacity enforced": (sized_pod("p", "1/1 aaa=10"), "0/0 aaa=0", "example.com/aaa"),
     "extended resource capacity enforced for init container": (
-        sized_pod("p", "0/0", init=("1/1 aaa=10",)), "0/0 aaa=0", "example.com/aaa",
+        sized_pod("p", "0/0", init=("1/1 aaa=10",)),
+        "0/0 aaa=0",
+        "example.com/aaa",
     ),
     "extended resource allocatable enforced": (sized_pod("p", "1/1 aaa=1"), "0/0 aaa=5", "example.com/aaa"),
     "extended resource allocatable enforced for init container": (
-        sized_pod("p", "0/0", init=("1/1 aaa=1",)), "0/0 aaa=5", "example.com/aaa",
+        sized_pod("p", "0/0", init=("1/1 aaa=1",)),
+        "0/0 aaa=5",
+        "example.com/aaa",
     ),
     "extended resource allocatable enforced for multiple containers": (
-        sized_pod("p", "1/1 aaa=3", "1/1 aaa=3"), "0/0 aaa=2", "example.com/aaa",
+        sized_pod("p", "1/1 aaa=3", "1/1 aaa=3"),
+        "0/0 aaa=2",
+        "example.com/aaa",
     ),
     "extended resource allocatable admits multiple init containers": (
-        sized_pod("p", "0/0", init=("1/1 aaa=3", "1/1 aaa=3")), "0/0 aaa=2", "",
+        sized_pod("p", "0/0", init=("1/1 aaa=3", "1/1 aaa=3")),
+        "0/0 aaa=2",
+        "",
     ),
     "extended resource allocatable enforced for multiple init containers": (
-        sized_pod("p", "0/0", init=("1/1 aaa=6", "1/1 aaa=3")), "0/0 aaa=2", "example.com/aaa",
+        sized_pod("p", "0/0", init=("1/1 aaa=6", "1/1 aaa=3")),
+        "0/0 aaa=2",
+        "example.com/aaa",
     ),
     "extended resource allocatable enforced for unknown resource": (
-        sized_pod("p", "1/1 bbb=1"), "0/0", "example.com/bbb",
+        sized_pod("p", "1/1 bbb=1"),
+        "0/0",
+        "example.com/bbb",
     ),
     "extended resource allocatable enforced for unknown resource for init container": (
-        sized_pod("p", "0/0", init=("1/1 bbb=1",)), "0/0", "example.com/bbb",
+        sized_pod("p", "0/0", init=("1/1 bbb=1",)),
+        "0/0",
+        "example.com/bbb",
     ),
     "kubernetes.io resource capacity enforced": (sized_pod("p", "1/1 io=10"), "0/0", "kubernetes.io/something"),
     "kubernetes.io resource capacity enforced for init container": (
-        sized_pod("p", "0/0", init=("1/1 subio=10",)), "0/0", "subdomain.kubernetes.io/something",
+        sized_pod("p", "0/0", init=("1/1 subio=10",)),
+        "0/0",
+        "subdomain.kubernetes.io/something",
     ),
     "hugepages resource capacity enforced": (sized_pod("p", "1/1 huge=10"), "0/0 huge=0", "hugepages-2Mi"),
     "hugepages resource capacity enforced for init container": (
-        sized_pod("p", "0/0", init=("1/1 huge=10",)), "0/0 huge=0", "hugepages-2Mi",
+        sized_pod("p", "0/0", init=("1/1 huge=10",)),
+        "0/0 huge=0",
+        "hugepages-2Mi",
     ),
     "hugepages resource allocatable enforced for multiple containers": (
-        sized_pod("p", "1/1 huge=3", "1/1 huge=3"), "0/0 huge=2", "hugepages-2Mi",
+        sized_pod("p", "1/1 huge=3", "1/1 huge=3"),
+        "0/0 huge=2",
+        "hugepages-2Mi",
     ),
     "resources + pod overhead fits": (over("3m", "13"), "5/5", ""),
     "requests + overhead does not fit for memory": (over("1m", "15"), "5/5", "memory"),
     "skip checking extended resource request with quantity zero via resource groups": (
-        sized_pod("p", "1/1 aaa=0"), "0/0 aaa=6", "",
+        sized_pod("p", "1/1 aaa=0"),
+        "0/0 aaa=6",
+        "",
     ),
     "skip checking resource request with quantity zero": (sized_pod("p", "0/0 aaa=1"), "20/30 aaa=1", ""),
     # TestStorageRequests
     "empty storage requested, and pod fits": (sized_pod("p", "1/1"), "2/10", ""),
     "storage ephemeral local storage request exceeds allocatable": (
-        sized_pod("p", "0/0 disk=25"), "2/2", "ephemeral-storage",
+        sized_pod("p", "0/0 disk=25"),
+        "2/2",
+        "ephemeral-storage",
     ),
     "ephemeral local storage is sufficient": (sized_pod("p", "0/0 disk=5"), "2/2 disk=10", ""),
     "pod fits": (sized_pod("p", "0/0 disk=10"), "2/2", ""),
-}  # fmt: skip
+}
 
 
 def insufficient(names: str) -> dict[str, tuple[str, str]]:
@@ -122,9 +154,11 @@ def test_what_is_insufficient(case: str) -> None:
 IGNORING: dict[str, tuple[Data, str, str]] = {
     "skip checking ignored extended resource": ({"ignoredResources": ["example.com/bbb"]}, "1/1 bbb=1", ""),
     "skip checking ignored extended resource via resource groups": (
-        {"ignoredResourceGroups": ["example.com"]}, "1/1 bbb=1 io=1", "kubernetes.io/something",
+        {"ignoredResourceGroups": ["example.com"]},
+        "1/1 bbb=1 io=1",
+        "kubernetes.io/something",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", IGNORING)
@@ -136,18 +170,22 @@ def test_resources_a_profile_ignores(case: str) -> None:
 
 NOT_ENOUGH: dict[str, tuple[Data, str]] = {
     "even without specified resources, predicate fails when there's no space for additional pod": (
-        sized_pod("p"), "10/20",
+        sized_pod("p"),
+        "10/20",
     ),
     "even if both resources fit, predicate fails when there's no space for additional pod": (
-        sized_pod("p", "1/1"), "5/5",
+        sized_pod("p", "1/1"),
+        "5/5",
     ),
     "even for equal edge case, predicate fails when there's no space for additional pod": (
-        sized_pod("p", "5/1"), "5/19",
+        sized_pod("p", "5/1"),
+        "5/19",
     ),
     "even for equal edge case, predicate fails when there's no space for additional pod due to init container": (
-        sized_pod("p", "5/1", init=("5/1",)), "5/19",
+        sized_pod("p", "5/1", init=("5/1",)),
+        "5/19",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", NOT_ENOUGH)

@@ -82,63 +82,82 @@ EXTENDED = strategy("LeastAllocated", {"example.com/aaa": 1, "cpu": 1, "memory":
 
 LEAST_ALLOCATED: dict[str, Case] = {
     "nothing scheduled, nothing requested": (
-        LEAST, asking(), [node("node1", "4000/10000"), node("node2", "4000/10000")], {"node1": 100, "node2": 100},
+        LEAST,
+        asking(),
+        [node("node1", "4000/10000"), node("node2", "4000/10000")],
+        {"node1": 100, "node2": 100},
     ),
     "nothing scheduled, resources requested, differently sized nodes": (
-        LEAST, PAIR, [node("node1", "4000/10000"), node("node2", "6000/10000")], {"node1": 37, "node2": 50},
+        LEAST,
+        PAIR,
+        [node("node1", "4000/10000"), node("node2", "6000/10000")],
+        {"node1": 37, "node2": 50},
     ),
     "no resources requested, pods scheduled": (
-        LEAST, asking(),
+        LEAST,
+        asking(),
         [node("node1", "4000/10000"), node("node2", "4000/10000"), *placed("node1", "node1", "node2", "node2")],
         {"node1": 100, "node2": 100},
     ),
     "no resources requested, pods scheduled with resources": (
-        LEAST, asking(),
+        LEAST,
+        asking(),
         [
-            node("node1", "10000/20000"), node("node2", "10000/20000"),
+            node("node1", "10000/20000"),
+            node("node2", "10000/20000"),
             *placed("node1 3000/0", "node1 3000/0", "node2 3000/0", "node2 3000/5000"),
         ],
         {"node1": 70, "node2": 57},
     ),
     "resources requested, pods scheduled with resources": (
-        LEAST, PAIR,
+        LEAST,
+        PAIR,
         [node("node1", "10000/20000"), node("node2", "10000/20000"), *placed("node1 3000/0", "node2 3000/5000")],
         {"node1": 57, "node2": 45},
     ),
     "resources requested, pods scheduled with resources, differently sized nodes": (
-        LEAST, PAIR,
+        LEAST,
+        PAIR,
         [node("node1", "10000/20000"), node("node2", "10000/50000"), *placed("node1 3000/0", "node2 3000/5000")],
         {"node1": 57, "node2": 60},
     ),
     "requested resources exceed node capacity": (
-        LEAST, asking("3000/0"),
+        LEAST,
+        asking("3000/0"),
         [node("node1", "4000/10000"), node("node2", "4000/10000"), *placed("node1 3000/0", "node2 3000/5000")],
         {"node1": 50, "node2": 25},
     ),
     "zero node resources, pods scheduled with resources": (
-        LEAST, asking(),
+        LEAST,
+        asking(),
         [node("node1", ""), node("node2", ""), *placed("node1 3000/0", "node2 3000/5000")],
         {"node1": 0, "node2": 0},
     ),
     "nothing scheduled, resources requested with different weight on CPU and memory, differently sized nodes": (
-        strategy("LeastAllocated", {"memory": 2, "cpu": 1}), PAIR,
+        strategy("LeastAllocated", {"memory": 2, "cpu": 1}),
+        PAIR,
         [node("node1", "4000/10000"), node("node2", "6000/10000")],
         {"node1": 41, "node2": 50},
     ),
     "bypass extended resource if the pod does not request": (
-        EXTENDED, PAIR, [node("node1", "6000/10000"), node("node2", "6000/10000 aaa=4")], {"node1": 50, "node2": 50},
+        EXTENDED,
+        PAIR,
+        [node("node1", "6000/10000"), node("node2", "6000/10000 aaa=4")],
+        {"node1": 50, "node2": 50},
     ),
     "honor extended resource if the pod requests": (
-        EXTENDED, asking("3000/5000 aaa=2"),
+        EXTENDED,
+        asking("3000/5000 aaa=2"),
         [node("node1", "6000/10000 aaa=4"), node("node2", "6000/10000 aaa=10")],
         {"node1": 50, "node2": 60},
     ),
     "if the node doesn't have a resource": (
-        strategy("LeastAllocated", {"example.com/aaa": 2, "cpu": 1, "memory": 1}), asking("3000/4000"),
+        strategy("LeastAllocated", {"example.com/aaa": 2, "cpu": 1, "memory": 1}),
+        asking("3000/4000"),
         [node("node1", "6000/10000"), node("node2", "6000/10000 aaa=4")],
         {"node1": 55, "node2": 55},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", LEAST_ALLOCATED)
@@ -167,39 +186,46 @@ USED = placed("node1 3000/0", "node2 3000/5000")
 
 BALANCE: dict[str, Case] = {
     "nothing scheduled, resources requested, differently sized nodes": (
-        TWO_RESOURCES, asking("1000/2000", "2000/3000"),
+        TWO_RESOURCES,
+        asking("1000/2000", "2000/3000"),
         [node("node1", "4000/10000"), node("node2", "6000/10000")],
         {"node1": 87, "node2": 100},
     ),
     "resources requested, pods scheduled with resources": (
-        TWO_RESOURCES, asking("1000/2000", "2000/3000"),
+        TWO_RESOURCES,
+        asking("1000/2000", "2000/3000"),
         [node("node1", "10000/20000"), node("node2", "10000/20000"), *USED],
         {"node1": 82, "node2": 95},
     ),
     "resources requested, pods scheduled with resources, differently sized nodes": (
-        TWO_RESOURCES, asking("1000/2000", "2000/3000"),
+        TWO_RESOURCES,
+        asking("1000/2000", "2000/3000"),
         [node("node1", "10000/20000"), node("node2", "10000/50000"), *USED],
         {"node1": 82, "node2": 80},
     ),
     "requested resources at node capacity": (
-        TWO_RESOURCES, asking("1000/0", "2000/0"),
+        TWO_RESOURCES,
+        asking("1000/0", "2000/0"),
         [node("node1", "6000/10000"), node("node2", "6000/10000"), *USED],
         {"node1": 50, "node2": 75},
     ),
     "include scalar resource on a node for balanced resource allocation": (
-        THREE_RESOURCES, asking("0/0 gpu=1"),
+        THREE_RESOURCES,
+        asking("0/0 gpu=1"),
         [
-            node("node1", "3500/40000 gpu=8"), node("node2", "3500/40000 gpu=8"),
+            node("node1", "3500/40000 gpu=8"),
+            node("node2", "3500/40000 gpu=8"),
             *placed("node2 3000/5000", "node1 3000/5000 gpu=3"),
         ],
         {"node1": 70, "node2": 65},
     ),
     "node without the scalar resource should skip the scalar resource": (
-        THREE_RESOURCES, asking("1000/2000", "2000/3000"),
+        THREE_RESOURCES,
+        asking("1000/2000", "2000/3000"),
         [node("node1", "3500/40000 gpu=8"), node("node2", "3500/40000")],
         {"node1": 63, "node2": 63},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(

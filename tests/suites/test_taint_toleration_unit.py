@@ -64,66 +64,121 @@ def ask(tolerated: str, gate: bool, **tainted: str) -> kubespread.ExplainReport:
 
 FILTER: dict[str, tuple[str, str, bool, bool]] = {
     "A pod having no tolerations can't be scheduled onto a node with nonempty taints": (
-        "", "dedicated=user1:NoSchedule", False, False,
+        "",
+        "dedicated=user1:NoSchedule",
+        False,
+        False,
     ),
     "A pod which can be scheduled on a dedicated node assigned to user1 with effect NoSchedule": (
-        "dedicated - user1 NoSchedule", "dedicated=user1:NoSchedule", False, True,
+        "dedicated - user1 NoSchedule",
+        "dedicated=user1:NoSchedule",
+        False,
+        True,
     ),
     "A pod which can't be scheduled on a dedicated node assigned to user2 with effect NoSchedule": (
-        "dedicated Equal user2 NoSchedule", "dedicated=user1:NoSchedule", False, False,
+        "dedicated Equal user2 NoSchedule",
+        "dedicated=user1:NoSchedule",
+        False,
+        False,
     ),
     "A pod can be scheduled onto the node, with a toleration uses operator Exists": (
-        "foo Exists - NoSchedule", "foo=bar:NoSchedule", False, True,
+        "foo Exists - NoSchedule",
+        "foo=bar:NoSchedule",
+        False,
+        True,
     ),
     "A pod has multiple tolerations, node has multiple taints, all the taints are tolerated": (
-        "dedicated Equal user2 NoSchedule; foo Exists - NoSchedule", "dedicated=user2:NoSchedule foo=bar:NoSchedule",
-        False, True,
+        "dedicated Equal user2 NoSchedule; foo Exists - NoSchedule",
+        "dedicated=user2:NoSchedule foo=bar:NoSchedule",
+        False,
+        True,
     ),
     "keys and values match, but (non-empty) effect doesn't match, can't be scheduled onto the node": (
-        "foo Equal bar PreferNoSchedule", "foo=bar:NoSchedule", False, False,
+        "foo Equal bar PreferNoSchedule",
+        "foo=bar:NoSchedule",
+        False,
+        False,
     ),
     "keys and values match, the effect of toleration is empty, and the effect of taint is NoSchedule": (
-        "foo Equal bar -", "foo=bar:NoSchedule", False, True,
+        "foo Equal bar -",
+        "foo=bar:NoSchedule",
+        False,
+        True,
     ),
     "key and value don't match, but the effect of taint on node is PreferNoSchedule": (
-        "dedicated Equal user2 NoSchedule", "dedicated=user1:PreferNoSchedule", False, True,
+        "dedicated Equal user2 NoSchedule",
+        "dedicated=user1:PreferNoSchedule",
+        False,
+        True,
     ),
     "The pod has no toleration, but the effect of taint on node is PreferNoSchedule": (
-        "", "dedicated=user1:PreferNoSchedule", False, True,
+        "",
+        "dedicated=user1:PreferNoSchedule",
+        False,
+        True,
     ),
     "Pod with Gt toleration cannot be scheduled on node when taint value is lower than threshold": (
-        f"{LEVEL} Gt 950 NoSchedule", f"{LEVEL}=800:NoSchedule", True, False,
+        f"{LEVEL} Gt 950 NoSchedule",
+        f"{LEVEL}=800:NoSchedule",
+        True,
+        False,
     ),
     "Pod with Gt toleration can be scheduled on node when taint value is higher than threshold": (
-        f"{SLA} Gt 750 NoSchedule", f"{SLA}=950:NoSchedule", True, True,
+        f"{SLA} Gt 750 NoSchedule",
+        f"{SLA}=950:NoSchedule",
+        True,
+        True,
     ),
     "Pod with Lt toleration cannot be scheduled on node when taint value is higher than threshold": (
-        f"{LEVEL} Lt 800 NoSchedule", f"{LEVEL}=950:NoSchedule", True, False,
+        f"{LEVEL} Lt 800 NoSchedule",
+        f"{LEVEL}=950:NoSchedule",
+        True,
+        False,
     ),
     "Pod with Lt toleration can be scheduled on node when taint value is lower than threshold": (
-        f"{SLA} Lt 950 NoSchedule", f"{SLA}=800:NoSchedule", True, True,
+        f"{SLA} Lt 950 NoSchedule",
+        f"{SLA}=800:NoSchedule",
+        True,
+        True,
     ),
     # TestTaintTolerationFilterWithFeatureGate
     "Pod with Gt toleration can be scheduled when feature gate is enabled and taint value is higher": (
-        f"{SLA} Gt 750 NoSchedule", f"{SLA}=950:NoSchedule", True, True,
+        f"{SLA} Gt 750 NoSchedule",
+        f"{SLA}=950:NoSchedule",
+        True,
+        True,
     ),
     "Pod with Gt toleration cannot be scheduled when feature gate is disabled": (
-        f"{SLA} Gt 750 NoSchedule", f"{SLA}=950:NoSchedule", False, False,
+        f"{SLA} Gt 750 NoSchedule",
+        f"{SLA}=950:NoSchedule",
+        False,
+        False,
     ),
     "Pod with Lt toleration can be scheduled when feature gate is enabled and taint value is lower": (
-        f"{SLA} Lt 950 NoSchedule", f"{SLA}=800:NoSchedule", True, True,
+        f"{SLA} Lt 950 NoSchedule",
+        f"{SLA}=800:NoSchedule",
+        True,
+        True,
     ),
     "Pod with Lt toleration cannot be scheduled when feature gate is disabled": (
-        f"{SLA} Lt 950 NoSchedule", f"{SLA}=800:NoSchedule", False, False,
+        f"{SLA} Lt 950 NoSchedule",
+        f"{SLA}=800:NoSchedule",
+        False,
+        False,
     ),
     "Pod with mixed tolerations (Equal and Gt) when feature gate is disabled - only Equal is honored": (
-        f"dedicated Equal user1 NoSchedule; {SLA} Gt 750 NoSchedule", "dedicated=user1:NoSchedule", False, True,
+        f"dedicated Equal user1 NoSchedule; {SLA} Gt 750 NoSchedule",
+        "dedicated=user1:NoSchedule",
+        False,
+        True,
     ),
     "Pod with mixed tolerations, Gt toleration needed but filtered out when feature gate is disabled": (
         f"dedicated Equal user1 NoSchedule; {SLA} Gt 750 NoSchedule",
-        f"dedicated=user1:NoSchedule {SLA}=950:NoSchedule", False, False,
+        f"dedicated=user1:NoSchedule {SLA}=950:NoSchedule",
+        False,
+        False,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", FILTER)
@@ -137,44 +192,52 @@ SCORE: dict[str, tuple[str, dict[str, str], bool, dict[str, int]]] = {
     "node with taints tolerated by the pod, gets a higher score than those node with intolerable taints": (
         "foo Equal bar PreferNoSchedule",
         {"nodeA": "foo=bar:PreferNoSchedule", "nodeB": "foo=blah:PreferNoSchedule"},
-        False, {"nodeA": 100, "nodeB": 0},
+        False,
+        {"nodeA": 100, "nodeB": 0},
     ),
     "the nodes that all of their taints are tolerated by the pod, get the same score": (
         "cpu-type Equal arm64 PreferNoSchedule; disk-type Equal ssd PreferNoSchedule",
         {"nodeA": "", "nodeB": "cpu-type=arm64:PreferNoSchedule", "nodeC": TWO_KINDS},
-        False, {"nodeA": 100, "nodeB": 100, "nodeC": 100},
+        False,
+        {"nodeA": 100, "nodeB": 100, "nodeC": 100},
     ),
     "the more intolerable taints a node has, the lower score it gets": (
         "foo Equal bar PreferNoSchedule",
         {"nodeA": "", "nodeB": "cpu-type=arm64:PreferNoSchedule", "nodeC": TWO_KINDS},
-        False, {"nodeA": 100, "nodeB": 50, "nodeC": 0},
+        False,
+        {"nodeA": 100, "nodeB": 50, "nodeC": 0},
     ),
     "only taints and tolerations that have effect PreferNoSchedule are checked": (
         "cpu-type Equal arm64 NoSchedule; disk-type Equal ssd NoSchedule",
         {"nodeA": "", "nodeB": "cpu-type=arm64:NoSchedule", "nodeC": TWO_KINDS},
-        False, {"nodeA": 100, "nodeB": 100, "nodeC": 0},
+        False,
+        {"nodeA": 100, "nodeB": 100, "nodeC": 0},
     ),
     "Default behaviour No taints and tolerations, lands on node with no taints": (
         "",
         {"nodeA": "", "nodeB": "cpu-type=arm64:PreferNoSchedule"},
-        False, {"nodeA": 100, "nodeB": 0},
+        False,
+        {"nodeA": 100, "nodeB": 0},
     ),
     "Numeric Gt operator: pod with Gt toleration prefers nodes with matching SLA taint": (
         f"{SLA} Gt 950 PreferNoSchedule",
         {"nodeA": f"{SLA}=800:PreferNoSchedule", "nodeB": f"{SLA}=999:PreferNoSchedule"},
-        True, {"nodeA": 0, "nodeB": 100},
+        True,
+        {"nodeA": 0, "nodeB": 100},
     ),
     "Numeric Lt operator: pod with Lt toleration prefers nodes with matching SLA taint": (
         f"{SLA} Lt 800 PreferNoSchedule",
         {"nodeA": f"{SLA}=950:PreferNoSchedule", "nodeB": f"{SLA}=700:PreferNoSchedule"},
-        True, {"nodeA": 0, "nodeB": 100},
+        True,
+        {"nodeA": 0, "nodeB": 100},
     ),
     "Score ignores parse errors from numeric PreferNoSchedule taint value": (
         f"{SLA} Gt 950 PreferNoSchedule",
         {"nodeA": "", "nodeB": f"{SLA}=high:PreferNoSchedule"},
-        True, {"nodeA": 100, "nodeB": 0},
+        True,
+        {"nodeA": 100, "nodeB": 0},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", SCORE)

@@ -67,7 +67,9 @@ def lacking(question: str, report: Any) -> Iterator[str]:
         if height(text, columns) > rows - 2:
             yield f"{question} {size}: {height(text, columns)} rows"
         for what, part in {
-            "verdict": verdict[:60], "worst row": WORST.get(question, lambda _: "")(report), "command": COMMAND
-        }.items():  # fmt: skip
+            "verdict": verdict[:60],
+            "worst row": WORST.get(question, lambda _: "")(report),
+            "command": COMMAND,
+        }.items():
             if " ".join(part.split()) not in flat:
                 yield f"{question} {size}: no {what}: {part}"

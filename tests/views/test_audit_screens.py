@@ -68,9 +68,11 @@ def not_asked() -> AuditReport:
     ]
     gated, volcano = {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}, {"schedulerName": "volcano"}
     for app, on, spec in (
-        ("batch", (None, None), gated), ("train", (names[0], None), volcano), ("serve", tuple(names), volcano),
+        ("batch", (None, None), gated),
+        ("train", (names[0], None), volcano),
+        ("serve", tuple(names), volcano),
         ("web", tuple(names), {}),
-    ):  # fmt: skip
+    ):
         objects += deployment(app, on, spec=spec)
     return kubespread.audit(Snapshot.from_objects(objects))
 
@@ -143,14 +145,32 @@ def test_in_80_columns_names_are_cut_where_they_are_alike_and_left_stays() -> No
 def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
     key = 'a"b\\c\nd'
     constraint = AuditedConstraint(
-        topology_key=key, when_unsatisfiable="DoNotSchedule", source="pod", max_skew=1, min_domains=None, selector="",
-        domains=2, skew=2, most=DomainPods("x", 2), least=DomainPods("y", 0), counts=None, state="violated",
-    )  # fmt: skip
+        topology_key=key,
+        when_unsatisfiable="DoNotSchedule",
+        source="pod",
+        max_skew=1,
+        min_domains=None,
+        selector="",
+        domains=2,
+        skew=2,
+        most=DomainPods("x", 2),
+        least=DomainPods("y", 0),
+        counts=None,
+        state="violated",
+    )
     finding = AuditFinding(level="violated", cause="unknown", topology_key=key, detail="")
     row = AuditedWorkload(
-        workload=WorkloadName("Deployment", "default", "web"), level="violated", replicas=2, placed=2, pending=0,
-        constraints=(constraint, constraint), zones=(), worst_loss={}, next_fits=None, findings=(finding, finding),
-    )  # fmt: skip
+        workload=WorkloadName("Deployment", "default", "web"),
+        level="violated",
+        replicas=2,
+        placed=2,
+        pending=0,
+        constraints=(constraint, constraint),
+        zones=(),
+        worst_loss={},
+        next_fits=None,
+        findings=(finding, finding),
+    )
     report = AuditReport(kube_version="1.37", namespace=None, selector="", nodes=2, workloads=(row,))
     lines = [line for line in formats.prometheus(report, Look()).splitlines() if not line.startswith("#")]
     escaped = 'a\\"b\\\\c\\nd'

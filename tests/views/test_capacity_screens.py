@@ -53,10 +53,20 @@ def counted(nodes: int, cloud: str, size: str) -> CapacityReport:
 
 def screens() -> list[Screen]:
     found = [
-        Screen(f"capacity-{nodes}-{cloud}-{size}-{width}", width, terminal.table(counted(nodes, cloud, size), Look(width=width)))
-        for nodes, cloud, size in ((12, "aws", "all"), (12, "gke", "small"), (12, "gke", "gpu"), (12, "gke", "gpus"), (1000, "aws", "small"))
+        Screen(
+            f"capacity-{nodes}-{cloud}-{size}-{width}",
+            width,
+            terminal.table(counted(nodes, cloud, size), Look(width=width)),
+        )
+        for nodes, cloud, size in (
+            (12, "aws", "all"),
+            (12, "gke", "small"),
+            (12, "gke", "gpu"),
+            (12, "gke", "gpus"),
+            (1000, "aws", "small"),
+        )
         for width in (80, 120)
-    ]  # fmt: skip
+    ]
     report, look = counted(12, "gke", "small"), Look()
     return [
         *found,

@@ -174,7 +174,7 @@ def test_a_chart_of_many_rows_counts_those_it_leaves_out_and_has_no_more_than_it
         ("<b>/Kind/<i>", ("", ""), "&lt;b&gt;/Kind/&lt;i&gt;"),
         ("a/Job/b, c/Job/d and 1 more", ("", ""), "a/<i>Job/</i>b, c/<i>Job/</i>d and 1 more"),
     ],
-)  # fmt: skip
+)
 def test_a_name_keeps_its_whole_text_and_shows_what_tells_it_apart(
     name: str, ends: tuple[str, str], expected: str
 ) -> None:

@@ -57,22 +57,32 @@ QUESTIONS: dict[str, Callable[[Snapshot, str], Any]] = {
     "advise": lambda snapshot, name: _of_workload(kubespread.advise, snapshot, name),
     "simulate": lambda snapshot, name: _of_workload(kubespread.simulate, snapshot, name),
     "compare": lambda snapshot, name: kubespread.compare(
-        ClusterSide(snapshot), ClusterSide(snapshot.edited(f"drain {POOLS[name]} --ignore-daemonsets")),
+        ClusterSide(snapshot),
+        ClusterSide(snapshot.edited(f"drain {POOLS[name]} --ignore-daemonsets")),
         namespace=WORKLOADS[name][1] if name == "aks300" else None,
     ),
-}  # fmt: skip
+}
 SCENARIO = {
-    "apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "metadata": {"name": "bad-night"},
+    "apiVersion": "kubespread.dev/v1alpha1",
+    "kind": "Scenario",
+    "metadata": {"name": "bad-night"},
     "spec": {"steps": ["fail zone=eu-west-1a", "scale shop/deploy/web=12", {"rollout": "shop/deploy/api"}]},
-}  # fmt: skip
+}
 PROMISES = {
-    "apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises",
+    "apiVersion": "kubespread.dev/v1alpha1",
+    "kind": "Promises",
     "promises": [
         {"workload": "shop/deploy/web", "survives": "any zone", "ready": 6},
-        {"workload": "shop/deploy/api", "spread": {"zone": 1}, "fits": "1.5x", "rollout": "80%", "drain": "never blocked"},
+        {
+            "workload": "shop/deploy/api",
+            "spread": {"zone": 1},
+            "fits": "1.5x",
+            "rollout": "80%",
+            "drain": "never blocked",
+        },
         {"cluster": True, "room": {"cpu": "20%", "memory": "64Gi"}},
     ],
-}  # fmt: skip
+}
 ONCE: dict[str, Callable[[Snapshot], Any]] = {
     "check": kubespread.check,
     "report": kubespread.report,

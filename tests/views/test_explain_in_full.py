@@ -48,7 +48,11 @@ CASES: dict[str, tuple[list[Data], Data, str, list[str]]] = {
     ),
     "whom a term keeps away from, where, and how many": (
         [*hosts("a", "a", "b"), pod("p", "n0"), pod("q", "n1")],
-        pod(affinity=away(term("topology.kubernetes.io/zone", FOO, namespaceSelector={}), term("kubernetes.io/hostname", FOO))),
+        pod(
+            affinity=away(
+                term("topology.kubernetes.io/zone", FOO, namespaceSelector={}), term("kubernetes.io/hostname", FOO)
+            )
+        ),
         "n1",
         [
             "anti-affinity to pods foo=bar (all namespaces): 2 pods, the first default/p on n0, "
@@ -57,7 +61,10 @@ CASES: dict[str, tuple[list[Data], Data, str, list[str]]] = {
         ],
     ),
     "whose term keeps the pod away": (
-        [*hosts("a"), *(pod(name, "n0", labels={}, affinity=away(term("kubernetes.io/hostname", FOO))) for name in "pq")],
+        [
+            *hosts("a"),
+            *(pod(name, "n0", labels={}, affinity=away(term("kubernetes.io/hostname", FOO))) for name in "pq"),
+        ],
         pod(),
         "n0",
         [
@@ -67,8 +74,12 @@ CASES: dict[str, tuple[list[Data], Data, str, list[str]]] = {
     ),
     "whom a term looks for in vain": (
         [*hosts("a")],
-        pod(affinity=near(term("topology.kubernetes.io/zone", {"app": "db"}, namespaceSelector={"matchLabels": {"t": "1"}}),
-                          term("missing", {"app": "db"}))),
+        pod(
+            affinity=near(
+                term("topology.kubernetes.io/zone", {"app": "db"}, namespaceSelector={"matchLabels": {"t": "1"}}),
+                term("missing", {"app": "db"}),
+            )
+        ),
         "n0",
         [
             "affinity to pods app=db (namespaces t=1): none where topology.kubernetes.io/zone is a",
@@ -93,7 +104,7 @@ CASES: dict[str, tuple[list[Data], Data, str, list[str]]] = {
         "n2",
         ["claim default/c: used by default/p on n1"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -37,7 +37,7 @@ ANSWERS: Mapping[str, Callable[[Snapshot, str], Any]] = {
     "simulate": lambda cloud, _: kubespread.simulate(cloud, "deploy/web", replicas=40, **WEB),
     "survive": lambda cloud, _: kubespread.survive(cloud),
     "upgrade": lambda cloud, node: kubespread.upgrade(cloud, node),
-}  # fmt: skip
+}
 
 
 def _dump(tmp_path: Path, cloud: str) -> str:
@@ -54,11 +54,23 @@ def test_the_first_screen_has_the_verdict_the_worst_row_and_a_command(cloud: str
 
 
 COMMANDS = (
-    "audit -A", "survive -A", "removable", "capacity", "map", "check -A", "report -A",
-    "explain deploy/web -n shop", "simulate deploy/web -n shop --replicas 40", "simulate deploy/web -n shop",
-    "advise deploy/web -n shop --replicas 12 --set cpu=3", "upgrade NODE", "upgrade IN_ZONE",
-    "plan --drain NODE", "pending -A --scale shop/deploy/web=99", "compare -A --cordon NODE",
-)  # fmt: skip
+    "audit -A",
+    "survive -A",
+    "removable",
+    "capacity",
+    "map",
+    "check -A",
+    "report -A",
+    "explain deploy/web -n shop",
+    "simulate deploy/web -n shop --replicas 40",
+    "simulate deploy/web -n shop",
+    "advise deploy/web -n shop --replicas 12 --set cpu=3",
+    "upgrade NODE",
+    "upgrade IN_ZONE",
+    "plan --drain NODE",
+    "pending -A --scale shop/deploy/web=99",
+    "compare -A --cordon NODE",
+)
 
 
 def _typed(commands: Iterable[str], path: str) -> Iterator[list[str]]:
@@ -90,11 +102,25 @@ promises:
 - {cluster: true, room: {pods: PODS}}
 """
 YES_OR_NO = (
-    *COMMANDS, "explain deploy/web -n shop --set cpu=99", "pending -A", "check deploy/web -n shop", "removable NODE",
-    "capacity --request cpu=1", "capacity --request cpu=999", "advise deploy/web -n shop", "advise deploy/web -n shop --set cpu=99",
-    "compare -A --uncordon NODE", "rebalance -A", "play steps.yaml -n shop", "play too-much.yaml -n shop", "plan --cordon NODE", "verify light.yaml",
-    "verify heavy.yaml", "map deploy/web -n shop", "survive deploy/web -n shop",
-)  # fmt: skip
+    *COMMANDS,
+    "explain deploy/web -n shop --set cpu=99",
+    "pending -A",
+    "check deploy/web -n shop",
+    "removable NODE",
+    "capacity --request cpu=1",
+    "capacity --request cpu=999",
+    "advise deploy/web -n shop",
+    "advise deploy/web -n shop --set cpu=99",
+    "compare -A --uncordon NODE",
+    "rebalance -A",
+    "play steps.yaml -n shop",
+    "play too-much.yaml -n shop",
+    "plan --cordon NODE",
+    "verify light.yaml",
+    "verify heavy.yaml",
+    "map deploy/web -n shop",
+    "survive deploy/web -n shop",
+)
 
 
 def _write_files(folder: Path) -> None:
@@ -102,9 +128,12 @@ def _write_files(folder: Path) -> None:
     scenario = "apiVersion: kubespread.dev/v1alpha1\nkind: Scenario\nspec:\n  steps:\n  - scale: deploy/web={}\n"
     bad = (FIXTURES / "lint" / "KS101" / "bad.yaml").read_text()
     texts = {
-        "steps.yaml": scenario.format(1), "too-much.yaml": scenario.format(9999), "bad.yaml": bad,
-        "light.yaml": PROMISES.replace("PODS", "1"), "heavy.yaml": PROMISES.replace("PODS", "99999"),
-    }  # fmt: skip
+        "steps.yaml": scenario.format(1),
+        "too-much.yaml": scenario.format(9999),
+        "bad.yaml": bad,
+        "light.yaml": PROMISES.replace("PODS", "1"),
+        "heavy.yaml": PROMISES.replace("PODS", "99999"),
+    }
     for name, text in texts.items():
         (folder / name).write_text(text)
 

@@ -46,11 +46,28 @@ def plain(text: str) -> str:
 @pytest.mark.parametrize(
     "text",
     [
-        "a|b", "`rm -rf`", "*bold* _it_ ~~gone~~", "[x](http://evil.example)", "<img src=x>", "&lt;", "\\", "a\\|b",
-        "https://evil.example/", "www.evil.example", "@somebody", "#12", "org/repo#12", ":x: :+1:", "$x$", HOSTILE,
-        "line\nbreak", "\u202eturned", "dedicated=gpu:NoSchedule", "10.0.0.1:8080",
+        "a|b",
+        "`rm -rf`",
+        "*bold* _it_ ~~gone~~",
+        "[x](http://evil.example)",
+        "<img src=x>",
+        "&lt;",
+        "\\",
+        "a\\|b",
+        "https://evil.example/",
+        "www.evil.example",
+        "@somebody",
+        "#12",
+        "org/repo#12",
+        ":x: :+1:",
+        "$x$",
+        HOSTILE,
+        "line\nbreak",
+        "\u202eturned",
+        "dedicated=gpu:NoSchedule",
+        "10.0.0.1:8080",
     ],
-)  # fmt: skip
+)
 def test_text_of_somebody_elses_is_text(text: str) -> None:
     assert plain(inline(text)) == escaped(text)
 
@@ -64,11 +81,15 @@ def test_any_text_is_text(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("@somebody", "@<!-- -->somebody"), ("see #12", "see #<!-- -->12"), (":x:", ":<!-- -->x:"),
-        ("https://a.example", "https:<!-- -->//a.example"), ("www.a.example", "www<!-- -->.a.example"),
-        ("gpu:NoSchedule", "gpu:NoSchedule"), ("2 > 1", "2 > 1"),
+        ("@somebody", "@<!-- -->somebody"),
+        ("see #12", "see #<!-- -->12"),
+        (":x:", ":<!-- -->x:"),
+        ("https://a.example", "https:<!-- -->//a.example"),
+        ("www.a.example", "www<!-- -->.a.example"),
+        ("gpu:NoSchedule", "gpu:NoSchedule"),
+        ("2 > 1", "2 > 1"),
     ],
-)  # fmt: skip
+)
 def test_what_github_would_link_or_turn_into_a_picture_is_broken_up(text: str, shown: str) -> None:
     assert inline(text) == shown
 

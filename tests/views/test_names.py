@@ -20,24 +20,32 @@ TEAMS = ["team-03/Deployment/feeds-consumer-1", "team-04/Deployment/feeds-consum
 CASES: dict[str, tuple[list[str], int, list[str]]] = {
     "what fits stays": (["a/Deployment/web", "b/Deployment/web"], 20, ["a/Deployment/web", "b/Deployment/web"]),
     "the kind goes, which is the same": (
-        TEAMS, 26, ["team-03/…/feeds-consumer-1", "team-04/…/feeds-consumer-1", "team-04/Deployment/web"],
+        TEAMS,
+        26,
+        ["team-03/…/feeds-consumer-1", "team-04/…/feeds-consumer-1", "team-04/Deployment/web"],
     ),
     "more words go where that is not enough": (
-        ["team-1/Deployment/web", "team-2/Deployment/web"], 10, ["team-1…web", "team-2…web"],
+        ["team-1/Deployment/web", "team-2/Deployment/web"],
+        10,
+        ["team-1…web", "team-2…web"],
     ),
     "what differs stays at either end": (
-        ["web-1/Deployment/of-a-team", "web-2/Deployment/of-a-team"], 12, ["web-1/…-team", "web-2/…-team"],
+        ["web-1/Deployment/of-a-team", "web-2/Deployment/of-a-team"],
+        12,
+        ["web-1/…-team", "web-2/…-team"],
     ),
     "a word that is too long is cut itself": (["x" * 9 + "1", "x" * 9 + "2"], 6, ["x…xxx1", "x…xxx2"]),
     "the same name twice is cut alike": (["one-and-the-same", "one-and-the-same"], 8, ["one…same", "one…same"]),
-}  # fmt: skip
+}
 NODES: dict[str, tuple[list[str], int, list[str]]] = {
     "the common end is left out first": (AWS, 20, ["ip-10-0-4-149…", "ip-10-0-14-72…"]),
     "then the common beginning": (AWS, 12, ["…4-149…", "…14-72…"]),
     "then a word that most of them have": (
-        GKE, 24, ["…default-…-671a085e-18l7", "…default-…-671a085e-54jj", "…default-…-8a66fdf2-18l7", "…highmem-a6784f18-r1x8"],
+        GKE,
+        24,
+        ["…default-…-671a085e-18l7", "…default-…-671a085e-54jj", "…default-…-8a66fdf2-18l7", "…highmem-a6784f18-r1x8"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -150,8 +150,25 @@ def test_hostile_names_are_text_everywhere(ask: str) -> None:
     elements = Elements(page)
     assert [tag for tag, _ in elements.seen if tag in ("script", "img")] == ["script"] * 4
     assert {tag for tag, _ in elements.seen} <= {tag for tag, _ in Elements(harmless).seen} | {
-        "input", "output", "line", "ul", "li", "table", "caption", "tbody", "thead", "tr", "th", "td", "a", "details", "summary", "wbr", "b", "code",
-    }  # fmt: skip
+        "input",
+        "output",
+        "line",
+        "ul",
+        "li",
+        "table",
+        "caption",
+        "tbody",
+        "thead",
+        "tr",
+        "th",
+        "td",
+        "a",
+        "details",
+        "summary",
+        "wbr",
+        "b",
+        "code",
+    }
     assert "\u202e" not in page
     assert json.loads(elements.inside["report"]) == document(answer)
     assert html.escape("<img src=x onerror=alert(1)>") in page
@@ -280,10 +297,15 @@ def pending_said(*texts: str) -> list[int]:
     ("ask", "tile"),
     [
         (lambda cluster: kubespread.plan(cluster.edited("drain zone=eu-west-1a")), "more pods pending"),
-        (lambda cluster: kubespread.play(cluster, {**STEPS, "spec": {"steps": ["fail zone=eu-west-1a", "restore zone=eu-west-1a"]}}), "pods left pending"),
+        (
+            lambda cluster: kubespread.play(
+                cluster, {**STEPS, "spec": {"steps": ["fail zone=eu-west-1a", "restore zone=eu-west-1a"]}}
+            ),
+            "pods left pending",
+        ),
         (lambda cluster: kubespread.upgrade(cluster, "zone=eu-west-1a"), "pods left pending"),
     ],
-)  # fmt: skip
+)
 def test_a_tile_and_the_sentence_of_its_step_say_the_same_number(
     ask: Callable[[kubespread.Snapshot], Any], tile: str
 ) -> None:
@@ -379,8 +401,10 @@ def test_a_page_of_5000_nodes_has_totals_by_zone_and_is_small() -> None:
     assert [len(re.findall('<a class="node', each)) for each in every] == [1_667, 1_667, 1_666, 0]
     assert page.count('<a class="node') == 0
     assert re.findall(r'<span class="total">([^<]*)</span>', page) == [
-        "1,667 nodes, 1,667 pods", "1,667 nodes, 1,667 pods", "1,666 nodes, 1,666 pods",
-    ]  # fmt: skip
+        "1,667 nodes, 1,667 pods",
+        "1,667 nodes, 1,667 pods",
+        "1,666 nodes, 1,666 pods",
+    ]
     packed = Elements(page).inside["report"]
     assert json.loads(gzip.decompress(base64.b64decode(packed))) == document(answers[-1])
 

@@ -109,10 +109,13 @@ def _budget() -> Data:
         "metadata": {"name": "web", "namespace": "default", "generation": 1},
         "spec": {"minAvailable": 6, "selector": {"matchLabels": {"app": "web"}}},
         "status": {
-            "disruptionsAllowed": 0, "observedGeneration": 1, "currentHealthy": 6, "desiredHealthy": 6,
+            "disruptionsAllowed": 0,
+            "observedGeneration": 1,
+            "currentHealthy": 6,
+            "desiredHealthy": 6,
             "expectedPods": 6,
         },
-    }  # fmt: skip
+    }
 
 
 def _waiting() -> Data:

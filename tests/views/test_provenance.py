@@ -15,9 +15,11 @@ NAMED: dict[str, tuple[str | None, str, str]] = {
     "the newest for a cluster that is not modeled": ("v1.45.0", "1.37", "kube-scheduler v1.37"),
     "the newest for one that says nothing sensible": ("latest", "1.37", "kube-scheduler v1.37"),
     "one that is not released, also where the cluster runs it": (
-        "v1.38.0-alpha.2", "1.38.0", "kube-scheduler v1.38.0 (not released)",
+        "v1.38.0-alpha.2",
+        "1.38.0",
+        "kube-scheduler v1.38.0 (not released)",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", NAMED)

@@ -45,8 +45,11 @@ def test_lines(case: str) -> None:
 def test_each_side_says_its_pods_and_the_moves_are_told_in_words() -> None:
     page = sides([chart({"a": (4, 2), "c": (0, 2)}, {("a", "c"): 2})])
     assert re.findall(r'<p class="(\w+)"><span title="(\w)">.*?<b>(\d)</b>', page) == [
-        ("before", "a", "4"), ("after", "a", "2"), ("before", "c", "0"), ("after", "c", "2"),
-    ]  # fmt: skip
+        ("before", "a", "4"),
+        ("after", "a", "2"),
+        ("before", "c", "0"),
+        ("after", "c", "2"),
+    ]
     assert "<li>2 pods: a → c</li>" in page
 
 
@@ -54,8 +57,10 @@ def test_long_names_are_without_what_they_share_and_whole_where_one_points() -> 
     names = [f"gke-prod-us-central1-default-pool-{end}" for end in ("9tqv", "5k57")]
     page = sides([chart({**dict.fromkeys(names, (1, 0)), "no node": (0, 2)})])
     assert re.findall(r'title="(.*?)">(.*?)</span>', page)[::2] == [
-        (names[0], "…9tqv"), (names[1], "…5k57"), ("no node", "no node"),
-    ]  # fmt: skip
+        (names[0], "…9tqv"),
+        (names[1], "…5k57"),
+        ("no node", "no node"),
+    ]
 
 
 def test_of_many_domains_those_that_change_most_are_drawn() -> None:

@@ -11,8 +11,13 @@ from tests.world.clusters import budget, daemon_set, deployment, on_nodes, play,
 
 NODES = [node("n0"), node("n1"), node("n2")]
 WEB = {"app": "web"}
-APART = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
-    {"topologyKey": "host", "labelSelector": {"matchLabels": WEB}}]}}  # fmt: skip
+APART = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "host", "labelSelector": {"matchLabels": WEB}}
+        ]
+    }
+}
 TWO = [node("n0", host="n0"), node("n1", host="n1")]
 NEEDS = "The disruption budget web needs {} healthy pods and has {} currently"
 LOCAL = {"volumes": [{"name": "scratch", "emptyDir": {}}]}
@@ -71,8 +76,12 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         [f"! web-a {NEEDS.format(2, 2)}", "+ web-5d6-1 n2", "- web-a n0 evicted", "+ web-5d6-2 n1"],
     ),
     "two budgets over one pod hold it for good": (
-        [*NODES, *deployment("web", ("n0", "n1")), budget("web", maxUnavailable=1), {**budget("web", maxUnavailable=1),
-            "metadata": {"name": "other", "namespace": "default", "generation": 1}}],
+        [
+            *NODES,
+            *deployment("web", ("n0", "n1")),
+            budget("web", maxUnavailable=1),
+            {**budget("web", maxUnavailable=1), "metadata": {"name": "other", "namespace": "default", "generation": 1}},
+        ],
         ["drain n0"],
         ["! web-a This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."],
     ),
@@ -132,7 +141,14 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
             budget("web", minAvailable=1),
         ],
         ["drain n0", "uncordon n0", "drain n1"],
-        ["- web-a n0 evicted", "+ web-5d6-1 n1", "- web-5d6-1 n1 evicted", "- web-b n1 evicted", "+ web-5d6-2 n0", "+ web-5d6-3 n0"],
+        [
+            "- web-a n0 evicted",
+            "+ web-5d6-1 n1",
+            "- web-5d6-1 n1 evicted",
+            "- web-b n1 evicted",
+            "+ web-5d6-2 n0",
+            "+ web-5d6-3 n0",
+        ],
     ),
     "a hard spread over hosts waits for the cordoned one with its taint disregarded": (
         [*TWO, *deployment("web", ("n0", "n1"), spec={"topologySpreadConstraints": [hard("host", match=WEB)]})],
@@ -143,15 +159,23 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         ],
     ),
     "and does not with nodeTaintsPolicy Honor": (
-        [*TWO, *deployment("web", ("n0", "n1"), spec={
-            "topologySpreadConstraints": [hard("host", match=WEB, nodeTaintsPolicy="Honor")]})],
+        [
+            *TWO,
+            *deployment(
+                "web",
+                ("n0", "n1"),
+                spec={"topologySpreadConstraints": [hard("host", match=WEB, nodeTaintsPolicy="Honor")]},
+            ),
+        ],
         ["drain n0"],
         ["- web-a n0 evicted", "+ web-5d6-1 n1"],
     ),
     "pods without a budget go together, and leave no room for a successor under a hard spread": (
         [
             *TWO,
-            *deployment("web", ("n0", "n0", "n1", "n1"), spec={"topologySpreadConstraints": [hard("host", 2, match=WEB)]}),
+            *deployment(
+                "web", ("n0", "n0", "n1", "n1"), spec={"topologySpreadConstraints": [hard("host", 2, match=WEB)]}
+            ),
         ],
         ["drain n0"],
         [
@@ -164,7 +188,9 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
     "pods of one budget go one after another, however many it allows: the first one's successor has its place by then": (
         [
             *TWO,
-            *deployment("web", ("n0", "n0", "n1", "n1"), spec={"topologySpreadConstraints": [hard("host", 2, match=WEB)]}),
+            *deployment(
+                "web", ("n0", "n0", "n1", "n1"), spec={"topologySpreadConstraints": [hard("host", 2, match=WEB)]}
+            ),
             budget("web", maxUnavailable=2),
         ],
         ["drain n0"],
@@ -175,7 +201,7 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
             "? web-5d6-2 0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) were unschedulable.",
         ],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -51,12 +51,7 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
             *deployment("ever", ("n0",), spec=TOLERANT),
         ],
         ["taint n0=gpu:NoExecute"],
-        [
-            "- day-a n0 evicted by a taint",
-            "- web-a n0 evicted by a taint",
-            "+ day-5d6-1 n1",
-            "+ web-5d6-1 n1",
-        ],
+        ["- day-a n0 evicted by a taint", "- web-a n0 evicted by a taint", "+ day-5d6-1 n1", "+ web-5d6-1 n1"],
     ),
     "a timer that runs already is left alone by other edits of the node": (
         [node("n0", taints=GPU), node("n1"), *deployment("day", ("n0",), spec=FOR_A_DAY)],
@@ -89,11 +84,7 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         [],
     ),
     "a new node gets its daemons before those that waited, and no more than it holds": (
-        [
-            node("n0", cpu="3"),
-            *daemon_set("agent", ("n0",), cpu="1"),
-            *deployment("web", ("n0", None, None), cpu="2"),
-        ],
+        [node("n0", cpu="3"), *daemon_set("agent", ("n0",), cpu="1"), *deployment("web", ("n0", None, None), cpu="2")],
         ["add-node n0"],
         ["+ agent-1 n0-1", "+ web-b n0-1"],
     ),
@@ -143,11 +134,7 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
     "what of a Job is not modeled is named when it loses a pod": (
         [*NODES[:2], *job("once", ("n0",), podFailurePolicy={"rules": []}, backoffLimitPerIndex=1)],
         ["delete-node n0"],
-        [
-            "- once-a n0 lost",
-            "+ once-1 n1",
-            "Job/once: backoffLimitPerIndex, podFailurePolicy.rules not modeled",
-        ],
+        ["- once-a n0 lost", "+ once-1 n1", "Job/once: backoffLimitPerIndex, podFailurePolicy.rules not modeled"],
     ),
     "an operator makes a pod again under its own name": (
         [*NODES[:2], of("s-0", "core.strimzi.io/v1beta2", "StrimziPodSet")],
@@ -191,7 +178,7 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         ["delete-node n0"],
         ["- loose n0 lost", "+ web-5d6-1 n1"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

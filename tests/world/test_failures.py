@@ -75,10 +75,7 @@ CASES: dict[str, tuple[list[Data], list[str], list[str], dict[str, list[str]]]] 
         {"b0": ["db-0", "db-1"]},
     ),
     "terminating pods hold their room and are not counted when pods are spread": (
-        [
-            *zoned(a=1, b=1, c=1),
-            *deployment("web", ("a0", "b0", "c0"), spec={"topologySpreadConstraints": [SPREAD]}),
-        ],
+        [*zoned(a=1, b=1, c=1), *deployment("web", ("a0", "b0", "c0"), spec={"topologySpreadConstraints": [SPREAD]})],
         ["fail a0"],
         ["- web-a a0 lost", f"? web-5d6-1 {UNSPREAD}"],
         {"a0": ["(web-a)"], "b0": ["web-b"], "c0": ["web-c"]},
@@ -97,10 +94,7 @@ CASES: dict[str, tuple[list[Data], list[str], list[str], dict[str, list[str]]]] 
         {"a0": ["(web-a)"], "a1": ["(web-b)"], "b0": ["web-c", "web-d"], "c0": ["web-5d6-1", "web-e"]},
     ),
     "with the Node objects gone the zone is no domain any more": (
-        [
-            *zoned(a=1, b=1, c=1),
-            *deployment("web", ("a0", "b0", "c0"), spec={"topologySpreadConstraints": [SPREAD]}),
-        ],
+        [*zoned(a=1, b=1, c=1), *deployment("web", ("a0", "b0", "c0"), spec={"topologySpreadConstraints": [SPREAD]})],
         ["fail-hard a0"],
         ["- web-a a0 lost", "+ web-5d6-1 b0"],
         {"b0": ["web-5d6-1", "web-b"], "c0": ["web-c"]},
@@ -108,9 +102,7 @@ CASES: dict[str, tuple[list[Data], list[str], list[str], dict[str, list[str]]]] 
     "one of three zones lost with minDomains 3: the minimum is 0 for ever": (
         [
             *zoned(a=1, b=1, c=1),
-            *deployment(
-                "web", ("a0", "b0", "c0"), spec={"topologySpreadConstraints": [{**SPREAD, "minDomains": 3}]}
-            ),
+            *deployment("web", ("a0", "b0", "c0"), spec={"topologySpreadConstraints": [{**SPREAD, "minDomains": 3}]}),
         ],
         ["fail-hard a0"],
         [
@@ -184,7 +176,7 @@ CASES: dict[str, tuple[list[Data], list[str], list[str], dict[str, list[str]]]] 
         ],
         {"b0": ["later-1", "now-1"]},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

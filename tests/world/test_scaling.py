@@ -86,15 +86,24 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
     "9 to 3 over three zones: equals, and arbitrary": (
         [*THREE_ZONES, *deployment("web", ("a0", "b0", "c0", "a1", "b1", "c1", "a2", "b2", "c2"))],
         ["scale deploy/web=3"],
-        [*(f"- web-{pod} {node_} scaled down for good" for pod, node_ in zip(
-            "abcdef", ("a0", "b0", "c0", "a1", "b1", "c1"), strict=True)), ARBITRARY],
+        [
+            *(
+                f"- web-{pod} {node_} scaled down for good"
+                for pod, node_ in zip("abcdef", ("a0", "b0", "c0", "a1", "b1", "c1"), strict=True)
+            ),
+            ARBITRARY,
+        ],
     ),
     "to none and back": (
         [*NODES[:2], *deployment("web", ("n0", "n1"))],
         ["scale deploy/web=0", "scale deploy/web=1"],
         ["- web-a n0 scaled down for good", "- web-b n1 scaled down for good", "+ web-5d6-1 n0"],
     ),
-    "to what it has": ([*NODES, *deployment("web", ("n0",))], ["scale deploy/web=1"], ["Deployment/web has 1 replica already"]),
+    "to what it has": (
+        [*NODES, *deployment("web", ("n0",))],
+        ["scale deploy/web=1"],
+        ["Deployment/web has 1 replica already"],
+    ),
     "a Deployment that never had a pod, whose ReplicaSet is still to be made": (
         [*NODES[:1], deployment("web", (), replicas=0)[0]],
         ["scale deploy/web=1"],
@@ -108,7 +117,11 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
     "a ReplicaSet of a Deployment would be set back": (
         [*NODES, *deployment("web", ("n0", "n1"))],
         ["scale rs/web-5d6=1"],
-        ["- web-a n0 scaled down for good", "ReplicaSet/web-5d6 is Deployment/web's, which would set it back", ARBITRARY],
+        [
+            "- web-a n0 scaled down for good",
+            "ReplicaSet/web-5d6 is Deployment/web's, which would set it back",
+            ARBITRARY,
+        ],
     ),
     "a StatefulSet loses its highest ordinals, wherever they are": (
         [*NODES, *stateful_set("db", ("n0", "n1", "n2", "n2"))],
@@ -126,14 +139,27 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         ["+ db-0 n0", "+ db-1 n1"],
     ),
     "a StatefulSet stops at the first pod that finds no node": (
-        [node("n0", cpu="2"), *stateful_set("db", ("n0",), spec={"containers": [
-            {"name": "main", "image": "i", "resources": {"requests": {"cpu": "1"}}}]})],
+        [
+            node("n0", cpu="2"),
+            *stateful_set(
+                "db",
+                ("n0",),
+                spec={"containers": [{"name": "main", "image": "i", "resources": {"requests": {"cpu": "1"}}}]},
+            ),
+        ],
         ["scale sts/db=4"],
         ["+ db-1 n0", "? db-2 0/1 nodes are available: 1 Insufficient cpu."],
     ),
     "a Parallel one does not": (
-        [node("n0", cpu="2"), *stateful_set("db", ("n0",), parallel=True, spec={"containers": [
-            {"name": "main", "image": "i", "resources": {"requests": {"cpu": "1"}}}]})],
+        [
+            node("n0", cpu="2"),
+            *stateful_set(
+                "db",
+                ("n0",),
+                parallel=True,
+                spec={"containers": [{"name": "main", "image": "i", "resources": {"requests": {"cpu": "1"}}}]},
+            ),
+        ],
         ["scale sts/db=4"],
         ["+ db-1 n0", *(f"? db-{at} 0/1 nodes are available: 1 Insufficient cpu." for at in (2, 3))],
     ),
@@ -141,22 +167,40 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         [*NODES, *stateful_set("db", ("n0", "n1", "n2"))[1:4:2]],
         ["delete-node n0"],
         [
-            "- db-0 n0 lost", "+ db-0 n1", "+ db-1 n1",
+            "- db-0 n0 lost",
+            "+ db-0 n1",
+            "+ db-1 n1",
             "StatefulSet/db is known only by its pods: it is taken to be OrderedReady",
         ],
     ),
     "a ReplicaSet of a custom controller ranks the pods of its siblings": (
         [
             *NODES[:2],
-            *({**each, "metadata": {**each["metadata"], "ownerReferences": [
-                {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "name": "web", "uid": "u", "controller": True}]}}
-              if each["kind"] == "ReplicaSet" else each
-              for each in [*deployment("web", ("n0", "n1"))[1:], *sibling("n1")]),
+            *(
+                {
+                    **each,
+                    "metadata": {
+                        **each["metadata"],
+                        "ownerReferences": [
+                            {
+                                "apiVersion": "argoproj.io/v1alpha1",
+                                "kind": "Rollout",
+                                "name": "web",
+                                "uid": "u",
+                                "controller": True,
+                            }
+                        ],
+                    },
+                }
+                if each["kind"] == "ReplicaSet"
+                else each
+                for each in [*deployment("web", ("n0", "n1"))[1:], *sibling("n1")]
+            ),
         ],
         ["scale rs/web-5d6=1"],
         ["- web-b n1 scaled down for good", "ReplicaSet/web-5d6 is Rollout/web's, which would set it back"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

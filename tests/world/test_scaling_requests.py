@@ -23,25 +23,33 @@ from tests.world.clusters import daemon_set, deployment, stateful_set
 
 AMOUNTS: Mapping[str, tuple[str, Data, Data]] = {
     "amounts are rounded up to the milli-CPU and the byte": (
-        "0.8", {"requests": {"cpu": "333m", "memory": "1Gi"}}, {"requests": {"cpu": "267m", "memory": "858993460"}},
+        "0.8",
+        {"requests": {"cpu": "333m", "memory": "1Gi"}},
+        {"requests": {"cpu": "267m", "memory": "858993460"}},
     ),
     "other resources stay": (
-        "0.5", {"requests": {"cpu": "2", "nvidia.com/gpu": "1", "ephemeral-storage": "2Gi"}},
+        "0.5",
+        {"requests": {"cpu": "2", "nvidia.com/gpu": "1", "ephemeral-storage": "2Gi"}},
         {"requests": {"cpu": "1000m", "nvidia.com/gpu": "1", "ephemeral-storage": "2Gi"}},
     ),
     "limits stay": (
-        "0.5", {"requests": {"cpu": "2"}, "limits": {"cpu": "2"}}, {"requests": {"cpu": "1000m"}, "limits": {"cpu": "2"}},
+        "0.5",
+        {"requests": {"cpu": "2"}, "limits": {"cpu": "2"}},
+        {"requests": {"cpu": "1000m"}, "limits": {"cpu": "2"}},
     ),
     "a limit without a request is a request": (
-        "0.5", {"limits": {"cpu": "2"}}, {"requests": {"cpu": "1000m"}, "limits": {"cpu": "2"}},
+        "0.5",
+        {"limits": {"cpu": "2"}},
+        {"requests": {"cpu": "1000m"}, "limits": {"cpu": "2"}},
     ),
     "a limit that would be less than its request is raised to it": (
-        "1.5", {"requests": {"cpu": "2", "memory": "1Gi"}, "limits": {"cpu": "2", "memory": "2Gi"}},
+        "1.5",
+        {"requests": {"cpu": "2", "memory": "1Gi"}, "limits": {"cpu": "2", "memory": "2Gi"}},
         {"requests": {"cpu": "3000m", "memory": "1610612736"}, "limits": {"cpu": "3000m", "memory": "2Gi"}},
     ),
     "nothing stays nothing": ("0.5", {}, {}),
     "no request at all": ("0", {"requests": {"cpu": "2"}}, {"requests": {"cpu": "0m"}}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", AMOUNTS)
@@ -85,9 +93,10 @@ FULL = [*hosts("a", "b"), *deployment("web", ("n0", "n1", None), cpu="5"), *depl
 def running(snapshot: Snapshot, *steps: str) -> list[int]:
     """How many pods wait after each step."""
     scenario = {
-        "apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario",
+        "apiVersion": "kubespread.dev/v1alpha1",
+        "kind": "Scenario",
         "spec": {"steps": [{"scaleRequests": step} for step in steps]},
-    }  # fmt: skip
+    }
     return [
         sum(len(row.pods) for row in step.happened.pending)
         for step in kubespread.play(snapshot, scenario, deals=1).steps
@@ -117,9 +126,12 @@ def test_new_pods_are_made_with_the_new_requests() -> None:
 
 def test_a_quota_counts_the_new_requests() -> None:
     quota = {
-        "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "default"},
-        "spec": {"hard": {"requests.cpu": "4"}}, "status": {"hard": {"requests.cpu": "4"}, "used": {"requests.cpu": "4"}},
-    }  # fmt: skip
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "q", "namespace": "default"},
+        "spec": {"hard": {"requests.cpu": "4"}},
+        "status": {"hard": {"requests.cpu": "4"}, "used": {"requests.cpu": "4"}},
+    }
     snapshot = Snapshot.from_objects([*hosts("a"), *deployment("web", ("n0",), cpu="4"), quota])
     for factor, pods in (("1", 1), ("0.5", 2), ("0.25", 4)):
         edited = snapshot.edited(f"scale-requests deploy/web={factor}", "scale deploy/web=8")
@@ -128,10 +140,14 @@ def test_a_quota_counts_the_new_requests() -> None:
 
 NOTES: Mapping[str, tuple[str, str]] = {
     "more than the node has": (
-        "deploy/web=2", "scale-requests Deployment/web=2: 1 node has less than the pods there request: n0",
+        "deploy/web=2",
+        "scale-requests Deployment/web=2: 1 node has less than the pods there request: n0",
     ),
-    "limits": ("deploy/web=1.5", "scale-requests Deployment/web=1.5: limits that would be less than the requests are raised to them"),
-}  # fmt: skip
+    "limits": (
+        "deploy/web=1.5",
+        "scale-requests Deployment/web=1.5: limits that would be less than the requests are raised to them",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", NOTES)
@@ -189,15 +205,21 @@ def test_the_same_by_hand_in_the_manifests_gives_the_same_reports(
         return {"containers": [{"name": "main", "image": "x:1", "resources": {"requests": {"cpu": cpu}}}]}
 
     objects = [
-        *hosts("a", "b", "b"), *deployment("web", web, cpu=cpus[0], spec=SPREAD), *deployment("api", api, cpu=cpus[1]),
-        *stateful_set("db", db, spec=container(cpus[2])), *daemon_set("agent", ("n0", "n1", "n2")),
-    ]  # fmt: skip
+        *hosts("a", "b", "b"),
+        *deployment("web", web, cpu=cpus[0], spec=SPREAD),
+        *deployment("api", api, cpu=cpus[1]),
+        *stateful_set("db", db, spec=container(cpus[2])),
+        *daemon_set("agent", ("n0", "n1", "n2")),
+    ]
     scaled = Snapshot.from_objects(objects).edited(f"scale-requests *={factor:f}")
     # Once is as good as nothing, but what waits is placed before, as with any other edit.
     hand = Snapshot.from_objects(by_hand(objects, factor)).edited("scale-requests *=1")
     for ask in (
-        kubespread.removable, kubespread.capacity, lambda cluster: kubespread.survive(cluster, ["zone"]),
-        kubespread.audit, lambda cluster: kubespread.upgrade(cluster, "topology.kubernetes.io/zone=b"),
-    ):  # fmt: skip
+        kubespread.removable,
+        kubespread.capacity,
+        lambda cluster: kubespread.survive(cluster, ["zone"]),
+        kubespread.audit,
+        lambda cluster: kubespread.upgrade(cluster, "topology.kubernetes.io/zone=b"),
+    ):
         one, other = (msgspec.structs.replace(ask(side), cluster=None, notes=()) for side in (scaled, hand))
         assert one == other

@@ -41,35 +41,48 @@ def web(*has: Data) -> list[Data]:
 EVERY_DOMAIN: Data = {"minDomains": 2}
 CASES: dict[str, tuple[list[Data], str, dict[str, list[Data]]]] = {
     "the Deployment, its ReplicaSet and its pods": (
-        web(), "zone:1", dict.fromkeys(("web", "web-5d6", "web-a"), [hard(ZONE, match=WEB)])
+        web(),
+        "zone:1",
+        dict.fromkeys(("web", "web-5d6", "web-a"), [hard(ZONE, match=WEB)]),
     ),
     "soft": (web(), "hostname:2:soft", dict.fromkeys(("web", "web-5d6", "web-a"), [soft(HOSTNAME, 2, match=WEB)])),
     "beside one over another key": (
-        web(hard(HOSTNAME)), "zone:1",
+        web(hard(HOSTNAME)),
+        "zone:1",
         dict.fromkeys(("web", "web-5d6", "web-a"), [hard(HOSTNAME), hard(ZONE, match=WEB)]),
     ),
     "one of that key and action gets the maxSkew and stays else": (
-        web(hard(ZONE, **EVERY_DOMAIN), hard(HOSTNAME)), "zone:3",
+        web(hard(ZONE, **EVERY_DOMAIN), hard(HOSTNAME)),
+        "zone:3",
         dict.fromkeys(("web", "web-5d6", "web-a"), [hard(ZONE, 3, **EVERY_DOMAIN), hard(HOSTNAME)]),
     ),
     "one of that key and another action stays": (
-        web(soft(ZONE)), "zone:1", dict.fromkeys(("web", "web-5d6", "web-a"), [soft(ZONE), hard(ZONE, match=WEB)]),
+        web(soft(ZONE)),
+        "zone:1",
+        dict.fromkeys(("web", "web-5d6", "web-a"), [soft(ZONE), hard(ZONE, match=WEB)]),
     ),
     "a bare pod selects its own labels": ([pod("solo", "n0")], "zone:1", {"solo": [hard(ZONE)]}),
     "a pod without labels gets none": ([pod("solo", "n0", labels={})], "zone:1", {"solo": []}),
     "pods of a Job select their labels": (
-        job("load", ("n0",)), "zone:1", dict.fromkeys(("load", "load-a"), [hard(ZONE, match={"job-name": "load"})])
+        job("load", ("n0",)),
+        "zone:1",
+        dict.fromkeys(("load", "load-a"), [hard(ZONE, match={"job-name": "load"})]),
     ),
     "DaemonSets are spared": (daemon_set("agent", ("n0",)), "zone:1", {"agent": [], "agent-n0": []}),
     "unless they are named": (
-        daemon_set("agent", ("n0",)), "ds/agent=zone:1",
+        daemon_set("agent", ("n0",)),
+        "ds/agent=zone:1",
         dict.fromkeys(("agent", "agent-n0"), [hard(ZONE, match={"app": "agent"})]),
     ),
     "one alone": (
-        [*web(), *stateful_set("db", ("n0",))], "default/sts/db=zone:1",
-        {**dict.fromkeys(("web", "web-5d6", "web-a"), []), **dict.fromkeys(("db", "db-0"), [hard(ZONE, match={"app": "db"})])},
+        [*web(), *stateful_set("db", ("n0",))],
+        "default/sts/db=zone:1",
+        {
+            **dict.fromkeys(("web", "web-5d6", "web-a"), []),
+            **dict.fromkeys(("db", "db-0"), [hard(ZONE, match={"app": "db"})]),
+        },
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -80,12 +93,15 @@ def test_which_constraints_there_are_then(case: str) -> None:
 
 
 MANIFEST = {
-    "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "new"},
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "new"},
     "spec": {
-        "replicas": 3, "selector": {"matchLabels": WEB},
+        "replicas": 3,
+        "selector": {"matchLabels": WEB},
         "template": {"metadata": {"labels": {**WEB, "v": "1"}}, "spec": pod()["spec"]},
     },
-}  # fmt: skip
+}
 
 
 def test_a_manifest_of_the_question_gets_it_too() -> None:
@@ -144,8 +160,11 @@ def test_the_same_by_hand_in_the_manifests_gives_the_same_reports(
         cluster(by_hand=by_hand).edited(f"spread {key}:{skew}{':soft' if is_soft else ''}") for by_hand in (False, True)
     )
     for ask in (
-        kubespread.removable, kubespread.audit, lambda asked: kubespread.survive(asked, ["zone"]),
-        lambda asked: kubespread.explain(asked, "deploy/web"), lambda asked: kubespread.simulate(asked, "sts/db", replicas=5),
-    ):  # fmt: skip
+        kubespread.removable,
+        kubespread.audit,
+        lambda asked: kubespread.survive(asked, ["zone"]),
+        lambda asked: kubespread.explain(asked, "deploy/web"),
+        lambda asked: kubespread.simulate(asked, "sts/db", replicas=5),
+    ):
         one, other = (msgspec.structs.replace(ask(side), cluster=None, notes=()) for side in (edited, hand))
         assert one == other

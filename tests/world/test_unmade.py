@@ -75,7 +75,10 @@ CASES: dict[str, tuple[list[Data], list[str], dict[str, list[str]], list[str]]] 
         [*NODES, *full(1, stateful_set("db", ("n0",)))],
         ["scale sts/db=4"],
         {"n0": ["db-0"]},
-        [f"StatefulSet/db 1 refused: {refused('db-1', 1)}", "StatefulSet/db 2 later: waits for db-1, which the API server refuses"],
+        [
+            f"StatefulSet/db 1 refused: {refused('db-1', 1)}",
+            "StatefulSet/db 2 later: waits for db-1, which the API server refuses",
+        ],
     ),
     "of a Parallel one all are refused": (
         [*NODES, *full(1, stateful_set("db", ("n0",), parallel=True))],
@@ -113,7 +116,7 @@ CASES: dict[str, tuple[list[Data], list[str], dict[str, list[str]], list[str]]] 
         {"n0": ["web-a"]},
         ["ReplicaSet/web-5d6 2 later: its controller has yet to make them"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -203,27 +206,46 @@ ONE_LESS: Data = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
 # The objects, the steps; what lacks in the end (pending, not created, not made yet), the verdict and the answer.
 PLAYED: dict[str, tuple[list[Data], list[Any], tuple[int, int, int], str, str]] = {
     "more replicas than the quota allows": (
-        [*NODES, *full(2, deployment("web", ("n0", "n1")))], ["scale deploy/web=4"],
-        (0, 2, 0), "no", "0 pending, 2 not created after 1 step",
+        [*NODES, *full(2, deployment("web", ("n0", "n1")))],
+        ["scale deploy/web=4"],
+        (0, 2, 0),
+        "no",
+        "0 pending, 2 not created after 1 step",
     ),
     "a rollout that needs one pod more than the quota allows": (
-        [*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_MORE))], ["rollout deploy/web"],
-        (0, 1, 0), "no", "0 pending, 1 not created after 1 step, not done in full: step 1",
+        [*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_MORE))],
+        ["rollout deploy/web"],
+        (0, 1, 0),
+        "no",
+        "0 pending, 1 not created after 1 step, not done in full: step 1",
     ),
     "one that takes a pod away before": (
-        [*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_LESS))], ["rollout deploy/web"],
-        (0, 0, 0), "yes", "0 pending after 1 step, every step done in full",
+        [*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_LESS))],
+        ["rollout deploy/web"],
+        (0, 0, 0),
+        "yes",
+        "0 pending after 1 step, every step done in full",
     ),
     "what the quota refused before the first step is nobody's fault": (
-        [*NODES, *full(2, deployment("web", ("n0", "n1"), replicas=3))], ["cordon n2"],
-        (0, 0, 0), "yes", "0 pending after 1 step, every step done in full",
+        [*NODES, *full(2, deployment("web", ("n0", "n1"), replicas=3))],
+        ["cordon n2"],
+        (0, 0, 0),
+        "yes",
+        "0 pending after 1 step, every step done in full",
     ),
     "a drain that leaves a StatefulSet with nothing": (
-        [node("n0", pool="x"), node("n1", pool="x"), node("n2"),
-         *stateful_set("db", ("n0", "n0", "n1", "n1"), spec={"nodeSelector": {"pool": "x"}})], ["drain pool=x"],
-        (1, 0, 3), "no", "1 pending, 3 not made yet after 1 step",
+        [
+            node("n0", pool="x"),
+            node("n1", pool="x"),
+            node("n2"),
+            *stateful_set("db", ("n0", "n0", "n1", "n1"), spec={"nodeSelector": {"pool": "x"}}),
+        ],
+        ["drain pool=x"],
+        (1, 0, 3),
+        "no",
+        "1 pending, 3 not made yet after 1 step",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", PLAYED)

@@ -83,8 +83,14 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         [
             *SMALL,
             *deployment("high", ("n0",), cpu="2", spec={"priority": 10}),
-            *stateful_set("db", ("n1",), spec={"priority": 1, "containers": [
-                {"name": "main", "image": "i", "resources": {"requests": {"cpu": "2"}}}]}),
+            *stateful_set(
+                "db",
+                ("n1",),
+                spec={
+                    "priority": 1,
+                    "containers": [{"name": "main", "image": "i", "resources": {"requests": {"cpu": "2"}}}],
+                },
+            ),
             budget("db", minAvailable=1),
         ],
         ["drain n0"],
@@ -92,7 +98,8 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
     ),
     "its successor is tried while it terminates, and finds its room taken twice": (
         [
-            node("n0", cpu="4"), node("n1", cpu="3"),
+            node("n0", cpu="4"),
+            node("n1", cpu="3"),
             *deployment("high", (), replicas=0, cpu="2", spec={"priority": 10}),
             *deployment("mid", ("n0",), cpu="2", spec={"priority": 5}),
             *deployment("low", ("n0", "n0", "n1", "n1", "n1"), cpu="1", spec={"priority": 1}),
@@ -111,7 +118,8 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
     ),
     "two that come at once see the budgets as they were before": (
         [
-            *SMALL, node("n2", cpu="2"),
+            *SMALL,
+            node("n2", cpu="2"),
             *deployment("high", (), replicas=0, cpu="2", spec={"priority": 10}),
             *deployment("mid", ("n0",), cpu="2", spec={"priority": 5}),
             *deployment("low", ("n1", "n2"), cpu="2", spec={"priority": 1}),
@@ -149,8 +157,11 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
     ),
     "nominated to a silent node it waits for those that terminate there, for good": (
         [
-            node("n0", cpu="2", zone="a"), node("n1", cpu="1", zone="b"),
-            *deployment("high", (), replicas=0, cpu="2", spec={"priority": 10, "tolerations": [{"operator": "Exists"}]}),
+            node("n0", cpu="2", zone="a"),
+            node("n1", cpu="1", zone="b"),
+            *deployment(
+                "high", (), replicas=0, cpu="2", spec={"priority": 10, "tolerations": [{"operator": "Exists"}]}
+            ),
             *deployment("low", ("n0",), cpu="2", spec={"priority": 1}),
         ],
         ["fail n0", "scale deploy/high=1"],
@@ -163,8 +174,11 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
     "a pod that tolerates NoExecute for a moment comes back for good": (
         [
             node("n0", cpu="2"),
-            *deployment("web", ("n0",), spec={"tolerations": [
-                {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 0}]}),
+            *deployment(
+                "web",
+                ("n0",),
+                spec={"tolerations": [{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 0}]},
+            ),
         ],
         ["taint n0=a=b:NoExecute"],
         [
@@ -174,11 +188,7 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         ],
     ),
     "a daemon that is pushed away is made again for its own node": (
-        [
-            *SMALL,
-            *deployment("high", ("n0",), cpu="2", spec={"priority": 10}),
-            *daemon_set("agent", ("n1",), cpu="1"),
-        ],
+        [*SMALL, *deployment("high", ("n0",), cpu="2", spec={"priority": 10}), *daemon_set("agent", ("n1",), cpu="1")],
         ["drain n0"],
         [
             *("- high-a n0 evicted", "- agent-n1 n1 preempted", "+ high-5d6-1 n1"),
@@ -197,8 +207,10 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
     "nor after it is deleted": (
         [
             node("n0", cpu="1", unschedulable=True),
-            {**waiting("nominated", priority=5, nominated="n0"), "metadata": {
-                "name": "nominated", "namespace": "default", "labels": {"x": "y"}}},
+            {
+                **waiting("nominated", priority=5, nominated="n0"),
+                "metadata": {"name": "nominated", "namespace": "default", "labels": {"x": "y"}},
+            },
             *deployment("web", (None,), cpu="1"),
         ],
         ["delete-pods x=y", "uncordon n0"],
@@ -209,7 +221,7 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         ["add-node n0", "scale sts/db=2"],
         ["+ db-new-1 n0-1", "+ db-1 n0"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -280,48 +280,99 @@ Source = Callable[[Line, Mapping[str, str]], Iterable[str]]
 
 _BY_NAME: Mapping[str, Source] = {
     **dict.fromkeys(("context", "contexts", "to_context"), partial(_in_kubeconfig, "contexts")),
-    "cluster": partial(_in_kubeconfig, "clusters"), "user": partial(_in_kubeconfig, "users"),
+    "cluster": partial(_in_kubeconfig, "clusters"),
+    "user": partial(_in_kubeconfig, "users"),
     "namespace": namespaces,
-    "kube_version": releases, "kube_versions": releases,
+    "kube_version": releases,
+    "kube_versions": releases,
     "to_kube_version": releases,
-    "feature_gates": feature_gates, "to_feature_gates": feature_gates,
-    "proposed": proposals, "key": topology_keys, "same": topology_keys,
-    "max_skew": key_equals, "min_domains": key_equals, "survive": key_equals,
+    "feature_gates": feature_gates,
+    "to_feature_gates": feature_gates,
+    "proposed": proposals,
+    "key": topology_keys,
+    "same": topology_keys,
+    "max_skew": key_equals,
+    "min_domains": key_equals,
+    "survive": key_equals,
     "node_selector": key_equals,
-    "evict": pods, "scale": scaled,
-    "scale_requests": scaled, "budget": budgeted, "spread": topology_keys, "add_node": nodes,
-    "then": steps, "after": steps, "pod": references, "manifest": references, "workload": references,
-    "select": rule_codes, "ignore": rule_codes,
-}  # fmt: skip
+    "evict": pods,
+    "scale": scaled,
+    "scale_requests": scaled,
+    "budget": budgeted,
+    "spread": topology_keys,
+    "add_node": nodes,
+    "then": steps,
+    "after": steps,
+    "pod": references,
+    "manifest": references,
+    "workload": references,
+    "select": rule_codes,
+    "ignore": rule_codes,
+}
 """By the name of the parameter, where that is enough."""
 _BY_METAVAR: Mapping[str, Source] = {
-    "NODES": nodes_or_labels, "NODE=TAINT": node_equals,
+    "NODES": nodes_or_labels,
+    "NODE=TAINT": node_equals,
     "NODE=KEY=VALUE": node_equals,
-    "CODE": rule_codes, "POD": references, "[WORKLOAD]...": references,
+    "CODE": rule_codes,
+    "POD": references,
+    "[WORKLOAD]...": references,
     "[AREA|WORKLOAD]...": words_or_references,
-    "[NODES]": nodes, "[NODES]...": nodes_or_labels, "KEY": topology_keys,
+    "[NODES]": nodes,
+    "[NODES]...": nodes_or_labels,
+    "KEY": topology_keys,
     "CPUxGI|TEMPLATE[@KEY=VALUE]": nodes,
-}  # fmt: skip
+}
 """By what the help calls a value."""
 _BY_COMMAND: Mapping[tuple[str, str], Source] = {
-    ("explain", "nodes"): nodes, ("audit", "workloads"): references_and_services,
-}  # fmt: skip
+    ("explain", "nodes"): nodes,
+    ("audit", "workloads"): references_and_services,
+}
 """Those of one command only."""
 
-FILES = frozenset({
-    "FILE", "PATH", "PATTERN", "DIRECTORY", "POD", "[POD]", "[POD]...", "[POD] [POD]", "[MANIFEST]...", "SCENARIO",
-    "[SCENARIO]", "[PROMISES]", "TEMPLATE[:N][@CPUxGI][@KEY=VALUE]", "CPUxGI|TEMPLATE[@KEY=VALUE]", "POLICY",
-})  # fmt: skip
+FILES = frozenset(
+    {
+        "FILE",
+        "PATH",
+        "PATTERN",
+        "DIRECTORY",
+        "POD",
+        "[POD]",
+        "[POD]...",
+        "[POD] [POD]",
+        "[MANIFEST]...",
+        "SCENARIO",
+        "[SCENARIO]",
+        "[PROMISES]",
+        "TEMPLATE[:N][@CPUxGI][@KEY=VALUE]",
+        "CPUxGI|TEMPLATE[@KEY=VALUE]",
+        "POLICY",
+    }
+)
 """What the help calls a value that may be a file's name."""
 _PLAIN = re.compile(r"\w[\w.:/@=,+-]*")
 """What no shell reads anything into. Names in files may be anything; those of Kubernetes are this."""
 _HELP = Candidate("--help", "Show this message and exit.")
 _VERSION = Candidate("--version", "Print the version and exit.")
 _NEVER_FILES = frozenset({"template_path", "contexts"})
-FREE = frozenset({
-    "N", "K", "N|all", "STEP", "TIME", "USER", "GROUP", "LABELS", "[NS/]LABELS", "FIELD=VALUE", "RESOURCE=AMOUNT,...",
-    "KEY[=VALUE][:EFFECT]", "REVISION", "POOL=CPUxGI[:COUNT][@KEY=VALUE]",
-})  # fmt: skip
+FREE = frozenset(
+    {
+        "N",
+        "K",
+        "N|all",
+        "STEP",
+        "TIME",
+        "USER",
+        "GROUP",
+        "LABELS",
+        "[NS/]LABELS",
+        "FIELD=VALUE",
+        "RESOURCE=AMOUNT,...",
+        "KEY[=VALUE][:EFFECT]",
+        "REVISION",
+        "POOL=CPUxGI[:COUNT][@KEY=VALUE]",
+    }
+)
 """What the help calls a value that cannot be completed."""
 
 

@@ -103,8 +103,11 @@ def _decisive(context: Any, configured: Settings) -> Iterator[tuple[str, Setting
 
 
 _HEADINGS: Mapping[str, str] = {
-    "scheduling": "Scheduler", "answer": "Output", "speaking": "Output", "source": "Cluster"
-}  # fmt: skip
+    "scheduling": "Scheduler",
+    "answer": "Output",
+    "speaking": "Output",
+    "source": "Cluster",
+}
 """Under which heading of the help the options of a group stand, by the name that all commands give the group."""
 
 

@@ -178,10 +178,15 @@ def _name(option: str) -> str:
 
 
 REACHING = {
-    "kubeconfig": "--kubeconfig", "token": "--token", "certificate_authority": "--certificate-authority",
-    "insecure_skip_tls_verify": "--insecure-skip-tls-verify", "as_user": "--as", "as_group": "--as-group",
-    "request_timeout": "--request-timeout", "chunk_size": "--chunk-size",
-}  # fmt: skip
+    "kubeconfig": "--kubeconfig",
+    "token": "--token",
+    "certificate_authority": "--certificate-authority",
+    "insecure_skip_tls_verify": "--insecure-skip-tls-verify",
+    "as_user": "--as",
+    "as_group": "--as-group",
+    "request_timeout": "--request-timeout",
+    "chunk_size": "--chunk-size",
+}
 
 
 _SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}

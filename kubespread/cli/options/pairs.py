@@ -19,9 +19,21 @@ from kubespread.views.formats import chosen_format
 
 _STDIN = "-"
 _RUNNING = (
-    "live", "max_age", "context", "kubeconfig", "cluster", "user", "server", "token", "certificate_authority",
-    "insecure_skip_tls_verify", "as_user", "as_group", "request_timeout", "chunk_size",
-)  # fmt: skip
+    "live",
+    "max_age",
+    "context",
+    "kubeconfig",
+    "cluster",
+    "user",
+    "server",
+    "token",
+    "certificate_authority",
+    "insecure_skip_tls_verify",
+    "as_user",
+    "as_group",
+    "request_timeout",
+    "chunk_size",
+)
 """What says which running cluster is read, and how."""
 _SEVERAL = ("every", "selector", "all_namespaces")
 """What asks for several workloads."""
@@ -32,8 +44,14 @@ APART = (
     Apart(
         "snapshot",
         (
-            "kubeconfig", "token", "certificate_authority", "insecure_skip_tls_verify", "as_user", "as_group",
-            "request_timeout", "chunk_size",
+            "kubeconfig",
+            "token",
+            "certificate_authority",
+            "insecure_skip_tls_verify",
+            "as_user",
+            "as_group",
+            "request_timeout",
+            "chunk_size",
         ),
         "a file is read, and no running cluster",
         unless=("to_context", "contexts"),
@@ -48,10 +66,8 @@ APART = (
     Apart("jobs", ("engine",), "the workers of a cluster do it, as many as there are"),
     Apart("types", ("output", "anonymize", "map_file"), "instance types are printed, and have no pseudonyms"),
     Apart("watch_interval", ("snapshot",), "files are read again when they change"),
-)  # fmt: skip
-NEEDS: Mapping[str, tuple[str, ...]] = {
-    "watch_interval": ("watch",), "map_file": ("anonymize",), "max_age": ("live",),
-}  # fmt: skip
+)
+NEEDS: Mapping[str, tuple[str, ...]] = {"watch_interval": ("watch",), "map_file": ("anonymize",), "max_age": ("live",)}
 """What does nothing without one of others, where a command has that."""
 BESIDE_ENDS = ("output", "no_headers", "color", "quiet", "debug", "no_config")
 _CHECKED = "checked"
@@ -59,9 +75,23 @@ _CHECKED = "checked"
 _FILES = ("FILE", "PATH", "DIRECTORY")
 """Placeholders of what is the name of a file."""
 READERS = (
-    "pod", "manifest", "workload", "scenario", "filename", "snapshot", "to_snapshot", "scheduler_config",
-    "to_scheduler_config", "node_groups", "checked", "instance_types", "descheduler", "baseline", "explain", "prices",
-)  # fmt: skip
+    "pod",
+    "manifest",
+    "workload",
+    "scenario",
+    "filename",
+    "snapshot",
+    "to_snapshot",
+    "scheduler_config",
+    "to_scheduler_config",
+    "node_groups",
+    "checked",
+    "instance_types",
+    "descheduler",
+    "baseline",
+    "explain",
+    "prices",
+)
 """What names files that are read."""
 
 

@@ -221,13 +221,21 @@ KINDS = (
     Kind(workloads.StatefulSet, "apps/v1", "statefulsets", "sts", template_path=TEMPLATE_PATH, has_replicas=True),
     Kind(workloads.DaemonSet, "apps/v1", "daemonsets", "ds", template_path=TEMPLATE_PATH),
     Kind(
-        workloads.ReplicationController, "v1", "replicationcontrollers", "rc",
-        template_path=TEMPLATE_PATH, has_replicas=True,
+        workloads.ReplicationController,
+        "v1",
+        "replicationcontrollers",
+        "rc",
+        template_path=TEMPLATE_PATH,
+        has_replicas=True,
     ),
     Kind(workloads.Job, "batch/v1", "jobs", "job", template_path=TEMPLATE_PATH),
     Kind(
-        workloads.CronJob, "batch/v1", "cronjobs", "cj",
-        template_path="spec.jobTemplate.spec.template", template_attribute="spec.job_template.spec.template",
+        workloads.CronJob,
+        "batch/v1",
+        "cronjobs",
+        "cj",
+        template_path="spec.jobTemplate.spec.template",
+        template_attribute="spec.job_template.spec.template",
     ),
     Kind(workloads.PodTemplate, "v1", "podtemplates", template_path="template", is_kept=False),
     Kind(core.Service, "v1", "services", "svc"),
@@ -254,28 +262,39 @@ KINDS = (
     Kind(objects.MutatingAdmissionPolicy, _REGISTRATION, "mutatingadmissionpolicies", is_namespaced=False),
     Kind(objects.ValidatingAdmissionPolicy, _REGISTRATION, "validatingadmissionpolicies", is_namespaced=False),
     Kind(
-        objects.HorizontalPodAutoscaler, "autoscaling/v2", "horizontalpodautoscalers",
+        objects.HorizontalPodAutoscaler,
+        "autoscaling/v2",
+        "horizontalpodautoscalers",
         other_versions=("autoscaling/v1",),
     ),
     # Not asked of a cluster: what it is for, a HorizontalPodAutoscaler, is there by then.
     Kind(objects.ScaledObject, "keda.sh/v1alpha1", "scaledobjects", is_listed=False),
     Kind(
         # No part of most clusters: asked of those that serve them in Kubernetes' own group.
-        objects.PodGroup, "scheduling.k8s.io/v1alpha2", "podgroups", is_listed=False,
+        objects.PodGroup,
+        "scheduling.k8s.io/v1alpha2",
+        "podgroups",
+        is_listed=False,
         # Kubernetes 1.37, the coscheduling plugin of kubernetes-sigs/scheduler-plugins now and before, Volcano.
         other_versions=(
-            "scheduling.k8s.io/v1alpha3", "scheduling.k8s.io/v1beta1", "scheduling.x-k8s.io/v1alpha1",
-            "scheduling.sigs.k8s.io/v1alpha1", "scheduling.volcano.sh/v1beta1",
+            "scheduling.k8s.io/v1alpha3",
+            "scheduling.k8s.io/v1beta1",
+            "scheduling.x-k8s.io/v1alpha1",
+            "scheduling.sigs.k8s.io/v1alpha1",
+            "scheduling.volcano.sh/v1beta1",
         ),
     ),
     Kind(objects.Workload, "scheduling.k8s.io/v1alpha1", "workloads", is_listed=False),
     # Of clusters that have such an autoscaler only, and nobody else needs them: read where a file holds them.
     Kind(objects.NodePool, "karpenter.sh/v1", "nodepools", is_namespaced=False, is_listed=False),
     Kind(
-        objects.MachineDeployment, "cluster.x-k8s.io/v1beta2", "machinedeployments", is_listed=False,
+        objects.MachineDeployment,
+        "cluster.x-k8s.io/v1beta2",
+        "machinedeployments",
+        is_listed=False,
         other_versions=("cluster.x-k8s.io/v1beta1",),
     ),
-)  # fmt: skip
+)
 
 UNKNOWN = Kind(workloads.Workload, "", "", template_path=TEMPLATE_PATH, has_replicas=True)
 """Any other kind that has a pod template where most of Kubernetes' own have it."""

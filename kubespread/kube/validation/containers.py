@@ -189,9 +189,16 @@ def _host_port_faults(containers: Sequence[core.Container], path: str) -> Iterat
 _CONFIG_KEY = r"[-._a-zA-Z0-9]+"
 _HEADER = r"[-A-Za-z0-9]+"
 FIELDS_OF_VARIABLES = (
-    "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP",
-    "status.hostIPs", "status.podIP", "status.podIPs",
-)  # fmt: skip
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
+)
 
 
 def _variable_rule(name: str) -> Iterator[str]:
@@ -227,9 +234,13 @@ def _key_ref(ref: full.KeySelector, path: str) -> Iterator[FieldFault]:
 
 
 _FILE_KEY_REF = (
-    needs("key"), on("key", named(_variable_rule)), needs("volumeName"), on("volumeName", named(dns_label_faults)),
-    needs("path"), on("path", without_backsteps),
-)  # fmt: skip
+    needs("key"),
+    on("key", named(_variable_rule)),
+    needs("volumeName"),
+    on("volumeName", named(dns_label_faults)),
+    needs("path"),
+    on("path", without_backsteps),
+)
 _VARIABLE_SOURCES: Mapping[str, tuple[Check, ...]] = {
     "fieldRef": (field_ref_faults(FIELDS_OF_VARIABLES),),
     "resourceFieldRef": (resource_ref_faults,),
@@ -418,10 +429,44 @@ def _probe_faults(probe: full.Probe, name: str, pod: Surrounding, path: str) -> 
 
 _NUMBERED = (*(f"RTMAX-{number}" for number in range(1, 15)), *(f"RTMIN+{number}" for number in range(1, 16)))
 _OF_LINUX = (
-    "ABRT", "ALRM", "BUS", "CHLD", "CLD", "CONT", "FPE", "HUP", "ILL", "INT", "IO", "IOT", "KILL", "PIPE", "POLL",
-    "PROF", "PWR", "QUIT", "RTMAX", "RTMIN", "SEGV", "STKFLT", "STOP", "SYS", "TERM", "TRAP", "TSTP", "TTIN", "TTOU",
-    "URG", "USR1", "USR2", "VTALRM", "WINCH", "XCPU", "XFSZ", *_NUMBERED,
-)  # fmt: skip
+    "ABRT",
+    "ALRM",
+    "BUS",
+    "CHLD",
+    "CLD",
+    "CONT",
+    "FPE",
+    "HUP",
+    "ILL",
+    "INT",
+    "IO",
+    "IOT",
+    "KILL",
+    "PIPE",
+    "POLL",
+    "PROF",
+    "PWR",
+    "QUIT",
+    "RTMAX",
+    "RTMIN",
+    "SEGV",
+    "STKFLT",
+    "STOP",
+    "SYS",
+    "TERM",
+    "TRAP",
+    "TSTP",
+    "TTIN",
+    "TTOU",
+    "URG",
+    "USR1",
+    "USR2",
+    "VTALRM",
+    "WINCH",
+    "XCPU",
+    "XFSZ",
+    *_NUMBERED,
+)
 _SIGNALS = {"windows": ("SIGKILL", "SIGTERM"), "linux": tuple(sorted(f"SIG{name}" for name in _OF_LINUX))}
 
 
@@ -497,9 +542,16 @@ def _init_restart_faults(container: core.Container, pod: Surrounding, path: str)
 
 
 _NOT_OF_EPHEMERAL = (
-    "ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe",
-    "startupProbe", "lifecycle",
-)  # fmt: skip
+    "ports",
+    "resources",
+    "resizePolicy",
+    "restartPolicy",
+    "restartPolicyRules",
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "lifecycle",
+)
 
 
 def _ephemeral_faults(

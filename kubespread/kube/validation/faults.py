@@ -95,18 +95,27 @@ class FieldFault(NamedTuple):
 
 
 _GO_NAMES = {
-    "seLinuxOptions": "SELinuxOptions", "gmsaCredentialSpecName": "GMSACredentialSpecName",
+    "seLinuxOptions": "SELinuxOptions",
+    "gmsaCredentialSpecName": "GMSACredentialSpecName",
     "gmsaCredentialSpec": "GMSACredentialSpec",
-}  # fmt: skip
+}
 _GO_ORDER = {
     "SecurityContext": (
-        "capabilities", "privileged", "seLinuxOptions", "windowsOptions", "runAsUser", "runAsGroup", "runAsNonRoot",
-        "readOnlyRootFilesystem", "allowPrivilegeEscalation", "procMount", "seccompProfile", "appArmorProfile",
+        "capabilities",
+        "privileged",
+        "seLinuxOptions",
+        "windowsOptions",
+        "runAsUser",
+        "runAsGroup",
+        "runAsNonRoot",
+        "readOnlyRootFilesystem",
+        "allowPrivilegeEscalation",
+        "procMount",
+        "seccompProfile",
+        "appArmorProfile",
     ),
-    "WindowsSecurityContextOptions": (
-        "gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName", "hostProcess",
-    ),
-}  # fmt: skip
+    "WindowsSecurityContextOptions": ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName", "hostProcess"),
+}
 
 
 def _as_go(value: Any) -> Any:

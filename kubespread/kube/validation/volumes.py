@@ -56,9 +56,7 @@ from kubespread.kube.validation.faults import (
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _BYTE = between(0, 255)
 _PARTITION = between(0, 255, "must be between 1 and 255, inclusive")
-_HOST_PATHS = (
-    "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket",
-)  # fmt: skip
+_HOST_PATHS = ("", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")
 _MANAGED_DISK = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"
 _BLOB_DISK = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"
 _IQN_FORMS = {
@@ -212,13 +210,25 @@ def _publish_secret(source: full.CSIVolumeSource, path: str) -> Iterator[FieldFa
 
 FIELDS_OF_VOLUMES = ("metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid")
 _CONVERTIBLE = (
-    *FIELDS_OF_VOLUMES, "spec.nodeName", "spec.restartPolicy", "spec.serviceAccountName", "spec.schedulerName",
-    "status.phase", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
-)  # fmt: skip
+    *FIELDS_OF_VOLUMES,
+    "spec.nodeName",
+    "spec.restartPolicy",
+    "spec.serviceAccountName",
+    "spec.schedulerName",
+    "status.phase",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
+)
 _RESOURCES = (
-    "limits.cpu", "limits.ephemeral-storage", "limits.memory",
-    "requests.cpu", "requests.ephemeral-storage", "requests.memory",
-)  # fmt: skip
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+)
 _HUGE_PAGES = ("limits.hugepages-", "requests.hugepages-")
 _BYTES = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
 _DIVISORS = {"ephemeral-storage": "local ephemeral storage", "memory": "memory"}
@@ -465,11 +475,18 @@ def _claim_template(source: full.EphemeralVolumeSource, path: str) -> Iterator[F
 
 _NOT_OF_TEMPLATES = {
     # The first letter of Go's name is made small.
-    "name": "name", "generateName": "generate_name", "namespace": "namespace", "uID": "uid",
-    "resourceVersion": "resource_version", "generation": "generation", "creationTimestamp": "creation_timestamp",
-    "deletionTimestamp": "deletion_timestamp", "deletionGracePeriodSeconds": "deletion_grace_period_seconds",
-    "ownerReferences": "owner_references", "finalizers": "finalizers",
-}  # fmt: skip
+    "name": "name",
+    "generateName": "generate_name",
+    "namespace": "namespace",
+    "uID": "uid",
+    "resourceVersion": "resource_version",
+    "generation": "generation",
+    "creationTimestamp": "creation_timestamp",
+    "deletionTimestamp": "deletion_timestamp",
+    "deletionGracePeriodSeconds": "deletion_grace_period_seconds",
+    "ownerReferences": "owner_references",
+    "finalizers": "finalizers",
+}
 
 
 def _claim(spec: full.PersistentVolumeClaimSpec, path: str) -> Iterator[FieldFault]:
@@ -547,14 +564,16 @@ _SOURCES: Mapping[str, tuple[Check, ...]] = {
     "portworxVolume": (needs("volumeID"),),
     "azureDisk": (needs("diskName", "diskURI"), _azure_disk),
     "storageos": (
-        needs("volumeName"), on("volumeName", named(dns_label_faults)),
-        on("volumeNamespace", named(dns_label_faults)), _SECRET_REF,
+        needs("volumeName"),
+        on("volumeName", named(dns_label_faults)),
+        on("volumeNamespace", named(dns_label_faults)),
+        _SECRET_REF,
     ),
     "projected": (on("defaultMode", file_mode), _projected),
     "scaleIO": (needs("gateway", "system", "volumeName"),),
     "csi": (needs("driver"), on("driver", _driver), _publish_secret),
     "ephemeral": (_claim_template,),
     "image": (on("pullPolicy", among("Always", "IfNotPresent", "Never")),),
-}  # fmt: skip
+}
 _ODD_PATHS = {"gcePersistentDisk": "persistentDisk"}
 _ODD_NAMES = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}

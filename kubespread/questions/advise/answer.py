@@ -123,9 +123,15 @@ def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Ju
     )
     goal = OnePod(pod, cluster, plugins, reviser(resolved), worlds, preempts)
     judged = partial(
-        _judged, pod, cluster, profile, goal, notes=tuple(candidate.notes), admission=tuple(candidate.admission),
+        _judged,
+        pod,
+        cluster,
+        profile,
+        goal,
+        notes=tuple(candidate.notes),
+        admission=tuple(candidate.admission),
         workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
-    )  # fmt: skip
+    )
     try:
         evaluation = evaluate(plugins, cluster, pod)
     except SchedulingError as error:
@@ -312,9 +318,17 @@ def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
     as_it_is = replicas.placed(posed)
     placed, outcome, replicas.victims = as_it_is.count, as_it_is.outcome, as_it_is.victims
     judged = partial(
-        _judged, demand.pod, posed.cluster, demand.profile, replicas, workload=demand.workload,
-        replicas=replicas.replicas, placed=placed, notes=demand.notes, admission=tuple(demand.candidate.admission),
-    )  # fmt: skip
+        _judged,
+        demand.pod,
+        posed.cluster,
+        demand.profile,
+        replicas,
+        workload=demand.workload,
+        replicas=replicas.replicas,
+        placed=placed,
+        notes=demand.notes,
+        admission=tuple(demand.candidate.admission),
+    )
     if placed >= replicas.replicas:
         return judged(spread=replicas.spread(demand, as_it_is), victims=replicas.victims)
     evaluation = outcome.unplaced
@@ -466,10 +480,16 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
         judged = judge_pod(resolved, scheduler, preempts=preempts)
     else:
         placing = Simulate(
-            pods=tuple(pods), replicas=replicas, named=question.named, namespace=question.namespace,
-            recursive=question.recursive, template_path=question.template_path, settings=question.settings,
-            preemption=preempts, deals=1,
-        )  # fmt: skip
+            pods=tuple(pods),
+            replicas=replicas,
+            named=question.named,
+            namespace=question.namespace,
+            recursive=question.recursive,
+            template_path=question.template_path,
+            settings=question.settings,
+            preemption=preempts,
+            deals=1,
+        )
         assumed = resolved.cluster.assumed
         judged = judge_replicas(
             resolved, Replicas(placing, replicas, scene.snapshot, scheduler, assumed, candidate.workload)

@@ -54,9 +54,10 @@ class Advise(PodQuestion["AdviseReport"], frozen=True, kw_only=True):
         Option(
             "Ask about N replicas in total, including those already running (default: the workload's own; of a "
             "DaemonSet one more pod).",
-            metavar="N", least=0,
+            metavar="N",
+            least=0,
         ),
-    ] = None  # fmt: skip
+    ] = None
     preemption: Preemption = True
 
     @property

@@ -50,7 +50,11 @@ def _fits(suggestion: Suggestion) -> int:
 
 _COLUMNS: Sequence[Column[Suggestion]] = (
     Column(
-        "CHANGE", lambda row: row.change, on_terminal=_summary, fit=Fit.MIDDLE, least=_LEAST_NAME,
+        "CHANGE",
+        lambda row: row.change,
+        on_terminal=_summary,
+        fit=Fit.MIDDLE,
+        least=_LEAST_NAME,
         tone=lambda _: Tone.STRONG,
     ),
     count("FITS", _fits),
@@ -58,7 +62,7 @@ _COLUMNS: Sequence[Column[Suggestion]] = (
     Column("OPTIONS", lambda row: " ".join(row.options), short="OPTION"),
     Column("ALTERNATIVES", lambda row: len(row.alternatives), Readers.RECORDS),
     Column("NOTES", lambda row: "; ".join(_remarks(row)), Readers.RECORDS),
-)  # fmt: skip
+)
 _COMMANDS: Sequence[Column[tuple[Suggestion, str]]] = (
     Column("CHANGE", lambda row: row[0].change),
     Column("COMMAND", lambda row: row[1]),
@@ -76,7 +80,10 @@ def view(report: AdviseReport) -> View:
         sheets=[
             Sheet(title="Changes that suffice", columns=_COLUMNS, rows=enough, is_answer=True),
             Sheet(
-                title="Commands", columns=_COMMANDS, is_detail=True, readers=Readers.PAGES,
+                title="Commands",
+                columns=_COMMANDS,
+                is_detail=True,
+                readers=Readers.PAGES,
                 rows=[(suggestion, command) for suggestion in enough for command in suggestion.commands],
             ),
         ],
@@ -89,7 +96,7 @@ def view(report: AdviseReport) -> View:
             Tile("changes suffice", f"{len(enough):,}", Tone.GOOD if enough else Tone.PLAIN),
             Tile("changes tried", f"{0 if report.advice is None else report.advice.tried:,}"),
         ],
-    )  # fmt: skip
+    )
     return replace(
         seen,
         provenance=source(report.cluster, report.kube_version, f"profile {report.scheduler_name}"),

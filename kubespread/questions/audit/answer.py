@@ -392,9 +392,10 @@ class _Audited:
             if spread.counted.constraint.self_match or selector.nothing or selector.matches(template.metadata.labels):
                 continue
             others = [
-                pod for pod in self._world.cluster.running.pods
+                pod
+                for pod in self._world.cluster.running.pods
                 if pod.metadata.namespace == namespace and selector.matches(pod.metadata.labels)
-            ]  # fmt: skip
+            ]
             if not is_meant(declared, others, counts_own=counts_own):
                 labels = template.metadata.labels
                 detail, key = missing_them(selector, labels), declared.topology_key

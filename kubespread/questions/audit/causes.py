@@ -289,9 +289,7 @@ class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
         if not len(codes) or len(column.values) < 2 or codes.min() < 0 or np.count_nonzero(codes != codes[0]):
             return None
         lacking = column.present & (column.codes != codes[0])
-        effect = cls(
-            afresh=afresh, key=key, lacking=lacking, domain=column.values[codes.item(0)], in_force=in_force
-        )  # fmt: skip
+        effect = cls(afresh=afresh, key=key, lacking=lacking, domain=column.values[codes.item(0)], in_force=in_force)
         return None if any(not spread.is_even for spread in effect.over_key) else effect
 
     @property
@@ -460,9 +458,7 @@ def _without_volumes(effect: PlacementEffect) -> Undoings:
     if any(pod.spec.has_scheduled_volumes for pod in pods):
         claims = (volume.persistent_volume_claim for pod in pods for volume in pod.spec.volumes)
         names = _named(dict.fromkeys(claim.claim_name for claim in claims if claim is not None))
-        yield names, Otherwise(
-            "without volumes", remade=lambda pod: replace(pod, spec=replace(pod.spec, volumes=[]))
-        )  # fmt: skip
+        yield names, Otherwise("without volumes", remade=lambda pod: replace(pod, spec=replace(pod.spec, volumes=[])))
 
 
 def _without_min_domains(effect: Exceeded) -> Undoings:
@@ -532,9 +528,7 @@ def _beside_any_pod(effect: PlacementEffect) -> Undoings:
     """Without what it requires of other pods; preferences are scores."""
     affinity = effect.afresh.template.spec.affinity or Affinity()
     terms = {"pod affinity": affinity.pod_affinity, "pod anti-affinity": affinity.pod_anti_affinity}
-    required = [
-        name for name, own in terms.items() if own and own.required_during_scheduling_ignored_during_execution
-    ]  # fmt: skip
+    required = [name for name, own in terms.items() if own and own.required_during_scheduling_ignored_during_execution]
     if required:
         detail = " and ".join(required)
         yield detail, Otherwise(f"without {detail}", remade=_for_any_pods)
@@ -556,10 +550,14 @@ def _alone(effect: Exceeded) -> Undoings:
     own, position = effect.own, effect.position
     if len(own) > 1:
         keys = _named(constraint.topology_key for place, constraint in enumerate(own) if place != position)
-        yield keys, Otherwise(
-            "without its other constraints", position=0,
-            remade=lambda pod: _constrained(pod, pod.spec.topology_spread_constraints[position : position + 1]),
-        )  # fmt: skip
+        yield (
+            keys,
+            Otherwise(
+                "without its other constraints",
+                position=0,
+                remade=lambda pod: _constrained(pod, pod.spec.topology_spread_constraints[position : position + 1]),
+            ),
+        )
 
 
 def _with_other_scores(effect: Exceeded) -> Undoings:

@@ -89,9 +89,10 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         bool,
         Option(
             "Show what was tried to find each cause, and the result.",
-            is_for_scripts=True, shown_in=("table", "plain", "json", "yaml"),
+            is_for_scripts=True,
+            shown_in=("table", "plain", "json", "yaml"),
         ),
-    ] = False  # fmt: skip
+    ] = False
 
     def asked_in(self, snapshot: Snapshot, more: Sequence[Kind] = ()) -> WorkloadsAsked:
         from kubespread.kube.api.kinds import SERVICE

@@ -18,12 +18,34 @@ Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 """From the least to the worst. ``unjudged``: another scheduler places the pods."""
 Cause = Literal[
-    "underWay", "drift", "terminating", "otherPods", "volumes", "minDomains", "missingLabel", "unavailableNodes",
-    "nodeAffinity", "podAffinity", "otherConstraints", "capacity", "outweighed", "onePod", "defaultNotApplied",
-    "noConstraint", "loose", "missesOwnPods", "stuckRollout", "pending", "notCreated", "notReady", "noRoom", "refused",
+    "underWay",
+    "drift",
+    "terminating",
+    "otherPods",
+    "volumes",
+    "minDomains",
+    "missingLabel",
+    "unavailableNodes",
+    "nodeAffinity",
+    "podAffinity",
+    "otherConstraints",
+    "capacity",
+    "outweighed",
+    "onePod",
+    "defaultNotApplied",
+    "noConstraint",
+    "loose",
+    "missesOwnPods",
+    "stuckRollout",
+    "pending",
+    "notCreated",
+    "notReady",
+    "noRoom",
+    "refused",
     "gated",
-    "otherScheduler", "unknown",
-]  # fmt: skip
+    "otherScheduler",
+    "unknown",
+]
 RolloutState = Literal["advancing", "waiting", "stuck", "paused", "unknown"]
 _MAX_SAID = 20
 """The most findings in an answer's sentences; the rows have all."""
@@ -55,25 +77,29 @@ class CauseRow(Struct, frozen=True, kw_only=True):
 CAUSES: Mapping[Cause, CauseRow] = {
     "underWay": CauseRow(
         word="uneven until what is under way is done",
-        means="none, once pods that wait are placed and rollouts are done"
+        means="none, once pods that wait are placed and rollouts are done",
     ),
     "drift": CauseRow(
-        word="uneven, and would be even placed afresh", means="none, once its pods are placed afresh",
+        word="uneven, and would be even placed afresh",
+        means="none, once its pods are placed afresh",
         so=", so a scale-down, a rollout, lost nodes or the like left {them}",
     ),
     "terminating": CauseRow(
-        word="uneven because of terminating pods", means="pods that are terminating are gone",
+        word="uneven because of terminating pods",
+        means="pods that are terminating are gone",
         so=", so terminating pods still hold room: {what}; evict again once they are gone",
     ),
     "otherPods": CauseRow(
-        word="uneven because it counts pods of others", means="the constraint does not count pods of others",
+        word="uneven because it counts pods of others",
+        means="the constraint does not count pods of others",
         so=", so the pods of others that it counts make it uneven: {what}",
     ),
     "volumes": CauseRow(
         word="volumes hold it there", means="its pods have none", so=", so its volumes hold {them}: {what}"
     ),
     "minDomains": CauseRow(
-        word="too few domains for minDomains", means="there is none",
+        word="too few domains for minDomains",
+        means="there is none",
         so=", so minDomains {what} makes the minimum 0, as {domains}",
     ),
     "missingLabel": CauseRow(
@@ -84,7 +110,8 @@ CAUSES: Mapping[Cause, CauseRow] = {
         said="nodes without the label {key} count in none of its domains{detail}",
     ),
     "unavailableNodes": CauseRow(
-        word="cordons and taints hold it there", means="nodes are without cordons and taints",
+        word="cordons and taints hold it there",
+        means="nodes are without cordons and taints",
         so=", so nodes that take no pods hold {them} there: {what}",
     ),
     "nodeAffinity": CauseRow(
@@ -94,70 +121,88 @@ CAUSES: Mapping[Cause, CauseRow] = {
         word="pod affinity holds it there", means="its pods require none", so=", so its {what} holds {them} there"
     ),
     "otherConstraints": CauseRow(
-        word="another constraint holds it there", means="it has no others",
+        word="another constraint holds it there",
+        means="it has no others",
         so=", so its other constraints hold {them} there: {what}",
     ),
     "capacity": CauseRow(
-        word="too little room elsewhere", means="its pods ask for no resources",
-        so=", so there is too little room {where}"
+        word="too little room elsewhere",
+        means="its pods ask for no resources",
+        so=", so there is too little room {where}",
     ),
     "outweighed": CauseRow(
-        word="outweighed by other scores", means="a soft constraint outweighs other scores",
+        word="outweighed by other scores",
+        means="a soft constraint outweighs other scores",
         so=", so it is outweighed by {what}",
     ),
     "onePod": CauseRow(word="it has one pod", means="there is another pod"),
     "defaultNotApplied": CauseRow(
-        word="default constraints do not apply", means="the default constraints apply to it",
+        word="default constraints do not apply",
+        means="the default constraints apply to it",
         place=": no Service and no controller with a selector gives them default constraints",
     ),
     "noConstraint": CauseRow(
         word="no constraint", means="it has one over the zone, or the host", place=", and no constraint is about {key}s"
     ),
-    "loose": CauseRow(
-        word="a loose constraint", means="the one it has is tighter", place=", which {allowed} allows"
-    ),
+    "loose": CauseRow(word="a loose constraint", means="the one it has is tighter", place=", which {allowed} allows"),
     "missesOwnPods": CauseRow(
         word="a selector that misses its own pods",
         means="the constraint selects the pods' own labels: it counts none of them",
         said="the selector {what}: the constraint over {key} counts none of its {pods}{select}",
     ),
     "stuckRollout": CauseRow(
-        word="rollout stuck", means="pods of its new revision find no node, or are refused", badness="critical",
+        word="rollout stuck",
+        means="pods of its new revision find no node, or are refused",
+        badness="critical",
         said="rollout stuck{new}: {reasons}",
     ),
     "pending": CauseRow(
-        word="pods pending", means="pods wait for a node", is_pending=True,
+        word="pods pending",
+        means="pods wait for a node",
+        is_pending=True,
         said="{placed} of {pods} on nodes, {pending} pending{now}{detail}",
     ),
     "notCreated": CauseRow(
-        word="pods not created", means="it is to have more pods than there are", badness="critical",
+        word="pods not created",
+        means="it is to have more pods than there are",
+        badness="critical",
         said="not all of its {pods} are created{detail}",
     ),
     "notReady": CauseRow(
-        word="pods not ready", means="pods on nodes are not", badness="critical",
+        word="pods not ready",
+        means="pods on nodes are not",
+        badness="critical",
         said="{ready} of {pods} ready; not ready{detail}",
     ),
     "noRoom": CauseRow(
-        word="its next pod fits nowhere", means="its next pod fits nowhere", badness="notice",
+        word="its next pod fits nowhere",
+        means="its next pod fits nowhere",
+        badness="notice",
         said="its next pod fits nowhere{detail}",
     ),
     "refused": CauseRow(
-        word="pods not created again", means="the API server refuses its pods when they are made again",
-        badness="warning", said="a pod of it that goes is not created again{detail}",
+        word="pods not created again",
+        means="the API server refuses its pods when they are made again",
+        badness="warning",
+        said="a pod of it that goes is not created again{detail}",
     ),
     "gated": CauseRow(
         word="behind a scheduling gate",
-        means="pods wait, or the next one will, behind the scheduling gates in ``detail``", badness="notice",
-        is_pending=True, said="its next pod waits behind scheduling gate {what}",
+        means="pods wait, or the next one will, behind the scheduling gates in ``detail``",
+        badness="notice",
+        is_pending=True,
+        said="its next pod waits behind scheduling gate {what}",
     ),
     "otherScheduler": CauseRow(
         word="placed by another scheduler",
         means="the pods name the scheduler in ``detail``, which is not modeled; a risk where some of them wait for it",
-        level="unjudged", badness="notice", is_pending=True,
+        level="unjudged",
+        badness="notice",
+        is_pending=True,
         said="placed by scheduler {what}, which is not modeled{unknown}",
     ),
     "unknown": CauseRow(word="no change that was tried helps", means="no change that was tried ends it"),
-}  # fmt: skip
+}
 
 
 class DomainPods(Report, frozen=True, kw_only=False, gc=False):
@@ -540,9 +585,7 @@ def _why_exceeded(constraint: AuditedConstraint, finding: AuditFinding) -> str:
         would = f"; {_would(as_it_is)}" if as_it_is is not None else ""
         return f"no change that was tried makes it even ({len(finding.trials)} tried){would}"
     domains = f"{count_of(constraint.domains, 'domain')} {'counts' if constraint.domains == 1 else 'count'}"
-    so = CAUSES[finding.cause].so.format(
-        them="it", what=finding.detail, where=f"in {finding.detail}", domains=domains
-    )  # fmt: skip
+    so = CAUSES[finding.cause].so.format(them="it", what=finding.detail, where=f"in {finding.detail}", domains=domains)
     return f"{_would(finding.trials[-1])}{so}"
 
 

@@ -93,9 +93,12 @@ def _has(row: AuditedWorkload, cause: Cause) -> bool:
 
 
 _LEFT: Column[AuditedWorkload] = Column(
-    "LEFT-IF-DOMAIN-LOST", lambda row: row.left, is_number=True, nothing="-",
+    "LEFT-IF-DOMAIN-LOST",
+    lambda row: row.left,
+    is_number=True,
+    nothing="-",
     tone=lambda row: Tone.BAD if row.left == 0 and row.placed >= 2 else Tone.PLAIN,
-)  # fmt: skip
+)
 _ZONES: Column[AuditedWorkload] = Column("ZONES", lambda row: counts_text(row.zones))
 _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
     Column("WORKLOAD", lambda row: row.workload, on_terminal=lambda row: row.called, fit=Fit.APART, least=10),
@@ -104,35 +107,48 @@ _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
     Column("PLACED", lambda row: row.placed, Readers.PIPES),
     Column("PENDING", lambda row: row.pending, Readers.PIPES),
     Column(
-        header="PODS", is_number=True, readers=Readers.TERMINAL | Readers.PAGES,
+        header="PODS",
+        is_number=True,
+        readers=Readers.TERMINAL | Readers.PAGES,
         value=lambda row: f"{row.placed}" if row.placed == row.replicas else f"{row.placed} of {row.replicas}",
     ),
     _ZONES,
     _LEFT,
     # Findings refer to it, and names stand nowhere else.
     Column(
-        "CONSTRAINT", _of_speaking(lambda row: f"{short_key(row.topology_key)}:{row.when_unsatisfiable}"),
-        text=_constraint, gives_way=True, tone=lambda row: Tone.FAINT if _constraint(row) == "none" else Tone.PLAIN,
+        "CONSTRAINT",
+        _of_speaking(lambda row: f"{short_key(row.topology_key)}:{row.when_unsatisfiable}"),
+        text=_constraint,
+        gives_way=True,
+        tone=lambda row: Tone.FAINT if _constraint(row) == "none" else Tone.PLAIN,
     ),
     Column("SOURCE", _of_speaking(lambda row: row.source), Readers.PIPES),
     Column(
-        "SKEW", _of_speaking(lambda row: row.skew), text=_skew, is_number=True,
+        "SKEW",
+        _of_speaking(lambda row: row.skew),
+        text=_skew,
+        is_number=True,
         tone=lambda row: Tone.BAD if row.level == "violated" else Tone.PLAIN,
     ),
     Column("MAX-SKEW", _of_speaking(lambda row: row.max_skew), Readers.PIPES),
     Column(
-        "ROOM-FOR-+1", lambda row: row.next_fits, text=_next, title="Room for +1", gives_way=True,
+        "ROOM-FOR-+1",
+        lambda row: row.next_fits,
+        text=_next,
+        title="Room for +1",
+        gives_way=True,
         tone=lambda row: {"yes": Tone.GOOD, "no": Tone.BAD}.get(_next(row), Tone.PLAIN),
     ),
+    Column("CAUSES", lambda row: [*dict.fromkeys(finding.cause for finding in row.findings)], readers=Readers.RECORDS),
     Column(
-        "CAUSES", lambda row: [*dict.fromkeys(finding.cause for finding in row.findings)],
-        readers=Readers.RECORDS,
-    ),
-    Column(
-        "STATE", lambda row: _STATES[row.level], readers=Readers.TERMINAL, fit=Fit.END, least=8,
+        "STATE",
+        lambda row: _STATES[row.level],
+        readers=Readers.TERMINAL,
+        fit=Fit.END,
+        least=8,
         tone=lambda row: _TONES[row.level],
     ),
-)  # fmt: skip
+)
 
 _SERVICE: Sequence[Column[AuditedService]] = (
     Column("SERVICE", lambda row: row.service, on_terminal=lambda row: row.service.called, fit=Fit.APART, least=14),
@@ -143,21 +159,22 @@ _SERVICE: Sequence[Column[AuditedService]] = (
     Column("SKEW", lambda row: row.skew, is_number=True, nothing="-"),
     Column("WORKLOADS", lambda row: row.workloads, Readers.RECORDS),
     Column(
-        "STATE", lambda row: _STATES[row.level], readers=Readers.TERMINAL, fit=Fit.END, least=8,
+        "STATE",
+        lambda row: _STATES[row.level],
+        readers=Readers.TERMINAL,
+        fit=Fit.END,
+        least=8,
         tone=lambda row: _TONES[row.level],
     ),
-)  # fmt: skip
+)
 
 _Found = tuple[AuditedWorkload, AuditFinding]
 _FINDING: Sequence[Column[_Found]] = (
     Column("WORKLOAD", lambda row: row[0].workload),
     Column("LEVEL", lambda row: row[1].level),
     Column("CAUSE", lambda row: row[1].cause),
-    Column(
-        "FINDING", lambda row: sentence(*row),
-        in_full=lambda row: "; ".join((sentence(*row), *_trials(*row))),
-    ),
-)  # fmt: skip
+    Column("FINDING", lambda row: sentence(*row), in_full=lambda row: "; ".join((sentence(*row), *_trials(*row)))),
+)
 
 
 def _trials(row: AuditedWorkload, finding: AuditFinding) -> Iterator[str]:
@@ -198,11 +215,18 @@ def view(report: AuditReport) -> View:
         sheets=[
             *_services(report),
             Sheet(
-                title="Workloads", columns=_columns(report), rows=report.workloads, tone=lambda row: _TONES[row.level],
-                is_first=True, legend=_matrix_legend(report),
+                title="Workloads",
+                columns=_columns(report),
+                rows=report.workloads,
+                tone=lambda row: _TONES[row.level],
+                is_first=True,
+                legend=_matrix_legend(report),
             ),
             Sheet(
-                title="Findings", columns=_FINDING, tone=lambda row: _TONES[row[1].level], is_first=True,
+                title="Findings",
+                columns=_FINDING,
+                tone=lambda row: _TONES[row[1].level],
+                is_first=True,
                 rows=[(row, finding) for row in report.workloads for finding in row.findings],
             ),
         ],
@@ -217,7 +241,7 @@ def view(report: AuditReport) -> View:
             *(service.service for service in report.services if service.level != "ok"),
             *(workload.workload for workload in report.workloads if workload.level != "ok"),
         ],
-    )  # fmt: skip
+    )
 
 
 def _services(report: AuditReport) -> Sequence[Sheet[AuditedService]]:
@@ -239,9 +263,13 @@ def _matrix(report: AuditReport) -> Iterator[Column[AuditedWorkload]]:
     names = [domain.value for domain in _domains(report, report.workloads[0])] if report.workloads else []
     for place, name in enumerate(names) if len(names) <= _MAX_COLUMNS else ():
         yield Column(
-            header=name.upper(), title=name or EMPTY, readers=Readers.PAGES, is_number=True,
-            value=partial(_in_domain, report, place), drawn=partial(_drawn, report, place),
-        )  # fmt: skip
+            header=name.upper(),
+            title=name or EMPTY,
+            readers=Readers.PAGES,
+            is_number=True,
+            value=partial(_in_domain, report, place),
+            drawn=partial(_drawn, report, place),
+        )
 
 
 def _in_domain(report: AuditReport, place: int, row: AuditedWorkload) -> int:
@@ -294,9 +322,15 @@ def _parts(report: AuditReport, look: Look) -> Iterator[Sheet[Any] | Line]:
         yield Sheet(title="", columns=_CAUSES, rows=_by_cause(report))
     yield from _services(report)
     yield Sheet(
-        title="", columns=_columns(report), rows=report.workloads, most=_MAX_ROWS, few=_flawed, noun="workload",
-        note=_with_findings, key=_key(report),
-    )  # fmt: skip
+        title="",
+        columns=_columns(report),
+        rows=report.workloads,
+        most=_MAX_ROWS,
+        few=_flawed,
+        noun="workload",
+        note=_with_findings,
+        key=_key(report),
+    )
     if look.in_full:
         yield from _in_full(report.workloads)
         return

@@ -228,9 +228,15 @@ def _of_types(
         )
     if not by_domain:
         yield ZoneGroup(
-            group=group, zone=None, name=group.name, template=None, made_of="nothing", before=len(members),
-            is_unknown=group.members is None, has_types=True,
-        )  # fmt: skip
+            group=group,
+            zone=None,
+            name=group.name,
+            template=None,
+            made_of="nothing",
+            before=len(members),
+            is_unknown=group.members is None,
+            has_types=True,
+        )
 
 
 def _zones_of(group: NodeGroup, nodes: Sequence[Node], types: Sequence[InstanceType]) -> Sequence[str | None]:

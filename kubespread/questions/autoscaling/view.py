@@ -88,10 +88,11 @@ def _by_pool(report: AutoscalingReport, changes: Iterable[tuple[str, str]]) -> s
     for name, text in changes:
         pools.setdefault(groups[name].pool, []).append((name, text))
     phrases = (
-        f"{pool} ({' · '.join(f'{groups[name].zone}{text}' for name, text in zones)})" if len(zones) > 1
+        f"{pool} ({' · '.join(f'{groups[name].zone}{text}' for name, text in zones)})"
+        if len(zones) > 1
         else "".join(zones[0])
         for pool, zones in pools.items()
-    )  # fmt: skip
+    )
     return " · ".join(phrases)
 
 

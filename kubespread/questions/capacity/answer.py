@@ -297,9 +297,11 @@ def _is_not_ready(node: Node) -> bool:
 
 _NAME = "kubespread-capacity"
 _ALLOWED = {
-    "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "runAsNonRoot": True,
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "runAsNonRoot": True,
     "seccompProfile": {"type": "RuntimeDefault"},
-}  # fmt: skip
+}
 """What every PodSecurity level allows."""
 
 NAMESPACE = "namespace"
@@ -339,15 +341,16 @@ def _owners(cluster: Cluster, report: CapacityReport, prices: Prices | None, by:
             nodes=len(by_node),
             resources=tuple(
                 OwnerAmounts(
-                    resource=name, requested=canonical(name, sums[name]),
+                    resource=name,
+                    requested=canonical(name, sums[name]),
                     share=round(100 * sums[name] / totals[name], 1) if totals[name] else None,
                 )
                 for name in names
             ),
-            cost=None if prices is None else _rounded(
-                sum((_part(cluster, node, each, prices) for node, each in by_node.items()), Fraction(0))
-            ),
-        )  # fmt: skip
+            cost=None
+            if prices is None
+            else _rounded(sum((_part(cluster, node, each, prices) for node, each in by_node.items()), Fraction(0))),
+        )
 
 
 def _part(cluster: Cluster, node: int, asked: Mapping[str, int], prices: Prices) -> Fraction:
@@ -379,9 +382,12 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
         pod if pod is not None else _manifest(requests or {}, question.namespace, snapshot, question.tolerate, labels)
     )
     resolved = resolve(
-        dataclasses.replace(snapshot, objects=objects), [source], scene.scheduler,
-        Choosing(question.named, question.namespace, one_only=True), counts_quotas=False,
-    )  # fmt: skip
+        dataclasses.replace(snapshot, objects=objects),
+        [source],
+        scene.scheduler,
+        Choosing(question.named, question.namespace, one_only=True),
+        counts_quotas=False,
+    )
     (candidate,), (profile,) = resolved.candidates, resolved.profiles
     if candidate.is_daemon:
         raise UsageError("a DaemonSet has one pod for each node: simulate says where they fit")
@@ -537,11 +543,14 @@ class _Totals(Struct, frozen=True):
     def by_node(self) -> Iterator[tuple[ResourceAmounts, ...]]:
         """Of each node by itself."""
         columns = [
-            [_amounts(name, *sums) for sums in zip(
-                *(column(self.cluster, name).tolist() for column in (allocatable, requested, free)), strict=True
-            )]
+            [
+                _amounts(name, *sums)
+                for sums in zip(
+                    *(column(self.cluster, name).tolist() for column in (allocatable, requested, free)), strict=True
+                )
+            ]
             for name in self.names
-        ]  # fmt: skip
+        ]
         return zip(*columns, strict=True)
 
 

@@ -75,9 +75,10 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         tuple[Any, ...],
         Pod(
             "Manifest, or KIND/NAME in the cluster: count copies of that pod, with all that it asks for.",
-            ("-f", "--filename"), "FILE",
+            ("-f", "--filename"),
+            "FILE",
         ),
-    ] = ()  # fmt: skip
+    ] = ()
     request: Annotated[
         str | None,
         Option(

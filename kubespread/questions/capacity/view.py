@@ -89,9 +89,11 @@ def _resource_columns(report: CapacityReport, *, is_narrow: bool = False) -> Ite
     yield Column("USED", _share, is_number=True, tone=_fullness, drawn=_bar)
     yield Column("FREE", lambda row: rounded(row.free), is_number=True)
     yield Column(
-        "USABLE", lambda row: rounded(row.usable), is_number=True,
+        "USABLE",
+        lambda row: rounded(row.usable),
+        is_number=True,
         tone=lambda row: Tone.BAD if row.usable == "0" else Tone.PLAIN,
-    )  # fmt: skip
+    )
     yield Column(
         "STRANDED",
         lambda row: "; ".join(_stranded_text(part, report.request) for part in row.stranded),
@@ -109,42 +111,53 @@ def _fits(report: CapacityReport) -> list[Column[_Place]]:
     if report.request is None:
         return []
     return [
-        Column(
-            "FITS", lambda row: row.fits or 0, is_number=True,
-            tone=lambda row: Tone.GOOD if row.fits else Tone.BAD,
-        )
-    ]  # fmt: skip
+        Column("FITS", lambda row: row.fits or 0, is_number=True, tone=lambda row: Tone.GOOD if row.fits else Tone.BAD)
+    ]
 
 
 def _used(name: str, readers: Readers) -> Column[_Place]:
     return Column(
-        f"{name.upper()}-USED", lambda row: _share(_of(row.resources, name)), is_number=True,
-        tone=lambda row: _fullness(_of(row.resources, name)), short=short_key(name).upper(), readers=readers,
-        title=f"{name} used", drawn=lambda row: _bar(_of(row.resources, name)),
-    )  # fmt: skip
+        f"{name.upper()}-USED",
+        lambda row: _share(_of(row.resources, name)),
+        is_number=True,
+        tone=lambda row: _fullness(_of(row.resources, name)),
+        short=short_key(name).upper(),
+        readers=readers,
+        title=f"{name} used",
+        drawn=lambda row: _bar(_of(row.resources, name)),
+    )
 
 
 def _amounts(name: str, *, used: Readers, free: Readers) -> list[Column[_Place]]:
     """How much of a resource is taken and how much is left."""
     return [
         Column(
-            f"{name.upper()}-REQUESTED", lambda row: rounded(_of(row.resources, name).requested, up=True),
-            is_number=True, readers=used & Readers.PIPES, title=f"{name} requested",
+            f"{name.upper()}-REQUESTED",
+            lambda row: rounded(_of(row.resources, name).requested, up=True),
+            is_number=True,
+            readers=used & Readers.PIPES,
+            title=f"{name} requested",
         ),
         _used(name, used),
         Column(
-            f"{name.upper()}-FREE", lambda row: rounded(_of(row.resources, name).free), is_number=True,
-            short="FREE", readers=free, title=f"{name} free",
+            f"{name.upper()}-FREE",
+            lambda row: rounded(_of(row.resources, name).free),
+            is_number=True,
+            short="FREE",
+            readers=free,
+            title=f"{name} free",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _domain(report: CapacityReport, readers: Readers = Readers.ALL) -> Column[_Place]:
     """The domain's value, which may be empty, or that it has none."""
     return Column(
-        "DOMAIN", lambda row: None if row.domain is None else row.domain or EMPTY, readers=readers,
+        "DOMAIN",
+        lambda row: None if row.domain is None else row.domain or EMPTY,
+        readers=readers,
         short=short_key(report.topology_key or "").upper(),
-    )  # fmt: skip
+    )
 
 
 _NODE: Column[NodeCapacity] = Column("NODE", lambda row: row.node)
@@ -167,13 +180,18 @@ def view(report: CapacityReport) -> View:
     names, fits = [*_shown(report), "pods"], _fits(report)
     of_domains = [amount for name in names for amount in _amounts(name, used=Readers.RECORDS, free=Readers.RECORDS)]
     of_nodes = [
-        amount for name in names
+        amount
+        for name in names
         for amount in _amounts(name, used=Readers.PIPES, free=Readers.PIPES if name == "pods" else Readers.RECORDS)
-    ]  # fmt: skip
+    ]
     nodes = Sheet(
-        title="Nodes", columns=[_NODE, _domain(report, Readers.PIPES), *fits, *of_nodes, _WHY], rows=report.node_rows,
-        readers=Readers.PIPES, is_answer=True, tone=_tone,
-    )  # fmt: skip
+        title="Nodes",
+        columns=[_NODE, _domain(report, Readers.PIPES), *fits, *of_nodes, _WHY],
+        rows=report.node_rows,
+        readers=Readers.PIPES,
+        is_answer=True,
+        tone=_tone,
+    )
     is_asked = report.request is not None
     return View(
         **about(report),
@@ -182,7 +200,8 @@ def view(report: CapacityReport) -> View:
             *_room(report),
             Sheet(title="Resources", columns=list(_resource_columns(report)), rows=report.resources),
             Sheet(
-                title="Domains", columns=[_domain(report), _DOMAIN_NODES, *_costs(report), *fits, *of_domains],
+                title="Domains",
+                columns=[_domain(report), _DOMAIN_NODES, *_costs(report), *fits, *of_domains],
                 rows=report.domains,
             ),
             *_owners(report),
@@ -191,16 +210,20 @@ def view(report: CapacityReport) -> View:
         ],
         tiles=[*_tiles(report)],
         nodes=NodeFacts.of(
-            replace(nodes, rows=_fullest_first(report)), lambda row: f"{count_of(row.fits or 0, 'more pod')} fit",
+            replace(nodes, rows=_fullest_first(report)),
+            lambda row: f"{count_of(row.fits or 0, 'more pod')} fit",
             {Tone.GOOD: "has room for the pod", Tone.BAD: "has none"},
-        ) if is_asked else None,
+        )
+        if is_asked
+        else None,
         names=[
-            row.node for row in sorted(report.node_rows, key=lambda row: (-(row.fits or 0), _fullest(row), row.node))
+            row.node
+            for row in sorted(report.node_rows, key=lambda row: (-(row.fits or 0), _fullest(row), row.node))
             if (not row.why if row.fits is None else row.fits)
         ],
         parts=lambda look: _parts(report, look),
         remarks="above",
-    )  # fmt: skip
+    )
 
 
 _HOLES = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -217,17 +240,23 @@ def _room(report: CapacityReport) -> Iterator[Sheet[_Room]]:
     rows = [_Room(domain, whole[domain], tuple(by_domain.get(domain, ()))) for domain in whole]
     used = [least for least in _HOLES if any(row.from_to(least) for row in rows)]
     yield Sheet(
-        title="Nodes with room, by free CPUs of a node", rows=sorted(rows, key=lambda row: row.domain or ""),
-        readers=Readers.PAGES, is_first=True,
+        title="Nodes with room, by free CPUs of a node",
+        rows=sorted(rows, key=lambda row: row.domain or ""),
+        readers=Readers.PAGES,
+        is_first=True,
         legend="nodes that take pods, by how many CPUs are free on each: a pod that requests more fits none of them",
         columns=[
             Column(
-                "DOMAIN", lambda row: "-" if row.domain is None else row.domain or EMPTY,
+                "DOMAIN",
+                lambda row: "-" if row.domain is None else row.domain or EMPTY,
                 title=short_key(report.topology_key or "domain"),
             ),
             *(
                 Column(
-                    f"{least:g}", partial(_Room.from_to, least=least), is_number=True, title=_hole(least),
+                    f"{least:g}",
+                    partial(_Room.from_to, least=least),
+                    is_number=True,
+                    title=_hole(least),
                     drawn=partial(_Room.drawn, least=least),
                 )
                 for least in used
@@ -235,7 +264,7 @@ def _room(report: CapacityReport) -> Iterator[Sheet[_Room]]:
             count("NODES", lambda row: row.nodes),
             count("CLOSED", lambda row: row.nodes - len(row.free), hides_empty=True),
         ],
-    )  # fmt: skip
+    )
 
 
 def _hole(least: float) -> str:
@@ -306,10 +335,13 @@ def _parts(report: CapacityReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     domain = replace(_domain(report), fit=Fit.NAMES, least=_LEAST_NAME)
     amounts = [amount for name in _shown(report) for amount in _amounts(name, used=Readers.ALL, free=Readers.ALL)]
     yield Sheet(
-        title="", rows=report.domains, most=_MAX_DOMAINS, noun=short_key(report.topology_key or ""),
+        title="",
+        rows=report.domains,
+        most=_MAX_DOMAINS,
+        noun=short_key(report.topology_key or ""),
         columns=[domain, *_fits(report), *([] if is_narrow else [_DOMAIN_NODES]), *_costs(report), *amounts],
         few=lambda rows: sorted(rows, key=lambda row: -1 if row.fits is None else row.fits)[:_MAX_DOMAINS],
-    )  # fmt: skip
+    )
     yield from _owners(report)
     yield _nodes(report, look, is_narrow=is_narrow)
 
@@ -326,14 +358,15 @@ def _owners(report: CapacityReport) -> Iterator[Sheet[OwnerCapacity]]:
 
     cost: Column[OwnerCapacity] = Column("COST", lambda row: row.cost, is_number=True)
     yield Sheet(
-        title="Owners", rows=report.owners,
+        title="Owners",
+        rows=report.owners,
         columns=[
             Column("OWNER", lambda row: row.owner or None, fit=Fit.NAMES, least=_LEAST_NAME),
             count("NODES", lambda row: row.nodes),
             *(column for name in _shown(report) for column in amounts(name)),
             *([] if report.cost is None else [cost]),
         ],
-    )  # fmt: skip
+    )
 
 
 def _nodes(report: CapacityReport, look: Look, *, is_narrow: bool) -> Sheet[NodeCapacity]:
@@ -343,15 +376,24 @@ def _nodes(report: CapacityReport, look: Look, *, is_narrow: bool) -> Sheet[Node
         columns.append(Column("PODS", _pods, is_number=True))
     columns.append(
         Column(
-            "WHY-NOT" if report.request is None else "NO-MORE-FOR", lambda row: ", ".join(row.why), nothing="",
-            fit=Fit.END, least=_LEAST_WHY, hides_empty=True,
+            "WHY-NOT" if report.request is None else "NO-MORE-FOR",
+            lambda row: ", ".join(row.why),
+            nothing="",
+            fit=Fit.END,
+            least=_LEAST_WHY,
+            hides_empty=True,
         )
-    )  # fmt: skip
+    )
     node = replace(_NODE, fit=Fit.NAMES, least=_LEAST_NAME)
     sheet = Sheet(
-        title="", columns=[node, *columns], rows=_fullest_first(report), most=_MAX_NODES,
-        few=lambda rows: rows[:_SHOWN_OF_MANY], noun="node", note=_how_full,
-    )  # fmt: skip
+        title="",
+        columns=[node, *columns],
+        rows=_fullest_first(report),
+        most=_MAX_NODES,
+        few=lambda rows: rows[:_SHOWN_OF_MANY],
+        noun="node",
+        note=_how_full,
+    )
     shown, domain = sheet.on_screen(look)[0], _domain(report)
     names = max((width_of(escaped(row.node)) for row in shown), default=0)
     if report.topology_key is not None and names + GAP <= room_beside_columns([domain, *columns], shown, look):
@@ -363,9 +405,12 @@ def _on_page(report: CapacityReport) -> Sheet[NodeCapacity]:
     """The fullest nodes first, where no picture has them."""
     amounts = [amount for name in _shown(report) for amount in _amounts(name, used=Readers.ALL, free=Readers.ALL)]
     return Sheet(
-        title="Nodes", columns=[_NODE, _domain(report), *amounts, Column("PODS", _pods, is_number=True), _WHY],
-        rows=_fullest_first(report), readers=Readers.PAGES, is_detail=True,
-    )  # fmt: skip
+        title="Nodes",
+        columns=[_NODE, _domain(report), *amounts, Column("PODS", _pods, is_number=True), _WHY],
+        rows=_fullest_first(report),
+        readers=Readers.PAGES,
+        is_detail=True,
+    )
 
 
 def _how_full(hidden: Sequence[NodeCapacity]) -> str:

@@ -92,9 +92,10 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         Workload(
             "Manifests, directories of them, '-', or KIND/NAME in the cluster. Default: standard input when piped, "
             "else the cluster's workloads.",
-            metavar="[MANIFEST]...", is_piped=True,
+            metavar="[MANIFEST]...",
+            is_piped=True,
         ),
-    ] = ()  # fmt: skip
+    ] = ()
     namespace: Annotated[
         str | None,
         Namespace("Namespace of manifests that set none, or of the cluster's workloads.", ("-n", "--namespace")),
@@ -118,16 +119,12 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     base: Annotated[
         str | None,
         Option(
-            "Leave out what is also found in this git revision, where HEAD left it.",
-            metavar="REVISION", is_path=True,
+            "Leave out what is also found in this git revision, where HEAD left it.", metavar="REVISION", is_path=True
         ),
-    ] = None  # fmt: skip
+    ] = None
     diff: Annotated[
-        bool,
-        Option(
-            "Print a patch with the remedies.", is_for_scripts=True, shown_in=("diff", "json", "yaml")
-        ),
-    ] = False  # fmt: skip
+        bool, Option("Print a patch with the remedies.", is_for_scripts=True, shown_in=("diff", "json", "yaml"))
+    ] = False
     write_baseline: Annotated[
         str | None, Option("Record the findings as known; exit with 0.", metavar="FILE", is_for_scripts=True)
     ] = None
@@ -167,9 +164,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         """Which of the workloads in ``pods`` to check."""
         from kubespread.candidate.sources import Choosing
 
-        return Choosing(
-            None, self.namespace, self.selector, recursive=self.recursive, template_path=self.template_path
-        )  # fmt: skip
+        return Choosing(None, self.namespace, self.selector, recursive=self.recursive, template_path=self.template_path)
 
     def next_command(self, report: CheckReport, commands: Commands) -> str:
         for finding in report.findings:

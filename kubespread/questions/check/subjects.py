@@ -198,9 +198,14 @@ class _Gatherer:
         """Raises ManifestError and UsageError."""
         plugins = self._scheduler.admission_plugins(resource_quota=False)
         surroundings = Surroundings(
-            self._snapshot.objects, self.gathered.version, None, self._choosing.namespace, self._own_namespace,
-            plugins if self._has_cluster else replace(plugins, enabled=False), parse_settings(settings),
-        )  # fmt: skip
+            self._snapshot.objects,
+            self.gathered.version,
+            None,
+            self._choosing.namespace,
+            self._own_namespace,
+            plugins if self._has_cluster else replace(plugins, enabled=False),
+            parse_settings(settings),
+        )
         if isinstance(source, Manifest):
             return from_manifest(source, surroundings)
         return from_cluster(source, self._snapshot, surroundings)

@@ -39,9 +39,13 @@ def view(report: CheckReport) -> View:
     if report.verdict == "yes" and report.reaches(Severity.WARNING):
         facts["tone"] = Tone.WARN
     findings = Sheet(
-        title="Findings", columns=_COLUMNS, rows=report.findings, is_answer=True, is_first=not report.excerpts,
+        title="Findings",
+        columns=_COLUMNS,
+        rows=report.findings,
+        is_answer=True,
+        is_first=not report.excerpts,
         tone=lambda finding: _TONES[finding.severity],
-    )  # fmt: skip
+    )
     return View(
         **facts,
         title=f"Check of {count_of(report.workloads, 'workload')}",

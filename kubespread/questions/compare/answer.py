@@ -109,10 +109,17 @@ class _Answering:
         if not self._is_scored:
             return report.revised(not_modelled=(*report.not_modelled, _NOT_PLACED)), None
         simulated = Simulate(
-            pods=tuple(given_pods(side.pod)), replicas=question.replicas, from_scratch=question.from_scratch, deals=1,
-            settings=tuple(side.set), preemption=question.preemption, named=question.named,
-            namespace=question.namespace, recursive=question.recursive, template_path=question.template_path,
-        )  # fmt: skip
+            pods=tuple(given_pods(side.pod)),
+            replicas=question.replicas,
+            from_scratch=question.from_scratch,
+            deals=1,
+            settings=tuple(side.set),
+            preemption=question.preemption,
+            named=question.named,
+            namespace=question.namespace,
+            recursive=question.recursive,
+            template_path=question.template_path,
+        )
         return report, simulated.alone(ask(now, simulated, side.scheduler))
 
 

@@ -69,17 +69,17 @@ class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True
         Raises ManifestError, SnapshotError and UsageError.
         """,
         "before after",
-        "replicas from_scratch preemption name namespace selector recursive template_path jobs timeout "
-        "on_progress",
+        "replicas from_scratch preemption name namespace selector recursive template_path jobs timeout on_progress",
         types={"before": "Side | ClusterSide", "after": "Side | ClusterSide"},
         overloads=(
             Overload({"before": "Side", "after": "Side"}, "CompareReport", "selector timeout on_progress"),
             Overload(
-                {"before": "ClusterSide", "after": "ClusterSide"}, "CompareWorkloadsReport",
+                {"before": "ClusterSide", "after": "ClusterSide"},
+                "CompareWorkloadsReport",
                 "replicas from_scratch name recursive template_path",
             ),
         ),
-    )  # fmt: skip
+    )
 
     pods: Annotated[
         tuple[Any, ...],
@@ -89,9 +89,9 @@ class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True
             metavar="[POD] [POD]",
         ),
     ]
-    replicas: Annotated[
-        int | None, Option("Desired replicas (default: the workload's own).", metavar="N", least=0)
-    ] = None  # fmt: skip
+    replicas: Annotated[int | None, Option("Desired replicas (default: the workload's own).", metavar="N", least=0)] = (
+        None
+    )
     from_scratch: Annotated[bool, Option("Also re-place the replicas already running.")] = False
     preemption: Preemption = True
     namespace: Annotated[
@@ -110,7 +110,7 @@ class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True
         before, after = given.pop("before"), given.pop("after")
         return super().called(
             {**given, "pods": (before, after), "snapshot": after.snapshot, "scheduler": after.scheduler}
-        )  # fmt: skip
+        )
 
     @classmethod
     def report(cls) -> type[CompareReport]:

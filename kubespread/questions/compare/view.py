@@ -330,7 +330,9 @@ def _figures(report: CompareReport) -> Sheet[_Figures]:
             yield Column(name, value)
 
     return Sheet(
-        title="Figures of nodes", readers=Readers.SPREADSHEET, is_answer=True,
+        title="Figures of nodes",
+        readers=Readers.SPREADSHEET,
+        is_answer=True,
         rows=[(name, nodes.get(name), replicas.get(name)) for name in sorted({*nodes, *replicas})],
         columns=[
             Column("NODE", lambda row: row[0]),
@@ -343,7 +345,7 @@ def _figures(report: CompareReport) -> Sheet[_Figures]:
             count("REPLICAS-BEFORE", lambda row: None if row[2] is None else row[2].before),
             count("REPLICAS-AFTER", lambda row: None if row[2] is None else row[2].after),
         ],
-    )  # fmt: skip
+    )
 
 
 def view(report: CompareReport) -> View:
@@ -361,9 +363,14 @@ def view(report: CompareReport) -> View:
             Sheet(title="Nodes that differ", columns=_NODE, rows=report.nodes, readers=Readers.PIPES),
             Sheet(title="Skews", columns=_SKEW, rows=report.constraints, readers=Readers.PIPES),
             Sheet(
-                title="Domains", columns=_DOMAIN, readers=Readers.PIPES,
-                rows=[(constraint.topology_key, domain) for constraint in report.constraints
-                      for domain in constraint.domains],
+                title="Domains",
+                columns=_DOMAIN,
+                readers=Readers.PIPES,
+                rows=[
+                    (constraint.topology_key, domain)
+                    for constraint in report.constraints
+                    for domain in constraint.domains
+                ],
             ),
             Sheet(title="Replicas on nodes", columns=_ON_NODE, rows=report.replicas_on_nodes, readers=Readers.PIPES),
             Sheet(title="Replicas that go elsewhere", columns=_REPLICA, rows=report.replicas, is_detail=True),
@@ -378,7 +385,7 @@ def view(report: CompareReport) -> View:
         bars=list(_bars(report)),
         nodes=_node_facts(report),
         beside=beside([before, after]),
-    )  # fmt: skip
+    )
 
 
 def _tiles(before: SideReport, after: SideReport) -> Iterator[Tile]:
@@ -442,9 +449,7 @@ def _node_facts(report: CompareReport) -> NodeFacts:
     verdicts = {
         name: f"{difference.change}: {_difference(difference, numbers=True)}" for name, difference in differ.items()
     }
-    colors = {
-        Tone.GOOD: "fits now or is new", Tone.BAD: "no longer fits or is gone", Tone.WARN: "differs otherwise",
-    }  # fmt: skip
+    colors = {Tone.GOOD: "fits now or is new", Tone.BAD: "no longer fits or is gone", Tone.WARN: "differs otherwise"}
     return NodeFacts(("Change", "Score", "How", *(("Replicas",) if held else ())), rows, verdicts, colors=colors)
 
 

@@ -60,23 +60,21 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         "name namespace recursive template_path set preemption pods=with_pods why_here",
     )
 
-    preemption: Annotated[
-        bool, Option("When no node fits, predict what preemption would do.", heading="Scheduler")
-    ] = False  # fmt: skip
-    nodes: Annotated[
-        tuple[str, ...], Option("Explain this node in full, in sentences.", ("--node",), "NAME")
-    ] = ()  # fmt: skip
+    preemption: Annotated[bool, Option("When no node fits, predict what preemption would do.", heading="Scheduler")] = (
+        False
+    )
+    nodes: Annotated[tuple[str, ...], Option("Explain this node in full, in sentences.", ("--node",), "NAME")] = ()
     by: Annotated[
         Literal["node", "domain"] | None,
         Option(
             "One row per node or per domain (default: per domain on a terminal with more than 10 nodes).",
-            is_for_scripts=True, shown_in=("table", "wide", "plain"),
+            is_for_scripts=True,
+            shown_in=("table", "wide", "plain"),
         ),
-    ] = None  # fmt: skip
+    ] = None
     all_nodes: Annotated[
-        bool,
-        Option("Show every node in the table, however many there are.", is_for_scripts=True, shown_in=_ROWS),
-    ] = False  # fmt: skip
+        bool, Option("Show every node in the table, however many there are.", is_for_scripts=True, shown_in=_ROWS)
+    ] = False
     with_pods: Annotated[
         bool,
         Option(

@@ -80,14 +80,22 @@ def _sheets(report: ExplainReport) -> Iterator[Sheet[Any]]:
     rows = rows_of(report, report.nodes)
     yield Sheet(title="Numbers", columns=list(_numbers(report)), rows=rows.rows, readers=Readers.SPREADSHEET)
     yield Sheet(
-        title="Nodes", columns=list(_columns(rows)), rows=rows.rows, readers=Readers.COLUMNS, row_of=RowOf.NODE,
+        title="Nodes",
+        columns=list(_columns(rows)),
+        rows=rows.rows,
+        readers=Readers.COLUMNS,
+        row_of=RowOf.NODE,
         is_answer=True,
-    )  # fmt: skip
+    )
     groups = domain_rows(report, report.nodes)
     yield Sheet(
-        title="Domains", columns=list(_domain_columns(groups)), rows=groups.rows, readers=Readers.COLUMNS,
-        row_of=RowOf.DOMAIN, is_answer=True,
-    )  # fmt: skip
+        title="Domains",
+        columns=list(_domain_columns(groups)),
+        rows=groups.rows,
+        readers=Readers.COLUMNS,
+        row_of=RowOf.DOMAIN,
+        is_answer=True,
+    )
     yield Sheet(title="Pods", columns=_COUNTED, rows=list(_counted_pods(report)), readers=Readers.COLUMNS)
 
 
@@ -123,10 +131,7 @@ def _columns(rows: NodeRows) -> Iterator[Column[NodeRow]]:
     for place, header in enumerate(_letters(rows)):
         yield Column(header, partial(_formula, place))
     for place, plugin in enumerate(rows.scores):
-        yield Column(
-            header=plugin.upper(), readers=Readers.WIDE,
-            value=partial(_score, place),
-        )  # fmt: skip
+        yield Column(header=plugin.upper(), readers=Readers.WIDE, value=partial(_score, place))
     yield Column("SCORE", lambda row: row.node.total)
     yield Column("WHY-NOT", lambda row: row.why_not)
 

@@ -49,8 +49,9 @@ class WhyHere(Report, frozen=True):
         plugins = (*here.scores, *(other.scores if other is not None else ()))
         differences = {
             plugin: here.scores.get(plugin, 0) - other.scores.get(plugin, 0)
-            for plugin in dict.fromkeys(plugins) if other is not None and is_scored
-        }  # fmt: skip
+            for plugin in dict.fromkeys(plugins)
+            if other is not None and is_scored
+        }
         return cls(
             node=node,
             rank=1 + sum((row.total or 0) > (here.total or 0) for row in others) if is_scored else None,

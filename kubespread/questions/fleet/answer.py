@@ -46,9 +46,15 @@ Settle = Callable[[Question[Any], Snapshot], Question[Any]]
 
 
 def fleet(
-    clusters: Iterable[str | Path | Snapshot | Access], question: Question[Any], scheduler: Scheduler | None = None, *,
-    jobs: int | None = 1, engine: str = "", timeout: float | None = None, on_progress: OnProgress | None = None,
-) -> FleetReport:  # fmt: skip
+    clusters: Iterable[str | Path | Snapshot | Access],
+    question: Question[Any],
+    scheduler: Scheduler | None = None,
+    *,
+    jobs: int | None = 1,
+    engine: str = "",
+    timeout: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> FleetReport:
     """What each of ``clusters`` answers to ``question``, the worst first.
 
     A cluster is a file, a directory or an archive, several by a pattern (``fleet/*.json.gz``); a snapshot; or how a
@@ -67,10 +73,15 @@ def fleet(
 
 
 def answers(
-    asked: Sequence[Member], question: Question[Any], scheduler: Scheduler, workers: Workers,
-    on_part: OnPart | None = None, settle: Settle | None = None, timeout: float | None = None,
+    asked: Sequence[Member],
+    question: Question[Any],
+    scheduler: Scheduler,
+    workers: Workers,
+    on_part: OnPart | None = None,
+    settle: Settle | None = None,
+    timeout: float | None = None,
     notes: Sequence[str] = (),
-) -> FleetReport:  # fmt: skip
+) -> FleetReport:
     """Answers of clusters that are found already, on which there may be ``notes``; ``settle`` is for another process
     too. Running ones are read side by side, and asked as they come. Raises what `fleet` does.
     """

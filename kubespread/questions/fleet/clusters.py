@@ -141,9 +141,12 @@ def members(clusters: Iterable[str | Path | Snapshot | Access]) -> list[Member]:
 
 
 def members_of(
-    patterns: Iterable[str], named: Collection[str], access: Access, environment: Mapping[str, str],
+    patterns: Iterable[str],
+    named: Collection[str],
+    access: Access,
+    environment: Mapping[str, str],
     edits: tuple[Edit, ...] = (),
-) -> list[Member]:  # fmt: skip
+) -> list[Member]:
     """The files that ``patterns`` stand for, and the contexts that are ``named``, reached by ``access``. Raises
     UsageError where one stands for nothing, and ManifestError.
     """

@@ -53,12 +53,19 @@ def _columns(folder: str, noun: str) -> Sequence[Column[FleetCluster]]:
     """``folder`` is left out of names on a terminal; ``noun`` is what shares are of, if there are any."""
     return (
         Column(
-            "CLUSTER", lambda row: row.name, on_terminal=lambda row: row.name.removeprefix(folder), fit=Fit.NAMES,
+            "CLUSTER",
+            lambda row: row.name,
+            on_terminal=lambda row: row.name.removeprefix(folder),
+            fit=Fit.NAMES,
             least=24,
         ),
         Column("VERDICT", lambda row: row.verdict, tone=lambda row: TONES[row.verdict]),
         Column(
-            "PASSES", lambda row: row.passes, hides_empty=True, nothing="", tone=lambda row: TONES[row.passes],
+            "PASSES",
+            lambda row: row.passes,
+            hides_empty=True,
+            nothing="",
+            tone=lambda row: TONES[row.passes],
             on_terminal=lambda row: row.passes if row.passes != row.verdict else None,
         ),
         Column("AGE", _old, Readers.TERMINAL | Readers.PAGES, hides_empty=True, nothing=""),
@@ -66,14 +73,19 @@ def _columns(folder: str, noun: str) -> Sequence[Column[FleetCluster]]:
         Column("NODES", lambda row: row.nodes, nothing="", is_number=True),
         Column("PODS", lambda row: row.pods, nothing="", is_number=True, gives_way=True),
         Column(
-            f"BAD-{noun.upper()}", _share, Readers.TERMINAL | Readers.PAGES, hides_empty=True, nothing="",
-            is_number=True, short="BAD",
+            f"BAD-{noun.upper()}",
+            _share,
+            Readers.TERMINAL | Readers.PAGES,
+            hides_empty=True,
+            nothing="",
+            is_number=True,
+            short="BAD",
         ),
         Column("BAD", lambda row: row.share and row.share.bad, Readers.PIPES),
         Column("OF", lambda row: row.share and row.share.total, Readers.PIPES),
         Column("FINDING", lambda row: row.finding, Readers.RECORDS),
         Column("ANSWER", _says, on_terminal=partial(_says, in_brief=True), fit=Fit.END, least=24),
-    )  # fmt: skip
+    )
 
 
 def view(report: FleetReport) -> View:
@@ -88,22 +100,31 @@ def view(report: FleetReport) -> View:
         tone=TONES[report.verdict],
         sheets=[
             Sheet(
-                title="Clusters", columns=_columns(folder, noun), rows=rows, tone=_tone, most=0, few=_first_fine,
-                noun="cluster", note=lambda _: ": yes",
-            ),
+                title="Clusters",
+                columns=_columns(folder, noun),
+                rows=rows,
+                tone=_tone,
+                most=0,
+                few=_first_fine,
+                noun="cluster",
+                note=lambda _: ": yes",
+            )
         ],
         heading=lambda look: headline([Cell(title, Tone.STRONG)], folder.removesuffix("/"), look),
         names=[row.name for row in rows if (row.verdict, row.passes) != ("yes", "yes")],
         charts=[_shares(rows, folder, noun)],
         tiles=[
             Tile(
-                row.name.removeprefix(folder), _verdict(row), _tone(row), says=_says(row, in_brief=True),
+                row.name.removeprefix(folder),
+                _verdict(row),
+                _tone(row),
+                says=_says(row, in_brief=True),
                 views=partial(_views, row),
             )
             for row in rows
         ],
         beside=beside([report]),
-    )  # fmt: skip
+    )
 
 
 def _shares(rows: Sequence[FleetCluster], folder: str, noun: str) -> Chart:

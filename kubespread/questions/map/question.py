@@ -78,9 +78,10 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
         Option(
             "Group nodes by this topology key, widest first (default: region, zone, rack and the keys of the "
             "constraints).",
-            ("--key",), "KEY",
+            ("--key",),
+            "KEY",
         ),
-    ] = ()  # fmt: skip
+    ] = ()
     selector: Annotated[
         str, Option("Without a workload, mark the pods with these labels (app=web,tier!=db).", is_typed=False)
     ] = ""

@@ -187,9 +187,7 @@ def view(report: TopologyMap) -> View:
         title=whose or f"{counted}, {count_of(report.pods, 'pod')}",
         sheets=[
             nodes,
-            Sheet(
-                title="Domains", columns=list(_domain_columns(report)), rows=report.domains, readers=Readers.PAGES
-            ),
+            Sheet(title="Domains", columns=list(_domain_columns(report)), rows=report.domains, readers=Readers.PAGES),
         ],
         nodes=NodeFacts.of(nodes, None, {}) if report.constraints else None,
         bars=[asked_bars(constraint, place, one_more=False) for place, constraint in enumerate(report.constraints)],
@@ -202,7 +200,7 @@ def view(report: TopologyMap) -> View:
             unwanted("pods pending", report.pending),
             *(Tile(f"of {load.resource} requested", f"{load.percent or 0}%") for load in report.load),
         ],
-    )  # fmt: skip
+    )
     # Soft constraints do not affect the verdict.
     return replace(
         seen, tone=Tone.WARN if any(skew > constraint.max_skew for skew, constraint in limits) else Tone.GOOD

@@ -61,12 +61,9 @@ _GROUP: Sequence[Column[StuckGroup]] = (
     _WHY,
 )
 _CHANGE: Sequence[Column[StuckGroup]] = (
-    Column(
-        "SMALLEST CHANGE (proven)", _change,
-        tone=lambda group: Tone.FAINT if group.change is None else Tone.GOOD,
-    ),
+    Column("SMALLEST CHANGE (proven)", _change, tone=lambda group: Tone.FAINT if group.change is None else Tone.GOOD),
     replace(_FREES, text=_frees),
-)  # fmt: skip
+)
 
 _ON_PAGE: Sequence[Column[StuckGroup]] = (
     _WHY,
@@ -74,15 +71,19 @@ _ON_PAGE: Sequence[Column[StuckGroup]] = (
     _WORKLOADS,
     Column("CHANGE", _change, title="Smallest change, tried"),
     Column(
-        "FREES", _frees, is_number=True,
+        "FREES",
+        _frees,
+        is_number=True,
         drawn=lambda group: Drawn(100 * group.freed // len(group.pods), Tone.GOOD) if group.freed else None,
     ),
     Column(
-        "COMMANDS", lambda group: "\n".join(group.change.commands) if group.change else "",
-        is_command=True, hides_empty=True,
+        "COMMANDS",
+        lambda group: "\n".join(group.change.commands) if group.change else "",
+        is_command=True,
+        hides_empty=True,
     ),
     Column("MESSAGE", lambda group: group.message),
-)  # fmt: skip
+)
 
 _Pod = tuple[StuckGroup, str]
 _POD: Sequence[Column[_Pod]] = (
@@ -101,15 +102,20 @@ def view(report: PendingReport) -> View:
         **about(report),
         title=f"Pending pods{whose}, {count_of(report.nodes, 'node')}",
         sheets=[
+            Sheet(title="Causes", columns=_GROUP, rows=report.groups, is_answer=True, readers=Readers.PIPES),
             Sheet(
-                title="Causes", columns=_GROUP, rows=report.groups, is_answer=True, readers=Readers.PIPES,
-            ),
-            Sheet(
-                title="Causes", columns=_ON_PAGE, rows=report.groups, readers=Readers.PAGES, is_first=True,
+                title="Causes",
+                columns=_ON_PAGE,
+                rows=report.groups,
+                readers=Readers.PAGES,
+                is_first=True,
                 tone=lambda group: Tone.WARN if group.freed else Tone.BAD,
             ),
             Sheet(
-                title="Pods", columns=_POD, readers=Readers.PAGES, is_detail=True,
+                title="Pods",
+                columns=_POD,
+                readers=Readers.PAGES,
+                is_detail=True,
                 rows=[(group, pod) for group in report.groups for pod in group.pods],
             ),
         ],
@@ -118,7 +124,7 @@ def view(report: PendingReport) -> View:
         names=[pod for group in report.groups for pod in group.pods],
         answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         parts=lambda look: _parts(report, look),
-    )  # fmt: skip
+    )
 
 
 def _by_cause(report: PendingReport) -> Chart:

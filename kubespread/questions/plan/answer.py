@@ -129,14 +129,15 @@ def _played(question: Plan, scene: Scene, steps: Sequence[Step], leaving: frozen
         playing = scene.asking(play, question.doing)
         report = played(play, playing)
         kept = {
-            step.action.target.text for step, told in zip(steps, report.steps, strict=True)
+            step.action.target.text
+            for step, told in zip(steps, report.steps, strict=True)
             if id(step) in leaving and isinstance(step.action, Drain) and told.is_blocked
-        }  # fmt: skip
+        }
         rest = [
-            step for step in steps
-            if id(step) not in leaving
-            or not (isinstance(step.action, DeleteNode) and step.action.target.text in kept)
-        ]  # fmt: skip
+            step
+            for step in steps
+            if id(step) not in leaving or not (isinstance(step.action, DeleteNode) and step.action.target.text in kept)
+        ]
         if len(rest) == len(steps):
             return _Played(play, playing, report)
         steps = rest
@@ -193,9 +194,10 @@ def _compared(question: Plan, scene: Scene) -> PlanReport:
 def _gone(played: PlayReport, before: Snapshot) -> Counter[str]:
     """How many pods leave their nodes, by why; those that every node has go with theirs."""
     daemons = {
-        NamespacedName.of(pod) for pod in before.pods
+        NamespacedName.of(pod)
+        for pod in before.pods
         if any(owner.kind in GO_WITH_THEIR_NODES for owner in pod.metadata.owner_references)
-    }  # fmt: skip
+    }
     gone = (pod for step in played.steps for pod in step.happened.gone if pod.node is not None)
     return Counter("with their nodes" if pod.pod in daemons else pod.why for pod in gone)
 
@@ -212,9 +214,13 @@ class _Side(Inquiry):
         self.is_audited = not self.missing
         self.survive = self._answer(Survive(preemption=preemption), f"losing domains {when}")
         removable = Removable(
-            most=_MOST_NODES, remedies=False, preemption=preemption, force=question.force,
-            ignore_daemonsets=question.ignore_daemonsets, delete_emptydir_data=question.delete_emptydir_data,
-        )  # fmt: skip
+            most=_MOST_NODES,
+            remedies=False,
+            preemption=preemption,
+            force=question.force,
+            ignore_daemonsets=question.ignore_daemonsets,
+            delete_emptydir_data=question.delete_emptydir_data,
+        )
         self.removable = self._answer(removable, f"draining nodes {when}")
         self.map: TopologyMap = Map().answer(scene.asking(Map(), f"mapping the cluster {when}"))
         self.rows = {} if self.audit is None else {row.workload: row for row in self.audit.workloads}
@@ -274,7 +280,7 @@ def _planned(name: WorkloadName, before: _Side, after: _Side, *, is_worse: bool)
         why = (
             *([sentence(now, new[0]).rstrip(".")] if levels[0] < levels[1] else []),
             *([f"it no longer survives the loss of each {short_key(after.lost or '')}"] if fails[0] < fails[1] else []),
-        )  # fmt: skip
+        )
         if is_worse:
             change = "worse"
         elif any(one < other for one, other in pairs):
@@ -297,9 +303,8 @@ def _counting(row: AuditedWorkload, other: AuditedWorkload) -> list[AuditFinding
         return all(key in side.worst_loss and not side.worst_loss[key].remaining for side in (row, other))
 
     return [
-        finding for finding in row.findings
-        if finding.constraint is not None or not is_in_one(finding.topology_key)
-    ]  # fmt: skip
+        finding for finding in row.findings if finding.constraint is not None or not is_in_one(finding.topology_key)
+    ]
 
 
 def _figures(row: AuditedWorkload) -> object:

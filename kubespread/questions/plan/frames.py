@@ -82,7 +82,7 @@ def frames(report: PlayReport, drawn: TopologyMap, tiles: Callable[[int], Sequen
 
 def _frame(
     label: str, happened: Happened, waits: str, now: Counter[str], held: dict[str, Held], drawn: TopologyMap
-) -> Frame:  # fmt: skip
+) -> Frame:
     """``now`` are the pods of each node, and ``held`` what it holds; both are updated."""
     touched = dict.fromkeys([*(pod.node for pod in happened.gone if pod.node), *(pod.node for pod in happened.placed)])
     now.subtract(pod.node for pod in happened.gone if pod.node)

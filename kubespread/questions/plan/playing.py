@@ -161,9 +161,7 @@ class Playing(Struct, frozen=True):
     def of(cls, question: Play, scene: Scene) -> Self:
         scenario, now, world = question.scenario, scene.now, scene.world
         namespace = scenario.namespace or question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
-        return cls(
-            scenario, world, world.fork(), now, scene.scheduler, namespace, growth(scenario, now)
-        )  # fmt: skip
+        return cls(scenario, world, world.fork(), now, scene.scheduler, namespace, growth(scenario, now))
 
     @property
     def assumed(self) -> dict[str, None]:

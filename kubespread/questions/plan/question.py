@@ -52,9 +52,11 @@ Deals = Annotated[
     Option(
         "Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 "
         "where controllers pick among equal pods or nodes, else 1).",
-        metavar="N", heading=CHANCE, least=1,
+        metavar="N",
+        heading=CHANCE,
+        least=1,
     ),
-]  # fmt: skip
+]
 
 
 class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
@@ -118,16 +120,19 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
         int | None,
         Option(
             "With --explain, the step after which to explain the pod (default: the last; 0: before the first).",
-            metavar="STEP", least=0, is_for_scripts=True,
+            metavar="STEP",
+            least=0,
+            is_for_scripts=True,
         ),
-    ] = None  # fmt: skip
+    ] = None
     explain: Annotated[
         str | None,
         Pod(
             "Explain a pod at one moment instead: a manifest, or KIND/NAME in the cluster at that moment.",
-            metavar="POD", is_path=True,
+            metavar="POD",
+            is_path=True,
         ),
-    ] = None  # fmt: skip
+    ] = None
 
     def is_yes(self, report: PlayReport) -> bool | None:
         return True if self.fail_on else None
@@ -184,9 +189,7 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     name = "plan"
     summary = "Compare the cluster before and after all that is planned."
     yes, no = "each step is done, no more pods wait and no workload is worse", "one of these is not so"
-    never_modelled = (
-        *Play.never_modelled, *Audit.never_modelled, *Survive.never_modelled, *Removable.never_modelled
-    )  # fmt: skip
+    never_modelled = (*Play.never_modelled, *Audit.never_modelled, *Survive.never_modelled, *Removable.never_modelled)
     apart = (Apart("by_step", ("prices",), "costs are compared before and after"),)
     needs = OF_AUTOSCALER
     hands_out = True
@@ -212,28 +215,27 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         Applied("Manifest, or directory of manifests, to apply: what is new is created, what runs is changed."),
     ] = ()
     create_namespaces: Annotated[
-        bool,
-        Option("Create the namespaces of the manifests that are missing; what is in them is refused without."),
-    ] = False  # fmt: skip
+        bool, Option("Create the namespaces of the manifests that are missing; what is in them is refused without.")
+    ] = False
     replace_pool: Annotated[
         tuple[str, ...],
         Option(
             "Replace the nodes of a pool, by its name or as KEY=VALUE, by as many or COUNT nodes of another size "
             "(8x16: 8 CPUs, 16 GiB), or by copies of a node or of a Node manifest.",
-            metavar="POOL=CPUxGI[:COUNT][@KEY=VALUE]", is_path=True,
+            metavar="POOL=CPUxGI[:COUNT][@KEY=VALUE]",
+            is_path=True,
         ),
-    ] = ()  # fmt: skip
-    hpa_max: Annotated[
-        bool, Option("Scale every workload with an autoscaler to its maximum, all together.")
-    ] = False  # fmt: skip
+    ] = ()
+    hpa_max: Annotated[bool, Option("Scale every workload with an autoscaler to its maximum, all together.")] = False
     by_step: Annotated[
         bool,
         Option(
             "Show what each step does to pods and their spread, as play does, instead of before and after.",
             ("--steps",),
-            is_for_scripts=True, shown_in=("table", "plain", "json", "yaml", "markdown", "csv"),
+            is_for_scripts=True,
+            shown_in=("table", "plain", "json", "yaml", "markdown", "csv"),
         ),
-    ] = False  # fmt: skip
+    ] = False
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None
     instance_types: InstanceTypesFile = None
@@ -242,9 +244,10 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         str | None,
         Option(
             "Namespace of workloads that are named without one, unless the scenario sets it.",
-            ("-n", "--namespace"), "NAME",
+            ("-n", "--namespace"),
+            "NAME",
         ),
-    ] = None  # fmt: skip
+    ] = None
 
     def instead(self, scene: Scene) -> Instead | None:
         return Instead("play", *part("plan", "answer", "shown")(self, scene)) if self.by_step else None

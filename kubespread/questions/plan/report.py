@@ -432,9 +432,10 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         before, after = self.before, self.after
         fill = [
             f"{was.resource} {was.percent}% → {now.percent}%"
-            for was in before.load for now in after.load
+            for was in before.load
+            for now in after.load
             if was.resource == now.resource in ("cpu", "memory") and None not in (was.percent, now.percent)
-        ]  # fmt: skip
+        ]
         yield ", ".join((f"nodes {before.nodes:,} → {after.nodes:,}", *fill))
         if before.can_go or after.can_go:
             yield f"nodes that can go together: {_can_go(before)} → {_can_go(after)}"

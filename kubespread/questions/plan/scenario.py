@@ -39,9 +39,7 @@ from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.edits.spreading import Spread
 from kubespread.snapshot.edits.verb import Edit, OfNodes, nodes_of_target, nodes_with, parse_target, path_in
 
-_POOL = re.compile(
-    r"(?P<pool>[^@]+)=(?P<by>[^@=:]+)(?::(?P<count>[1-9][0-9]{0,4}))?(?P<labels>(?:@.*)?)", re.DOTALL
-)  # fmt: skip
+_POOL = re.compile(r"(?P<pool>[^@]+)=(?P<by>[^@=:]+)(?::(?P<count>[1-9][0-9]{0,4}))?(?P<labels>(?:@.*)?)", re.DOTALL)
 _EXPECTED = "expected POOL=CPUxGI, as in web=8x16, or POOL=TEMPLATE, each with :COUNT and @KEY=VALUE if needed"
 
 
@@ -107,9 +105,10 @@ def reordered(steps: Sequence[Step], nodes: Sequence[Node]) -> Iterator[Step]:
     objects, waiting = [_objects(step, nodes) for step in steps], list(range(len(steps)))
     while waiting:
         free = (
-            number for at, number in enumerate(waiting)
+            number
+            for at, number in enumerate(waiting)
             if all(objects[number].isdisjoint(objects[other]) for other in waiting[:at])
-        )  # fmt: skip
+        )
         chosen = min(free, key=lambda number: (_turn(steps[number]), number))
         waiting.remove(chosen)
         yield steps[chosen]

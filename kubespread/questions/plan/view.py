@@ -100,11 +100,12 @@ _WORKLOAD: Sequence[Column[PlannedWorkload]] = (
     Column(header="SKEW", value=_skew_change, nothing="-", fit=Fit.END),
     _of_sides("ZONES", lambda row: "/".join(str(zone.pods) for zone in row.zones), gives_way=True),
     Column(
-        header="SURVIVES", nothing="-",
+        header="SURVIVES",
+        nothing="-",
         value=lambda row: _change(_survives(row.survives_before), _survives(row.survives_after)),
     ),
     _of_sides("LEVEL", lambda row: row.level, gives_way=True),
-)  # fmt: skip
+)
 
 
 def _load(resource: str) -> Callable[[MapNode], str]:
@@ -149,10 +150,14 @@ def _of_plan(report: PlanReport) -> View:
 def _sheets(report: PlanReport) -> Iterator[Sheet[Any]]:
     lost = "any domain" if report.topology_key is None else f"any {short_key(report.topology_key)}"
     yield Sheet(
-        title="Workloads that change", columns=_WORKLOAD, rows=report.workloads, is_answer=True, is_first=True,
+        title="Workloads that change",
+        columns=_WORKLOAD,
+        rows=report.workloads,
+        is_answer=True,
+        is_first=True,
         tone=lambda row: _TONES.get(row.change, Tone.PLAIN),
         legend=f"Before all steps → after all of them; survives: the loss of {lost}",
-    )  # fmt: skip
+    )
     yield Sheet(
         title="Nodes that change", columns=_NODE, rows=report.nodes, legend="Before all steps → after all of them"
     )
@@ -237,9 +242,10 @@ def _rows(report: PlayReport) -> Iterator[_Step]:
         waited = {pod for kind in before.pending for pod in kind.pods}
         counts = {(row.what, row.workload): row.count for row in _lacking(before)}
         more = [
-            row for row in _lacking(step.happened)
+            row
+            for row in _lacking(step.happened)
             if (not waited.issuperset(row.pods) if row.pods else row.count > counts.get((row.what, row.workload), 0))
-        ]  # fmt: skip
+        ]
         yield _Step(step, sorted(more, key=lambda row: bool(row.pods)), *_worst_skew(report, step))
         before = step.happened
 
@@ -281,7 +287,9 @@ _STEP: Sequence[Column[_Step]] = (
     count("GONE", lambda row: len(row.step.happened.gone)),
     count("BLOCKED", lambda row: len(row.step.happened.blocked), bad=True),
     Column(
-        header="PENDING", value=lambda row: row.step.pending, is_number=True,
+        header="PENDING",
+        value=lambda row: row.step.pending,
+        is_number=True,
         text=lambda row: range_of(row.step.pending, row.step.pending_dealt),
         tone=lambda row: Tone.BAD if row.step.pending or row.step.pending_dealt else Tone.GOOD,
     ),
@@ -293,22 +301,29 @@ _STEP: Sequence[Column[_Step]] = (
     count("NOT-CREATED", lambda row: row.step.not_created, bad=True, hides_empty=True),
     count("NOT-MADE", lambda row: row.step.not_made_yet, bad=True, hides_empty=True),
     Column(
-        header="SKEW", value=lambda row: row.skew_text, nothing="", hides_empty=True, tone=lambda row: row.skew_tone,
+        header="SKEW",
+        value=lambda row: row.skew_text,
+        nothing="",
+        hides_empty=True,
+        tone=lambda row: row.skew_tone,
         readers=Readers.PAGES | Readers.TERMINAL,
     ),
     Column(header="NAME", value=lambda row: row.step.name, readers=Readers.PIPES),
     Column(header="TEXT", value=lambda row: row.step.text, readers=Readers.PIPES),
     Column(header="WHY", value=lambda row: row.step.why, readers=Readers.PIPES),
     Column(header="WHY", value=lambda row: row.went_wrong, readers=Readers.PAGES),
-)  # fmt: skip
+)
 
 
 def _steps(report: PlayReport) -> Sheet[_Step]:
     at = frames_of(report)
     return Sheet(
-        title="Steps", columns=_STEP, rows=[*_rows(report)], tone=lambda row: Tone.BAD if row.is_bad else Tone.GOOD,
+        title="Steps",
+        columns=_STEP,
+        rows=[*_rows(report)],
+        tone=lambda row: Tone.BAD if row.is_bad else Tone.GOOD,
         frames=lambda row: (at[row.step.number], None),
-    )  # fmt: skip
+    )
 
 
 _Rollout = tuple[int, RolloutReport]
@@ -375,26 +390,36 @@ def _of_steps(report: PlayReport) -> View:
         sheets=[
             _steps(report),
             Sheet(
-                title="Rollouts", columns=_ROLLOUT, readers=Readers.PAGES, rows=[*_rollouts(report)],
+                title="Rollouts",
+                columns=_ROLLOUT,
+                readers=Readers.PAGES,
+                rows=[*_rollouts(report)],
                 frames=lambda row: (at[row[0]], None),
                 tone=lambda row: Tone.GOOD if row[1].complete else Tone.BAD,
             ),
             Sheet(title="Passes of rollouts", columns=_PASS, rows=[*_passes(report)], readers=Readers.PIPES),
             Sheet(
-                title="Lacking", columns=_LACKING, rows=[*_lacking_over_time(report)], readers=Readers.PAGES,
-                tone=lambda _: Tone.BAD, frames=lambda row: row[0],
+                title="Lacking",
+                columns=_LACKING,
+                rows=[*_lacking_over_time(report)],
+                readers=Readers.PAGES,
+                tone=lambda _: Tone.BAD,
+                frames=lambda row: row[0],
             ),
             Sheet(
-                title="Pods that moved", columns=_MOVED, readers=Readers.PAGES, is_detail=True,
+                title="Pods that moved",
+                columns=_MOVED,
+                readers=Readers.PAGES,
+                is_detail=True,
                 frames=lambda row: (at[row[0]], None),
                 rows=[
-                    (step.number, pod)
-                    for step in report.steps
-                    for pod in (*step.happened.gone, *step.happened.placed)
+                    (step.number, pod) for step in report.steps for pod in (*step.happened.gone, *step.happened.placed)
                 ],
             ),
             Sheet(
-                title="Evictions", columns=_ORDER, readers=Readers.WIDE,
+                title="Evictions",
+                columns=_ORDER,
+                readers=Readers.WIDE,
                 rows=[(step.number, eviction) for step in report.steps for eviction in step.happened.evictions],
             ),
         ],
@@ -403,7 +428,7 @@ def _of_steps(report: PlayReport) -> View:
         parts=lambda look: _parts_of_steps(report, look),
         frames_on=lambda drawn: frames(report, drawn, partial(tiles_of_steps, report)),
         stand_ins=report.stand_ins,
-    )  # fmt: skip
+    )
 
 
 def _rollouts(report: PlayReport) -> Iterator[_Rollout]:

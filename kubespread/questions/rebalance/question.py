@@ -65,9 +65,10 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
         str | None,
         Option(
             "Also show what the descheduler would do with this DeschedulerPolicy, round by round.",
-            metavar="POLICY", is_path=True,
+            metavar="POLICY",
+            is_path=True,
         ),
-    ] = None  # fmt: skip
+    ] = None
 
     def next_command(self, report: RebalanceReport, commands: Commands) -> str:
         moved = [step.workload for step in report.steps]

@@ -111,14 +111,10 @@ _ROUND: Sequence[Column[DeschedulerRound]] = (
     count("EVICTED", lambda row: len(row.evicted)),
     count("HELD", lambda row: sum(staying.pods for staying in row.held)),
     Column(
-        "PENDING", lambda row: row.pending, is_number=True,
-        tone=lambda row: Tone.BAD if row.pending else Tone.PLAIN,
+        "PENDING", lambda row: row.pending, is_number=True, tone=lambda row: Tone.BAD if row.pending else Tone.PLAIN
     ),
-    Column(
-        "VIOLATED", lambda row: row.violated,
-        tone=lambda row: Tone.BAD if row.violated else Tone.GOOD,
-    ),
-)  # fmt: skip
+    Column("VIOLATED", lambda row: row.violated, tone=lambda row: Tone.BAD if row.violated else Tone.GOOD),
+)
 
 
 def view(report: RebalanceReport) -> View:
@@ -132,17 +128,25 @@ def view(report: RebalanceReport) -> View:
         sheets=[
             Sheet(title="Constraints", columns=_CONSTRAINT, rows=report.constraints, readers=Readers.PIPES),
             Sheet(
-                title="Evictions", columns=_STEP, rows=report.steps, is_answer=True,
+                title="Evictions",
+                columns=_STEP,
+                rows=report.steps,
+                is_answer=True,
                 frames=lambda step: (step.number, None),
             ),
             Sheet(
-                title="Commands", columns=_COMMAND, readers=Readers.PAGES, is_detail=True,
+                title="Commands",
+                columns=_COMMAND,
+                readers=Readers.PAGES,
+                is_detail=True,
                 frames=lambda row: (row[0].number, None),
                 rows=[(step, command) for step in report.steps for command in step.commands],
             ),
             Sheet(title="Scale-downs", columns=_SCALE_DOWN, rows=report.scale_downs, readers=Readers.PIPES),
             Sheet(
-                title="Rounds of the descheduler", columns=_ROUND, readers=Readers.PIPES,
+                title="Rounds of the descheduler",
+                columns=_ROUND,
+                readers=Readers.PIPES,
                 rows=() if report.descheduler is None else report.descheduler.rounds,
             ),
         ],
@@ -157,7 +161,7 @@ def view(report: RebalanceReport) -> View:
         ],
         bars=[_bars(constraint, report.steps) for constraint in report.constraints],
         frames_on=lambda drawn: _frames(report, drawn),
-    )  # fmt: skip
+    )
 
 
 def _frames(report: RebalanceReport, drawn: TopologyMap) -> Iterator[Frame]:

@@ -559,9 +559,12 @@ def _larger(template: Node, where: str) -> Ladder:
         size = f"{cpu * 2 ** (place + 1)}x{-(-memory // 2**30) * 2 ** (place + 1)}"
         edit = AddNode(name, size=size)
         return Change(
-            ADD_NODE, f"1 more node like {name} of {size} in {where}", 60 + 10 * place, edits=(edit,),
+            ADD_NODE,
+            f"1 more node like {name} of {size} in {where}",
+            60 + 10 * place,
+            edits=(edit,),
             brief=f"1 more node of {size} in {where}",
-        )  # fmt: skip
+        )
 
     return Ladder(ADD_NODE, f"a larger node like {name} in {where}", _MOST_DOUBLED, change)
 

@@ -274,9 +274,10 @@ class _Trials:
         for domain in self._domains.lost(self.baseline.world, [node.metadata.name]):
             yield Hold(cause="lastOfDomain", detail=domain)
         pods = tuple(
-            NamespacedName.of(pod) for pod in plan.evict
+            NamespacedName.of(pod)
+            for pod in plan.evict
             if is_active(pod) and any(volume.empty_dir is not None for volume in pod.spec.volumes)
-        )  # fmt: skip
+        )
         if pods:
             yield Hold(cause="localStorage", detail="volumes of type emptyDir", pods=pods)
 

@@ -92,9 +92,7 @@ def pending(difference: Difference) -> tuple[Hold, ...]:
         workload = workload_of(world, waiting.pod)
         named = NamespacedName.of(waiting.pod) if workload.kind == "Pod" else workload
         by_message.setdefault(world.message(waiting), {})[named] = None
-    return tuple(
-        Hold(cause="noNode", detail=message, pods=tuple(names)) for message, names in by_message.items()
-    )  # fmt: skip
+    return tuple(Hold(cause="noNode", detail=message, pods=tuple(names)) for message, names in by_message.items())
 
 
 def leaving(difference: Difference) -> Iterator[Hold]:

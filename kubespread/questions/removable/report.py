@@ -18,9 +18,19 @@ from kubespread.wording import count_of, some_of
 
 _MAX_NAMED, _MAX_REMEDIES = 4, 3
 HeldBy = Literal[
-    "controlPlane", "lastOfDomain", "localStorage", "noController", "daemonSet", "budget", "noNode", "notMade",
-    "noRoom", "preempts", "fewerReady", "unknownController",
-]  # fmt: skip
+    "controlPlane",
+    "lastOfDomain",
+    "localStorage",
+    "noController",
+    "daemonSet",
+    "budget",
+    "noNode",
+    "notMade",
+    "noRoom",
+    "preempts",
+    "fewerReady",
+    "unknownController",
+]
 LeftBy = Literal["safeToEvict", "doNotDisrupt"]
 HoldCause = HeldBy | LeftBy
 
@@ -47,27 +57,38 @@ HOLDS: Mapping[HoldCause, HoldRow] = {
         means="the last node of a domain that a hard constraint counts; no more than a remark",
     ),
     "localStorage": HoldRow(
-        word="local data", means="kubectl drain refuses to delete data in emptyDir volumes", level="notice",
-        nodes="with data in emptyDir volumes, which a drain deletes", names_itself=True,
+        word="local data",
+        means="kubectl drain refuses to delete data in emptyDir volumes",
+        level="notice",
+        nodes="with data in emptyDir volumes, which a drain deletes",
+        names_itself=True,
     ),
     "noController": HoldRow(
-        word="no controller", means="kubectl drain refuses, for pods that nothing makes again", names_itself=True,
+        word="no controller",
+        means="kubectl drain refuses, for pods that nothing makes again",
+        names_itself=True,
         nodes="cannot be drained: kubectl drain refuses without --force, for pods that nothing makes again",
     ),
     "daemonSet": HoldRow(
-        word="DaemonSet", means="kubectl drain refuses, for pods of a DaemonSet",
+        word="DaemonSet",
+        means="kubectl drain refuses, for pods of a DaemonSet",
         nodes="cannot be drained: kubectl drain refuses, for pods of a DaemonSet that is gone",
     ),
     "budget": HoldRow(
-        word="budget", means="the API server refuses an eviction",
+        word="budget",
+        means="the API server refuses an eviction",
         nodes="cannot be drained: a budget refuses an eviction now",
     ),
     "safeToEvict": HoldRow(
-        word="safe-to-evict: false", means=f"pods annotated ``{SAFE_TO_EVICT}: false``", level="notice",
+        word="safe-to-evict: false",
+        means=f"pods annotated ``{SAFE_TO_EVICT}: false``",
+        level="notice",
         nodes=f"not removed by cluster-autoscaler, for pods annotated {SAFE_TO_EVICT}: false",
     ),
     "doNotDisrupt": HoldRow(
-        word="do-not-disrupt", means=f"pods, or the node itself, annotated ``{DO_NOT_DISRUPT}: true``", level="notice",
+        word="do-not-disrupt",
+        means=f"pods, or the node itself, annotated ``{DO_NOT_DISRUPT}: true``",
+        level="notice",
         nodes=f"not removed by Karpenter, for {DO_NOT_DISRUPT}: true",
     ),
     "noNode": HoldRow(word="no other node", means="a pod finds no other node"),
@@ -81,14 +102,13 @@ HOLDS: Mapping[HoldCause, HoldRow] = {
         word="preemption", means="its pods push others away that nobody makes again, or that a budget protects"
     ),
     "fewerReady": HoldRow(
-        word="fewer ready",
-        means="a workload has fewer ready pods than before and than it is to have",
+        word="fewer ready", means="a workload has fewer ready pods than before and than it is to have"
     ),
     "unknownController": HoldRow(
         word="controller not modeled",
         means="a workload loses pods, and it is not known whether its controller makes them again",
     ),
-}  # fmt: skip
+}
 
 
 class Hold(Report, frozen=True):

@@ -67,22 +67,21 @@ def _causes(row: NodeRemoval) -> list[HeldBy]:
 
 _NODE: Sequence[Column[NodeRemoval]] = (
     Column("NODE", lambda row: row.node),
-    Column(
-        "ZONE", lambda row: row.domain, readers=Readers.TERMINAL | Readers.PIPES, most=_WIDEST_ZONE
-    ),
+    Column("ZONE", lambda row: row.domain, readers=Readers.TERMINAL | Readers.PIPES, most=_WIDEST_ZONE),
     count("PODS", lambda row: row.pods),
     Column("ALONE", lambda row: row.alone, tone=lambda row: Tone.GOOD if row.alone else Tone.BAD),
     Column("TOGETHER", lambda row: row.place, is_number=True, nothing="-"),
     count("WAIT", lambda row: row.until_deleted, hides_empty=True),
     Column(
-        "HELD-BY", _causes, text=lambda row: ", ".join(HOLDS[cause].word for cause in _causes(row)),
-        fit=Fit.END, hides_empty=True, readers=Readers.ALL & ~Readers.PAGES,
+        "HELD-BY",
+        _causes,
+        text=lambda row: ", ".join(HOLDS[cause].word for cause in _causes(row)),
+        fit=Fit.END,
+        hides_empty=True,
+        readers=Readers.ALL & ~Readers.PAGES,
     ),
-    Column(
-        "WHY", lambda row: "; ".join((*map(_sentence, row.held), *_consequences(row))),
-        readers=Readers.RECORDS,
-    ),
-)  # fmt: skip
+    Column("WHY", lambda row: "; ".join((*map(_sentence, row.held), *_consequences(row))), readers=Readers.RECORDS),
+)
 
 
 _PRICE: Column[NodeRemoval] = Column("PRICE", lambda row: row.price, is_number=True, nothing="?")
@@ -96,9 +95,13 @@ def _columns(report: RemovableReport) -> Sequence[Column[NodeRemoval]]:
 def view(report: RemovableReport) -> View:
     """One row per node: its place in the order of removal, and what blocks it."""
     nodes = Sheet(
-        title="Nodes", columns=_columns(report), rows=report.rows, is_answer=True, readers=Readers.PIPES,
+        title="Nodes",
+        columns=_columns(report),
+        rows=report.rows,
+        is_answer=True,
+        readers=Readers.PIPES,
         tone=lambda row: Tone.GOOD if row.place else Tone.PLAIN if row.alone else Tone.BAD,
-    )  # fmt: skip
+    )
     facts = about(report)
     return View(
         **facts,
@@ -106,13 +109,19 @@ def view(report: RemovableReport) -> View:
         sheets=[
             nodes,
             Sheet(
-                title="Where pods land when nodes go together", columns=_LANDED, rows=report.together.landed,
-                readers=Readers.PAGES, is_detail=True, frames=lambda row: (row.group, None),
+                title="Where pods land when nodes go together",
+                columns=_LANDED,
+                rows=report.together.landed,
+                readers=Readers.PAGES,
+                is_detail=True,
+                frames=lambda row: (row.group, None),
             ),
         ],
         nodes=NodeFacts.of(
-            nodes, _verdict,
-            {Tone.GOOD: "goes, with the others", Tone.PLAIN: "can go, but alone", Tone.BAD: "held: cannot go"}, _word,
+            nodes,
+            _verdict,
+            {Tone.GOOD: "goes, with the others", Tone.PLAIN: "can go, but alone", Tone.BAD: "held: cannot go"},
+            _word,
         ),
         heading=lambda look: headline([Cell(_question(report), Tone.STRONG)], facts["provenance"], look),
         parts=lambda look: _parts(report, look),
@@ -123,7 +132,7 @@ def view(report: RemovableReport) -> View:
         before={},
         dot="pod landing here",
         opens_at=0,
-    )  # fmt: skip
+    )
 
 
 _LANDED: Sequence[Column[LandedOfGroup]] = (
@@ -161,9 +170,12 @@ def _frames(report: RemovableReport, drawn: TopologyMap) -> Iterator[Frame]:
         held |= loads
         told = {name: held[name] for name in (*left, *landed) if name in held}
         yield Frame(
-            goes, f"{text}{saved[number - 1] if saved else ''}", pods={**left, **landed}, gone=gone,
+            goes,
+            f"{text}{saved[number - 1] if saved else ''}",
+            pods={**left, **landed},
+            gone=gone,
             held={**told, **loads},
-        )  # fmt: skip
+        )
         left = dict.fromkeys(landed, 0)
 
 

@@ -311,9 +311,11 @@ class _Asking(Inquiry):
         self._is_about = question.is_about
         self.whose = question.asked_in(scene.snapshot)
         self.shared: dict[str, Any] = {
-            "workloads": question.named, "namespace": question.namespace, "selector": question.selector,
+            "workloads": question.named,
+            "namespace": question.namespace,
+            "selector": question.selector,
             "preemption": question.preemption,
-        }  # fmt: skip
+        }
         self._growing = replace(question, **with_files_read(question))
         self._autoscaled = {name: getattr(self._growing, name) for name in AUTOSCALER_TYPES}
         self.commands = replace(
@@ -385,8 +387,9 @@ class _Asking(Inquiry):
         together = at_maximum(baseline, grown, growth)
         alone = (
             together if len(grown) == 1 else at_maximum(baseline, [one], growth)
-            for one in grown if together.preempts or together.untold or one[0] in together.lacking
-        )  # fmt: skip
+            for one in grown
+            if together.preempts or together.untold or one[0] in together.lacking
+        )
         yield from of_growth(together, alone, self.commands)
 
     def _lost(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:

@@ -65,12 +65,13 @@ def growing(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[
         ),
         *(
             WorkloadName(
-                each.spec.scale_target_ref.kind or "Deployment", each.metadata.namespace,
+                each.spec.scale_target_ref.kind or "Deployment",
+                each.metadata.namespace,
                 each.spec.scale_target_ref.name,
             )
             for each in objects.of(ScaledObject)
         ),
-    ]  # fmt: skip
+    ]
     for name in sorted(dict.fromkeys(targets)):
         if is_asked(name) and exists(world, name):
             most = max(autoscalers_of(name, objects), key=lambda autoscaler: autoscaler.most)
@@ -101,9 +102,16 @@ def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int
     untold = sum(count for name, count in withheld.items() if name not in difference.pending)
     message = world.message(waiting[0]) if waiting else unmade[0].message if unmade else ""
     return AtMaximum(
-        tuple(scaled), dict(lacking), sum(row.count for row in unmade), bool(difference.preempted), message,
-        "" if new is None else "; ".join(scaled_sentences([new.report])), asked_about, untold, withheld,
-    )  # fmt: skip
+        tuple(scaled),
+        dict(lacking),
+        sum(row.count for row in unmade),
+        bool(difference.preempted),
+        message,
+        "" if new is None else "; ".join(scaled_sentences([new.report])),
+        asked_about,
+        untold,
+        withheld,
+    )
 
 
 def _most_waiting(world: World, scaled: Sequence[tuple[WorkloadName, str, int]], *, has_growth: bool) -> int | None:

@@ -427,9 +427,12 @@ def of_capacity(report: CapacityReport, commands: Commands) -> Iterator[ReportLi
 
 
 _STRANDED: Mapping[str, str] = {
-    "cordoned": "cordoned", "pods": "no pod more is allowed", "resource": "no",
-    "remainder": "too little is left", "rejected": "rejected:",
-}  # fmt: skip
+    "cordoned": "cordoned",
+    "pods": "no pod more is allowed",
+    "resource": "no",
+    "remainder": "too little is left",
+    "rejected": "rejected:",
+}
 _MUCH = 10
 """Percent of what is free."""
 

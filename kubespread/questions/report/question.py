@@ -55,9 +55,12 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     summary = "Show all that is wrong with a cluster, the worst first."
     yes, no = "nothing is at the level of --fail-on", "something is"
     never_modelled = (
-        *Audit.never_modelled, *Pending.never_modelled, *Survive.never_modelled, *Removable.never_modelled,
+        *Audit.never_modelled,
+        *Pending.never_modelled,
+        *Survive.never_modelled,
+        *Removable.never_modelled,
         "autoscaled workloads that all find room at their maximum together are not scaled up alone",
-    )  # fmt: skip
+    )
     needs = OF_AUTOSCALER
     hands_out = True
     doing = "asking one question after another"
@@ -78,9 +81,11 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         tuple[str, ...],
         Argument(
             "Areas (running, losses ...), which alone are asked about then, or workloads as KIND/NAME (deploy/web). "
-            "Default: a page on all of the namespace.", metavar="[AREA|WORKLOAD]...", words=AREAS,
+            "Default: a page on all of the namespace.",
+            metavar="[AREA|WORKLOAD]...",
+            words=AREAS,
         ),
-    ] = ()  # fmt: skip
+    ] = ()
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None
     instance_types: InstanceTypesFile = None
@@ -89,9 +94,10 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         Option(
             "Compare with an earlier report of the same cluster or fleet, saved with -o json: lines are new, worse, "
             "better, the same or gone.",
-            metavar="FILE", is_path=True,
+            metavar="FILE",
+            is_path=True,
         ),
-    ] = None  # fmt: skip
+    ] = None
     fail_on: Annotated[
         Literal["critical", "warning", "notice", "new", "worse"] | None,
         Option(

@@ -67,9 +67,16 @@ def view(report: Scorecard) -> View:
     """Lines first: they are the answer."""
     lines_of = {row.area: row for row in report.by_area}
     lines = Sheet(
-        title="Lines", columns=_LINE, rows=report.lines, tone=lambda row: _TONES[row.level], is_answer=True,
-        is_first=True, most=_MAX_LINES, noun="line", drawn=_line,
-    )  # fmt: skip
+        title="Lines",
+        columns=_LINE,
+        rows=report.lines,
+        tone=lambda row: _TONES[row.level],
+        is_answer=True,
+        is_first=True,
+        most=_MAX_LINES,
+        noun="line",
+        drawn=_line,
+    )
     return View(
         **about(report),
         title=f"Report on {whose(report, report.workloads)}, {count_of(report.nodes, 'node')}",
@@ -81,26 +88,33 @@ def view(report: Scorecard) -> View:
         remarks="among",
         tiles=[
             Tile(
-                row.area, "–" if row.score is None else f"{row.score}", _tile_tone(row, lines), row.area,
+                row.area,
+                "–" if row.score is None else f"{row.score}",
+                _tile_tone(row, lines),
+                row.area,
                 says="" if lines is None else lines.counts,
             )
-            for row in report.areas for lines in [lines_of.get(row.area)]
+            for row in report.areas
+            for lines in [lines_of.get(row.area)]
         ],
         charts=[
             Chart(
                 "Scores of 100",
                 [
                     ChartRow(
-                        row.area, [(_tile_tone(row, lines_of.get(row.area)), row.score)],
-                        f"{row.score}: {row.what}", of=100,
+                        row.area,
+                        [(_tile_tone(row, lines_of.get(row.area)), row.score)],
+                        f"{row.score}: {row.what}",
+                        of=100,
                     )
-                    for row in report.areas if row.score is not None
+                    for row in report.areas
+                    if row.score is not None
                 ],
                 {Tone.GOOD: "good", Tone.WARN: "with warnings", Tone.BAD: "critical, or a low score"},
             )
         ],
         names=[*dict.fromkeys(name for line in report.lines for name in line.workloads)],
-    )  # fmt: skip
+    )
 
 
 def _parts(report: Scorecard, lines: Sheet[ReportLine], look: Look) -> Iterator[Sheet[ReportLine] | Line]:

@@ -113,9 +113,13 @@ def _what_if_gang(option: WhatIf, candidate: Candidate, growth: Growth, cluster:
     members = growth.present if is_only_one else ()
     domain, fault = _domain_of(members, option.topology_key, cluster)
     return Gang(
-        option.size, len(members), topology_key=option.topology_key, domain=domain, fault=fault,
+        option.size,
+        len(members),
+        topology_key=option.topology_key,
+        domain=domain,
+        fault=fault,
         refusal=growth.created.refusal,
-    )  # fmt: skip
+    )
 
 
 def gang_notes(as_gangs: WhatIf | None, candidate: Candidate, version: KubeVersion) -> Iterator[str]:
@@ -301,13 +305,17 @@ class Demand(Struct, frozen=True):
         present = [] if growth.is_rollout else [pod for pod in growth.present if key_of(pod) not in deleted]
         pod = first_missing(candidate, present)
         return cls(
-            candidate, profile, growth, change, pod,
+            candidate,
+            profile,
+            growth,
+            change,
+            pod,
             names=replica_names(pod, present) if change.played is None else iter(change.played.names),
             claimants=claimants_of(replace(candidate, pod=pod), present, cluster),
             present={key_of(pod): cluster.nodes.index[pod.spec.node_name] for pod in present},
             gang=gang,
             gang_notes=tuple(gang_notes),
-        )  # fmt: skip
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:

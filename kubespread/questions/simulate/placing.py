@@ -369,9 +369,15 @@ def pose(
         raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
     as_gangs = what_if(question.gang, question.same, replicas, refused=_refused_with_gangs(question))
     resolved = resolve(
-        snapshot, question.pods, scheduler, question.choosing,
-        settings=question.settings, counts_quotas=False, preempts=question.preemption, on_refused=on_refused,
-    )  # fmt: skip
+        snapshot,
+        question.pods,
+        scheduler,
+        question.choosing,
+        settings=question.settings,
+        counts_quotas=False,
+        preempts=question.preemption,
+        on_refused=on_refused,
+    )
     if not resolved.version.since(SCORES_SINCE):
         reason = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
         raise UsageError(f"kube-scheduler {resolved.version}: {reason}")
@@ -389,10 +395,16 @@ def pose(
         counts_quotas=counts_quotas and scheduler.admission,
     )
     manner = Manner(
-        question.ties, question.seed, question.runs, question.deals,
-        preempts=question.preemption, tells_preemption=question.tells_preemption, keys=keys,
-        on_progress=on_progress, sample=question.sample,
-    )  # fmt: skip
+        question.ties,
+        question.seed,
+        question.runs,
+        question.deals,
+        preempts=question.preemption,
+        tells_preemption=question.tells_preemption,
+        keys=keys,
+        on_progress=on_progress,
+        sample=question.sample,
+    )
     resolved.cluster.assume(growth_gaps(resolved.candidates, resolved.snapshot))
     grown = growths(resolved.candidates, desired, resolved.snapshot, resolved.cluster.running.pods)
     changes, cluster = controlled_changes(resolved, grown, scheduler, manner)
@@ -481,11 +493,17 @@ class Queue:
         ]
         return tuple(
             report_of(
-                cluster, demand, plugins, manner, shown[place], [each[place] for each in runs], full,
+                cluster,
+                demand,
+                plugins,
+                manner,
+                shown[place],
+                [each[place] for each in runs],
+                full,
                 self._look_ahead(shown, place),
             )
             for place, (demand, plugins) in enumerate(zip(self.posed.demands, self._frameworks, strict=True))
-        )  # fmt: skip
+        )
 
     def placed(self, way: Way) -> tuple[list[Outcome], Cluster]:
         """The outcome of each workload in one run, and the resulting cluster."""

@@ -104,8 +104,10 @@ def _too_few_survivors(report: SimulateReport, key: str, least: int) -> str | No
 
 
 _SHORTFALLS: Mapping[str, Callable[[SimulateReport, str, int], str | None]] = {
-    "--max-skew": _too_much_skew, "--min-domains": _too_few_domains, "--survive": _too_few_survivors,
-}  # fmt: skip
+    "--max-skew": _too_much_skew,
+    "--min-domains": _too_few_domains,
+    "--survive": _too_few_survivors,
+}
 """What is wrong with a number by topology key, by option."""
 
 
@@ -152,18 +154,40 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         Apart(
             "then",
             (
-                "until_full", "from_scratch", "ties", "seed", "sample", "runs", "tells_preemption", "autoscaler",
-                "node_groups", "instance_types", "prices", "gang", "same", "require_placed", "max_skew", "min_domains",
-                "survive", "every", "selector", "all_namespaces",
+                "until_full",
+                "from_scratch",
+                "ties",
+                "seed",
+                "sample",
+                "runs",
+                "tells_preemption",
+                "autoscaler",
+                "node_groups",
+                "instance_types",
+                "prices",
+                "gang",
+                "same",
+                "require_placed",
+                "max_skew",
+                "min_domains",
+                "survive",
+                "every",
+                "selector",
+                "all_namespaces",
             ),
             "the steps are played for one workload, whose replicas stay where they are",
         ),
         Apart("then", ("template_path",), "what controllers of unknown kinds do is not known"),
-    )  # fmt: skip
+    )
     needs = {
-        **OF_AUTOSCALER, "same": ("gang",), "prices": ("autoscaler",), "fail_on": ("then",),
-        "jobs": ("runs", "then"), "engine": ("runs", "then"), "timeout": ("runs", "then"),
-    }  # fmt: skip
+        **OF_AUTOSCALER,
+        "same": ("gang",),
+        "prices": ("autoscaler",),
+        "fail_on": ("then",),
+        "jobs": ("runs", "then"),
+        "engine": ("runs", "then"),
+        "timeout": ("runs", "then"),
+    }
     hands_out = True
     doing = "placing replicas"
     outputs = {"table": "a picture", "plain": "columns", "name": "prints namespace/pod<TAB>node lines"}
@@ -189,31 +213,31 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         "instance_types prices gang same name namespace selector recursive template_path set jobs timeout "
         "on_progress on_refused",
         types={
-            "pods": "PodGiven | list[G] | tuple[G, ...]", "replicas": "int | None", "ties": "Ties",
-            "preemption": "bool | None", **AUTOSCALER_TYPES,
+            "pods": "PodGiven | list[G] | tuple[G, ...]",
+            "replicas": "int | None",
+            "ties": "Ties",
+            "preemption": "bool | None",
+            **AUTOSCALER_TYPES,
         },
         defaults={"preemption": None},
         overloads=(
             Overload({"pods": "PodGiven"}, "SimulateReport"),
             Overload({"pods": "list[G] | tuple[G, ...]"}, "tuple[SimulateReport, ...]"),
         ),
-    )  # fmt: skip
+    )
 
     pods: Annotated[
         tuple[Any, ...],
         Workload(
             "Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads "
             "in a manifest are placed. Default: standard input when piped, else pod.yaml.",
-            metavar="[POD]...", is_several=True,
+            metavar="[POD]...",
+            is_several=True,
         ),
-    ]  # fmt: skip
+    ]
     selector: Annotated[
-        str,
-        Option(
-            "Place only workloads with these labels (app=web,tier!=db).",
-            ("-l", "--selector"), "LABELS",
-        ),
-    ] = ""  # fmt: skip
+        str, Option("Place only workloads with these labels (app=web,tier!=db).", ("-l", "--selector"), "LABELS")
+    ] = ""
     replicas: Annotated[
         int | Literal["max"] | None,
         Option(
@@ -241,9 +265,11 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         Option(
             "Run K times, up to 10000, with successive seeds or (--sample) different starting nodes, and report the "
             "range.",
-            metavar="K", heading=CHANCE, least=1,
+            metavar="K",
+            heading=CHANCE,
+            least=1,
         ),
-    ] = 1  # fmt: skip
+    ] = 1
     keys: Annotated[tuple[str, ...], Option("Further topology keys to report about.", is_typed=False)] = ()
     tells_preemption: Annotated[
         bool,
@@ -260,24 +286,29 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         int | None,
         Option(
             "Place N replicas together or none of them. With --replicas, a multiple of N: one gang after another.",
-            metavar="N", heading=_GANGS, least=1,
+            metavar="N",
+            heading=_GANGS,
+            least=1,
         ),
-    ] = None  # fmt: skip
+    ] = None
     same: Annotated[
         str | None,
         Option(
             "With --gang, place all members in one domain of this topology key, and show each domain's verdict.",
-            metavar="KEY", heading=_GANGS,
+            metavar="KEY",
+            heading=_GANGS,
         ),
-    ] = None  # fmt: skip
+    ] = None
     then: Annotated[
         tuple[str, ...],
         Option(
             "Apply the workload, then play this step: scale=N, rollout, rollout=MANIFEST, rollback, or an edit "
             "(fail=zone=a, 'drain NODE').",
-            metavar="STEP", is_path=True, shown_in=("table", "plain", "json", "yaml", "markdown", "csv"),
+            metavar="STEP",
+            is_path=True,
+            shown_in=("table", "plain", "json", "yaml", "markdown", "csv"),
         ),
-    ] = ()  # fmt: skip
+    ] = ()
     fail_on: FailOn = ()
     deals: Deals = None
     require_placed: Annotated[
@@ -308,10 +339,12 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     survive: Annotated[
         tuple[str, ...],
         Option(
-            "Fail unless N replicas survive the loss of any one KEY domain.", metavar="KEY=N",
-            heading=REQUIREMENTS, is_for_scripts=True,
+            "Fail unless N replicas survive the loss of any one KEY domain.",
+            metavar="KEY=N",
+            heading=REQUIREMENTS,
+            is_for_scripts=True,
         ),
-    ] = ()  # fmt: skip
+    ] = ()
 
     def __post_init__(self) -> None:
         """Raises UsageError for invalid requirements, and for as many as fit with steps after them."""

@@ -56,9 +56,16 @@ def simulate_then(
     Raises ManifestError, SnapshotError and UsageError.
     """
     question = Simulate(
-        pods=tuple(pods), then=tuple(steps), replicas=replicas, named=name, namespace=namespace, recursive=recursive,
-        settings=tuple(set), preemption=preemption, deals=deals,
-    )  # fmt: skip
+        pods=tuple(pods),
+        then=tuple(steps),
+        replicas=replicas,
+        named=name,
+        namespace=namespace,
+        recursive=recursive,
+        settings=tuple(set),
+        preemption=preemption,
+        deals=deals,
+    )
     scene = Scene(snapshot, scheduler or Scheduler(), question, workers=Workers(jobs), timeout=checked_timeout(timeout))
     return scene.in_the_end(lambda: played(question, scene))
 
@@ -81,9 +88,7 @@ def played(question: Simulate, scene: Scene) -> PlayReport:
     workload = Named(name.kind, name.name, name.namespace if name.namespace != default else None)
     replicas = "" if question.desired is None else f" --replicas {question.desired}"
     chosen = None if isinstance(source, Reference) else name
-    first = Step(
-        f"apply {workload}{replicas}", Apply(tuple(manifests), question.settings, question.desired, chosen)
-    )  # fmt: skip
+    first = Step(f"apply {workload}{replicas}", Apply(tuple(manifests), question.settings, question.desired, chosen))
     scenario = Scenario(
         (first, *(parse_then(text, workload) for text in question.then)), preemption=question.preemption
     )
@@ -97,8 +102,13 @@ def _name_of(
     if isinstance(source, Reference):
         return WorkloadName(source.kind.kind, source.namespace or namespace, source.name)
     surroundings = Surroundings(
-        snapshot.objects, scheduler.release(snapshot.origin.release), question.named, question.namespace, namespace,
-        scheduler.admission_plugins(resource_quota=False), parse_settings(question.settings),
-    )  # fmt: skip
+        snapshot.objects,
+        scheduler.release(snapshot.origin.release),
+        question.named,
+        question.namespace,
+        namespace,
+        scheduler.admission_plugins(resource_quota=False),
+        parse_settings(question.settings),
+    )
     made = from_manifest(source, surroundings)
     return made.workload or WorkloadName("Pod", made.pod.metadata.namespace, made.pod.metadata.name)

@@ -279,7 +279,7 @@ def view_of_several(reports: Sequence[SimulateReport]) -> View:
         picture=lambda look: _lines(reports, look),
         tiles=_tiles(reports),
         tiles_before=_tiles(reports, {*map(_name, _moves(reports))}),
-    )  # fmt: skip
+    )
 
 
 def _tiles(reports: Sequence[SimulateReport], waiting: Collection[str] = ()) -> list[Tile]:
@@ -326,69 +326,95 @@ def _lines(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
 def _sheets(reports: Sequence[SimulateReport]) -> Iterator[Sheet[Any]]:
     runs = _OF_RUNS if any(report.runs is not None for report in reports) else ()
     yield Sheet(
-        title="Domains", columns=[*_WHOSE, *_DOMAIN, *runs], readers=Readers.COLUMNS,
+        title="Domains",
+        columns=[*_WHOSE, *_DOMAIN, *runs],
+        readers=Readers.COLUMNS,
         rows=[
             (report, constraint, row)
             for report in reports
             for place, constraint in enumerate(report.constraints)
             for row in domain_rows(report, place)
         ],
-    )  # fmt: skip
+    )
     yield Sheet(
-        title="Nodes of what is not spread over domains", columns=[*_WHOSE, *_NODE], readers=Readers.COLUMNS,
+        title="Nodes of what is not spread over domains",
+        columns=[*_WHOSE, *_NODE],
+        readers=Readers.COLUMNS,
         rows=[
             (report, *item) for report in reports if not any(report.distribution) for item in report.per_node.items()
         ],
-    )  # fmt: skip
+    )
     yield Sheet(
-        title="Runs", columns=[*_WHOSE, *_RUN], readers=Readers.COLUMNS,
+        title="Runs",
+        columns=[*_WHOSE, *_RUN],
+        readers=Readers.COLUMNS,
         rows=[
             (report, run, place)
-            for report in reports if report.runs is not None
+            for report in reports
+            if report.runs is not None
             for run in report.runs.each
             for place in range(len(report.constraints))
         ],
-    )  # fmt: skip
+    )
     yield Sheet(
-        title="Domains of gangs", columns=[*_WHOSE, *_GANG_DOMAIN], readers=Readers.COLUMNS,
+        title="Domains of gangs",
+        columns=[*_WHOSE, *_GANG_DOMAIN],
+        readers=Readers.COLUMNS,
         rows=[
             (report, report.gang, domain)
-            for report in reports if report.gang is not None
+            for report in reports
+            if report.gang is not None
             for domain in report.gang.domains
         ],
-    )  # fmt: skip
+    )
     preempted = Sheet(
-        title="Preempted pods", columns=[*_WHOSE, *_PREEMPTED], readers=Readers.COLUMNS, tone=lambda _: Tone.BAD,
+        title="Preempted pods",
+        columns=[*_WHOSE, *_PREEMPTED],
+        readers=Readers.COLUMNS,
+        tone=lambda _: Tone.BAD,
         rows=[(report, pod) for report in reports for pod in report.preempted],
-    )  # fmt: skip
+    )
     yield preempted
     yield Sheet(
-        title="Workloads", columns=[*_whose(Readers.RECORDS), *_WORKLOAD], rows=[(report,) for report in reports],
+        title="Workloads",
+        columns=[*_whose(Readers.RECORDS), *_WORKLOAD],
+        rows=[(report,) for report in reports],
         tone=lambda row: Tone.BAD if row[0].lacking else Tone.GOOD,
-    )  # fmt: skip
+    )
     moves = _moves(reports)
     frame_of = {id(placement): place // _together(moves) + 1 for place, (_, placement) in enumerate(moves)}
     yield Sheet(
-        title="Placements", columns=[*_WHOSE, *_PLACEMENT], is_answer=True, is_detail=True,
+        title="Placements",
+        columns=[*_WHOSE, *_PLACEMENT],
+        is_answer=True,
+        is_detail=True,
         frames=lambda row: (frame_of.get(id(row[1]), 0), None),
         readers=Readers.SPREADSHEET | Readers.PAGES,
         rows=[(report, placement) for report in reports for placement in report.placements],
-    )  # fmt: skip
+    )
     # A page first shows how many of each are placed.
     yield replace(preempted, readers=Readers.PAGES)
     yield Sheet(
-        title="Deleted replicas", columns=_DELETED, readers=Readers.PAGES, is_detail=True,
+        title="Deleted replicas",
+        columns=_DELETED,
+        readers=Readers.PAGES,
+        is_detail=True,
         rows=[victim for report in reports for victim in report.deleted],
-    )  # fmt: skip
+    )
     yield Sheet(
-        title="What the loss of a domain leaves", columns=_LOSS, readers=Readers.PAGES, is_detail=True,
+        title="What the loss of a domain leaves",
+        columns=_LOSS,
+        readers=Readers.PAGES,
+        is_detail=True,
         rows=[(report, key) for report in reports if report.running for key in report.worst_loss],
-    )  # fmt: skip
+    )
     account = account_of(reports)
     yield Sheet(
-        title="Loops of the autoscaler", columns=_LOOP, readers=Readers.COLUMNS,
+        title="Loops of the autoscaler",
+        columns=_LOOP,
+        readers=Readers.COLUMNS,
         rows=[(loop, group) for loop in (() if account is None else account.loops) for group in loop.added],
-    )  # fmt: skip
+    )
 
 
 def _bars(report: SimulateReport, *, is_one: bool) -> Iterator[Bars]:

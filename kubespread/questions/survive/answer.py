@@ -178,9 +178,15 @@ class _Counting:
     """The pods and workloads of a world that count, and their state before any loss. All others keep running."""
 
     def __init__(
-        self, baseline: Baseline, notes: Sequence[str], whose: WorkloadsAsked, steps: Sequence[Edit], namespace: str,
-        told: Sequence[WorkloadName], growth: Growth | None,
-    ) -> None:  # fmt: skip
+        self,
+        baseline: Baseline,
+        notes: Sequence[str],
+        whose: WorkloadsAsked,
+        steps: Sequence[Edit],
+        namespace: str,
+        told: Sequence[WorkloadName],
+        growth: Growth | None,
+    ) -> None:
         """``steps`` come before each loss, ``namespace`` is that of names in them. Each loss has a row for those of
         ``told``, whether it touches them or not. ``growth`` adds nodes after each.
         """

@@ -57,10 +57,8 @@ _LOSS: Sequence[Column[DomainLoss]] = (
     count("NOT-REMADE", lambda loss: len(loss.not_made_again), bad=True, hides_empty=True),
     count("WORKLOADS-DEGRADED", lambda loss: len(loss.short), bad=True),
     Column("KEY", lambda loss: short_key(loss.topology_key), Readers.PAGES),
-    Column(
-        "WHY", lambda loss: loss.message or loss.message_after_removal, readers=Readers.RECORDS
-    ),
-)  # fmt: skip
+    Column("WHY", lambda loss: loss.message or loss.message_after_removal, readers=Readers.RECORDS),
+)
 
 _Short = tuple[DomainLoss, ShortWorkload]
 _SHORT: Sequence[Column[_Short]] = (
@@ -69,18 +67,17 @@ _SHORT: Sequence[Column[_Short]] = (
     Column("WORKLOAD", lambda row: row[1].workload, short="DEGRADED WORKLOAD", fit=Fit.APART),
     count("WANTED", lambda row: row[1].wanted, short="WANT"),
     Column(
-        "READY", lambda row: row[1].ready, is_number=True,
-        tone=lambda row: Tone.BAD if row[1].is_short else Tone.GOOD,
+        "READY", lambda row: row[1].ready, is_number=True, tone=lambda row: Tone.BAD if row[1].is_short else Tone.GOOD
     ),
     Column(
-        "READY-NODES-GONE", lambda row: row[1].ready_after_removal, is_number=True, short="NODES GONE",
+        "READY-NODES-GONE",
+        lambda row: row[1].ready_after_removal,
+        is_number=True,
+        short="NODES GONE",
         tone=lambda row: Tone.BAD if row[1].is_short_after_removal else Tone.GOOD,
     ),
-    Column(
-        "WHY", lambda row: row[1].why if row[1].is_short else row[1].why_after_removal,
-        readers=Readers.RECORDS,
-    ),
-)  # fmt: skip
+    Column("WHY", lambda row: row[1].why if row[1].is_short else row[1].why_after_removal, readers=Readers.RECORDS),
+)
 
 _Eviction = tuple[DomainLoss, NodeEviction]
 _ORDER: Sequence[Column[_Eviction]] = (
@@ -104,19 +101,29 @@ def view(report: SurviveReport) -> View:
         sheets=[
             *_matrices(report),
             Sheet(
-                title="Domains", columns=_LOSS, rows=report.losses, step=lambda loss: steps.get(id(loss)),
+                title="Domains",
+                columns=_LOSS,
+                rows=report.losses,
+                step=lambda loss: steps.get(id(loss)),
                 tone=lambda loss: Tone.BAD if loss.remaining else Tone.GOOD,
             ),
             Sheet(
-                title="Degraded workloads", columns=_SHORT, is_detail=True,
+                title="Degraded workloads",
+                columns=_SHORT,
+                is_detail=True,
                 rows=[(loss, workload) for loss in report.losses for workload in loss.short],
             ),
             Sheet(
-                title="Where pods land", columns=_LANDED, readers=Readers.PAGES, is_detail=True,
+                title="Where pods land",
+                columns=_LANDED,
+                readers=Readers.PAGES,
+                is_detail=True,
                 rows=[row for loss in report.losses for row in _landed(loss)],
             ),
             Sheet(
-                title="Evictions", columns=_ORDER, readers=Readers.WIDE,
+                title="Evictions",
+                columns=_ORDER,
+                readers=Readers.WIDE,
                 rows=[(loss, eviction) for loss in report.losses for eviction in loss.evictions],
             ),
         ],
@@ -128,7 +135,7 @@ def view(report: SurviveReport) -> View:
         before={},
         dot="pod landing here",
         opens_at=1,
-    )  # fmt: skip
+    )
 
 
 _Landed = tuple[DomainLoss, WorkloadName, str, int, int]
@@ -222,17 +229,23 @@ def _matrices(report: SurviveReport) -> Iterator[Sheet[Any]]:
             Column("WORKLOAD", lambda row: row.workload),
             *(
                 Column(
-                    header=loss.domain.upper(), title=domain_name(loss), value=partial(_readiness, loss.domain),
+                    header=loss.domain.upper(),
+                    title=domain_name(loss),
+                    value=partial(_readiness, loss.domain),
                     drawn=partial(_drawn, loss.domain),
                 )
                 for loss in shown
             ),
-        ]  # fmt: skip
+        ]
         yield Sheet(
-            title=f"Ready pods without {of}", columns=columns, readers=Readers.PAGES, is_first=True,
-            rows=sorted(rows, key=lambda row: (row.least, row.workload)), tone=lambda row: row.tone,
+            title=f"Ready pods without {of}",
+            columns=columns,
+            readers=Readers.PAGES,
+            is_first=True,
+            rows=sorted(rows, key=lambda row: (row.least, row.workload)),
+            tone=lambda row: row.tone,
             legend=_MATRIX_LEGEND,
-        )  # fmt: skip
+        )
 
 
 def _frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
@@ -255,9 +268,13 @@ def _frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
         again, held = dict.fromkeys(held), held_after(loss.loads, start, drawn)
         back, lost_before = lost, back
         yield Frame(
-            f"without {domain_name(loss)}", text, pods={**left, **landed}, gone=lost, joined=lost_before,
+            f"without {domain_name(loss)}",
+            text,
+            pods={**left, **landed},
+            gone=lost,
+            joined=lost_before,
             held={**{name: start[name] for name in (*again, *left, *landed) if name in start}, **held},
-        )  # fmt: skip
+        )
 
 
 def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
@@ -291,9 +308,13 @@ def _whys(row: ShortWorkload) -> Iterable[str]:
 
 def _of_key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Sheet[DomainLoss] | Line]:
     sheet = Sheet(
-        title="", columns=[replace(column, short=key.upper()) if column is _DOMAIN else column for column in _LOSS],
-        rows=sorted(losses, key=badness), most=_MAX_ROWS, noun=key, note=_troubled,
-    )  # fmt: skip
+        title="",
+        columns=[replace(column, short=key.upper()) if column is _DOMAIN else column for column in _LOSS],
+        rows=sorted(losses, key=badness),
+        most=_MAX_ROWS,
+        noun=key,
+        note=_troubled,
+    )
     yield sheet
     named = ((domain_name(loss), text) for loss in sheet.on_screen(look)[0] for text in _remarks(loss))
     for text, names in together(named).items():

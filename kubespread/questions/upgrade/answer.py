@@ -110,9 +110,12 @@ def _cost(report: UpgradeReport, before: Sequence[Node], after: Sequence[Node], 
             most.append(cost_of((by_name[name] for name in there), prices))
     change = cost_change(before, after, prices)
     return UpgradeCost(
-        pricing=change.pricing, before=change.before, after=change.after, difference=change.difference,
+        pricing=change.pricing,
+        before=change.before,
+        after=change.after,
+        difference=change.difference,
         most=max(most, key=lambda cost: (cost.known, cost.nodes)),
-    )  # fmt: skip
+    )
 
 
 def _nodes_of(question: Upgrade, world: World) -> list[Node]:
@@ -290,9 +293,14 @@ def _autoscaled_to(world: World, workload: WorkloadName) -> Iterator[int]:
 
 
 def replace_nodes(
-    trial: Trial, nodes: Sequence[str], surge: int, batch: int, flags: DrainFlags, to: str = "",
+    trial: Trial,
+    nodes: Sequence[str],
+    surge: int,
+    batch: int,
+    flags: DrainFlags,
+    to: str = "",
     autoscale: Autoscale | None = None,
-) -> UpgradeReport:  # fmt: skip
+) -> UpgradeReport:
     """Replace nodes by copies with fresh names, or by what ``to`` says, ``batch`` at a time and in the order given.
 
     The nodes of each batch are cordoned, drained with kubectl's ``flags`` and deleted. Replacements join once the nodes
@@ -314,9 +322,10 @@ def replace_nodes(
     difference, world = trial.difference, trial.world
     is_charged = {key_of(waiting.pod) for waiting in difference.waiting}
     as_before = (
-        waiting for waiting in world.waiting
+        waiting
+        for waiting in world.waiting
         if key_of(waiting.pod) not in is_charged and trial.counts(workload_of(world, waiting.pod))
-    )  # fmt: skip
+    )
     return UpgradeReport(
         kube_version=str(world.surroundings.version),
         nodes=tuple(nodes),

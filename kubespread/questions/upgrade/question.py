@@ -84,37 +84,39 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
     nodes: Annotated[
         str,
         Argument(
-            "Nodes to replace: a name, or labels (pool=a).", ("--nodes",), "NODES",
+            "Nodes to replace: a name, or labels (pool=a).",
+            ("--nodes",),
+            "NODES",
             missing="name the nodes to replace once, by name or labels: kubespread upgrade pool=a",
         ),
-    ]  # fmt: skip
+    ]
     workloads: Annotated[
         tuple[str, ...],
-        Argument(
-            "Judge it by these workloads alone, as KIND/NAME (deploy/web, sts/db).", metavar="[WORKLOAD]..."
-        ),
-    ] = ()  # fmt: skip
+        Argument("Judge it by these workloads alone, as KIND/NAME (deploy/web, sts/db).", metavar="[WORKLOAD]..."),
+    ] = ()
     namespace: Annotated[
         str | None,
         Option(
             "Judge it by the workloads of this namespace alone; that of names without one (default: all).",
-            ("-n", "--namespace"), "NAME",
+            ("-n", "--namespace"),
+            "NAME",
         ),
-    ] = None  # fmt: skip
+    ] = None
     selector: Annotated[
         str, Option("Judge it by the workloads with these labels alone.", ("-l", "--selector"), "LABELS")
-    ] = ""  # fmt: skip
+    ] = ""
     to: Annotated[
         str,
         Option(
             "What the new nodes are, instead of copies: of another size (8x16: 8 CPUs, 16 GiB), or copies of a node or "
             "of a Node manifest, each in the zone of the old one.",
-            metavar="CPUxGI|TEMPLATE[@KEY=VALUE]", is_path=True,
+            metavar="CPUxGI|TEMPLATE[@KEY=VALUE]",
+            is_path=True,
         ),
-    ] = ""  # fmt: skip
+    ] = ""
     surge: Annotated[
         int, Option("New nodes that join before the ones they replace are drained.", metavar="N", least=0)
-    ] = 0  # fmt: skip
+    ] = 0
     batch: Annotated[int, Option("Nodes replaced at a time.", metavar="N", least=1)] = 1
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None

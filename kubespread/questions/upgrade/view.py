@@ -33,10 +33,8 @@ _COME: Sequence[Column[_Numbered]] = (
     count("PLACED", lambda row: row[1].placed),
     count("DAEMONS", lambda row: row[1].daemons, hides_empty=True),
     count("PENDING", lambda row: row[1].pending, bad=True),
-    Column(
-        "STATE", lambda row: row[1].state, tone=lambda row: Tone.BAD if row[1].is_bad else Tone.GOOD
-    ),
-)  # fmt: skip
+    Column("STATE", lambda row: row[1].state, tone=lambda row: Tone.BAD if row[1].is_bad else Tone.GOOD),
+)
 _BLOCKED: Sequence[Column[BlockedPod]] = (
     Column("POD", lambda row: row.pod),
     Column("NODE", lambda row: row.node),
@@ -54,12 +52,17 @@ def view(report: UpgradeReport) -> View:
         title=f"Replacing {count_of(len(report.nodes), 'node')}{by}, {report.batch} at a time{surge}",
         sheets=[
             Sheet(
-                title="Batches", columns=(_STEP, _NODES, *_COME), rows=list(enumerate(report.steps, 1)), is_answer=True,
+                title="Batches",
+                columns=(_STEP, _NODES, *_COME),
+                rows=list(enumerate(report.steps, 1)),
+                is_answer=True,
                 tone=lambda row: Tone.BAD if row[1].is_bad or row[1].pending else Tone.GOOD,
                 frames=lambda row: (row[0], None),
             ),
             Sheet(
-                title="Pods that cannot be evicted", columns=_BLOCKED, tone=lambda _: Tone.BAD,
+                title="Pods that cannot be evicted",
+                columns=_BLOCKED,
+                tone=lambda _: Tone.BAD,
                 frames=lambda _: (len(report.steps), None),
                 rows=() if report.blocked is None else report.blocked.pods,
             ),
@@ -71,7 +74,7 @@ def view(report: UpgradeReport) -> View:
         charts_on=lambda drawn: [_by_zone(report, drawn)],
         stand_ins=report.stand_ins,
         tiles_before=_tiles(report, 0),
-    )  # fmt: skip
+    )
 
 
 def _by_zone(report: UpgradeReport, drawn: TopologyMap) -> Chart:
@@ -94,12 +97,13 @@ def _by_zone(report: UpgradeReport, drawn: TopologyMap) -> Chart:
             ChartRow(f"{zone or 'no zone'} {when}", [(Tone.PLAIN, old), (Tone.GOOD, come)], _nodes_there(old, come))
             for zone in sorted(before)
             for when, (old, come) in (
-                ("before", (before[zone], 0)), ("at the fewest", during[zone]),
+                ("before", (before[zone], 0)),
+                ("at the fewest", during[zone]),
                 ("after", (old_now[zone], new_now[zone])),
             )
         ],
         {Tone.PLAIN: "old nodes", Tone.GOOD: "new nodes"},
-    )  # fmt: skip
+    )
 
 
 def _nodes_there(old: int, new: int) -> str:
@@ -131,9 +135,15 @@ def _frames(report: UpgradeReport, drawn: TopologyMap) -> Iterator[Frame]:
         loads = held_after(step.loads, held, drawn)
         held |= loads
         yield Frame(
-            label, text, step.pods, () if stuck else step.nodes, step.added, states,
-            held={**{name: held[name] for name in step.pods if name in held}, **loads}, tiles=_tiles(report, number),
-        )  # fmt: skip
+            label,
+            text,
+            step.pods,
+            () if stuck else step.nodes,
+            step.added,
+            states,
+            held={**{name: held[name] for name in step.pods if name in held}, **loads},
+            tiles=_tiles(report, number),
+        )
 
 
 def _parts(report: UpgradeReport, look: Look) -> Iterator[Sheet[_Numbered] | Line]:

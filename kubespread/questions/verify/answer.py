@@ -322,9 +322,12 @@ class _Verifying(Inquiry):
         words = ("survive", quote(_reference(workload)), "--key", quote(survives.topology_key), *after, *self._scaled)
         if ready is not None:
             yield of(
-                "ready", workload, f"{ready}, {survives}", words,
+                "ready",
+                workload,
+                f"{ready}, {survives}",
+                words,
                 lambda: clauses.ready_without(self._survive(survives), workload, ready),
-            )  # fmt: skip
+            )
         if back is not None or ready is None:
             clause: Clause = "survives" if back is None else "back"
             promised, at_first = (
@@ -339,9 +342,12 @@ class _Verifying(Inquiry):
         reference, ready, fits, least = quote(_reference(workload)), promise.ready, promise.fits, promise.rollout
         if ready is not None and promise.survives is None:
             yield of(
-                "ready", workload, f"{ready}", ("audit", reference),
+                "ready",
+                workload,
+                f"{ready}",
+                ("audit", reference),
                 lambda: clauses.ready_now(self._audited("", workload), ready),
-            )  # fmt: skip
+            )
         for key, most in promise.spread.items():
             words = ("audit", reference, "--key", quote(key))
             yield of("spread", workload, f"{key} {most}", words, partial(self._spread, workload, key, most))
@@ -351,33 +357,38 @@ class _Verifying(Inquiry):
             )
         if least is not None:
             yield of(
-                "rollout", workload, f"{least}", ("simulate", reference, "--then rollout", *self._scaled),
+                "rollout",
+                workload,
+                f"{least}",
+                ("simulate", reference, "--then rollout", *self._scaled),
                 lambda: clauses.rollout(self._played(f"rollout {workload.namespace}/{_reference(workload)}"), least),
-            )  # fmt: skip
+            )
         if promise.drain:
             yield of("drain", workload, terms.NEVER_BLOCKED, ("plan", *self._scaled), lambda: self._drain(workload))
 
     def _survive(self, survives: terms.Survives) -> SurviveReport:
         """One answer for all workloads of which it is promised."""
         told = (
-            name for promise in self._promises if promise.survives == survives
-            for name in self._chosen[promise.path]
-        )  # fmt: skip
+            name for promise in self._promises if promise.survives == survives for name in self._chosen[promise.path]
+        )
         question = Survive(
             keys=(self._full(survives.topology_key),),
-            after=(survives.after,) if survives.after else (), told=tuple(dict.fromkeys(told)),
-            preemption=self._question.preemption, **self._autoscaled,
-        )  # fmt: skip
+            after=(survives.after,) if survives.after else (),
+            told=tuple(dict.fromkeys(told)),
+            preemption=self._question.preemption,
+            **self._autoscaled,
+        )
         return self.of(question, "losing domains", survives)
 
     def _audited(self, key: str, workload: WorkloadName) -> AuditedWorkload:
         """Its row in one answer for all workloads that this is asked of."""
         asked = (
-            name for promise in self._promises
+            name
+            for promise in self._promises
             if any(self._full(own) == key for own in promise.spread)
             or (not key and promise.ready is not None and promise.survives is None)
             for name in self._chosen[promise.path]
-        )  # fmt: skip
+        )
         # An audit refuses those that have no pods and are to have none.
         audited = {group.name for group in groups(self._world, frozenset(asked).__contains__)}
         if workload not in audited:
@@ -415,10 +426,12 @@ class _Verifying(Inquiry):
 
     def _simulated(self, workload: WorkloadName, replicas: int | Literal["max"]) -> SimulateReport:
         question = Simulate(
-            pods=(Reference(of_pods(workload.kind), workload.name, workload.namespace),), replicas=replicas,
-            namespace=workload.namespace, preemption=self._question.preemption,
+            pods=(Reference(of_pods(workload.kind), workload.name, workload.namespace),),
+            replicas=replicas,
+            namespace=workload.namespace,
+            preemption=self._question.preemption,
             **({} if replicas == "max" else self._autoscaled),
-        )  # fmt: skip
+        )
         reports: Sequence[SimulateReport] = self.of(question, "placing replicas", (workload, replicas))
         return reports[0]
 

@@ -185,9 +185,17 @@ def ready_now(row: AuditedWorkload, promised: Amount) -> Found:
 def without_pods(workload: WorkloadName) -> AuditedWorkload:
     """The row of one that is to have none, which an audit leaves out."""
     return AuditedWorkload(
-        workload=workload, level="ok", replicas=0, placed=0, pending=0, constraints=(), zones=(), worst_loss={},
-        next_fits=None, findings=(),
-    )  # fmt: skip
+        workload=workload,
+        level="ok",
+        replicas=0,
+        placed=0,
+        pending=0,
+        constraints=(),
+        zones=(),
+        worst_loss={},
+        next_fits=None,
+        findings=(),
+    )
 
 
 def spread(row: AuditedWorkload, key: str, most: int) -> Found:

@@ -12,8 +12,11 @@ from kubespread.views.look import Look
 from kubespread.views.plain import Metric, exposed
 
 _SEVERITIES: dict[Kept, Severity] = {
-    "broken": Severity.ERROR, "unknown": Severity.ERROR, "accepted": Severity.WARNING, "held": Severity.INFO,
-}  # fmt: skip
+    "broken": Severity.ERROR,
+    "unknown": Severity.ERROR,
+    "accepted": Severity.WARNING,
+    "held": Severity.INFO,
+}
 """Nobody may take for a yes what is not known."""
 _RULE = RuleReport(
     code="promise",

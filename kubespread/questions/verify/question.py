@@ -81,15 +81,14 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
         bool,
         Option(
             "Print a file of what holds today of the workloads, those of -n if given, and of the cluster.",
-            is_for_scripts=True, shown_in=("promises", "json", "yaml"),
+            is_for_scripts=True,
+            shown_in=("promises", "json", "yaml"),
         ),
-    ] = False  # fmt: skip
+    ] = False
     filename: Annotated[
         tuple[str, ...],
-        Option(
-            "Manifests, or directories of them, to apply before.", ("-f", "--filename"), "FILE", is_path=True
-        ),
-    ] = ()  # fmt: skip
+        Option("Manifests, or directories of them, to apply before.", ("-f", "--filename"), "FILE", is_path=True),
+    ] = ()
     namespace: Annotated[
         str | None,
         Option(

@@ -13,9 +13,7 @@ from kubespread.views.view import Chart, ChartRow, Tile, View, about
 from kubespread.wording import count_of
 
 _MAX_HELD = 20
-_TONES: dict[Kept, Tone] = {
-    "broken": Tone.BAD, "unknown": Tone.WARN, "accepted": Tone.WARN, "held": Tone.GOOD,
-}  # fmt: skip
+_TONES: dict[Kept, Tone] = {"broken": Tone.BAD, "unknown": Tone.WARN, "accepted": Tone.WARN, "held": Tone.GOOD}
 _WIDTH = max(map(len, WORST_FIRST)) + 1
 _COLUMNS: Sequence[Column[VerifiedClause]] = (
     Column("STATE", lambda row: row.state, tone=lambda row: _TONES[row.state]),
@@ -52,10 +50,11 @@ def _margin(row: VerifiedClause) -> str:
 def _chart(rows: Sequence[VerifiedClause]) -> Chart:
     """What there is of each thing that is promised beside the promise; of what is no number only whether it holds."""
     return Chart(
-        "Promised and held", [*map(_bar, rows)],
+        "Promised and held",
+        [*map(_bar, rows)],
         {Tone.GOOD: "held", Tone.WARN: "accepted, or not known", Tone.BAD: "broken"},
         "promised: at least so much, of a skew at most",
-    )  # fmt: skip
+    )
 
 
 def _bar(row: VerifiedClause) -> ChartRow:
@@ -77,17 +76,27 @@ def view(report: VerifyReport) -> View:
         title=f"Verifying {count_of(report.promises, 'promise')}{f' of {report.file}' if report.file else ''}",
         sheets=[
             Sheet(
-                title="Promises", columns=_COLUMNS, rows=rows, tone=lambda row: _TONES[row.state], is_answer=True,
-                is_first=True, most=0, few=_first_held, noun="line", note=lambda _: ": held", drawn=_line,
+                title="Promises",
+                columns=_COLUMNS,
+                rows=rows,
+                tone=lambda row: _TONES[row.state],
+                is_answer=True,
+                is_first=True,
+                most=0,
+                few=_first_held,
+                noun="line",
+                note=lambda _: ": held",
+                drawn=_line,
             )
         ],
         remarks="among",
         charts=[_chart(rows)],
         tiles=[
             Tile(f"clauses {state}", f"{number:,}", _TONES[state] if number else Tone.PLAIN, state)
-            for state in WORST_FIRST for number in [len(report.of(state))]
+            for state in WORST_FIRST
+            for number in [len(report.of(state))]
         ],
-    )  # fmt: skip
+    )
 
 
 def _first_held(rows: Sequence[VerifiedClause]) -> Sequence[VerifiedClause]:

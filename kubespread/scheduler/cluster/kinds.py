@@ -356,10 +356,20 @@ def _identity(pod: Pod) -> Hashable:
         made = ((status.name, status.resource_claim_name) for status in pod.status.resource_claim_statuses)
         claims = id(spec.resource_claims), *made
     return (
-        meta.namespace, id(meta.labels), meta.deletion_timestamp is None, named,
-        id(spec.containers), id(spec.init_containers), id(spec.volumes),
-        id(spec.affinity), id(spec.resources), id(spec.overhead), spec.priority, _granted(pod.status), claims,
-    )  # fmt: skip
+        meta.namespace,
+        id(meta.labels),
+        meta.deletion_timestamp is None,
+        named,
+        id(spec.containers),
+        id(spec.init_containers),
+        id(spec.volumes),
+        id(spec.affinity),
+        id(spec.resources),
+        id(spec.overhead),
+        spec.priority,
+        _granted(pod.status),
+        claims,
+    )
 
 
 def _granted(status: PodStatus) -> bytes | None:

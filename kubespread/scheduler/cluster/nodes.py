@@ -503,9 +503,7 @@ class Search:
             self.move_on(length, len(nodes))
             return SearchResult(feasible, first)
         # The places in the list of the last node that is found, and of the one after it that ends the search.
-        last, beyond = (
-            int(fitting.searchsorted((before + count - 1) % total + 1)) for count in (enough, enough + 1)
-        )  # fmt: skip
+        last, beyond = (int(fitting.searchsorted((before + count - 1) % total + 1)) for count in (enough, enough + 1))
         self.move_on((beyond - start) % length, len(nodes))
         seen = np.zeros_like(feasible)
         if last >= start:

@@ -210,9 +210,12 @@ class _DryRuns:
         equals = {self._importance(pods[index]): kind[index] for index in victims}
         stays = ((index, self._importance(pods[index])) for index in important if index not in victims)
         return PreemptionCandidate(
-            self._cluster.nodes.names[node], tuple(pods[index] for index in victims), sum(map(bool, broken)), broken,
+            self._cluster.nodes.names[node],
+            tuple(pods[index] for index in victims),
+            sum(map(bool, broken)),
+            broken,
             tuple(pods[index] for index, importance in stays if equals.get(importance, kind[index]) is not kind[index]),
-        )  # fmt: skip
+        )
 
     def _most_important_first(self, indexes: Sequence[int]) -> list[int]:
         """Pods by priority, then by how long they have run.

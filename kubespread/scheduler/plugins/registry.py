@@ -65,9 +65,17 @@ Specifications = Mapping[str, Specification]
 CLOUD_LIMITS = frozenset({"EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"})
 """Once separate plugins for one cloud each; they never reject a pod without such volumes."""
 _ORDER_BEFORE_1_20 = (
-    "NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity", "VolumeRestrictions",
-    "TaintToleration", "NodeVolumeLimits", "VolumeBinding", "VolumeZone",
-)  # fmt: skip
+    "NodeUnschedulable",
+    "NodeResourcesFit",
+    "NodeName",
+    "NodePorts",
+    "NodeAffinity",
+    "VolumeRestrictions",
+    "TaintToleration",
+    "NodeVolumeLimits",
+    "VolumeBinding",
+    "VolumeZone",
+)
 _SPREADING_SINCE_1_19 = ("PodTopologySpread", "InterPodAffinity")
 
 

@@ -226,10 +226,17 @@ def _weights(entries: Iterable[PluginEntry], known_points: Points) -> dict[str, 
     return weights
 
 
-RETIRED_PLUGINS = frozenset({
-    "NodeLabel", "NodePreferAvoidPods", "NodeResourcesLeastAllocated", "NodeResourcesMostAllocated",
-    "RequestedToCapacityRatio", "SelectorSpread", "ServiceAffinity",
-})  # fmt: skip
+RETIRED_PLUGINS = frozenset(
+    {
+        "NodeLabel",
+        "NodePreferAvoidPods",
+        "NodeResourcesLeastAllocated",
+        "NodeResourcesMostAllocated",
+        "RequestedToCapacityRatio",
+        "SelectorSpread",
+        "ServiceAffinity",
+    }
+)
 
 
 def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion) -> Profile:

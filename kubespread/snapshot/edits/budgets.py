@@ -22,7 +22,8 @@ class SetBudget(Edit, frozen=True):
     """A disruption budget gets another limit, is made for a workload that has none, or is removed."""
 
     form: ClassVar = Form(
-        "budget", "[NAMESPACE/]NAME:FIELD=VALUE",
+        "budget",
+        "[NAMESPACE/]NAME:FIELD=VALUE",
         "[NAMESPACE/]NAME:maxUnavailable=VALUE, :minAvailable=VALUE or :none, NAME a budget or a workload "
         "(deploy/web), VALUE a number from 0 or a percentage",
         fields={
@@ -34,7 +35,7 @@ class SetBudget(Edit, frozen=True):
         metavar="[NS/]NAME:FIELD=VALUE",
         option="Set maxUnavailable or minAvailable of a budget (web:maxUnavailable=1), or make one for a workload "
         "(deploy/web:minAvailable=50%); NAME:none removes it.",
-    )  # fmt: skip
+    )
     name: str
     """That of the budget, or of the workload."""
     kind: str = ""

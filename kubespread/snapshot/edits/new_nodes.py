@@ -132,7 +132,9 @@ class AddNode(Edit, frozen=True):
     """New nodes join the cluster."""
 
     form: ClassVar = Form(
-        "add-node", "TEMPLATE[:COUNT][@CPUxGI][@KEY=VALUE]", name="addNodes",
+        "add-node",
+        "TEMPLATE[:COUNT][@CPUxGI][@KEY=VALUE]",
+        name="addNodes",
         fields={
             "template": Field(Holds.TEXT, "a Node manifest, or the name of a node to copy", is_required=True),
             "count": Field(Holds.NUMBER, "how many, by default 1"),
@@ -141,7 +143,7 @@ class AddNode(Edit, frozen=True):
         },
         metavar="TEMPLATE[:N][@CPUxGI][@KEY=VALUE]",
         option="Add N copies of a node, or of a Node manifest, of another size (8x16) or with other labels if given.",
-    )  # fmt: skip
+    )
     brings_nodes: ClassVar = True
     template: str
     """The file that ``manifest`` was read from, or the name of a node of the cluster."""

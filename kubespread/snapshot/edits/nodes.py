@@ -37,12 +37,13 @@ class NodeTaint(NodesEdit, frozen=True):
     """Nodes get or lose a taint."""
 
     form: ClassVar = Form(
-        "taint", "NODE=KEY[=VALUE]:EFFECT, NODE=KEY- or 'KEY=VALUE TAINT'",
+        "taint",
+        "NODE=KEY[=VALUE]:EFFECT, NODE=KEY- or 'KEY=VALUE TAINT'",
         fields={"nodes": NODES, "taint": Field(Holds.TEXT, "KEY[=VALUE]:EFFECT, or KEY[:EFFECT]-", is_required=True)},
         metavar="NODE=TAINT",
         option="Taint a node: key=value:Effect, or key:Effect- or key- to remove; "
         "'LABELS TAINT' taints nodes by label.",
-    )  # fmt: skip
+    )
 
     @classmethod
     def parsed(cls, text: str) -> FieldValues | None:
@@ -114,11 +115,12 @@ class NodeLabel(NodesEdit, frozen=True):
     """Nodes get or lose a label."""
 
     form: ClassVar = Form(
-        "label", "NODE=KEY=VALUE, NODE=KEY- or 'KEY=VALUE LABEL'",
+        "label",
+        "NODE=KEY=VALUE, NODE=KEY- or 'KEY=VALUE LABEL'",
         fields={"nodes": NODES, "label": Field(Holds.TEXT, "KEY=VALUE, or KEY-", is_required=True)},
         metavar="NODE=KEY=VALUE",
         option="Label a node, or KEY- to remove; 'LABELS KEY=VALUE' labels nodes by label.",
-    )  # fmt: skip
+    )
     brings_nodes: ClassVar = True
 
     @classmethod
@@ -192,18 +194,24 @@ def _labeled(node: Node, labels: dict[str, str]) -> Node:
 
 
 FORCE = Field(
-    Holds.FLAG, "evict pods without a controller too", flag="--force",
+    Holds.FLAG,
+    "evict pods without a controller too",
+    flag="--force",
     option="With --drain, also evict pods without a controller.",
-)  # fmt: skip
+)
 
 
 class Cordon(NodesEdit, frozen=True):
     """New pods stay away from the nodes."""
 
     form: ClassVar = Form(
-        "cordon", "NODES", NODE_USAGE, fields={"nodes": NODES},
-        metavar="NODES", option="Cordon nodes: a name, or labels (zone=a).",
-    )  # fmt: skip
+        "cordon",
+        "NODES",
+        NODE_USAGE,
+        fields={"nodes": NODES},
+        metavar="NODES",
+        option="Cordon nodes: a name, or labels (zone=a).",
+    )
 
     def change(self, nodes: Sequence[Node]) -> NodeChange:
         return self.replaced(cordoned, nodes)
@@ -224,24 +232,30 @@ class Drain(NodesEdit, frozen=True):
     """Nodes are drained as kubectl drain does."""
 
     form: ClassVar = Form(
-        "drain", "NODES [--no-ignore-daemonsets] [--no-delete-emptydir-data] [--force]",
+        "drain",
+        "NODES [--no-ignore-daemonsets] [--no-delete-emptydir-data] [--force]",
         f"{NODE_USAGE}, and flags of kubectl drain",
         fields={
             "nodes": NODES,
             "ignoreDaemonsets": Field(
-                Holds.FLAG, "leave the pods of DaemonSets alone (default: true)", flag="--ignore-daemonsets",
+                Holds.FLAG,
+                "leave the pods of DaemonSets alone (default: true)",
+                flag="--ignore-daemonsets",
                 option="With --drain, ignore pods of DaemonSets; without it kubectl refuses a node that has any.",
                 default=True,
             ),
             "deleteEmptydirData": Field(
-                Holds.FLAG, "evict pods with emptyDir volumes too (default: true)", flag="--delete-emptydir-data",
+                Holds.FLAG,
+                "evict pods with emptyDir volumes too (default: true)",
+                flag="--delete-emptydir-data",
                 option="With --drain, also evict pods with emptyDir volumes; without it kubectl refuses.",
                 default=True,
             ),
             "force": FORCE,
         },
-        metavar="NODES", option="Drain nodes, as kubectl drain does.",
-    )  # fmt: skip
+        metavar="NODES",
+        option="Drain nodes, as kubectl drain does.",
+    )
     flags: DrainFlags = DrainFlags()
 
     @classmethod
@@ -306,9 +320,13 @@ class Fail(NodesEdit, frozen=True):
     """Nodes break down; with hard their Node objects are deleted too."""
 
     form: ClassVar = Form(
-        "fail", "NODES", NODE_USAGE, fields={"nodes": NODES, "hard": Field(Holds.FLAG, "delete the Node objects")},
-        metavar="NODES", option="Fail nodes; their Node objects stay, tainted.",
-    )  # fmt: skip
+        "fail",
+        "NODES",
+        NODE_USAGE,
+        fields={"nodes": NODES, "hard": Field(Holds.FLAG, "delete the Node objects")},
+        metavar="NODES",
+        option="Fail nodes; their Node objects stay, tainted.",
+    )
     hard: bool = False
 
     @classmethod

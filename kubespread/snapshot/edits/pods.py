@@ -28,13 +28,16 @@ class DeletePods(Edit, frozen=True):
     """Pods are deleted."""
 
     form: ClassVar = Form(
-        "delete-pods", "[NAMESPACE/]LABELS", name="delete",
+        "delete-pods",
+        "[NAMESPACE/]LABELS",
+        name="delete",
         fields={
             "pods": Field(Holds.TEXT, "their labels, as kubectl's -l has them", is_required=True),
             "namespace": Field(Holds.TEXT, "their namespace"),
         },
-        metavar="[NS/]LABELS", option="Delete the pods with these labels.",
-    )  # fmt: skip
+        metavar="[NS/]LABELS",
+        option="Delete the pods with these labels.",
+    )
     text: str
     """The labels as they were written."""
     selector: Selector
@@ -59,12 +62,15 @@ class EvictPod(Edit, frozen=True):
     """A pod is evicted if its disruption budget allows."""
 
     form: ClassVar = Form(
-        "evict", "[NAMESPACE/]POD",
+        "evict",
+        "[NAMESPACE/]POD",
         fields={
-            "pod": Field(Holds.TEXT, "its name", is_required=True), "namespace": Field(Holds.TEXT, "its namespace")
+            "pod": Field(Holds.TEXT, "its name", is_required=True),
+            "namespace": Field(Holds.TEXT, "its namespace"),
         },
-        metavar="[NS/]POD", option="Evict a pod if its disruption budget allows.",
-    )  # fmt: skip
+        metavar="[NS/]POD",
+        option="Evict a pod if its disruption budget allows.",
+    )
     name: str
     namespace: str | None = None
     """None: that of the question."""
@@ -85,10 +91,13 @@ class Scale(Edit, frozen=True):
     """A workload gets another number of replicas."""
 
     form: ClassVar = Form(
-        "scale", "[NAMESPACE/]KIND/NAME=N", "[NAMESPACE/]KIND/NAME=N, N a number from 0",
+        "scale",
+        "[NAMESPACE/]KIND/NAME=N",
+        "[NAMESPACE/]KIND/NAME=N, N a number from 0",
         fields={"workload": WORKLOAD, "replicas": Field(Holds.NUMBER, "how many", is_required=True)},
-        metavar="[NS/]KIND/NAME=N", option="Scale a workload of the cluster (deploy/web=5).",
-    )  # fmt: skip
+        metavar="[NS/]KIND/NAME=N",
+        option="Scale a workload of the cluster (deploy/web=5).",
+    )
     kind: str
     """``Deployment``, as Kubernetes writes it."""
     name: str
@@ -128,8 +137,9 @@ class ScaleRequests(Edit, frozen=True):
     """
 
     form: ClassVar = Form(
-        "scale-requests", "[NAMESPACE/]KIND/NAME=FACTOR", "[NAMESPACE/]KIND/NAME=FACTOR or '*=FACTOR', FACTOR a number "
-        "from 0 with at most six decimals",
+        "scale-requests",
+        "[NAMESPACE/]KIND/NAME=FACTOR",
+        "[NAMESPACE/]KIND/NAME=FACTOR or '*=FACTOR', FACTOR a number from 0 with at most six decimals",
         name="scaleRequests",
         fields={
             "workload": Field(Holds.TEXT, "[NAMESPACE/]KIND/NAME (deploy/web), or * for all pods", is_required=True),
@@ -137,7 +147,7 @@ class ScaleRequests(Edit, frozen=True):
         },
         metavar="[NS/]KIND/NAME=FACTOR",
         option="Multiply the requests of cpu and memory of a workload (deploy/web=0.8), or of all pods ('*=0.8').",
-    )  # fmt: skip
+    )
     factor: Decimal
     kind: str = ""
     """``Deployment``, as Kubernetes writes it; empty for all pods."""

@@ -19,7 +19,8 @@ class Spread(Edit, frozen=True):
     """
 
     form: ClassVar = Form(
-        "spread", f"[[NAMESPACE/]KIND/NAME=]{CONSTRAINT_FORM}",
+        "spread",
+        f"[[NAMESPACE/]KIND/NAME=]{CONSTRAINT_FORM}",
         fields={
             "topologyKey": Field(Holds.TEXT, "a label of nodes, whose values are the domains (zone)", is_required=True),
             "maxSkew": Field(Holds.NUMBER, "by how many pods they may differ", is_required=True),
@@ -29,7 +30,7 @@ class Spread(Edit, frozen=True):
         metavar=f"[[NS/]KIND/NAME=]{CONSTRAINT_FORM}",
         option="Give every workload but DaemonSets (zone:1, karpenter.sh/capacity-type:1, hostname:1:soft), or one "
         "(deploy/web=zone:1), a topology spread constraint over its pods.",
-    )  # fmt: skip
+    )
     constraint: str
     """``zone:1:soft``, as written."""
     kind: str = ""

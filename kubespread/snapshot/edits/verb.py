@@ -234,9 +234,10 @@ class Verb(Struct, frozen=True):
         form, within = cls.form, f"{fields['namespace']}/" if "namespace" in fields else ""
         required = [f"{within}{fields[name]}" for name, field in form.fields.items() if field.is_required]
         flags = [
-            field.written(fields[name]) for name, field in form.fields.items()
+            field.written(fields[name])
+            for name, field in form.fields.items()
             if field.flag and isinstance(fields.get(name), bool) and fields[name] is not field.default
-        ]  # fmt: skip
+        ]
         numbers = [f"{flag} {fields[name]}" for name, flag in form.flags.items() if type(fields.get(name)) is int]
         return " ".join([form.verb, *required, *flags, *numbers])
 

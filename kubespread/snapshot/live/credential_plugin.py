@@ -37,9 +37,13 @@ _CHUNK = 2**16
 _GROUP = "client.authentication.k8s.io/"
 _VERSIONS = (f"{_GROUP}v1", f"{_GROUP}v1beta1")
 _CLUSTER_INFO = (
-    "server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority-data", "proxy-url",
+    "server",
+    "tls-server-name",
+    "insecure-skip-tls-verify",
+    "certificate-authority-data",
+    "proxy-url",
     "disable-compression",
-)  # fmt: skip
+)
 _EXTENSION = f"{_GROUP}exec"
 
 Data = dict[str, Any]

@@ -150,9 +150,14 @@ class _Watched:
         try:
             while not self._ended.wait(_PAUSE):
                 events = self._connection.api.lines(
-                    path_of(resource), _PATIENCE, watch=1, allowWatchBookmarks="true", timeoutSeconds=_SECONDS,
-                    resourceVersion=of_kind.version, fieldSelector=fields_selected(resource),
-                )  # fmt: skip
+                    path_of(resource),
+                    _PATIENCE,
+                    watch=1,
+                    allowWatchBookmarks="true",
+                    timeoutSeconds=_SECONDS,
+                    resourceVersion=of_kind.version,
+                    fieldSelector=fields_selected(resource),
+                )
                 for line in filter(None, events):
                     with self._lock:
                         of_kind.change(line, reader)

@@ -145,9 +145,10 @@ def _change_specs(
     if changed:
         world.use_objects(objects, changed)
     pods = [
-        pod for pod in world.book
+        pod
+        for pod in world.book
         if is_meant(maker_of(pod)) or (names is not None and WorkloadName("Pod", *key_of(pod)) in names)
-    ]  # fmt: skip
+    ]
     by_key = {key_of(pod): change(pod, maker_of(pod)) for pod in pods}
     world.change_specs((pod, by_key[key_of(pod)]) for pod in pods)
     _change_makers(world, templates, is_meant)

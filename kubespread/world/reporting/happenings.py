@@ -95,9 +95,10 @@ def landed_pods(
     """
     last = {key_of(pod): pod for pod in placed}
     stayed = (
-        pod for key, pod in last.items()
+        pod
+        for key, pod in last.items()
         if key in world.book and world.book[key].spec.node_name == pod.spec.node_name and is_active(world.book[key])
-    )  # fmt: skip
+    )
     counts = Counter((workload, pod.spec.node_name) for pod in stayed if (workload := of(pod)) is not None)
     for (workload, node), pods in sorted(counts.items(), key=lambda item: (in_order(item[0][0]), item[0][1])):
         yield reports.LandedPods(workload=workload, node=node, pods=pods)

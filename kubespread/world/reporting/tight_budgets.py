@@ -46,10 +46,11 @@ def whose(world: World, is_asked: Callable[[WorkloadName], bool]) -> WorkloadOf:
 def refused_pods(world: World, workload: WorkloadOf, node: str) -> list[Pod]:
     """The pods on a node that the API server would not evict now."""
     return [
-        pod for pod in world.book.on(node)
+        pod
+        for pod in world.book.on(node)
         if workload(pod) is not None
         and evict(pod, world.budgets.protecting(pod, world.time), world.time).code != LET_THROUGH
-    ]  # fmt: skip
+    ]
 
 
 def tight_budgets(world: World, workload: WorkloadOf) -> Iterator[TightBudget]:

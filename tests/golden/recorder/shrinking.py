@@ -14,8 +14,16 @@ from tests.golden.recorder.recording import answers
 from tests.golden.replay import differences
 
 _NEEDED = (
-    "apiVersion", "kind", "metadata", "name", "containers", "nodeName", "schedulerName", "exactly", "deviceClassName",
-)  # fmt: skip
+    "apiVersion",
+    "kind",
+    "metadata",
+    "name",
+    "containers",
+    "nodeName",
+    "schedulerName",
+    "exactly",
+    "deviceClassName",
+)
 _TIES = ("namespace", "uid", "labels", "replicas", "selector", "template")
 """What ties a workload to its pods stays whole: without it the API server would not take it, and anything may differ."""
 _NODE_OR_NUMBER = re.compile(r"^nodes\..*?\.(?=filter|plugins|scores|total)|\d+")

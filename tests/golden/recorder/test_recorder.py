@@ -61,14 +61,43 @@ def test_families_ask_in_every_way_and_about_every_kind() -> None:
         for case in cases(family, 1, count)
     ]
     assert {key for case in drawn for key in case} == {
-        "name", "nodes", "pods", "objects", "pod",
-        "admission", "preempt", "stored", "config", "gates", "replicas", "mode", "sample", "queue", "gang",
-    }  # fmt: skip
+        "name",
+        "nodes",
+        "pods",
+        "objects",
+        "pod",
+        "admission",
+        "preempt",
+        "stored",
+        "config",
+        "gates",
+        "replicas",
+        "mode",
+        "sample",
+        "queue",
+        "gang",
+    }
     assert {each["kind"] for case in drawn for each in case["objects"]} == {
-        "CSIDriver", "CSINode", "CSIStorageCapacity", "DeviceClass", "LimitRange", "Namespace", "PersistentVolume",
-        "PersistentVolumeClaim", "PodDisruptionBudget", "PriorityClass", "ReplicaSet", "ReplicationController", "ResourceClaim",
-        "ResourceSlice", "RuntimeClass", "Service", "StatefulSet", "StorageClass", "VolumeAttachment",
-    }  # fmt: skip
+        "CSIDriver",
+        "CSINode",
+        "CSIStorageCapacity",
+        "DeviceClass",
+        "LimitRange",
+        "Namespace",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "PodDisruptionBudget",
+        "PriorityClass",
+        "ReplicaSet",
+        "ReplicationController",
+        "ResourceClaim",
+        "ResourceSlice",
+        "RuntimeClass",
+        "Service",
+        "StatefulSet",
+        "StorageClass",
+        "VolumeAttachment",
+    }
 
 
 @pytest.mark.parametrize("family", SMALL)

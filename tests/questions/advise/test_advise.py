@@ -77,11 +77,7 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
     "requests as large as the largest hole": (
         [node("n0", cpu="4"), node("n1", cpu="2")],
         pod(requests={"cpu": "5", "memory": "1Gi"}),
-        [
-            "request cpu 4 = 1: --set cpu=4",
-            "- requesting less memory",
-            "- more nodes like n0, more nodes like n1",
-        ],
+        ["request cpu 4 = 1: --set cpu=4", "- requesting less memory", "- more nodes like n0, more nodes like n1"],
     ),
     "memory in the largest unit that is exact": (
         [node("n0")],
@@ -102,10 +98,16 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
         ],
     ),
     "constraints over one key are told by their positions": (
-        [node("n0", zone="a"), node("n1", zone="b", unschedulable=True), *pods_on({"n0": 2}),
-         pod("x", "n0", labels={"app": "x"})],
-        pod(labels={"foo": "bar", "app": "x"}, constraints=[hard(max_skew=3), hard("zone", 1, match={"app": "x"})][1:]
-            + [soft("zone", 3)]),
+        [
+            node("n0", zone="a"),
+            node("n1", zone="b", unschedulable=True),
+            *pods_on({"n0": 2}),
+            pod("x", "n0", labels={"app": "x"}),
+        ],
+        pod(
+            labels={"foo": "bar", "app": "x"},
+            constraints=[hard(max_skew=3), hard("zone", 1, match={"app": "x"})][1:] + [soft("zone", 3)],
+        ),
         [
             "A maxSkew 2 = 1: --set maxSkew[0]=2",
             "uncordon n1 = 1: --uncordon n1",
@@ -146,7 +148,7 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
             "- more nodes like n0",
         ],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -192,8 +194,10 @@ def test_a_daemon_set_has_no_replicas() -> None:
 def test_a_pod_of_the_cluster_is_patched_where_it_comes_from() -> None:
     zoned = {"topologySpreadConstraints": [hard(match={"app": "web"})]}
     objects = [
-        node("n0", zone="a"), node("n1", zone="b", unschedulable=True), *deployment("web", ("n0", None), spec=zoned),
-    ]  # fmt: skip
+        node("n0", zone="a"),
+        node("n1", zone="b", unschedulable=True),
+        *deployment("web", ("n0", None), spec=zoned),
+    ]
     report = advised(objects, "pod/web-b")
     assert report.advice is not None
     first = report.advice.enough[0]
@@ -215,8 +219,11 @@ def test_a_pod_by_itself_cannot_be_patched() -> None:
 
 
 def test_what_is_set_already_is_a_part_of_the_patch() -> None:
-    report = advised([node("n0", zone="a"), *pods_on({"n0": 3}), gone_to_sleep(node("n1", zone="b"))],
-                     pod(constraints=[hard()]), set=["maxSkew=2"])  # fmt: skip
+    report = advised(
+        [node("n0", zone="a"), *pods_on({"n0": 3}), gone_to_sleep(node("n1", zone="b"))],
+        pod(constraints=[hard()]),
+        set=["maxSkew=2"],
+    )
     assert report.advice is not None
     assert report.advice.enough[0].options == ("--set nodeTaintsPolicy[zone]=Honor",)
     assert [each.path.rpartition("/")[2] for each in report.advice.enough[0].patch] == ["maxSkew", "nodeTaintsPolicy"]

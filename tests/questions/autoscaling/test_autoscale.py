@@ -61,10 +61,7 @@ CASES = {
         least={"pool/c": 1},
     ),
     "every copy is a host of its own": Case(
-        [SMALL[0], *waiting(5, [hard(HOSTNAME)])],
-        [group("pool", "a")],
-        [({"pool": 5}, 5, 5, None)],
-        least={"pool": 5},
+        [SMALL[0], *waiting(5, [hard(HOSTNAME)])], [group("pool", "a")], [({"pool": 5}, 5, 5, None)], least={"pool": 5}
     ),
     "with a constraint on hosts a pod that its new node is too full for may go to any other node, which counts as new": Case(
         [FULL[0], *running({"a1": 1}), *waiting(3, [hard(HOSTNAME, minDomains=2)])],
@@ -125,13 +122,22 @@ CASES = {
         least={"pool": 2},
     ),
     "the pods of DaemonSets take their room on every new node": Case(
-        [SMALL[0], {
-            "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "agent"},
-            "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {
-                "metadata": {"labels": {"app": "agent"}},
-                "spec": {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "1"}}}]},
-            }},
-        }, *waiting(6)],
+        [
+            SMALL[0],
+            {
+                "apiVersion": "apps/v1",
+                "kind": "DaemonSet",
+                "metadata": {"name": "agent"},
+                "spec": {
+                    "selector": {"matchLabels": {"app": "agent"}},
+                    "template": {
+                        "metadata": {"labels": {"app": "agent"}},
+                        "spec": {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "1"}}}]},
+                    },
+                },
+            },
+            *waiting(6),
+        ],
         [group("pool", "a")],
         [({"pool": 2}, 6, 6, None)],
         least={"pool": 2},
@@ -142,7 +148,7 @@ CASES = {
     "a taint keeps the pods away": Case(
         [SMALL[0], *waiting(2)], [group("pool", template=machine("t", "a", taints=[taint("gpu")]))], [], 2
     ),
-}  # fmt: skip
+}
 
 
 def summary(report: AutoscalingReport) -> Case:
@@ -307,26 +313,40 @@ TOLD = "--instance-types FILE says which there are (kubespread snapshot --instan
 POOL = NodeGroup("pool", zones=("a", "b"), members=parse_selector("pool=w"))
 MEMBER = machine("w1", "a", pool="w", cpu="100m")
 UNKNOWN = {
-    "nothing tells what a node is like": ([*SMALL, *waiting(2)], POOL, (("pool",), 2, [f"{GAP} may be of any kind; {TOLD}"])),
+    "nothing tells what a node is like": (
+        [*SMALL, *waiting(2)],
+        POOL,
+        (("pool",), 2, [f"{GAP} may be of any kind; {TOLD}"]),
+    ),
     "a node like those of the pool is too small, but another may not be": (
-        [MEMBER, *waiting(2)], POOL, (("pool",), 2, [f"{GAP} are taken to be like node w1; {TOLD}"]),
+        [MEMBER, *waiting(2)],
+        POOL,
+        (("pool",), 2, [f"{GAP} are taken to be like node w1; {TOLD}"]),
     ),
     "a node like those of the pool is enough": (
-        [machine("w1", "a", pool="w", cpu="1"), *waiting(2)], POOL, ((), 0, []),
+        [machine("w1", "a", pool="w", cpu="1"), *waiting(2)],
+        POOL,
+        ((), 0, []),
     ),
     "all nodes of the pool have a taint that keeps the pods off": (
-        [*SMALL, *waiting(2)], replace(POOL, taints=[Taint(key="gpu", effect="NoSchedule")]), ((), 2, []),
+        [*SMALL, *waiting(2)],
+        replace(POOL, taints=[Taint(key="gpu", effect="NoSchedule")]),
+        ((), 2, []),
     ),
     "or a label that they do not select": (
-        [*SMALL, *waiting(2, nodeSelector={"team": "b"})], replace(POOL, labels={"team": "a"}), ((), 2, []),
+        [*SMALL, *waiting(2, nodeSelector={"team": "b"})],
+        replace(POOL, labels={"team": "a"}),
+        ((), 2, []),
     ),
     "or are in other zones": ([*SMALL, *waiting(2, nodeSelector={ZONE: "c"})], POOL, ((), 2, [])),
     "it may take some of the pods, and others certainly not": (
-        [*SMALL, *waiting(2), pod("else", nodeSelector={ZONE: "c"})], POOL, ((), 3, [f"{GAP} may be of any kind; {TOLD}"]),
+        [*SMALL, *waiting(2), pod("else", nodeSelector={ZONE: "c"})],
+        POOL,
+        ((), 3, [f"{GAP} may be of any kind; {TOLD}"]),
     ),
     "it may have no more nodes": ([*SMALL, *waiting(2)], replace(POOL, maximum=0), ((), 2, [])),
     "a template tells": ([*SMALL, *waiting(2, cpu="9")], replace(POOL, template=GIVEN), ((), 2, [])),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", UNKNOWN)

@@ -51,7 +51,9 @@ CASES = {
         [grows("a", "4", priority=1), grows("b", "4", priority=20)], (PRIORITY,), ["b"]
     ),
     "a group without one is not chosen beside one that has it": Case(
-        [grows("a", "4"), grows("b", "4", priority=0)], (PRIORITY,), ["b"],
+        [grows("a", "4"), grows("b", "4", priority=0)],
+        (PRIORITY,),
+        ["b"],
         ("the expander priority takes what has no priority only where nothing has: a",),
     ),
     "price: what a pod that finds room costs": Case(
@@ -61,7 +63,9 @@ CASES = {
         [grows("large", "16", price=Decimal("0.5")), grows("snug", "1", price=Decimal("0.2"))], (PRICE,), ["large"]
     ),
     "a group without a price is not chosen": Case(
-        [grows("a", "4"), grows("b", "4", price=Decimal(9))], (PRICE,), ["b"],
+        [grows("a", "4"), grows("b", "4", price=Decimal(9))],
+        (PRICE,),
+        ["b"],
         ("the expander price passes over what has no price: a",),
     ),
     "so that none grows where none has one": Case(
@@ -70,10 +74,11 @@ CASES = {
     "random: the first by name stands for all": Case([grows("b", "4"), grows("a", "9")], (RANDOM,), ["a"], (TIED,)),
     "what one leaves equal the next one decides": Case(
         [grows("a", "16", priority=1), grows("b", "4", priority=1), grows("c", "4", priority=0)],
-        (PRIORITY, WASTE), ["b"],
+        (PRIORITY, WASTE),
+        ["b"],
     ),
     "and what all leave equal is chance": Case([grows("b", "4"), grows("a", "4")], (PODS, WASTE), ["a"], (TIED,)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
@@ -99,9 +104,14 @@ def option(name: str, nodes: int, pods: int, waste: int, priority: int | None, p
     template = typed(machine(name))
     own = Machine(template, price=None if price is None else Decimal(price))
     zone_group = ZoneGroup(
-        group=NodeGroup(name, priority=priority), zone=None, name=name, template=template, made_of="template", before=0,
+        group=NodeGroup(name, priority=priority),
+        zone=None,
+        name=name,
+        template=template,
+        made_of="template",
+        before=0,
         machines=(own,),
-    )  # fmt: skip
+    )
     return Option(zone_group, nodes, pods, pods, waste / 4, None)
 
 

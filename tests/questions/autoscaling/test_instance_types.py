@@ -87,15 +87,19 @@ CASES = {
     "numbers are compared": Case(
         waiting(1),
         [pool(("example.com/generation", "Gt", ["5"]))],
-        [kind("m5", price=0.1, labels={"example.com/generation": "5"}),
-         kind("m6", price=0.2, labels={"example.com/generation": "6"})],
+        [
+            kind("m5", price=0.1, labels={"example.com/generation": "5"}),
+            kind("m6", price=0.2, labels={"example.com/generation": "6"}),
+        ],
         ["m6"],
     ),
     "as Karpenter does with the bound itself": Case(
         waiting(1),
         [pool(("example.com/generation", "Gte", ["5"]))],
-        [kind("m4", price=0.1, labels={"example.com/generation": "4"}),
-         kind("m5", price=0.2, labels={"example.com/generation": "5"})],
+        [
+            kind("m4", price=0.1, labels={"example.com/generation": "4"}),
+            kind("m5", price=0.2, labels={"example.com/generation": "5"}),
+        ],
         ["m5"],
     ),
     "a label of the pool that a type has otherwise excludes it": Case(
@@ -105,13 +109,22 @@ CASES = {
         waiting(1, nodeSelector={ARCH: "amd64"}), [pool()], [ARM, AMD], ["amd"]
     ),
     "and the next pod goes to the planned node only if its types leave it one": Case(
-        [*waiting(1, nodeSelector={ARCH: "amd64"}), *[{**each, "metadata": {**each["metadata"], "name": "x"}}
-          for each in waiting(1, nodeSelector={ARCH: "arm64"})]],
-        [pool()], [ARM, AMD], ["amd", "arm"],
+        [
+            *waiting(1, nodeSelector={ARCH: "amd64"}),
+            *[
+                {**each, "metadata": {**each["metadata"], "name": "x"}}
+                for each in waiting(1, nodeSelector={ARCH: "arm64"})
+            ],
+        ],
+        [pool()],
+        [ARM, AMD],
+        ["amd", "arm"],
     ),
     "every type runs Linux unless it says otherwise": Case(
-        waiting(1, nodeSelector={OS: "linux"}), [pool()],
-        [kind("windows", price=0.01, labels={OS: "windows"}), MEDIUM], ["medium"],
+        waiting(1, nodeSelector={OS: "linux"}),
+        [pool()],
+        [kind("windows", price=0.01, labels={OS: "windows"}), MEDIUM],
+        ["medium"],
     ),
     "spot is cheaper, if the pool allows it": Case(waiting(1), [pool()], [SPOT, ON_DEMAND], ["m"]),
     "a value that the type leaves open is chosen by the pod": Case(
@@ -125,7 +138,10 @@ CASES = {
         waiting(1), [pool(startupTaints=[taint("cilium")])], [MEDIUM], ["medium"]
     ),
     "the pool with the highest weight comes first, however dear": Case(
-        waiting(1), [pool(name="cheap"), pool((NAME, "In", ["large"]), name="dear", weight=10)], [LARGE, TINY], ["large"]
+        waiting(1),
+        [pool(name="cheap"), pool((NAME, "In", ["large"]), name="dear", weight=10)],
+        [LARGE, TINY],
+        ["large"],
     ),
     "a pool may have so many nodes": Case(waiting(8), [pool(limits={"nodes": "1"})], [MEDIUM], ["medium"], left=4),
     "among which are those that it has": Case(
@@ -138,17 +154,18 @@ CASES = {
         waiting(5), [pool(limits={"cpu": "8"})], [LARGE, MEDIUM], ["medium", "medium"]
     ),
     "nodes that the pool has count, each with its own size": Case(
-        [*SMALL, PRESENT, *waiting(7)],
-        [pool(limits={"cpu": "8"})], [MEDIUM], ["medium"],
+        [*SMALL, PRESENT, *waiting(7)], [pool(limits={"cpu": "8"})], [MEDIUM], ["medium"]
     ),
     "a type is launched only in its zones": Case(
-        waiting(2, [hard(ZONE)]), [pool(zones="ab")],
-        [kind("here", price=0.1, zones=["a"]), kind("anywhere", price=0.2)], ["anywhere", "here"],
+        waiting(2, [hard(ZONE)]),
+        [pool(zones="ab")],
+        [kind("here", price=0.1, zones=["a"]), kind("anywhere", price=0.2)],
+        ["anywhere", "here"],
     ),
     "a type that no node of the pool can be leaves it without any": Case(
         waiting(1), [pool((ARCH, "In", ["s390x"]))], [ARM, AMD], [], 1
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
@@ -172,8 +189,12 @@ def test_a_node_of_a_type_has_its_labels_and_those_of_its_pool_and_zone() -> Non
     autoscale(after, [there], Autoscaler.KARPENTER, types=[AMD])
     (node,) = (each for each in after.cluster.nodes.objects if each.metadata.name.startswith("pool"))
     assert {key: node.metadata.labels.get(key) for key in (NAME, ARCH, ZONE, "team", "karpenter.sh/nodepool")} == {
-        NAME: "amd", ARCH: "amd64", ZONE: "a", "team": "red", "karpenter.sh/nodepool": "pool",
-    }  # fmt: skip
+        NAME: "amd",
+        ARCH: "amd64",
+        ZONE: "a",
+        "team": "red",
+        "karpenter.sh/nodepool": "pool",
+    }
     assert [each.key for each in node.spec.taints] == ["web"]
 
 

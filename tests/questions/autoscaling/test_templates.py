@@ -27,16 +27,22 @@ def member(name: str, zone: str = "a", *, ready: str | None = None, **more: Any)
 GIVEN = typed(machine("given", "a", cpu="2"))
 TEMPLATES = {
     "a good node of the group comes first": ([member("n1")], GIVEN, "node n1"),
-    "one that is not ready is passed over": ([member("n1", ready="False"), member("n2", ready="True")], None, "node n2"),
+    "one that is not ready is passed over": (
+        [member("n1", ready="False"), member("n2", ready="True")],
+        None,
+        "node n2",
+    ),
     "so is one that is cordoned": ([member("n1", unschedulable=True), member("n2")], None, "node n2"),
     "and one that is about to go": (
-        [member("n1", taints=[taint("ToBeDeletedByClusterAutoscaler")]), member("n2")], None, "node n2",
+        [member("n1", taints=[taint("ToBeDeletedByClusterAutoscaler")]), member("n2")],
+        None,
+        "node n2",
     ),
     "then comes the template": ([member("n1", unschedulable=True)], GIVEN, "template"),
     "which may be a node of the cluster": ([machine("n1", "b")], "n1", "node n1"),
     "then any node of the group": ([member("n1", unschedulable=True)], None, "node n1"),
     "without either nobody knows": ([machine("n1", "a")], None, "nothing"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("nodes", "template", "made_of"), TEMPLATES.values(), ids=list(TEMPLATES))
@@ -55,10 +61,14 @@ def made(node: Data, *, zone: str | None = None) -> Any:
 
 def test_a_node_that_arrives_has_a_name_of_its_own_and_no_state() -> None:
     state = [
-        "node.kubernetes.io/not-ready", "node.cloudprovider.kubernetes.io/uninitialized", "NodeWithImpairedVolumes",
-        "ignore-taint.cluster-autoscaler.kubernetes.io/x", "startup-taint.cluster-autoscaler.kubernetes.io/x",
-        "status-taint.cluster-autoscaler.kubernetes.io/x", "DeletionCandidateOfClusterAutoscaler",
-    ]  # fmt: skip
+        "node.kubernetes.io/not-ready",
+        "node.cloudprovider.kubernetes.io/uninitialized",
+        "NodeWithImpairedVolumes",
+        "ignore-taint.cluster-autoscaler.kubernetes.io/x",
+        "startup-taint.cluster-autoscaler.kubernetes.io/x",
+        "status-taint.cluster-autoscaler.kubernetes.io/x",
+        "DeletionCandidateOfClusterAutoscaler",
+    ]
     node = member("n1", ready="False", taints=[*map(taint, state), taint("gpu", value="yes")])
     node["metadata"]["uid"] = "1"
     node["status"]["images"] = [{"names": ["x"], "sizeBytes": 1}]

@@ -58,8 +58,12 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
         ["zone ≤ 1: min 0 in zone c (1 tainted) | 4 | web | --set nodeTaintsPolicy[zone]=Honor | 4"],
     ),
     "a cordoned domain, which the field alone does not leave out": (
-        [*ZONES[:2], node("c", zone="c", unschedulable=True), *pods_on({"a": 1, "b": 1}),
-         *waiting(2, constraints=[hard()])],
+        [
+            *ZONES[:2],
+            node("c", zone="c", unschedulable=True),
+            *pods_on({"a": 1, "b": 1}),
+            *waiting(2, constraints=[hard()]),
+        ],
         ["zone ≤ 1: min 0 in zone c (1 cordoned) | 2 | web | --set maxSkew[zone]=2 | 2"],
     ),
     "fewer domains than minDomains": (
@@ -83,39 +87,66 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
         ["both nodes cordoned | 2 | web | --uncordon a --uncordon b | 2"],
     ),
     "a taint to tolerate for more pods than one node holds": (
-        [node("a", cpu="4", taints=[taint("x")]), node("b", cpu="4", taints=[taint("x")]),
-         *waiting(2, requests={"cpu": "3"})],
+        [
+            node("a", cpu="4", taints=[taint("x")]),
+            node("b", cpu="4", taints=[taint("x")]),
+            *waiting(2, requests={"cpu": "3"}),
+        ],
         ["both nodes tainted | 2 | web | --set tolerations=x:NoSchedule | 2"],
     ),
     "two workloads with one cause and one remedy are one group": (
-        [*ZONES, *pods_on({"a": 1, "b": 1}), *waiting(2, constraints=[hard()]),
-         *waiting(1, "api", constraints=[hard()], requests={"cpu": "1"})],
+        [
+            *ZONES,
+            *pods_on({"a": 1, "b": 1}),
+            *waiting(2, constraints=[hard()]),
+            *waiting(1, "api", constraints=[hard()], requests={"cpu": "1"}),
+        ],
         ["zone ≤ 1: min 0 in zone c (1 tainted) | 3 | api web | --set nodeTaintsPolicy[zone]=Honor | 3"],
     ),
     "two workloads with one cause, which one change does not free alike": (
         [node("a", cpu="4"), *waiting(2, containers=TWO_CONTAINERS), *waiting(1, "api", containers=[OTHER])],
-        ["needs 5 cpu on one node; most free on one: 4 | 2 | web | --set cpu[main]=1 | 2",
-         "needs 5 cpu on one node; most free on one: 4 | 1 | api | --set cpu=4 | 1"],
+        [
+            "needs 5 cpu on one node; most free on one: 4 | 2 | web | --set cpu[main]=1 | 2",
+            "needs 5 cpu on one node; most free on one: 4 | 1 | api | --set cpu=4 | 1",
+        ],
     ),
     "a label that no node has, and too little cpu": (
         [node("a", cpu="4"), *waiting(1, requests={"cpu": "5"}, nodeSelector={"pool": "gpu"})],
-        ["no node has pool=gpu (nodeSelector); needs 5 cpu on one node; most free on one: 4 | 1 | web | "
-         "--set cpu=4 --label 'a pool=gpu' | 1"],
+        [
+            "no node has pool=gpu (nodeSelector); needs 5 cpu on one node; most free on one: 4 | 1 | web | "
+            "--set cpu=4 --label 'a pool=gpu' | 1"
+        ],
     ),
     "room enough on nodes that are closed": (
-        [node("a", cpu="1"), node("b", cpu="1"), node("g", cpu="16", taints=[taint("gpu")]), gone_to_sleep(node("c", cpu="16")),
-         *waiting(2, requests={"cpu": "2"})],
-        ["needs 2 cpu on one node; most free on one: 1, but 16 on c (cordoned) and g (tainted gpu) | 2 | web | --uncordon c | 2"],
+        [
+            node("a", cpu="1"),
+            node("b", cpu="1"),
+            node("g", cpu="16", taints=[taint("gpu")]),
+            gone_to_sleep(node("c", cpu="16")),
+            *waiting(2, requests={"cpu": "2"}),
+        ],
+        [
+            "needs 2 cpu on one node; most free on one: 1, but 16 on c (cordoned) and g (tainted gpu) | 2 | web | --uncordon c | 2"
+        ],
     ),
     "a node selector that leaves one node, which has other faults": (
-        [node("a", rack="ra", pool="gen"), node("b", rack="rb", pool="gen"), node("m", pool="mem"),
-         *waiting(2, nodeSelector={"pool": "mem"}, constraints=[hard("rack")])],
+        [
+            node("a", rack="ra", pool="gen"),
+            node("b", rack="rb", pool="gen"),
+            node("m", pool="mem"),
+            *waiting(2, nodeSelector={"pool": "mem"}, constraints=[hard("rack")]),
+        ],
         ["nodeSelector pool=mem leaves only m, which has no rack label | 2 | web | --label 'm rack=new-1' | 2"],
     ),
     "nodes that fail for several reasons each": (
-        [node("a", zone="a", unschedulable=True, cpu="1"), node("b", zone="b", taints=[taint("x")], cpu="1"),
-         *waiting(1, requests={"cpu": "2"})],
-        ["needs 2 cpu on one node; most free on one: 1; 1 cordoned, 1 tainted | 1 | web | --set cpu=1 --uncordon a | 1"],
+        [
+            node("a", zone="a", unschedulable=True, cpu="1"),
+            node("b", zone="b", taints=[taint("x")], cpu="1"),
+            *waiting(1, requests={"cpu": "2"}),
+        ],
+        [
+            "needs 2 cpu on one node; most free on one: 1; 1 cordoned, 1 tainted | 1 | web | --set cpu=1 --uncordon a | 1"
+        ],
     ),
     "fewer fit together than each by itself": (
         [*(node(name, zone=name) for name in "abc"), *waiting(4, constraints=[hard(minDomains=4)])],
@@ -127,7 +158,9 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
     ),
     "one of two fits, by preemption": (
         [node("a", cpu="4"), pod("low", "a", requests={"cpu": "3"}), *waiting(2, requests={"cpu": "3"}, priority=10)],
-        ["1 of 2 fit, preempting default/low; needs 3 cpu on one node; most free on one: 1 | 2 | web | --set cpu=2 | 2"],
+        [
+            "1 of 2 fit, preempting default/low; needs 3 cpu on one node; most free on one: 1 | 2 | web | --set cpu=2 | 2"
+        ],
     ),
     "gates, claims, other schedulers and pods that fit are causes of their own": (
         [
@@ -145,7 +178,7 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
             "should schedule by itself: 1 node has room | 1 | late | none | 0",
         ],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

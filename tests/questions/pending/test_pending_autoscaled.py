@@ -16,8 +16,11 @@ from tests.questions.autoscaling.clusters import group, machine, running, waitin
 SMALL = machine("a1", "a", cpu="100m")
 GATED = pod("gated", schedulingGates=[{"name": "later"}])
 POOL = {
-    "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "any"}, "spec": {"template": {"spec": {}}}
-}  # fmt: skip
+    "apiVersion": "karpenter.sh/v1",
+    "kind": "NodePool",
+    "metadata": {"name": "any"},
+    "spec": {"template": {"spec": {}}},
+}
 
 
 def of_daemons() -> Data:

@@ -36,8 +36,10 @@ def test_where_domains_are_missing_pods_only_have_to_leave() -> None:
 
 def test_pods_that_wait_may_fill_a_domain_by_themselves() -> None:
     assert [need(np.array([4, 1, 1], dtype=np.int64), 1, floor=False, arriving=count).moves for count in (0, 1, 4)] == [
-        2, 1, 0
-    ]  # fmt: skip
+        2,
+        1,
+        0,
+    ]
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=4), st.integers(1, 3))

@@ -166,9 +166,14 @@ class _Side:
         own_namespace = origin.namespace or DEFAULT_NAMESPACE
         self.snapshot, _ = with_manifest_objects(changed, (), own_namespace)
         self._surroundings = Surroundings(
-            self.snapshot.objects, self._version, None, whose.namespace, own_namespace,
-            side.scheduler.admission_plugins(), parse_settings(side.set),
-        )  # fmt: skip
+            self.snapshot.objects,
+            self._version,
+            None,
+            whose.namespace,
+            own_namespace,
+            side.scheduler.admission_plugins(),
+            parse_settings(side.set),
+        )
         self._stored = {NamespacedName.of(pod): pod for pod in as_counted(self.snapshot.pods, self._version)}
         self._cluster = Cluster.of(self.snapshot.nodes, self._stored.values(), self.snapshot.objects)
         workloads = ClusterWorkloads(side.kinds, all_namespaces=whose.namespace is None)

@@ -108,15 +108,12 @@ _ROW: Sequence[Column[WorkloadDifference]] = (
     Column("DIFFERENCES", lambda row: "; ".join(_counts(row)), Readers.PAGES),
     *_pair("FIT", _fit, is_number=True),
     *_pair("FIRST", _first),
-    Column(
-        "NODES", lambda row: [f"{number} {change}" for change, number in row.nodes.items()],
-        readers=_PIPES,
-    ),
+    Column("NODES", lambda row: [f"{number} {change}" for change, number in row.nodes.items()], readers=_PIPES),
     Column("SCORES", lambda row: [*map(_score, row.scores)], _PIPES),
     Column("SPREAD", lambda row: "; ".join(map(_spread, row.constraints)), _PIPES),
     *_pair("PREEMPTS", _preempts),
     *_pair("MESSAGE", _message),
-)  # fmt: skip
+)
 _Side = tuple[str, ClusterSideReport]
 _SIDE: Sequence[Column[_Side]] = (
     Column("SIDE", lambda row: row[0]),
@@ -137,7 +134,11 @@ def view(report: CompareWorkloadsReport) -> View:
         tone=Tone.GOOD if report.same else Tone.WARN,
         sheets=[
             Sheet(
-                title="Workloads that differ", columns=_ROW, rows=report.workloads, is_answer=True, is_first=True,
+                title="Workloads that differ",
+                columns=_ROW,
+                rows=report.workloads,
+                is_answer=True,
+                is_first=True,
                 tone=_tone,
             ),
             Sheet(title="Sides", columns=_SIDE, rows=[("before", before), ("after", after)], readers=Readers.RECORDS),
@@ -156,7 +157,7 @@ def view(report: CompareWorkloadsReport) -> View:
             Tile("as before", f"{report.unchanged:,}"),
         ],
         beside=beside([before, after]),
-    )  # fmt: skip
+    )
 
 
 def _parts(report: CompareWorkloadsReport) -> Iterator[Sheet[WorkloadDifference] | Line]:

@@ -294,9 +294,7 @@ class _Offered:
         is_failing = nowhere(facts.nodes)
         for part in facts.objects.of(api.ResourceSlice):
             for device, nodes in _offered_on(part, facts.nodes):
-                offered = OfferedDevice(
-                    DeviceID(part.spec.driver, part.spec.pool.name, device.name), device, part
-                )  # fmt: skip
+                offered = OfferedDevice(DeviceID(part.spec.driver, part.spec.pool.name, device.name), device, part)
                 try:
                     is_selected = _is_selected(offered, device_class)
                 except (CompileError, EvaluationError):

@@ -290,13 +290,18 @@ class VolumeBindingState(Fixed):
             return [
                 tuple(
                     VolumeNodeDetail(
-                        name, bound_to, unmet.term, unmet.requirement.key, unmet.requirement.operator,
-                        unmet.requirement.values, unmet.actual,
+                        name,
+                        bound_to,
+                        unmet.term,
+                        unmet.requirement.key,
+                        unmet.requirement.operator,
+                        unmet.requirement.values,
+                        unmet.actual,
                     )
                     for unmet in unmet_list
                 )
                 for unmet_list in matching.unmet_on(self.cluster, volume, nodes)
-            ]  # fmt: skip
+            ]
         cause: Cause
         if problem.reason == VOLUME_MISSING:
             cause = MissingVolumeDetail(name, bound_to)

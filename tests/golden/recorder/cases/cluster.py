@@ -22,9 +22,15 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _MI = 1024**2
 _REPOSITORIES = (
-    "docker.io/library/nginx", "registry.k8s.io/pause", "ghcr.io/acme/api", "docker.io/library/redis",
-    "quay.io/acme/worker", "docker.io/library/busybox", "registry.example:5000/team/app", "localhost/x",
-)  # fmt: skip
+    "docker.io/library/nginx",
+    "registry.k8s.io/pause",
+    "ghcr.io/acme/api",
+    "docker.io/library/redis",
+    "quay.io/acme/worker",
+    "docker.io/library/busybox",
+    "registry.example:5000/team/app",
+    "localhost/x",
+)
 
 
 def name_of(thing: Data) -> str:
@@ -455,10 +461,14 @@ def candidate(draw: Draw, made: list[Data] | None = None, **spec: object) -> Dat
 
 def namespaces(draw: Draw) -> list[Data]:
     return [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name} | draw.fields({"labels": (0.6, [{"team": "x"}, {"team": "y"}, {"team": ""}])})}
+        {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": name} | draw.fields({"labels": (0.6, [{"team": "x"}, {"team": "y"}, {"team": ""}])}),
+        }
         for name in ("default", "prod", "dev", "kube-system")
         if draw.chance(0.93)
-    ]  # fmt: skip
+    ]
 
 
 def services(draw: Draw, namespace: str, low: int, high: int) -> list[Data]:
@@ -471,9 +481,14 @@ def services(draw: Draw, namespace: str, low: int, high: int) -> list[Data]:
         {"type": "ExternalName", "externalName": "x.y", "selector": {"app": "a"}},
     )
     return [
-        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": f"svc{i}", "namespace": draw.one(namespace, namespace, "dev")}, "spec": draw.one(*specs)}
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": f"svc{i}", "namespace": draw.one(namespace, namespace, "dev")},
+            "spec": draw.one(*specs),
+        }
         for i in range(draw.number(low, high))
-    ]  # fmt: skip
+    ]
 
 
 def owned(draw: Draw, pod: Data) -> list[Data]:

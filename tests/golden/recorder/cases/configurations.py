@@ -10,17 +10,42 @@ from tests.golden.recorder.cases.cluster import PREFERRED, REQUIRED, ROW, node_a
 from tests.golden.recorder.cases.draw import Data, Draw
 
 _FILTERS = (
-    "NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions",
-    "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity", "DynamicResources",
+    "NodeUnschedulable",
+    "NodeName",
+    "TaintToleration",
+    "NodeAffinity",
+    "NodePorts",
+    "NodeResourcesFit",
+    "VolumeRestrictions",
+    "NodeVolumeLimits",
+    "VolumeBinding",
+    "VolumeZone",
+    "PodTopologySpread",
+    "InterPodAffinity",
+    "DynamicResources",
     "NodeDeclaredFeatures",
-)  # fmt: skip
+)
 _SCORES = (
-    "TaintToleration", "NodeAffinity", "NodeResourcesFit", "VolumeBinding", "PodTopologySpread", "InterPodAffinity",
-    "DynamicResources", "NodeResourcesBalancedAllocation", "ImageLocality",
-)  # fmt: skip
+    "TaintToleration",
+    "NodeAffinity",
+    "NodeResourcesFit",
+    "VolumeBinding",
+    "PodTopologySpread",
+    "InterPodAffinity",
+    "DynamicResources",
+    "NodeResourcesBalancedAllocation",
+    "ImageLocality",
+)
 _RESOURCES = (
-    "cpu", "memory", "nvidia.com/gpu", "ephemeral-storage", "example.com/fpga", "hugepages-2Mi", "pods", "nope.io/x",
-)  # fmt: skip
+    "cpu",
+    "memory",
+    "nvidia.com/gpu",
+    "ephemeral-storage",
+    "example.com/fpga",
+    "hugepages-2Mi",
+    "pods",
+    "nope.io/x",
+)
 SHAPES = (
     [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}],
     [{"utilization": 0, "score": 10}, {"utilization": 40, "score": 7}, {"utilization": 100, "score": 0}],
@@ -165,10 +190,19 @@ def _profile(draw: Draw, name: str, among: Sequence[Data]) -> Data:
         (0.3, lambda: [args("NodeAffinity", addedAffinity=node_affinity(draw, among, 0.4, 0.8))]),
         (0.3, lambda: [drawn_affinity(draw)]),
         (0.4, lambda: [drawn_defaults(draw)]),
-        (0.1, lambda: [args("DefaultPreemption", minCandidateNodesPercentage=draw.one(0, 50), minCandidateNodesAbsolute=draw.one(50, 100))]),
+        (
+            0.1,
+            lambda: [
+                args(
+                    "DefaultPreemption",
+                    minCandidateNodesPercentage=draw.one(0, 50),
+                    minCandidateNodesAbsolute=draw.one(50, 100),
+                )
+            ],
+        ),
         (0.1, lambda: [args("VolumeBinding", bindTimeoutSeconds=draw.one(0, 10))]),
         (0.1, lambda: [args("DynamicResources", filterTimeout=draw.one("10s", "0s"))]),
-    )  # fmt: skip
+    )
     drawn = [each for probability, make in table if draw.chance(probability) for each in make()]
     found = profile(*drawn, plugins=plugins(draw) if draw.chance(0.6) else None, name=name)
     return found | draw.fields({"percentageOfNodesToScore": (0.1, [0, 50, 100])})

@@ -29,20 +29,87 @@ _INDEX = "batch.kubernetes.io/job-completion-index"
 _COST = "controller.kubernetes.io/pod-deletion-cost"
 _COSTS = ("1", "-1", "5", "10", "-100", "100", "2147483647", "-2147483648", "0", "3")
 _ODD_COSTS = (
-    "+10", "007", "-010", "abc", "", "2147483648", "-2147483649", "1.5", " 5", "-", "-0", "1e3", "5 ", "0x10", "00",
-)  # fmt: skip
+    "+10",
+    "007",
+    "-010",
+    "abc",
+    "",
+    "2147483648",
+    "-2147483649",
+    "1.5",
+    " 5",
+    "-",
+    "-0",
+    "1e3",
+    "5 ",
+    "0x10",
+    "00",
+)
 _AGES = (
-    5, 20, 34, 35, 60, 62, 68, 69, 72, 100, 120, 137, 138, 200, 274, 275, 300, 549, 550, 600, 1099, 1100, 2000, 3600,
-    4398, 4399, 9000, 17592, 17593, 40000, 70368, 70369, 86400, 140737, 140738, 200000, 281474, 281475, 562949, 562950,
-    604800, 2592000, 31536000,
-)  # fmt: skip
+    5,
+    20,
+    34,
+    35,
+    60,
+    62,
+    68,
+    69,
+    72,
+    100,
+    120,
+    137,
+    138,
+    200,
+    274,
+    275,
+    300,
+    549,
+    550,
+    600,
+    1099,
+    1100,
+    2000,
+    3600,
+    4398,
+    4399,
+    9000,
+    17592,
+    17593,
+    40000,
+    70368,
+    70369,
+    86400,
+    140737,
+    140738,
+    200000,
+    281474,
+    281475,
+    562949,
+    562950,
+    604800,
+    2592000,
+    31536000,
+)
 """In seconds: around the powers of two of nanoseconds, at which the controller's scale steps, and common ones."""
 
 _VARIES = {
-    "unassigned": 0.25, "phase": 0.3, "readiness": 0.45, "cost": 0.35, "odd costs": 0.3, "nodes": 0.6, "ready since": 0.75,
-    "restarts": 0.4, "sidecars": 0.25, "age": 0.7, "terminating": 0.3, "finished": 0.2, "orphans": 0.12, "foreign": 0.15,
-    "elsewhere": 0.1, "no ready time": 0.1,
-}  # fmt: skip
+    "unassigned": 0.25,
+    "phase": 0.3,
+    "readiness": 0.45,
+    "cost": 0.35,
+    "odd costs": 0.3,
+    "nodes": 0.6,
+    "ready since": 0.75,
+    "restarts": 0.4,
+    "sidecars": 0.25,
+    "age": 0.7,
+    "terminating": 0.3,
+    "finished": 0.2,
+    "orphans": 0.12,
+    "foreign": 0.15,
+    "elsewhere": 0.1,
+    "no ready time": 0.1,
+}
 """What decides in a scale-down, and how likely pods of a case differ in it at all."""
 
 
@@ -274,12 +341,21 @@ def _status(pods: Sequence[Data], current: str, update: str) -> Data:
 
 
 _WELL_KNOWN = (
-    *(f"node.kubernetes.io/{condition}" for condition in (
-        "not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure", "unschedulable",
-        "network-unavailable", "out-of-service",
-    )),
+    *(
+        f"node.kubernetes.io/{condition}"
+        for condition in (
+            "not-ready",
+            "unreachable",
+            "disk-pressure",
+            "memory-pressure",
+            "pid-pressure",
+            "unschedulable",
+            "network-unavailable",
+            "out-of-service",
+        )
+    ),
     "node.cloudprovider.kubernetes.io/uninitialized",
-)  # fmt: skip
+)
 
 
 def daemon_set(draw: Draw) -> Data:

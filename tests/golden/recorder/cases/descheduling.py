@@ -54,12 +54,18 @@ def _nodes(draw: Draw, *, calm: bool) -> list[Data]:
 def _node(draw: Draw, number: int, zone: int, *, calm: bool) -> Data:
     labels = {HOSTNAME: f"n{number}", ZONE: f"z{zone}", "disk": draw.one("ssd", "hdd")}
     room = {
-        "cpu": draw.one("4", "8", "16", "16"), "memory": draw.one("8Gi", "16Gi", "32Gi"), "pods": draw.one("110", "110", "30")
-    }  # fmt: skip
+        "cpu": draw.one("4", "8", "16", "16"),
+        "memory": draw.one("8Gi", "16Gi", "32Gi"),
+        "pods": draw.one("110", "110", "30"),
+    }
     status: Data = {"allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]}
     found: Data = {
-        "apiVersion": "v1", "kind": "Node", "metadata": {"name": f"n{number}", "labels": labels}, "spec": {}, "status": status
-    }  # fmt: skip
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": f"n{number}", "labels": labels},
+        "spec": {},
+        "status": status,
+    }
     if calm:
         return found
     match draw.one(
@@ -116,9 +122,11 @@ def _app(draw: Draw, app: str, namespace: str, nodes: Sequence[Data], *, calm: b
 def _constraints(draw: Draw, app: str, *, calm: bool) -> list[Data]:
     mine = {"matchLabels": {"app": app}}
     selectors = (
-        *[mine] * 7, {"matchExpressions": [{"key": "app", "operator": "In", "values": [app]}]},
-        {"matchExpressions": [{"key": "app", "operator": "Exists"}]}, {},
-    )  # fmt: skip
+        *[mine] * 7,
+        {"matchExpressions": [{"key": "app", "operator": "In", "values": [app]}]},
+        {"matchExpressions": [{"key": "app", "operator": "Exists"}]},
+        {},
+    )
     selecting = {} if not calm and draw.chance(0.04) else {"labelSelector": draw.one(*selectors)}
     found: list[Data] = []
     for _ in range(draw.one(1, 1, 1, 1, 2, 2, 3)):
@@ -165,10 +173,13 @@ def _shape(draw: Draw, app: str, zones: int) -> Data:
     during = "DuringSchedulingIgnoredDuringExecution"
     affinity = draw.fields(
         {
-            "nodeAffinity": (0.22, [{f"required{during}": required}, {f"required{during}": required}, {f"preferred{during}": preferred}]),
+            "nodeAffinity": (
+                0.22,
+                [{f"required{during}": required}, {f"required{during}": required}, {f"preferred{during}": preferred}],
+            ),
             "podAntiAffinity": (0.1, [{f"required{during}": apart}]),
         }
-    )  # fmt: skip
+    )
     return draw.fields(
         {"nodeSelector": (0.15, [{"disk": "ssd"}, {"disk": "hdd"}]), "tolerations": (0.2, [*_TOLERATED])}
     ) | ({"affinity": affinity} if affinity else {})

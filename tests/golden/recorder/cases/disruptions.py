@@ -9,9 +9,24 @@ from tests.golden.recorder.cases.draw import Data, Draw
 from tests.golden.recorder.cases.workloads import owned_by, owner_of, pod, ready, selecting, terminating, uid, workload
 
 _OWNERS = (
-    *["Deployment"] * 7, "ReplicaSet", "ReplicaSet", "StatefulSet", "StatefulSet", "ReplicationController", "none", "none",
-    "Job", "DaemonSet", "Widget", "Gadget", "Rollout", "Node", "gone", "of a Deployment that is gone", "of another uid",
-)  # fmt: skip
+    *["Deployment"] * 7,
+    "ReplicaSet",
+    "ReplicaSet",
+    "StatefulSet",
+    "StatefulSet",
+    "ReplicationController",
+    "none",
+    "none",
+    "Job",
+    "DaemonSet",
+    "Widget",
+    "Gadget",
+    "Rollout",
+    "Node",
+    "gone",
+    "of a Deployment that is gone",
+    "of another uid",
+)
 _PERCENT = (0, 1, 5, 10, 20, 25, 30, 33, 34, 40, 41, 50, 60, 66, 67, 75, 80, 90, 99, 100)
 _UNSYNCED = {"currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0}
 

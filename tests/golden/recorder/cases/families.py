@@ -706,9 +706,14 @@ def _runtime_class(draw: Draw) -> Data:
         "tolerations": tolerations(draw, 0, 2),
     }
     return {
-        "apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "kata"}, "handler": "kata",
-        **draw.fields({"overhead": (0.7, {"podFixed": {"cpu": "250m", "memory": "120Mi"}}), "scheduling": (0.6, scheduling)}),
-    }  # fmt: skip
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": "kata"},
+        "handler": "kata",
+        **draw.fields(
+            {"overhead": (0.7, {"podFixed": {"cpu": "250m", "memory": "120Mi"}}), "scheduling": (0.6, scheduling)}
+        ),
+    }
 
 
 def damaged(draw: Draw) -> Data:
@@ -807,9 +812,14 @@ def _spreading(draw: Draw, *cpu: str, probability: float = 0.4) -> Data:
     pod = candidate(draw, [only])
     mine = {"matchLabels": {"app": _own_labels(pod)["app"]}}
     drawn = [
-        {"maxSkew": draw.one(1, 2, 5), "topologyKey": key, "whenUnsatisfiable": draw.one("DoNotSchedule", "ScheduleAnyway"), "labelSelector": mine}
+        {
+            "maxSkew": draw.one(1, 2, 5),
+            "topologyKey": key,
+            "whenUnsatisfiable": draw.one("DoNotSchedule", "ScheduleAnyway"),
+            "labelSelector": mine,
+        }
         for key in draw.some([ZONE, HOSTNAME], 1, 2)
-    ]  # fmt: skip
+    ]
     apart = {
         "podAntiAffinity": {REQUIRED: [{"topologyKey": draw.one(HOSTNAME, HOSTNAME, ZONE), "labelSelector": mine}]}
     }

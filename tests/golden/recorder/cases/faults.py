@@ -135,13 +135,33 @@ METADATA_FAULTS: Sequence[Callable[[Draw], Data]] = (
 _NUMBERS = (-1, 0, 1, 70000, 2147483647, 101, -2147483648)
 _QUANTITIES = ("-1", "0", "1500m", "1e3", "7", "0.1", "3Mi")
 _TEXTS = (
-    "", "Bad Value!", "x" * 300, "a/b/c", "-1", "UPPER", "Exists", "In", "NoExecute", "ok", "DoNotSchedule", "metadata.name",
+    "",
+    "Bad Value!",
+    "x" * 300,
+    "a/b/c",
+    "-1",
+    "UPPER",
+    "Exists",
+    "In",
+    "NoExecute",
+    "ok",
+    "DoNotSchedule",
+    "metadata.name",
     "1.2.3.4",
-)  # fmt: skip
+)
 _KEYS = (
-    "Bad Key", "a/b/c", "-x", "x" * 64, "ok.io/" + "y" * 64, "UP.io/Z", "foo", "kubernetes.io/foo", "hugepages-3Mi",
-    "requests.x/y", "",
-)  # fmt: skip
+    "Bad Key",
+    "a/b/c",
+    "-x",
+    "x" * 64,
+    "ok.io/" + "y" * 64,
+    "UP.io/Z",
+    "foo",
+    "kubernetes.io/foo",
+    "hugepages-3Mi",
+    "requests.x/y",
+    "",
+)
 _KEYED = ("matchLabels", "labels", "nodeSelector", "requests", "limits", "overhead")
 Path = tuple[str | int, ...]
 

@@ -77,9 +77,12 @@ class _Devices:
         labels = {HOSTNAME: name, ZONE: self.draw.one("z0", "z0", "z1")}
         amounts = {"cpu": "8", "memory": "32Gi", "pods": "110"}
         return {
-            "apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": {},
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": labels},
+            "spec": {},
             "status": {"capacity": amounts, "allocatable": amounts},
-        }  # fmt: skip
+        }
 
     def slice(self, name: str, driver: str, pool: Data, where: Data, content: Data) -> None:
         self.add("ResourceSlice", name, {"driver": driver, "pool": pool, **where, **content})
@@ -131,19 +134,24 @@ class _Devices:
     def devices(self, part: int, sets: list[Data], nodes: list[str] | None) -> list[Data]:
         made = [self.device(f"d{part}{number}", sets) for number in range(self.number(1, 5))]
         for device in made if nodes is not None else ():
-            device.update(self.draw.one(
-                {"allNodes": True}, {"nodeName": self.draw.one(*nodes or [""])}, {"nodeSelector": _in_zone(self.draw.one("z0", "z1"))},
-            ))  # fmt: skip
+            device.update(
+                self.draw.one(
+                    {"allNodes": True},
+                    {"nodeName": self.draw.one(*nodes or [""])},
+                    {"nodeSelector": _in_zone(self.draw.one("z0", "z1"))},
+                )
+            )
         return made
 
     def device(self, name: str, sets: list[Data]) -> Data:
         device: Data = {
             "name": name,
             "attributes": {
-                "kind": {"string": "part" if sets else "whole"}, "numa": {"int": self.draw.one(0, 1)},
+                "kind": {"string": "part" if sets else "whole"},
+                "numa": {"int": self.draw.one(0, 1)},
                 "model": {"string": self.draw.one("a", "a", "b")},
             },
-        }  # fmt: skip
+        }
         if sets and self.chance(0.85):
             device["consumesCounters"] = [
                 {

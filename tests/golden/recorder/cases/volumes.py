@@ -56,10 +56,15 @@ def storage(draw: Draw, *, hindered: float = 1.0) -> Data:
 
 def _drivers(draw: Draw) -> list[Data]:
     return [
-        {"apiVersion": _STORAGE, "kind": "CSIDriver", "metadata": {"name": name}, "spec": {"storageCapacity": draw.chance(0.4), "attachRequired": draw.chance(0.8)}}
+        {
+            "apiVersion": _STORAGE,
+            "kind": "CSIDriver",
+            "metadata": {"name": name},
+            "spec": {"storageCapacity": draw.chance(0.4), "attachRequired": draw.chance(0.8)},
+        }
         for name in _DRIVERS
         if draw.chance(0.6)
-    ]  # fmt: skip
+    ]
 
 
 def _classes(draw: Draw, hindered: float) -> list[Data]:
@@ -137,10 +142,17 @@ def _claim(draw: Draw, i: int, among: list[Data], hindered: float) -> list[Data]
         {
             "storageClassName": (0.96, ["wait", "now", "local", "local", "cap", "intree", "pd", "ghost", ""]),
             "volumeMode": (0.5, ["Filesystem", "Block"]),
-            "selector": (0.15, [{"matchLabels": {"vol": "a"}}, {"matchExpressions": [{"key": "vol", "operator": "In", "values": ["a", "b"]}]}, {}]),
+            "selector": (
+                0.15,
+                [
+                    {"matchLabels": {"vol": "a"}},
+                    {"matchExpressions": [{"key": "vol", "operator": "In", "values": ["a", "b"]}]},
+                    {},
+                ],
+            ),
             "volumeAttributesClassName": (0.5, ["gold", "silver", ""]),
         }
-    )  # fmt: skip
+    )
     metadata: Data = {"name": f"c{i}", "namespace": "default", "uid": f"cu{i}"}
     if draw.chance(0.05):
         metadata |= _DELETED
@@ -223,12 +235,26 @@ def _volumes(draw: Draw, claims: list[str], low: int) -> list[Data]:
     inline: tuple[Data, ...] = (
         {"gcePersistentDisk": {"pdName": draw.one("d1", "d2"), "readOnly": draw.chance(0.4)}},
         {"awsElasticBlockStore": {"volumeID": draw.one("e1", "e2"), "readOnly": draw.chance(0.4)}},
-        {"iscsi": {"targetPortal": "1.2.3.4", "iqn": f"iqn.2001-04.com.example:{draw.one('a', 'b')}", "lun": 0, "readOnly": draw.chance(0.5)}},
-        {"rbd": {"monitors": draw.some(["m1", "m2", "m3"], 1, 2), "image": draw.one("i1", "i2"), "pool": draw.one("rbd", "p2"), "readOnly": draw.chance(0.5)}},
+        {
+            "iscsi": {
+                "targetPortal": "1.2.3.4",
+                "iqn": f"iqn.2001-04.com.example:{draw.one('a', 'b')}",
+                "lun": 0,
+                "readOnly": draw.chance(0.5),
+            }
+        },
+        {
+            "rbd": {
+                "monitors": draw.some(["m1", "m2", "m3"], 1, 2),
+                "image": draw.one("i1", "i2"),
+                "pool": draw.one("rbd", "p2"),
+                "readOnly": draw.chance(0.5),
+            }
+        },
         {"emptyDir": {}},
         {"csi": {"driver": draw.one(*_DRIVERS)}},
         {"azureDisk": {"diskName": "a1", "diskURI": "/subscriptions/u", "kind": "Managed"}},
-    )  # fmt: skip
+    )
     found = [
         {"name": f"v{i}", "persistentVolumeClaim": {"claimName": claim}}
         for i, claim in enumerate(draw.some(claims, low, 3))

@@ -8,9 +8,13 @@ from tests.builders import ago
 from tests.golden.recorder.cases.draw import Data, Draw
 
 API_VERSIONS = {
-    "Job": "batch/v1", "Node": "v1", "ReplicationController": "v1", "Rollout": "argoproj.io/v1alpha1",
-    "Gadget": "example.com/v1", "Widget": "example.com/v1",
-}  # fmt: skip
+    "Job": "batch/v1",
+    "Node": "v1",
+    "ReplicationController": "v1",
+    "Rollout": "argoproj.io/v1alpha1",
+    "Gadget": "example.com/v1",
+    "Widget": "example.com/v1",
+}
 """Of kinds that are not of apps/v1."""
 
 

@@ -346,9 +346,15 @@ def _daemon_set(draw: Draw, cpu: int, plan: Plan) -> Plan:
 def _job(draw: Draw, cpu: int, plan: Plan) -> Plan:
     parallel = draw.number(2, 10)
     run = workload(
-        "Job", "run", cpu, constraints(draw, "run", by_revision=False), pod={"restartPolicy": "Never"},
-        parallelism=parallel, completions=parallel * draw.number(1, 2), completionMode=draw.one("NonIndexed", "Indexed"),
-    )  # fmt: skip
+        "Job",
+        "run",
+        cpu,
+        constraints(draw, "run", by_revision=False),
+        pod={"restartPolicy": "Never"},
+        parallelism=parallel,
+        completions=parallel * draw.number(1, 2),
+        completionMode=draw.one("NonIndexed", "Indexed"),
+    )
     objects = plan.objects
     if draw.chance(0.5):
         objects, run = [*objects, [run]], copy.deepcopy(run)
@@ -531,10 +537,24 @@ class _Mix:
         made: Step | None = None
         while made is None:
             made = draw.one(
-                self._scale, self._scale, self._rollout, self._rollout, self._cordon, self._uncordon, self._taint,
-                self._taint, self._untaint, self._label, self._remove, self._add, self._delete, self._drain, self._apply,
-                self._evict, self._rollback,
-            )()  # fmt: skip
+                self._scale,
+                self._scale,
+                self._rollout,
+                self._rollout,
+                self._cordon,
+                self._uncordon,
+                self._taint,
+                self._taint,
+                self._untaint,
+                self._label,
+                self._remove,
+                self._add,
+                self._delete,
+                self._drain,
+                self._apply,
+                self._evict,
+                self._rollback,
+            )()
         return made
 
     def _scale(self) -> Step:

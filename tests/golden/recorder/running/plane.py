@@ -20,10 +20,21 @@ from tests.golden.cases import Data
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 _TOKEN = "nothing-secret-on-loopback"
 _CONTROLLERS = (
-    "daemonset", "deployment", "disruption", "garbage-collector", "job", "namespace", "node-lifecycle",
-    "persistentvolume-binder", "persistentvolume-protection", "persistentvolumeclaim-protection", "replicaset",
-    "replicationcontroller", "statefulset", "taint-eviction",
-)  # fmt: skip
+    "daemonset",
+    "deployment",
+    "disruption",
+    "garbage-collector",
+    "job",
+    "namespace",
+    "node-lifecycle",
+    "persistentvolume-binder",
+    "persistentvolume-protection",
+    "persistentvolumeclaim-protection",
+    "replicaset",
+    "replicationcontroller",
+    "statefulset",
+    "taint-eviction",
+)
 _STARTS = 120
 """Seconds that kube-apiserver may take until it is ready."""
 

@@ -64,8 +64,19 @@ def test_families_do_all_that_can_be_done() -> None:
         "drainpar": {"drain"},
         "midflight": {"cordon", "ready", "rollout", "scale"},
         "mix-step": {
-            "addNodes", "apply", "cordon", "delete", "drain", "evict", "label", "removeNodes", "rollback", "rollout", "scale",
-            "taint", "uncordon",
+            "addNodes",
+            "apply",
+            "cordon",
+            "delete",
+            "drain",
+            "evict",
+            "label",
+            "removeNodes",
+            "rollback",
+            "rollout",
+            "scale",
+            "taint",
+            "uncordon",
         },
         "rollout": {"cordon", "lose", "rollout"},
         "rollout2": {"apply", "hang", "recover", "rollback", "rollout", "unready"},
@@ -73,7 +84,7 @@ def test_families_do_all_that_can_be_done() -> None:
         "scale": {"cordon", "cost", "hang", "lose", "rollout", "scale", "unready"},
         "volumes": {"addNodes", "delete", "drain", "removeNodes", "rollout", "scale"},
         "workloads": {"apply", "delete", "label", "rollout", "scale", "unready"},
-    }  # fmt: skip
+    }
     assert VERBS.keys() | {"apply", "ready"} == set().union(*map(verbs, DRAWN.values()))
 
 
@@ -178,10 +189,21 @@ def test_a_plan_becomes_cases_each_with_the_cluster_it_found() -> None:
     assert second["scenario"]["spec"]["steps"] == [{"evict": "default/web-0"}]
     assert (second["manifests"], second["cluster"]) == ({}, {"items": AFTER})
     assert cluster.did == [
-        "create Node Node Node", "delete pod old-0 --wait=false", "settle", "settle",
-        "picture", "scale deploy/web --replicas=3", "settle", "apply x0", "settle", "picture",
-        "picture", "POST /api/v1/namespaces/default/pods/web-0/eviction", "settle", "picture",
-    ]  # fmt: skip
+        "create Node Node Node",
+        "delete pod old-0 --wait=false",
+        "settle",
+        "settle",
+        "picture",
+        "scale deploy/web --replicas=3",
+        "settle",
+        "apply x0",
+        "settle",
+        "picture",
+        "picture",
+        "POST /api/v1/namespaces/default/pods/web-0/eviction",
+        "settle",
+        "picture",
+    ]
 
 
 @pytest.mark.parametrize(

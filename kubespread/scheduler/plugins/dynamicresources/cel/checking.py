@@ -59,13 +59,18 @@ FUNCTIONS: Mapping[str, Function] = {
     for function in module.FUNCTIONS
 }
 _TYPES = ["bool", "bytes", "double", "duration", "int", "list(A)", "map(A, B)", "null", "string", "timestamp", "uint"]
-_NAMES = {"device": types.DEVICE} | {
-    type_.name: made("type", type_)
-    for type_ in (*map(types.type_of, _TYPES), types.IP, types.CIDR, Type("optional_type"))
-} | {
-    "type": made("type", Type("type")), "duration": made("type", types.DURATION),
-    "timestamp": made("type", types.TIMESTAMP),
-}  # fmt: skip
+_NAMES = (
+    {"device": types.DEVICE}
+    | {
+        type_.name: made("type", type_)
+        for type_ in (*map(types.type_of, _TYPES), types.IP, types.CIDR, Type("optional_type"))
+    }
+    | {
+        "type": made("type", Type("type")),
+        "duration": made("type", types.DURATION),
+        "timestamp": made("type", types.TIMESTAMP),
+    }
+)
 DEVICE_FIELDS = {
     "driver": STRING,
     "allowMultipleAllocations": BOOL,

@@ -415,12 +415,28 @@ def _present(holder: Value, key: Value) -> tuple[Value] | None:
 
 
 _GO_TYPES: Mapping[type, str] = {
-    type(None): "types.Null", bool: "types.Bool", int: "types.Int", Uint: "types.Uint", float: "types.Double",
-    str: "types.String", bytes: "types.Bytes", Duration: "types.Duration", Timestamp: "types.Timestamp",
-    List: "*types.baseList", Optional: "*types.Optional", Type: "*types.Type", Quantity: "cel.Quantity",
-    Sum: "*cel.Quantity", Semver: "cel.Semver", Url: "cel.URL", Format: "cel.Format", IPv4Address: "cel.IP",
-    IPv6Address: "cel.IP", IPv4Interface: "cel.CIDR", IPv6Interface: "cel.CIDR",
-}  # fmt: skip
+    type(None): "types.Null",
+    bool: "types.Bool",
+    int: "types.Int",
+    Uint: "types.Uint",
+    float: "types.Double",
+    str: "types.String",
+    bytes: "types.Bytes",
+    Duration: "types.Duration",
+    Timestamp: "types.Timestamp",
+    List: "*types.baseList",
+    Optional: "*types.Optional",
+    Type: "*types.Type",
+    Quantity: "cel.Quantity",
+    Sum: "*cel.Quantity",
+    Semver: "cel.Semver",
+    Url: "cel.URL",
+    Format: "cel.Format",
+    IPv4Address: "cel.IP",
+    IPv6Address: "cel.IP",
+    IPv4Interface: "cel.CIDR",
+    IPv6Interface: "cel.CIDR",
+}
 
 
 def _go_type(value: Value) -> str:

@@ -182,9 +182,7 @@ FUNCTIONS = [
     declared("isInteger", {"Quantity | -> bool": _is_integer}, cost=ONE),
     declared("asInteger", {"Quantity | -> int": _integer}, cost=ONE),
     declared("asApproximateFloat", {"Quantity | -> double": _float}, cost=ONE),
-    declared(
-        "add", {"Quantity | Quantity -> Quantity": _added(1), "Quantity | int -> Quantity": _added(1)}, cost=ONE
-    ),
+    declared("add", {"Quantity | Quantity -> Quantity": _added(1), "Quantity | int -> Quantity": _added(1)}, cost=ONE),
     declared(
         "sub", {"Quantity | Quantity -> Quantity": _added(-1), "Quantity | int -> Quantity": _added(-1)}, cost=ONE
     ),
@@ -225,8 +223,11 @@ FUNCTIONS = [
     *(
         declared(name, ["{ResourceCheck} | string -> {ResourceCheck}".format_map(_AUTHORIZATION)], cost=cost)
         for name, cost in {
-            "subresource": ONE, "namespace": ONE, "name": ONE,
-            "fieldSelector": costs.REQUIREMENTS, "labelSelector": costs.REQUIREMENTS,
+            "subresource": ONE,
+            "namespace": ONE,
+            "name": ONE,
+            "fieldSelector": costs.REQUIREMENTS,
+            "labelSelector": costs.REQUIREMENTS,
         }.items()
     ),
     declared(
@@ -238,4 +239,4 @@ FUNCTIONS = [
         declared(name, [f"{_AUTHORIZATION['Decision']} | -> {kind}"], cost=ONE)
         for name, kind in {"allowed": "bool", "errored": "bool", "error": "string", "reason": "string"}.items()
     ),
-]  # fmt: skip
+]

@@ -169,9 +169,11 @@ _ZEROS: tuple[Value, ...] = (False, 0, 0.0, "", b"", None, Duration(0), Timestam
 
 
 def _of_non_zero(value: Value) -> Optional:
-    is_zero = len(value) == 0 if isinstance(value, list | dict) else any(
-        type(value) in (type(zero), Uint if zero == 0 else type(zero)) and value == zero for zero in _ZEROS
-    )  # fmt: skip
+    is_zero = (
+        len(value) == 0
+        if isinstance(value, list | dict)
+        else any(type(value) in (type(zero), Uint if zero == 0 else type(zero)) and value == zero for zero in _ZEROS)
+    )
     return NONE if is_zero else Optional(value)
 
 

@@ -161,8 +161,13 @@ def _ordered(judge: Callable[[int, int], bool]) -> Run:
 
 _PAIRS = [
     *((name, name) for name in ("bool", "int", "uint", "double", "string", "bytes", "timestamp", "duration")),
-    ("int", "double"), ("int", "uint"), ("uint", "double"), ("uint", "int"), ("double", "int"), ("double", "uint"),
-]  # fmt: skip
+    ("int", "double"),
+    ("int", "uint"),
+    ("uint", "double"),
+    ("uint", "int"),
+    ("double", "int"),
+    ("double", "uint"),
+]
 _COMPARISONS = {
     f"{left}, {right} -> bool": (None, costs.COMPARISON if left in ("string", "bytes") else costs.ONE)
     for left, right in _PAIRS
@@ -336,8 +341,14 @@ FUNCTIONS = [
     declared(
         "size",
         [
-            "bytes -> int", "bytes | -> int", "list(A) -> int", "list(A) | -> int",
-            "map(A, B) -> int", "map(A, B) | -> int", "string -> int", "string | -> int",
+            "bytes -> int",
+            "bytes | -> int",
+            "list(A) -> int",
+            "list(A) | -> int",
+            "map(A, B) -> int",
+            "map(A, B) | -> int",
+            "string -> int",
+            "string | -> int",
         ],
         len,
         (str, bytes, list, dict),
@@ -346,10 +357,7 @@ FUNCTIONS = [
     declared("type", ["A -> type(A)"], type_of, goes_through=False),
     declared("dyn", ["A -> dyn"], _identity, goes_through=False),
     declared("bool", _conversion(BOOL, _bool, "string")),
-    declared(
-        "bytes",
-        {"bytes -> bytes": _identity, "string -> bytes": (str.encode, costs.TO_BYTES)},
-    ),
+    declared("bytes", {"bytes -> bytes": _identity, "string -> bytes": (str.encode, costs.TO_BYTES)}),
     declared("double", _conversion(DOUBLE, _double, "int", "string", "uint")),
     declared("duration", _conversion(DURATION, duration_of, "int", "string")),
     declared("int", _conversion(INT, _int, "double", "duration", "string", "timestamp", "uint")),
@@ -363,4 +371,4 @@ FUNCTIONS = [
     ),
     declared("timestamp", _conversion(TIMESTAMP, timestamp_of, "int", "string")),
     declared("uint", _conversion(UINT, _uint, "double", "int", "string")),
-]  # fmt: skip
+]

@@ -92,22 +92,71 @@ class Fold(Node, eq=False):
 _WORDS: dict[str, Value] = {"true": True, "false": False, "null": None}
 _RESERVED = frozenset(
     {
-        "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
-        "package", "namespace", "null", "return", "true", "var", "void", "while",
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "false",
+        "for",
+        "function",
+        "if",
+        "import",
+        "in",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "null",
+        "return",
+        "true",
+        "var",
+        "void",
+        "while",
     }
-)  # fmt: skip
+)
 _BINARY = {
-    "'||'": (1, "_||_"), "'&&'": (2, "_&&_"), "'=='": (3, "_==_"), "'!='": (3, "_!=_"), "'<'": (3, "_<_"),
-    "'<='": (3, "_<=_"), "'>'": (3, "_>_"), "'>='": (3, "_>=_"), "'in'": (3, "@in"), "'+'": (4, "_+_"),
-    "'-'": (4, "_-_"), "'*'": (5, "_*_"), "'/'": (5, "_/_"), "'%'": (5, "_%_"),
-}  # fmt: skip
+    "'||'": (1, "_||_"),
+    "'&&'": (2, "_&&_"),
+    "'=='": (3, "_==_"),
+    "'!='": (3, "_!=_"),
+    "'<'": (3, "_<_"),
+    "'<='": (3, "_<=_"),
+    "'>'": (3, "_>_"),
+    "'>='": (3, "_>=_"),
+    "'in'": (3, "@in"),
+    "'+'": (4, "_+_"),
+    "'-'": (4, "_-_"),
+    "'*'": (5, "_*_"),
+    "'/'": (5, "_/_"),
+    "'%'": (5, "_%_"),
+}
 """The operators of two operands: how strongly they bind, and the function that each is."""
 _RELATION = 3
 _KINDS = [
-    "'['", "']'", "'{'", "'}'", "'('", "')'", "'.'", "','", "'-'", "'!'", "'?'", "':'",
-    "'true'", "'false'", "'null'", "NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER",
+    "'['",
+    "']'",
+    "'{'",
+    "'}'",
+    "'('",
+    "')'",
+    "'.'",
+    "','",
+    "'-'",
+    "'!'",
+    "'?'",
+    "':'",
+    "'true'",
+    "'false'",
+    "'null'",
+    "NUM_FLOAT",
+    "NUM_INT",
+    "NUM_UINT",
+    "STRING",
+    "BYTES",
+    "IDENTIFIER",
     "ESC_IDENTIFIER",
-]  # fmt: skip
+]
 """In the order in which errors list them."""
 _START = frozenset(_KINDS) - {"']'", "'}'", "')'", "','", "'?'", "':'", "ESC_IDENTIFIER"}
 """What an expression begins with."""

@@ -153,13 +153,27 @@ _CLAUSE_FAULTS = {
     "timestamps",
 }
 _TAKES = {
-    "d": ("int", "uint"), "f": ("double",), "e": ("double",), "b": ("int", "uint", "bool"),
-    "x": ("int", "uint", "bytes", "string"), "o": ("int", "uint"),
+    "d": ("int", "uint"),
+    "f": ("double",),
+    "e": ("double",),
+    "b": ("int", "uint", "bool"),
+    "x": ("int", "uint", "bytes", "string"),
+    "o": ("int", "uint"),
     "s": (
-        "string", "bool", "bytes", "int", "uint", "double", "map", "list", "type", "google.protobuf.Duration",
-        "google.protobuf.Timestamp", "null_type",
+        "string",
+        "bool",
+        "bytes",
+        "int",
+        "uint",
+        "double",
+        "map",
+        "list",
+        "type",
+        "google.protobuf.Duration",
+        "google.protobuf.Timestamp",
+        "null_type",
     ),
-}  # fmt: skip
+}
 """Which types each clause can write."""
 _CLAUSE = re.compile(r"%(?:(%)|(?:\.(\d+))?(.))?", re.DOTALL)
 
@@ -229,9 +243,9 @@ def _formatted(kind: str, value: Value, precision: int) -> str:
         case "b" | "o":
             return f"{int(value):{kind}}"
         case "x":
-            digits = f"{value:x}" if isinstance(value, int) else (
-                value.encode() if isinstance(value, str) else value
-            ).hex()  # fmt: skip
+            digits = (
+                f"{value:x}" if isinstance(value, int) else (value.encode() if isinstance(value, str) else value).hex()
+            )
             return digits.upper() if kind == "X" else digits
     return _shown(value)
 

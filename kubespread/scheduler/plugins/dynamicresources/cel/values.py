@@ -120,8 +120,16 @@ class Semver:
 
 
 _ESCAPES = {
-    "\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v", "\\": r"\\", '"': r"\"",
-}  # fmt: skip
+    "\a": r"\a",
+    "\b": r"\b",
+    "\f": r"\f",
+    "\n": r"\n",
+    "\r": r"\r",
+    "\t": r"\t",
+    "\v": r"\v",
+    "\\": r"\\",
+    '"': r"\"",
+}
 
 
 def quoted(text: str) -> str:
@@ -258,12 +266,27 @@ def written_key(key: Value) -> Value:
 
 
 _TYPES: dict[type, Type] = {
-    bool: types.BOOL, int: types.INT, Uint: types.UINT, float: types.DOUBLE, str: types.STRING, bytes: types.BYTES,
-    type(None): types.NULL, Duration: types.DURATION, Timestamp: types.TIMESTAMP, Quantity: types.QUANTITY,
-    Sum: types.QUANTITY, Semver: types.SEMVER, Url: types.URL, Format: types.FORMAT, Optional: Type("optional_type"),
-    IPv4Address: types.IP, IPv6Address: types.IP, IPv4Interface: types.CIDR, IPv6Interface: types.CIDR,
+    bool: types.BOOL,
+    int: types.INT,
+    Uint: types.UINT,
+    float: types.DOUBLE,
+    str: types.STRING,
+    bytes: types.BYTES,
+    type(None): types.NULL,
+    Duration: types.DURATION,
+    Timestamp: types.TIMESTAMP,
+    Quantity: types.QUANTITY,
+    Sum: types.QUANTITY,
+    Semver: types.SEMVER,
+    Url: types.URL,
+    Format: types.FORMAT,
+    Optional: Type("optional_type"),
+    IPv4Address: types.IP,
+    IPv6Address: types.IP,
+    IPv4Interface: types.CIDR,
+    IPv6Interface: types.CIDR,
     Type: Type("type"),
-}  # fmt: skip
+}
 
 
 def type_of(value: Value) -> Type:
