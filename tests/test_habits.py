@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 import tomllib
 from typing import Any
 
@@ -14,6 +15,13 @@ from packaging.requirements import Requirement
 from tests.cli.support import FIXTURES, ROOT, run
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+TOP = {
+    *{".ci", ".dockerignore", ".github", ".gitignore", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml"},
+    *{"CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "GOVERNANCE.md", "LICENSE", "README.md", "RELEASING.md"},
+    *{"SECURITY.md", "Makefile", "action.yml", "mkdocs.yml", "pyproject.toml", "uv.lock"},
+    *{"bench", "completions", "docs", "fixtures", "kubespread", "packaging", "tests", "tools"},
+}
+"""What whoever opens the repository sees first."""
 GOOD, BAD = (str(FIXTURES / "lint" / "KS101" / f"{name}.yaml") for name in ("good", "bad"))
 
 
@@ -23,6 +31,12 @@ def requirements() -> list[Requirement]:
     extras = project["optional-dependencies"].values()
     named = [*project["dependencies"], *(line for lines in (*extras, *groups) for line in lines)]
     return [Requirement(line) for line in named if isinstance(line, str)]
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="what belongs to the repository is known in a checkout alone")
+def test_nothing_else_stands_at_the_top_level() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {line.partition("/")[0] for line in tracked.splitlines()} | {"tools"} == TOP
 
 
 def pinned(name: str) -> str:

@@ -75,11 +75,12 @@ def test_the_wheel_has_each_completion_script_once_and_prints_it() -> None:
     completion` prints the script wherever that is. `make dist` looks for what is twice in the wheel that is built.
     """
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
-    packaged = [file for folder in wheel["packages"] for file in (ROOT / folder).rglob("*") if file.is_file()]
+    packaged = [file for folder in wheel["only-include"] for file in (ROOT / folder).rglob("*") if file.is_file()]
     texts = [
         file.read_text() for file in (*packaged, *map(ROOT.joinpath, wheel["shared-data"])) if file.suffix != ".pyc"
     ]
     assert {shell: texts.count(script(shell)) for shell in Shell} == dict.fromkeys(Shell, 1)
+    assert {file.read_text() for file in (ROOT / "completions").iterdir()} == {script(shell) for shell in Shell}
 
 
 def test_the_slow_targets_are_scripts_that_can_be_run() -> None:
@@ -119,6 +120,10 @@ def test_the_formula_has_what_is_locked_for_its_platforms(tmp_path: Path) -> Non
     assert re.findall(r'resource "(.*)" do', written) == ["rich"]
     assert 'depends_on "numpy"' in written
     assert "/v1.2.3/kubespread-1.2.3.tar.gz" in written
+    completed = re.findall(r'(\w+)_completion\.install "(.*?)"', written)
+    assert {shell: (ROOT / file).read_text() for shell, file in completed} == {
+        shell: script(Shell(shell)) for shell in ("bash", "zsh", "fish")
+    }
 
 
 def test_workflows_run_targets_that_are_there() -> None:

@@ -6,15 +6,13 @@ import os
 from contextlib import chdir
 from enum import StrEnum
 from importlib.resources import as_file, files
+from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from kubespread.cli.streams import ExitCode, emit, say
-
-if TYPE_CHECKING:
-    pass
 
 
 class Shell(StrEnum):
@@ -60,8 +58,12 @@ def completion(
 
 
 def script(shell: Shell) -> str:
-    """The text of one script."""
-    return (files("kubespread") / "cli" / "completing" / "scripts" / _SCRIPTS[shell]).read_text("utf-8")
+    """The text of one script: a wheel has them inside of the package, a checkout beside it."""
+    package = files("kubespread")
+    folder = package / "completions"
+    if not folder.is_dir():
+        folder = Path(str(package)).parent / "completions"
+    return (folder / _SCRIPTS[shell]).read_text("utf-8")
 
 
 class Action(StrEnum):

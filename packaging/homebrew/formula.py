@@ -41,7 +41,9 @@ class Kubespread < Formula
   def install
     virtualenv_install_with_resources
     man1.install "docs/kubespread.1"
-    generate_completions_from_executable(bin/"kubespread", "completion")
+    bash_completion.install "completions/kubespread.bash" => "kubespread"
+    zsh_completion.install "completions/kubespread.zsh" => "_kubespread"
+    fish_completion.install "completions/kubespread.fish"
   end
 
   test do
