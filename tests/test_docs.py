@@ -46,10 +46,14 @@ NO_COMMANDS = {
         "questions",
         "ci/README",
         "cookbook/README",
+        "RELEASING",
+        "SECURITY",
+        "GOVERNANCE",
+        "CODE_OF_CONDUCT",
     )
 }
 """They show recipes, Python, numbers, help, counts, findings, what to install, a page to ask in, another program's
-settings, rooms, statements, words, screens and contents.
+settings, rooms, statements, words, screens, contents and the project's own rules.
 """
 COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
 RECIPE = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+) \| jq (?P<filter>.+)$", re.MULTILINE)
