@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template, template_hash
 from kubespread.errors import UsageError
-from kubespread.kube.api.core import Pod, PodAffinityTerm, PodSpec, PodTemplateSpec, TopologySpreadConstraint
+from kubespread.kube.api.core import Pod, PodSpec, PodTemplateSpec
 from kubespread.kube.api.meta import LabelSelector, ObjectMeta
 from kubespread.kube.api.workloads import (
     Deployment,
@@ -74,18 +74,7 @@ def selector_with_hash(selector: LabelSelector | None, digest: str) -> LabelSele
 
 def _counts_by_hash(spec: PodSpec) -> bool:
     """Whether the hash decides which pods are counted. Default constraints take it from the ReplicaSet's selector."""
-    constraints = spec.topology_spread_constraints
-    terms = spec.affinity.pod_terms if spec.affinity is not None else []
-    counting: list[TopologySpreadConstraint | PodAffinityTerm] = [*constraints, *terms]
-    keys = [key for constraint in counting for key in (*constraint.match_label_keys, *_keys(constraint.label_selector))]
-    keys += [key for term in terms for key in term.mismatch_label_keys]
-    return not constraints or TEMPLATE_HASH in keys
-
-
-def _keys(selector: LabelSelector | None) -> list[str]:
-    if selector is None:
-        return []
-    return [*selector.match_labels, *(requirement.key for requirement in selector.match_expressions)]
+    return not spec.topology_spread_constraints or TEMPLATE_HASH in spec.counted_keys
 
 
 ROLLING_UPDATE = "RollingUpdate"

@@ -25,6 +25,7 @@ from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_b
 from kubespread.controllers.replicaset import PHASE_ORDER, most_restarts, sidecar_statuses
 from kubespread.errors import SnapshotError
 from kubespread.kube import time
+from kubespread.kube.admission.defaulting import relabeled
 from kubespread.kube.api.core import ContainerStatus, Pod
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import CronJob, Job, UncountedTerminatedPods, WorkloadSpec
@@ -73,6 +74,14 @@ def _new_pod(creator: PodCreator[ApiObject], name: str, uid: str, spec: Workload
         # The label came later; the controller reads the annotation.
         pod.metadata.annotations = {**pod.metadata.annotations, JOB_COMPLETION_INDEX: "0"}
     return NewPod(pod, notes=tuple(notes))
+
+
+def for_index(pod: Pod, index: int) -> Pod:
+    """``pod``, one of an Indexed Job's, as it would be under another index."""
+    mark = {JOB_COMPLETION_INDEX: str(index)}
+    own = relabeled(pod, {**pod.metadata.labels, **mark})
+    own.metadata.annotations = {**pod.metadata.annotations, **mark}
+    return own
 
 
 def _completion_index(pod: Pod, completions: int) -> int | None:

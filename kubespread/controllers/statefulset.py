@@ -11,14 +11,16 @@ Source: pkg/controller/statefulset/stateful_set_utils.go, getStatefulSetMaxUnava
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template, template_hash
+from kubespread.kube.admission.defaulting import relabeled
 from kubespread.kube.api.cluster_objects import PersistentVolumeClaim
 from kubespread.kube.api.core import PersistentVolumeClaimVolumeSource, Pod, Volume
 from kubespread.kube.api.workloads import (
@@ -72,24 +74,26 @@ def creates_one_by_one(creator: PodCreator[Any]) -> bool:
     return creator.kind == "StatefulSet" and creator.object.spec.pod_management_policy != "Parallel"
 
 
+def free_ordinals(stateful_set: StatefulSet, pods: Iterable[Pod]) -> Iterator[int]:
+    """The ordinals, ascending, that none of ``pods`` has yet; without pods all from the first."""
+    meta = stateful_set.metadata
+    taken = {ordinal_of(pod, meta.name) for pod in pods if pod.metadata.namespace == meta.namespace}
+    return (ordinal for ordinal in count(first_ordinal(stateful_set)) if ordinal not in taken)
+
+
 def from_free_ordinal(stateful_set: StatefulSet, pods: Iterable[Pod]) -> StatefulSet:
     """``stateful_set`` with the lowest ordinal that none of ``pods`` has yet as its first."""
-    meta = stateful_set.metadata
-    taken = {pod.metadata.name for pod in pods if pod.metadata.namespace == meta.namespace}
-    ordinal = first_ordinal(stateful_set)
-    while f"{meta.name}-{ordinal}" in taken:
-        ordinal += 1
-    return replace(stateful_set, spec=replace(stateful_set.spec, ordinals=StatefulSetOrdinals(start=ordinal)))
+    ordinals = StatefulSetOrdinals(start=next(free_ordinals(stateful_set, pods)))
+    return replace(stateful_set, spec=replace(stateful_set.spec, ordinals=ordinals))
 
 
 def for_ordinal(pod: Pod, stateful_set: StatefulSet, ordinal: int) -> Pod:
     """``pod``, one of the StatefulSet's, as it would be under another ordinal: name, labels and claims."""
     before, name = pod.metadata.name, f"{stateful_set.metadata.name}-{ordinal}"
-    labels = {**pod.metadata.labels, POD_NAME_LABEL: name, POD_INDEX_LABEL: str(ordinal)}
+    own = relabeled(pod, {**pod.metadata.labels, POD_NAME_LABEL: name, POD_INDEX_LABEL: str(ordinal)})
+    own.metadata.name = name
     volumes = [_with_claim_of(volume, before, name) for volume in pod.spec.volumes]
-    return replace(
-        pod, metadata=replace(pod.metadata, name=name, labels=labels), spec=replace(pod.spec, volumes=volumes)
-    )
+    return replace(own, spec=replace(own.spec, volumes=volumes))
 
 
 def claims_of(stateful_set: StatefulSet, ordinal: int) -> list[PersistentVolumeClaim]:

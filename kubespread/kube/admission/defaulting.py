@@ -13,12 +13,15 @@ Source: pkg/registry/core/pod/strategy.go, applyMatchLabelKeysAndMismatchLabelKe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from copy import deepcopy
+
+from msgspec.structs import replace
 
 from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubespread.kube.api.core import Namespace, Node, Pod, ResourceRequirements
+from kubespread.kube.api.core import Namespace, Node, Pod, ResourceRequirements, TopologySpreadConstraint
 from kubespread.kube.api.kinds import NAMESPACED
-from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
+from kubespread.kube.api.meta import LabelSelectorRequirement
 from kubespread.kube.pod_requests import HUGEPAGES_PREFIX, amounts, container_total, is_pod_level_resource
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DEFAULT_CLASS, SELECTOR_MERGE_GATE
@@ -97,21 +100,32 @@ def merge_label_keys(pod: Pod, version: KubeVersion) -> None:
     Only keys the pod's labels contain, only where there is a selector; pod templates and stored pods are left alone.
     Those of spread constraints are since 1.34; kube-scheduler itself heeds them with and without that.
     """
-    labels = pod.metadata.labels
-    for constraint in pod.spec.topology_spread_constraints if version.has(SELECTOR_MERGE_GATE) else ():
-        _merge(constraint.label_selector, constraint.match_label_keys, "In", labels)
-    for term in pod.spec.affinity.pod_terms if pod.spec.affinity is not None else ():
-        _merge(term.label_selector, term.match_label_keys, "In", labels)
-        _merge(term.label_selector, term.mismatch_label_keys, "NotIn", labels)
+    labels, merges_constraints = pod.metadata.labels, version.has(SELECTOR_MERGE_GATE)
+    for counting in pod.spec.counting:
+        selector = counting.label_selector
+        if selector is not None and (merges_constraints or not isinstance(counting, TopologySpreadConstraint)):
+            added = [
+                LabelSelectorRequirement(key, operator, [labels[key]])
+                for key, operator in counting.label_keys
+                if key in labels
+            ]
+            selector.match_expressions = [*selector.match_expressions, *added]
 
 
-def _merge(selector: LabelSelector | None, keys: Iterable[str], operator: str, labels: dict[str, str]) -> None:
-    if selector is None:
-        return
-    added = [
-        LabelSelectorRequirement(key=key, operator=operator, values=[labels[key]]) for key in keys if key in labels
-    ]
-    selector.match_expressions = [*selector.match_expressions, *added]
+def relabeled(pod: Pod, labels: dict[str, str]) -> Pod:
+    """``pod``, whose label keys are merged, with other ``labels``, which its selectors then go by."""
+    before, spec, metadata = pod.metadata.labels, pod.spec, replace(pod.metadata, labels=labels)
+    changed = {key for key, value in labels.items() if before.get(key, value) != value}
+    if changed.isdisjoint(key for counting in spec.counting for key, _ in counting.label_keys):
+        return replace(pod, metadata=metadata)
+    constraints, affinity = deepcopy((spec.topology_spread_constraints, spec.affinity))
+    spec = replace(spec, topology_spread_constraints=constraints, affinity=affinity)
+    for counting in spec.counting:
+        merged = [(key, operator, [before[key]]) for key, operator in counting.label_keys if key in changed]
+        for expression in counting.label_selector.match_expressions if counting.label_selector is not None else ():
+            if (expression.key, expression.operator, expression.values) in merged:
+                expression.values = [labels[expression.key]]
+    return replace(pod, metadata=metadata, spec=spec)
 
 
 def _default_pod_level_resources(pod: Pod, resources: ResourceRequirements) -> None:

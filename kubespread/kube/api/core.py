@@ -228,6 +228,11 @@ class TopologySpreadConstraint(KubeObject):
     node_affinity_policy: str | None = None
     node_taints_policy: str | None = None
 
+    @property
+    def label_keys(self) -> list[tuple[str, str]]:
+        """Each with the operator that merges it into the selector."""
+        return [(key, "In") for key in self.match_label_keys]
+
 
 class Toleration(KubeObject):
     key: str = ""
@@ -254,6 +259,11 @@ class PodAffinityTerm(KubeObject):
     namespace_selector: LabelSelector | None = None
     match_label_keys: list[str] = field(default_factory=list)
     mismatch_label_keys: list[str] = field(default_factory=list)
+
+    @property
+    def label_keys(self) -> list[tuple[str, str]]:
+        """Each with the operator that merges it into the selector."""
+        return [(key, "In") for key in self.match_label_keys] + [(key, "NotIn") for key in self.mismatch_label_keys]
 
 
 class WeightedPodAffinityTerm(KubeObject):
@@ -423,6 +433,17 @@ class PodSpec(KubeObject):
     scheduling_group: PodSchedulingGroup | None = None
     security_context: PodSecurityContext | None = None
     workload_ref: WorkloadReference | None = None
+
+    @property
+    def counting(self) -> list[TopologySpreadConstraint | PodAffinityTerm]:
+        """All that counts pods by their labels."""
+        return [*self.topology_spread_constraints, *(self.affinity.pod_terms if self.affinity is not None else ())]
+
+    @property
+    def counted_keys(self) -> set[str]:
+        """The label keys that decide which pods are counted."""
+        keys = {key for counting in self.counting for key, _ in counting.label_keys}
+        return keys.union(*(each.label_selector.keys for each in self.counting if each.label_selector is not None))
 
     @property
     def has_scheduled_volumes(self) -> bool:

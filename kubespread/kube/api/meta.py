@@ -67,6 +67,11 @@ class LabelSelector(KubeObject):
     match_labels: StringMap = field(default_factory=dict)
     match_expressions: list[LabelSelectorRequirement] = field(default_factory=list)
 
+    @property
+    def keys(self) -> set[str]:
+        """Of the labels that it looks at."""
+        return {*self.match_labels, *(requirement.key for requirement in self.match_expressions)}
+
 
 class ApiObject(KubeObject):
     """A top-level kind, as opposed to a part of one."""

@@ -80,8 +80,8 @@ def create(world: World, applied: AppliedWorkload) -> None:
             template = as_template(applied.pod)
             nodes = [node.metadata.name for node in world.living.nodes.objects if should_run(template, node)]
             controllers.create_copies(world, world.owner(name), (pinned_to(template, node) for node in nodes))
-        case api.Job() if obj.spec.suspend:
-            world.happenings.note(f"Job/{name.name} is suspended: it makes no pods until it is resumed")
+        case api.Job():
+            _create_job(world, name, obj, applied)
         case api.CronJob() | api.PodTemplate():
             world.happenings.note(f"{name.kind}/{name.name} makes no pods by itself: none is created")
         case _:
@@ -99,14 +99,19 @@ def _create_pod(world: World, applied: AppliedWorkload) -> None:
         world.create(pod, applied.pod)
 
 
+def _create_job(world: World, name: WorkloadName, job: api.Job, applied: AppliedWorkload) -> None:
+    if job.spec.suspend:
+        world.happenings.note(f"Job/{name.name} is suspended: it makes no pods until it is resumed")
+    world.owner(name).template = as_template(applied.pod)
+    controllers.bring_to_number(world, name)
+
+
 def _create_copies(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:
-    """As many pods as a Job, or something whose controller is not known, runs at once."""
-    template, owner = as_template(applied.pod), world.owner(name)
-    owner.replicas = applied.count
-    if applied.object is None and controller_of(applied.pod) is not None:
+    """As many pods as something whose controller is not known runs at once."""
+    if controller_of(applied.pod) is not None:
         keep_as_replica_set(world, name, applied)
     else:
-        controllers.create_copies(world, owner, repeat(template, applied.count))
+        controllers.create_copies(world, world.owner(name), repeat(as_template(applied.pod), applied.count))
 
 
 def keep_as_replica_set(world: World, name: WorkloadName, applied: AppliedWorkload) -> None:

@@ -18,7 +18,7 @@ from kubespread.controllers import statefulset
 from kubespread.controllers.daemonset import pinned_to, should_continue, should_run
 from kubespread.controllers.deployment import new_replica_set
 from kubespread.controllers.deployment import reconcile as deployment_pass
-from kubespread.controllers.job import Surplus, backoff_limit, not_modeled
+from kubespread.controllers.job import MAX_PODS_PER_PASS, Surplus, backoff_limit, for_index, not_modeled
 from kubespread.controllers.job import reconcile as job_pass
 from kubespread.controllers.operated import another
 from kubespread.controllers.outage import evicted_after
@@ -26,11 +26,12 @@ from kubespread.controllers.replicaset import victims
 from kubespread.controllers.statefulset import reconcile as stateful_set_pass
 from kubespread.deadline import check
 from kubespread.errors import KubespreadError
+from kubespread.kube.admission.defaulting import relabeled
 from kubespread.kube.api import workloads as api
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_ready
-from kubespread.kube.well_known import ENDED_PHASES, JOB_COMPLETION_INDEX
+from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.wording import some_of
@@ -125,7 +126,7 @@ def _of_revision(pod: Pod, revision: str) -> Pod:
     """With the name that the cluster gave the revision: the hash of a pod that is made up here is another."""
     others = {key: value for key, value in pod.metadata.labels.items() if key != statefulset.REVISION_LABEL}
     labels = {**others, statefulset.REVISION_LABEL: revision} if revision else others
-    return replace(pod, metadata=replace(pod.metadata, labels=labels))
+    return relabeled(pod, labels)
 
 
 def _stateful_set(world: Store, name: WorkloadName) -> api.StatefulSet:
@@ -458,15 +459,19 @@ def _another(world: Store, owner: Owner, pod: Pod) -> tuple[str, Pod]:
 
 
 def bring_to_number(world: Store, name: WorkloadName) -> None:
-    """Delete the pods that a Job has too many, or create those it lacks; its back-off is not waited for."""
-    job, pods = world.workloads.jobs[name], world.book.of(name)
-    going_on = [pod for pod in pods if pod.status.phase not in ENDED_PHASES]
-    done = job_pass(job, [*going_on, *_uncounted(job, pods)], world.time)
-    world.delete(_too_many(world, done.surplus), SCALED_DOWN)
-    owner = world.owner(name)
-    if done.create and (template := template_of(world, owner)) is not None:
-        indexed = (_of_index(template, index) for index in done.indexes)
-        create_copies(world, owner, indexed if done.indexes else repeat(template, done.create))
+    """Delete the pods that a Job has too many, or create those it lacks, in as many passes as its controller takes; its
+    back-off is not waited for.
+    """
+    owner, acted = world.owner(name), MAX_PODS_PER_PASS
+    while acted == MAX_PODS_PER_PASS:
+        job, pods = world.workloads.jobs[name], world.book.of(name)
+        going_on = [pod for pod in pods if pod.status.phase not in ENDED_PHASES]
+        done = job_pass(job, [*going_on, *_uncounted(job, pods)], world.time)
+        world.delete(_too_many(world, done.surplus), SCALED_DOWN)
+        acted = len(done.surplus.chosen)
+        if done.create and (template := template_of(world, owner)) is not None:
+            indexed = (for_index(template, index) for index in done.indexes)
+            acted = create_copies(world, owner, indexed if done.indexes else repeat(template, done.create))
 
 
 def _too_many(world: Store, surplus: Surplus) -> Sequence[Pod]:
@@ -483,12 +488,6 @@ def _uncounted(job: api.Job, pods: Iterable[Pod]) -> Iterator[Pod]:
     ended = [pod for pod in pods if pod.status.phase == "Succeeded"]
     failed = [pod for pod in pods if pod.status.phase == "Failed"]
     return chain(ended[job.status.succeeded :], failed[job.status.failed :])
-
-
-def _of_index(template: Pod, index: int) -> Pod:
-    mark, meta = {JOB_COMPLETION_INDEX: str(index)}, template.metadata
-    marked = replace(meta, labels={**meta.labels, **mark}, annotations={**meta.annotations, **mark})
-    return replace(template, metadata=marked)
 
 
 def _fails(world: Store, owner: Owner) -> bool:

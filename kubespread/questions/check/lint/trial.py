@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment import TEMPLATE_HASH, limits
+from kubespread.kube.admission.defaulting import relabeled
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.admission.quota import allowance, charged
@@ -484,21 +485,8 @@ def _revision(deployment: Deployment, revision: str) -> Deployment:
 
 
 def _pod_of(pod: Pod, revision: str) -> Pod:
-    """The pod with the hash of ``revision`` for its own, which the API server may have merged into its selectors."""
-    metadata = replace(pod.metadata, labels={**pod.metadata.labels, TEMPLATE_HASH: revision})
-    constraints = [_counting(constraint, revision) for constraint in pod.spec.topology_spread_constraints]
-    return _with_constraints(replace(pod, metadata=metadata), constraints)
-
-
-def _counting(constraint: TopologySpreadConstraint, revision: str) -> TopologySpreadConstraint:
-    selector = constraint.label_selector
-    if TEMPLATE_HASH not in constraint.match_label_keys or selector is None:
-        return constraint
-    merged = [
-        replace(expression, values=[revision]) if expression.key == TEMPLATE_HASH else expression
-        for expression in selector.match_expressions
-    ]
-    return replace(constraint, label_selector=replace(selector, match_expressions=merged))
+    """The pod with the hash of ``revision`` for its own."""
+    return relabeled(pod, {**pod.metadata.labels, TEMPLATE_HASH: revision})
 
 
 def _making_none(name: WorkloadName, _objects: ClusterObjects) -> Made:
