@@ -11,10 +11,11 @@ import pytest
 import kubespread
 from kubespread import Snapshot, SurviveReport, UsageError
 from kubespread.kube.owners import WorkloadName
+from kubespread.questions.survive.report import badness
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, hosts, pod
-from tests.cli.support import FIXTURES
+from tests.cli.support import FIXTURES, run
 from tests.world.clusters import daemon_set, deployment, stateful_set
 
 CASES_DIRECTORY = Path(__file__).parents[2] / "fixtures" / "cases"
@@ -180,8 +181,8 @@ ANSWERS: dict[str, tuple[list[Data], tuple[str, ...], tuple[tuple[str, ...], ...
         (),
         (("pending", "short"), (), ()),
         (
-            "2 of 3 zones can be lost: losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted",
-            "losing zone a leaves 1 pod pending once the nodes are deleted",
+            "2 of 3 zones can be lost: losing zone a leaves 1 pod pending once the nodes are deleted",
+            "losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted",
         ),
     ),
     "what ends with the Node objects": (
@@ -198,9 +199,9 @@ ANSWERS: dict[str, tuple[list[Data], tuple[str, ...], tuple[tuple[str, ...], ...
         (),
         (("pending", "short"), ("lost",), ()),
         (
-            "1 of 3 zones can be lost: losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted",
+            "1 of 3 zones can be lost: losing zone b takes 1 pod for good: default/bare",
             "losing zone a leaves 1 pod pending once the nodes are deleted",
-            "losing zone b takes 1 pod for good: default/bare",
+            "losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted",
         ),
     ),
     "the worst key is the answer": (
@@ -213,6 +214,18 @@ ANSWERS: dict[str, tuple[list[Data], tuple[str, ...], tuple[tuple[str, ...], ...
         ),
     ),
 }
+
+
+def test_damage_that_stays_comes_before_damage_that_passes() -> None:
+    report = kubespread.survive(kubespread.load(FIXTURES / "clusters" / "audit.yaml"))
+    pods = [(loss.pending, loss.pending_after_removal, len(loss.not_made_again)) for loss in report.losses]
+    assert pods == [(3, 0, 0), (2, 0, 2), (2, 0, 0)]
+    assert [loss.domain for loss in sorted(report.losses, key=badness)] == ["b", "a", "c"]
+    lost = "default/worker-0, default/worker-1"
+    assert report.answer[0] == f"none of 3 zones can be lost: losing zone b takes 2 pods for good: {lost}"
+    assert report.brief().startswith(f"none of 3 zones can be lost. b: 2 pods lost for good ({lost}); 2 pods pending")
+    shown = run("survive", "-A", "-S", FIXTURES / "clusters" / "audit.yaml", terminal=120).out
+    assert [line.split()[0] for line in shown.splitlines() if line[2:5] in ("a  ", "b  ", "c  ")] == ["b", "a", "c"]
 
 
 @pytest.mark.parametrize("case", ANSWERS)

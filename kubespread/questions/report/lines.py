@@ -293,7 +293,7 @@ def of_survive(report: SurviveReport, hosts: int, commands: Commands) -> Iterato
     for key, losses in report.by_key():
         name, standing = short_key(key), [loss for loss in losses if not loss.already_lost]
         alone = [loss for loss in standing if not _is_pair(loss)]
-        bad = sorted((loss for loss in standing if loss.trouble), key=lambda loss: (not loss.remaining, badness(loss)))
+        bad = sorted((loss for loss in standing if loss.trouble), key=badness)
         for worst in [loss for loss in bad if not _is_pair(loss)][:1]:
             safe = sum(not loss.remaining for loss in alone)
             tried = " tried, those with the most to lose," if key == HOSTNAME and len(alone) < hosts else ""

@@ -403,10 +403,10 @@ def _left(difference: Difference) -> Iterator[Trouble]:
     """What is wrong now."""
     short = {short.workload for short in difference.short}
     wrong: dict[Trouble, object] = {
-        "pending": difference.waiting,
-        "short": short,
         "lost": difference.lost_unasked,
         "unmade": any(workload not in short for workload in difference.not_made),
+        "pending": difference.waiting,
+        "short": short,
         "budget": difference.broken_budgets,
     }
     return (trouble for trouble, is_so in wrong.items() if is_so)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Literal, get_args
 
 import msgspec
@@ -15,7 +16,8 @@ from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, Share, preempted_pods
 from kubespread.wording import EMPTY, count_of, domain_noun, says, some_of, verb_of
 
-Trouble = Literal["pending", "short", "lost", "unmade", "budget"]
+Trouble = Literal["lost", "unmade", "pending", "short", "budget"]
+"""The worst first."""
 
 
 class ShortWorkload(Report, frozen=True, gc=False):
@@ -135,9 +137,9 @@ class DomainLoss(Report, frozen=True):
     already_lost: bool = False
     """Whether none of its nodes answered before: then only their deletion takes pods."""
     trouble: tuple[Trouble, ...] = ()
-    """What the loss leaves in either end state: ``pending`` pods, ``short`` workloads, pods ``lost`` for good, pods
-    ``unmade`` though their workloads are not short, or a ``budget`` that preemption broke. Empty where the domain can
-    be lost.
+    """What the loss leaves in either end state: pods ``lost`` for good, pods ``unmade`` though their workloads are not
+    short, ``pending`` pods, ``short`` workloads, or a ``budget`` that preemption broke. Empty where the domain can be
+    lost.
     """
     not_made: tuple[UnmadePods, ...] = ()
     """Pods that workloads should have and that do not exist, of each those that it lacks more of than before."""
@@ -203,10 +205,10 @@ class DomainLoss(Report, frozen=True):
 
     def __post_init__(self) -> None:
         leaves: dict[Trouble, object] = {
-            "pending": self.pending or self.pending_after_removal,
-            "short": self.short,
             "lost": self.not_made_again,
             "unmade": any(self.unmade),
+            "pending": self.pending or self.pending_after_removal,
+            "short": self.short,
             "budget": self.broken_budgets,
         }
         msgspec.structs.force_setattr(self, "trouble", tuple(trouble for trouble, is_left in leaves.items() if is_left))
@@ -299,13 +301,14 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
         )
 
 
-def badness(loss: DomainLoss) -> tuple[int, int, int, int, str]:
-    """Sorts losses, the worst first."""
-    pending = max(loss.pending, loss.pending_after_removal)
-    return -pending, -len(loss.short), -len(loss.not_made_again), -loss.lost_after_removal, loss.domain
-
-
 _MAX_NAMED = 3
+_TROUBLES: Sequence[Trouble] = get_args(Trouble)
+
+
+def badness(loss: DomainLoss) -> tuple[bool, Sequence[int], Sequence[int], int, str]:
+    """Sorts losses, the worst first: by what stays for good, then by what ends with the Node objects."""
+    passing, for_good = ([-pods for pods in state] for state in zip(*map(partial(_pods, loss), _TROUBLES), strict=True))
+    return not loss.remaining, for_good, passing, -loss.lost_after_removal, loss.domain
 
 
 def _sentences(report: SurviveReport) -> Iterator[str]:
@@ -377,8 +380,7 @@ def grown_text(losses: Sequence[DomainLoss]) -> str:
 
 
 _Rank = tuple[bool, int, int]
-_TROUBLES: Sequence[Trouble] = get_args(Trouble)
-_NONE: _Rank = (True, 0, len(_TROUBLES))
+_NONE: _Rank = (True, len(_TROUBLES), 0)
 
 
 def _of_first(first: FirstFailure) -> str:
@@ -394,7 +396,7 @@ def _of_first(first: FirstFailure) -> str:
 
 def _of_key(losses: Sequence[DomainLoss], *, in_pairs: bool) -> Iterator[tuple[_Rank, str]]:
     """Sentences about the domains of one key, the worst first, each with its rank among those of other keys: what stays
-    for good comes before what ends with the Node objects, then what concerns more pods.
+    for good comes before what ends with the Node objects, then the worse trouble, then what concerns more pods.
     """
     standing, gone = ([loss for loss in losses if loss.already_lost is lost] for lost in (False, True))
     all_of = _all_of(standing, in_pairs=in_pairs)
@@ -421,7 +423,7 @@ def _of_key(losses: Sequence[DomainLoss], *, in_pairs: bool) -> Iterator[tuple[_
 def _rank(losses: Sequence[DomainLoss], trouble: Trouble) -> _Rank:
     pods = [_pods(loss, trouble) for loss in losses]
     is_for_good = any(after for _, after in pods)
-    return not is_for_good, -max(after if is_for_good else before for before, after in pods), _TROUBLES.index(trouble)
+    return not is_for_good, _TROUBLES.index(trouble), -max(after if is_for_good else before for before, after in pods)
 
 
 def _pods(loss: DomainLoss, trouble: Trouble) -> tuple[int, int]:
@@ -475,8 +477,10 @@ def _in_brief(loss: DomainLoss) -> Iterator[str]:
             yield f"{count_of(before or after, 'pod')} pending{then}"
         elif trouble == "budget":
             yield f"{count_of(before, 'budget')} broken by preemption"
+        elif trouble == "lost":
+            yield f"{count_of(before, 'pod')} lost for good ({some_of(loss.not_made_again, _MAX_NAMED)})"
         else:
-            yield f"{count_of(max(before, after), 'pod')} {'lost for good' if trouble == 'lost' else 'not made'}"
+            yield f"{count_of(max(before, after), 'pod')} not made"
 
 
 def _losing(losses: Sequence[DomainLoss]) -> str:
