@@ -38,20 +38,20 @@ bench: .venv/installed
 	$(BIN)/python -m bench
 
 counts: .venv/dev
-	$(BIN)/python -m tests.golden --counts
+	$(BIN)/python -m tests.golden.counting
 
 # What a target cannot do without, and how it is given.
 CHECKOUT = $(or $(KUBERNETES),$(error say where Kubernetes is: make $@ KUBERNETES=path/to/kubernetes))
 
 # Answers of Kubernetes' own code, from a checkout of Kubernetes with vendor/, or those of the descheduler from one of it
-# (DESCHEDULER=path): tests/golden/recorder/README.md.
+# (DESCHEDULER=path): tools/recorder/README.md.
 CASES ?= 200
 record: .venv/record
-	$(SLOW) $(BIN)/python -m tests.golden.recorder record $(if $(DESCHEDULER),--descheduler "$(DESCHEDULER)",--kubernetes "$(CHECKOUT)") --seed $(SEED) --cases $(CASES) \
+	$(SLOW) $(BIN)/python -m tools.recorder record $(if $(DESCHEDULER),--descheduler "$(DESCHEDULER)",--kubernetes "$(CHECKOUT)") --seed $(SEED) --cases $(CASES) \
 		$(if $(FAMILIES),--families $(FAMILIES)) $(if $(AGAIN),--again $$AGAIN) $(if $(RELEASE),--release $(RELEASE)) $(if $(COMMIT),--commit "$(COMMIT)")
 
 shrink: .venv/record
-	$(BIN)/python -m tests.golden.recorder shrink "$(or $(CASE),$(error say which case: make shrink CASE=build/record/FAMILY.jsonl.gz:NAME))"
+	$(BIN)/python -m tools.recorder shrink "$(or $(CASE),$(error say which case: make shrink CASE=build/record/FAMILY.jsonl.gz:NAME))"
 
 # Every screen that is kept, to be looked at in what git diff shows.
 screens: .venv/dev

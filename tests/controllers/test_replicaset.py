@@ -21,7 +21,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.snapshot.snapshot import Snapshot
 from tests.builders import NOW, Data, ago, owned_by, replica
-from tests.golden.scaling import active_pods_of
+from tools.replay.scaling import active_pods_of
 
 
 def typed(*pods: Data) -> list[Pod]:

@@ -13,14 +13,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from tests.golden.cases import FIXTURES, release_of
+from tools.replay.cases import FIXTURES, release_of
 
 TESTS = Path(__file__).parents[1]
 DOCUMENT = TESTS.parent / "docs" / "exactness.md"
 _WORKED = "-worked"
 _SOURCE, _LEFT_OUT = "Source:", "Not applicable"
 _TEST_FILE = re.compile(r"[\w./-]+\.go")
-_BLOCK = "<!-- {mark}: python -m tests.golden --counts -->\n{text}<!-- end of {name} -->"
+_BLOCK = "<!-- {mark}: make counts -->\n{text}<!-- end of {name} -->"
 
 RECORDED: Mapping[str, str] = {
     "spread": "hard and soft constraints with every field, over taints, selectors, affinity, missing labels",
@@ -185,3 +185,7 @@ def with_counts(text: str) -> str:
         if found != 1:
             raise ValueError(f"{DOCUMENT.name}: there is no place for the table of {name}")
     return text
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(with_counts(DOCUMENT.read_text()))

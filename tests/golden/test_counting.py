@@ -6,15 +6,15 @@ import re
 
 import pytest
 
-from tests.golden.cases import FIXTURES
 from tests.golden.counting import DOCUMENT, RECORDED, cases_of, tables, with_counts
+from tools.replay.cases import FIXTURES
 
 ROW = re.compile(r"^\|.*\| (\d+) \|$", re.MULTILINE)
 SUM = re.compile(r"^(\d+) [a-z ]+ in (\d+) rows?\.$", re.MULTILINE)
 
 
 def test_the_document_has_the_counts_of_today() -> None:
-    """`python -m tests.golden --counts` writes them."""
+    """`make counts` writes them."""
     text = DOCUMENT.read_text()
     assert with_counts(text) == text
 

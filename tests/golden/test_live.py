@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.golden.cases import FIXTURES, recorded
-from tests.golden.live import ours, real
+from tools.replay.cases import FIXTURES, recorded
+from tools.replay.live import ours, real
 
 PLACEMENTS = FIXTURES / "live" / "placements.jsonl.gz"
 # What these need comes with the claims of each replica, and with preemption that acts.

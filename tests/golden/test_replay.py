@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.golden.cases import FIXTURES, recorded, release_of
-from tests.golden.replay import differences
+from tools.replay.cases import FIXTURES, recorded, release_of
+from tools.replay.families import differences
 
 XFAIL: dict[str, str] = {}
 ELSEWHERE = ("live/placements", "running")

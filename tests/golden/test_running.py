@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.golden.cases import FIXTURES, recorded
-from tests.golden.running import differences
+from tools.replay.cases import FIXTURES, recorded
+from tools.replay.running import differences
 
 FAMILIES = sorted(str(path.relative_to(FIXTURES)) for path in FIXTURES.glob("running*/*.jsonl.gz"))
 OTHERWISE = {

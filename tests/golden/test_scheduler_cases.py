@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import kubespread
-from tests.golden import refusals
-from tests.golden.cases import FIXTURES, Recorded
-from tests.golden.scheduling import differences
+from tools.replay import refusals
+from tools.replay.cases import FIXTURES, Recorded
+from tools.replay.scheduling import differences
 
 CASES = FIXTURES.parent / "cases" / "scheduler"
 EXACT = FIXTURES.parent / "cases" / "exact"

@@ -14,8 +14,8 @@ import yaml
 import kubespread
 from kubespread import Finding, Snapshot
 from tests.builders import Data, hosts
-from tests.golden.cases import FIXTURES as GOLDEN
-from tests.golden.cases import recorded
+from tools.replay.cases import FIXTURES as GOLDEN
+from tools.replay.cases import recorded
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "lint"
 

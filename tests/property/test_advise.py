@@ -12,7 +12,7 @@ import pytest
 import kubespread
 from kubespread import Scheduler, Snapshot
 from kubespread.errors import KubespreadError
-from tests.golden.cases import FIXTURES, Data, Recorded, recorded
+from tools.replay.cases import FIXTURES, Data, Recorded, recorded
 
 STATE_TAINTS = "node.kubernetes.io/"
 OPTION = re.compile(r"--(?P<verb>\S+) (?:'(?P<quoted>[^']*)'|(?P<plain>\S+))")

@@ -20,7 +20,7 @@ from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.profile.profile import default_profile, framework
 from tests.builders import hard, node, pod, soft, taint
 from tests.cli.support import FIXTURES
-from tests.golden.cases import recorded
+from tools.replay.cases import recorded
 
 Data = dict[str, Any]
 

@@ -19,7 +19,7 @@ from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
 from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, parse_semver
 from kubespread.scheduler.plugins.dynamicresources.devices import DeviceID, OfferedDevice
-from tests.golden.cases import FIXTURES
+from tools.replay.cases import FIXTURES
 
 Data = dict[str, Any]
 

@@ -16,8 +16,8 @@ from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.snapshot.anonymize import anonymize
 from kubespread.snapshot.save import save
 from tests.cli.support import FIXTURES
-from tests.golden import drains
-from tests.golden.cases import recorded
+from tools.replay import drains
+from tools.replay.cases import recorded
 
 Data = dict[str, Any]
 

@@ -1,0 +1,43 @@
+"""What kubectl drain would evict, its warnings and its errors, beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import kubespread
+from kubespread.controllers.disruption import DrainPlan, plan_drain
+from kubespread.kube.api.workloads import DaemonSet
+from kubespread.kube.selector import parse_selector
+from kubespread.kube.taint import DrainFlags
+from tools.replay.cases import NOW, Data, Difference, Recorded
+
+
+def ours(case: Data, snapshot: kubespread.Snapshot) -> DrainPlan:
+    typed = {name.replace("-", "_"): value for name, value in case["flags"].items()}
+    flags = {"ignore_daemonsets": False, "delete_emptydir_data": False, **typed}
+    selector = parse_selector(flags.pop("pod_selector", ""))
+    return plan_drain(
+        case["node"], snapshot.pods, snapshot.objects.of(DaemonSet), DrainFlags(**flags, pod_selector=selector), NOW
+    )
+
+
+def snapshot_of(case: Data) -> kubespread.Snapshot:
+    """Its pods in the order in which the recorder's API server lists them, which is not by name."""
+    snapshot = kubespread.Snapshot.from_objects([*case["daemonSets"], *case["pods"]])
+    listed = [(pod["metadata"].get("namespace"), pod["metadata"]["name"]) for pod in case["pods"]]
+    pods = sorted(snapshot.pods, key=lambda pod: listed.index((pod.metadata.namespace, pod.metadata.name)))
+    return replace(snapshot, pods=tuple(pods))
+
+
+def differences(recorded: Recorded, _kube_version: str | None = None) -> Iterator[Difference]:
+    plan = ours(recorded.case, snapshot_of(recorded.case))
+    said = {
+        "evict": [f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in plan.evict],
+        "warnings": list(plan.warnings),
+        "errors": list(plan.errors),
+    }
+    for what, found in said.items():
+        wanted = recorded.expect[what] if what == "evict" else sorted(recorded.expect[what])
+        if wanted != found:
+            yield Difference(recorded.name, what, wanted, found)
