@@ -13,6 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from tests.suites import test_tables
+from tests.suites.test_tables import SUITES, table_of
 from tools.replay.cases import FIXTURES, release_of
 
 TESTS = Path(__file__).parents[1]
@@ -105,12 +107,19 @@ def suite_rows() -> Iterator[Row]:
     """A row for each suite that was written from somebody else's tests. Its paragraphs say what it asks, whose tests
     they are (``Source: ...``), and which of them it leaves out and why (``Not applicable...``).
     """
+    for path in sorted(SUITES.glob("*.yaml")):
+        table = table_of(path)
+        yield _suite_row(f"`fixtures/suites/{path.name}`", table["about"], len(table["cases"]))
     for module in _modules(TESTS / "suites"):
-        about, *others = _paragraphs(module)
-        source = next((each for each in others if each.startswith(_SOURCE)), "")
-        left_out = next((each for each in others if each.startswith(_LEFT_OUT)), "")
-        cells = _file(module), about, _tests_named(source), left_out.removeprefix(_LEFT_OUT).lstrip(",: ")
-        yield Row(cells, sum(cases_of(each) for _, each in _tests(module)))
+        if module is not test_tables:
+            yield _suite_row(_file(module), module.__doc__ or "", sum(cases_of(each) for _, each in _tests(module)))
+
+
+def _suite_row(file: str, description: str, cases: int) -> Row:
+    about, *others = _paragraphs(description)
+    source = next((each for each in others if each.startswith(_SOURCE)), "")
+    left_out = next((each for each in others if each.startswith(_LEFT_OUT)), "")
+    return Row((file, about, _tests_named(source), left_out.removeprefix(_LEFT_OUT).lstrip(",: ")), cases)
 
 
 def property_rows() -> Iterator[Row]:
@@ -118,12 +127,12 @@ def property_rows() -> Iterator[Row]:
     for module in _modules(TESTS / "property"):
         properties = sum(hasattr(each, "hypothesis") for _, each in _tests(module))
         if properties:
-            yield Row((_file(module), _paragraphs(module)[0]), properties)
+            yield Row((_file(module), _paragraphs(module.__doc__ or "")[0]), properties)
 
 
-def _paragraphs(module: ModuleType) -> list[str]:
-    """Of the module's own description, each on one line."""
-    return [" ".join(each.split()) for each in (module.__doc__ or "").split("\n\n")]
+def _paragraphs(description: str) -> list[str]:
+    """The paragraphs, each on one line."""
+    return [" ".join(each.split()) for each in description.split("\n\n")]
 
 
 def _tests_named(source: str) -> str:

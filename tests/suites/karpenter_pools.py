@@ -26,7 +26,6 @@ from kubespread.reports.autoscaling import ScalingLoop
 from kubespread.world.events.world import World
 from tests.builders import hard, pod, soft
 from tests.questions.autoscaling.clusters import ZONE, machine, typed
-from tests.suites.tables import labels
 
 Data = dict[str, Any]
 
@@ -35,6 +34,11 @@ Z1, Z2, Z3 = ALL_ZONES = ("test-zone-1", "test-zone-2", "test-zone-3")
 SPOT, ON_DEMAND = f"{CAPACITY_TYPE}=spot", f"{CAPACITY_TYPE}=on-demand"
 TEST = {"test": "test"}
 _numbers = itertools.count()
+
+
+def labels(*words: str) -> dict[str, str]:
+    """``key=value``, and ``key`` for the empty value."""
+    return {key: value for key, _, value in (word.partition("=") for word in words)}
 
 
 def node(name: str, zone: str | None, *words: str, cpu: str = "4", pods: str = "5", **more: Any) -> Data:
