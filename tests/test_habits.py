@@ -36,7 +36,7 @@ def requirements() -> list[Requirement]:
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="what belongs to the repository is known in a checkout alone")
 def test_nothing_else_stands_at_the_top_level() -> None:
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert {line.partition("/")[0] for line in tracked.splitlines()} | {"tools"} == TOP
+    assert {line.partition("/")[0] for line in tracked.splitlines()} == TOP
 
 
 def pinned(name: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from kubespread.assistants.server import tools
 from kubespread.errors import KubespreadError
 from kubespread.kube.versions import all_changes
 from kubespread.questions.fleet.clusters import Member
-from tests.cli.support import FIXTURES, PROGRAM, environment
+from tests.cli.support import FIXTURES, PROGRAM, started
 
 SHOP = str(FIXTURES / "clusters" / "shop.yaml")
 HELLO = {
@@ -47,13 +49,7 @@ def test_what_is_no_message_ends_nothing() -> None:
         b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 6}}',
         message(7, method="ping"),
     ]
-    with subprocess.Popen(
-        [str(PROGRAM), "mcp", "-S", SHOP],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-    ) as server:
+    with started(PROGRAM, "mcp", "-S", SHOP, stdin=subprocess.PIPE) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         server.stdin.write(b"\n".join(lines) + b"\n")
@@ -100,26 +96,14 @@ def test_no_argument_opens_a_file(case: str, tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
 def test_a_server_that_is_ended_says_nothing_more(number: int, code: int) -> None:
-    with subprocess.Popen(
-        [str(PROGRAM), "mcp", "-S", SHOP],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-        preexec_fn=lambda: [
-            signal.signal(each, signal.SIG_DFL) for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-        ],
-    ) as server:
+    with started(PROGRAM, "mcp", "-S", SHOP, stdin=subprocess.PIPE) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         server.stdin.write(message(1, **HELLO) + b"\n")
         server.stdin.flush()
         assert b'"result"' in server.stdout.readline()
         server.send_signal(number)
-        try:
-            out, said = server.communicate(timeout=20)
-        finally:
-            server.kill()
+        out, said = server.communicate(timeout=60)
     assert (server.returncode, out) == (code, b"")
     assert said == (b"error: interrupted\n" if code == 130 else b"")
 
@@ -127,20 +111,10 @@ def test_a_server_that_is_ended_says_nothing_more(number: int, code: int) -> Non
 class Talking:
     """A server that is talked to line by line."""
 
-    def __enter__(self) -> Talking:
-        self.process = subprocess.Popen(
-            [str(PROGRAM), "mcp", "-S", SHOP], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
-        )
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
         self.send(message(1, **HELLO))
         self.answer()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout):
-            assert stream is not None
-            stream.close()
 
     def send(self, line: bytes) -> None:
         assert self.process.stdin is not None
@@ -159,8 +133,14 @@ class Talking:
         return bool(self.answer()["id"] == 3)
 
 
+@contextmanager
+def talking() -> Iterator[Talking]:
+    with started(PROGRAM, "mcp", "-S", SHOP, stdin=subprocess.PIPE, stderr=None) as process:
+        yield Talking(process)
+
+
 def test_02_of_two_calls_the_short_one_is_answered_and_the_long_one_is_taken_back() -> None:
-    with Talking() as server:
+    with talking() as server:
         assert server.is_working()
         server.send(b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}')
         server.send(call(4, "play", timeout=0.5, steps=["scale deploy/web=40", "scale deploy/web=4"] * 2000))
@@ -174,14 +154,14 @@ def test_02_of_two_calls_the_short_one_is_answered_and_the_long_one_is_taken_bac
 
 @pytest.mark.parametrize("end", ["its input is closed", "SIGTERM"])
 def test_02_a_server_ends_while_it_works(end: str) -> None:
-    with Talking() as server:
+    with talking() as server:
         assert server.is_working()
         if end == "SIGTERM":
             server.process.send_signal(signal.SIGTERM)
         else:
             assert server.process.stdin is not None
             server.process.stdin.close()
-        assert server.process.wait(timeout=10) == (143 if end == "SIGTERM" else 0)
+        assert server.process.wait(timeout=60) == (143 if end == "SIGTERM" else 0)
 
 
 @pytest.mark.parametrize("tool", ["simulate", "map", "compare", "fleet"])
@@ -212,7 +192,7 @@ MALFORMED: dict[str, tuple[bytes, int | None, int]] = {
 
 
 def test_whatever_is_no_request_is_answered() -> None:
-    with Talking() as server:
+    with talking() as server:
         answers = {}
         # Nobody waits for an answer to it.
         server.send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')

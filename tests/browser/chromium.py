@@ -18,6 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.cli.support import started
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _TIMEOUT = 60.0
 
@@ -155,29 +157,20 @@ def opened_browser() -> Iterator[Page]:
             "--no-first-run",
             "--hide-scrollbars",
         ]
-        process = subprocess.Popen(
-            [
-                "bash",
-                "-c",
-                script,
-                str(to_child),
-                str(from_child),
-                path,
-                *options,
-                f"--user-data-dir={profile}",
-                "--remote-debugging-pipe",
-                "about:blank",
-            ],
+        unheard = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        with started(
+            *("bash", "-c", script, str(to_child), str(from_child), path, *options),
+            *(f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank"),
             pass_fds=(to_child, from_child),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(to_child)
-        os.close(from_child)
-        try:
-            yield Page(from_browser, to_browser)
-        finally:
-            os.close(to_browser)
-            os.close(from_browser)
-            process.terminate()
-            process.wait(timeout=30)
+            env=None,
+            **unheard,
+        ) as process:
+            os.close(to_child)
+            os.close(from_child)
+            try:
+                yield Page(from_browser, to_browser)
+            finally:
+                os.close(to_browser)
+                os.close(from_browser)
+                process.terminate()
+                process.wait(timeout=30)

@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -174,9 +175,26 @@ def run_process(
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def heed_interrupts() -> None:
-    """For ``preexec_fn``: what a script starts in the background ignores interrupts, and so would all it starts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+@contextmanager
+def started(*command: str | Path, **more: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that hears every signal, and is killed at the end; ``more`` is for Popen.
+
+    What a script starts in the background ignores interrupts, and what nohup starts the end of its terminal; so would
+    all that the tests start there.
+    """
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    given = {**streams, "env": environment(), "preexec_fn": _hear_every_signal, **more}
+    with subprocess.Popen(list(map(str, command)), **given) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _hear_every_signal() -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def shown_on(terminal: int) -> bytes:

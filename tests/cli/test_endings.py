@@ -16,7 +16,7 @@ import pytest
 
 import kubespread
 from kubespread.errors import UnansweredError
-from tests.cli.support import FIXTURES, PROGRAM, ROOT, environment, run
+from tests.cli.support import FIXTURES, PROGRAM, ROOT, environment, run, started
 
 HOSTILE = FIXTURES / "cases" / "hostile"
 MILLION = HOSTILE / "11-report-replicas" / "c125.json"
@@ -55,20 +55,13 @@ def test_of_an_answer_that_has_no_finished_part_in_time_that_is_said() -> None:
 @pytest.mark.parametrize("whom", ["itself", "its group"])
 def test_206_a_signal_three_times_leaves_no_traceback(number: int, code: int, whom: str) -> None:
     command = [str(PROGRAM), "report", "-A", "-S", str(FIXTURES / "clusters" / "shop.yaml"), "--jobs", "2", "-v"]
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-        start_new_session=True,
-        preexec_fn=lambda: [signal.signal(each, signal.SIG_DFL) for each in (signal.SIGTERM, signal.SIGHUP)],
-    ) as process:
+    with started(*command, start_new_session=True) as process:
         sleep(1.5)
         for _ in range(3):
             with suppress(ProcessLookupError):
                 (os.kill if whom == "itself" else os.killpg)(process.pid, number)
             sleep(0.01)
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=60)
     assert b"Traceback" not in said
     # It may have answered before, or have begun to listen after.
     assert process.returncode in (code, -number, 0, 1, 3)
@@ -81,15 +74,9 @@ def test_12_a_signal_on_the_way_out_leaves_no_traceback() -> None:
         "cli._leave = lambda code: os.kill(os.getpid(), signal.SIGTERM) or input()\n"
         "cli.main()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, "--version"],
-        capture_output=True,
-        env=environment(PYTHONPATH=str(ROOT)),
-        preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL),
-        timeout=30,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (143, b"")
+    with started(sys.executable, "-c", script, "--version", env=environment(PYTHONPATH=str(ROOT))) as process:
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (143, b"")
 
 
 @pytest.mark.parametrize("handles", [12, 15])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 
-from tests.cli.support import FIXTURES
+from tests.cli.support import FIXTURES, started
 
 CLUSTER = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
 ASKED = (
@@ -26,15 +25,10 @@ for asked in {ASKED!r}:
 
 def test_answers_do_not_depend_on_how_texts_are_hashed() -> None:
     # Of these two survive once gave two answers: pods were placed in the order of a set.
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", PROGRAM],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        )
-        for seed in ("0", "1")
-    ]
-    first, second = (process.communicate(timeout=120)[0] for process in running)
-    assert [process.returncode for process in running] == [0, 0]
-    assert first == second != ""
+    with (
+        started(sys.executable, "-c", PROGRAM, stderr=None, env={**os.environ, "PYTHONHASHSEED": "0"}) as one,
+        started(sys.executable, "-c", PROGRAM, stderr=None, env={**os.environ, "PYTHONHASHSEED": "1"}) as another,
+    ):
+        first, second = (process.communicate(timeout=120)[0] for process in (one, another))
+    assert (one.returncode, another.returncode) == (0, 0)
+    assert first == second != b""

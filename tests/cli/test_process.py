@@ -28,11 +28,11 @@ from tests.cli.support import (
     PROGRAM,
     ROOT,
     environment,
-    heed_interrupts,
     run,
     run_process,
     shell,
     shown_on,
+    started,
 )
 from tests.world.clusters import deployment
 
@@ -129,10 +129,12 @@ def test_names_in_a_script() -> None:
 
 def on_a_terminal(*arguments: str, **env: str) -> str:
     master, slave = pty.openpty()
-    command = [str(PROGRAM), *arguments]
-    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, env=environment(**env)):
+    with started(
+        PROGRAM, *arguments, stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, env=environment(**env)
+    ) as process:
         os.close(slave)
         shown = shown_on(master)
+        process.wait()
     os.close(master)
     return shown.decode().replace("\r\n", "\n")
 
@@ -169,24 +171,14 @@ sys.meta_path.insert(0, Interrupting())
 
 def test_interrupted() -> None:
     reader, writer = os.pipe()
-    with subprocess.Popen(
-        [str(PROGRAM), "explain", "-", "-S", CLUSTER],
-        stdin=reader,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-        preexec_fn=heed_interrupts,
-    ) as process:
+    with started(PROGRAM, "explain", "-", "-S", CLUSTER, stdin=reader) as process:
         # Once it has taken this it waits for the rest, which never comes: nothing but the signal can end it.
         os.write(writer, b"kind: Pod\n")
         while _waiting_in(reader):
             assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        try:
-            out, err = process.communicate(timeout=10)
-        finally:
-            process.kill()
+        out, err = process.communicate(timeout=60)
     os.close(reader)
     os.close(writer)
     assert (process.returncode, out, err) == (130, b"", b"error: interrupted\n")
@@ -200,25 +192,16 @@ def test_an_interrupt_ends_all_workers_at_once(tmp_path: Path) -> None:
         each for app in range(40) for each in deployment(f"app-{app}", tuple(f"n{n}" for n in range(app, 99, 9)))
     ]
     cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, *running]}))
-    with subprocess.Popen(
-        [str(PROGRAM), "survive", "-A", "--key", "hostname", "--pairs", "--jobs", "2", "-q", "-S", str(cluster)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-        preexec_fn=heed_interrupts,
-        start_new_session=True,
-    ) as process:
-        try:
-            while len(started := _children(process.pid)) < 4:
-                assert process.poll() is None
-                time.sleep(0.05)
-            time.sleep(1)
-            os.killpg(process.pid, signal.SIGINT)
-            out, err = process.communicate(timeout=20)
-        finally:
-            process.kill()
+    asked = ("survive", "-A", "--key", "hostname", "--pairs", "--jobs", "2", "-q", "-S", cluster)
+    with started(PROGRAM, *asked, start_new_session=True) as process:
+        while len(children := _children(process.pid)) < 4:
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(1)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"error: interrupted\n")
-    assert _left_of(started) == []
+    assert _left_of(children) == []
 
 
 def _children(process: int) -> list[int]:
@@ -294,22 +277,12 @@ def test_ended_by_a_signal_nothing_is_left_behind(number: int, code: int, tmp_pa
     }
     config.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", "current-context": "x", **parts}))
     before = sorted(tmp_path.iterdir())
-    with subprocess.Popen(
-        [str(PROGRAM), "snapshot", "--kubeconfig", config, "-o", tmp_path / "new.json"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-        preexec_fn=lambda: [signal.signal(each, signal.SIG_DFL) for each in (signal.SIGTERM, signal.SIGHUP)],
-    ) as process:
+    with started(PROGRAM, "snapshot", "--kubeconfig", config, "-o", tmp_path / "new.json") as process:
         while not marker.exists():
             assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(number)
-        try:
-            out, err = process.communicate(timeout=10)
-        finally:
-            process.kill()
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (code, b"", b"")
     children = list(map(int, marker.read_text().split()))
     marker.unlink()

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -32,7 +32,7 @@ from kubespread.questions.survive.question import Survive
 from kubespread.questions.tasks import DIED, Made, Workers
 from kubespread.reports.parts import QuestionReport
 from tests.builders import Data, pod
-from tests.cli.support import FIXTURES, ROOT, environment, run, run_process
+from tests.cli.support import FIXTURES, ROOT, environment, run, run_process, started
 from tests.property.workloads_on_nodes import clusters, scenario, snapshot_of
 
 
@@ -189,22 +189,11 @@ def dask() -> Iterator[str]:
         ],
         *[[*dask, "worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard"]] * 2,
     ]
-    started = [
-        subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=environment(PYTHONPATH=str(ROOT)),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        for command in commands
-    ]
-    try:
+    unheard = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with ExitStack() as running:
+        for command in commands:
+            running.enter_context(started(*command, cwd=ROOT, env=environment(PYTHONPATH=str(ROOT)), **unheard))
         yield address
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
 
 
 @pytest.mark.filterwarnings("default")

@@ -7,23 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.cli.support import PROGRAM, environment
+from tests.cli.support import PROGRAM, started
 
 
 @contextmanager
 def served(cluster: Path | None, *arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], int, str]]:
     """The program, its port and its token; without a ``cluster`` that of the kubeconfig."""
-    process = subprocess.Popen(
-        [str(PROGRAM), "serve", *(() if cluster is None else ("-S", str(cluster))), "--no-browser", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-    )
-    try:
+    named = () if cluster is None else ("-S", cluster)
+    with started(PROGRAM, "serve", *named, "--no-browser", *arguments) as process:
         assert process.stdout is not None
         url = process.stdout.readline().decode().strip()
         address, _, token = url.partition("/#token=")
         yield process, int(address.rpartition(":")[2]), token
-    finally:
-        process.kill()
-        process.communicate()

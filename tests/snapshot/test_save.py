@@ -8,7 +8,6 @@ import gzip
 import json
 import os
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from kubespread.snapshot import atomic_file
 from kubespread.snapshot.save import save
 from kubespread.snapshot.snapshot import Origin
 from tests.builders import Data, hosts, node, owned_by, owner, pod
-from tests.cli.support import CLUSTER, FIXTURES, PROGRAM, environment, run, shell
+from tests.cli.support import CLUSTER, FIXTURES, PROGRAM, run, shell, started
 
 ORIGIN = Origin(
     source="context here",
@@ -206,13 +205,9 @@ def test_a_kill_leaves_the_old_file(tmp_path: Path) -> None:
     cluster.write_text(
         json.dumps([*hosts(*["a"] * 20), *(pod(f"p{copy}", "n0", labels={"x": str(copy)}) for copy in range(20_000))])
     )
-    process = subprocess.Popen(
-        [str(PROGRAM), "snapshot", "-S", str(cluster), "-o", str(target)], env=environment(), stderr=subprocess.PIPE
-    )
-    while process.poll() is None and not is_writing(process.pid, tmp_path):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    with started(PROGRAM, "snapshot", "-S", cluster, "-o", target) as process:
+        while process.poll() is None and not is_writing(process.pid, tmp_path):
+            time.sleep(0.01)
     assert (process.returncode, target.read_text()) == (-signal.SIGKILL, "old")
     assert sorted(tmp_path.iterdir()) == [cluster, target]
 
