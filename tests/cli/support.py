@@ -98,8 +98,8 @@ def run(
     with (
         pytest.MonkeyPatch.context() as patch,
         Path(os.devnull).open() if stdin is None else _piped(stdin) as standard_input,
-        _Stream(is_terminal=terminal is not None) as out,
-        _Stream() as err,
+        Stream(is_terminal=terminal is not None) as out,
+        Stream() as err,
     ):
         patch.setattr(sys, "argv", ["kubespread", *map(str, arguments)])
         for name, stream in {"stdin": standard_input, "stdout": out, "stderr": err}.items():
@@ -130,7 +130,7 @@ def _piped(content: bytes) -> IO[str]:
     return open(reader, encoding="utf-8")  # noqa: PTH123 - as above
 
 
-class _Stream(io.TextIOWrapper):
+class Stream(io.TextIOWrapper):
     """A standard stream over a real file, since the program also asks for its descriptor."""
 
     def __init__(self, *, is_terminal: bool = False) -> None:
@@ -189,6 +189,11 @@ def started(*command: str | Path, **more: Any) -> Iterator[subprocess.Popen[byte
             yield process
         finally:
             process.kill()
+
+
+def children_of(process: int) -> list[int]:
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True, check=False)
+    return [int(pid) for pid in listed.stdout.split()]
 
 
 def _hear_every_signal() -> None:

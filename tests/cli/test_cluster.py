@@ -7,6 +7,7 @@ import os
 import pty
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.server import Answer, FakeApi, always, serving, status
+from tests.api.server import Answer, FakeApi, Request, always, serving, status
 from tests.builders import Data, hosts, pod
 from tests.cli.support import CLUSTER, POD, PROGRAM, run, run_process, shown_on, started
 
@@ -135,13 +136,10 @@ def test_a_live_cluster_and_its_snapshot_give_the_same_report(server: FakeApi, t
 def test_an_unreachable_cluster_is_one_line_in_time(tmp_path: Path) -> None:
     # 192.0.2.0/24 is reserved for documentation: packets to it are dropped, or refused at once.
     api = FakeApi(url="https://192.0.2.1:6443")
-    began = time.monotonic()
-    result = run(
-        "explain", POD, "--kubeconfig", api.kubeconfig(tmp_path, cluster={"server": api.url}), "--request-timeout", "1s"
-    )
+    kubeconfig = api.kubeconfig(tmp_path, cluster={"server": api.url})
+    result = run_process("explain", POD, "--kubeconfig", kubeconfig, "--request-timeout", "1s")
     assert (result.code, result.out, result.err.count("\n")) == (3, "", 1)
     assert result.err.startswith("error: https://192.0.2.1:6443: ")
-    assert time.monotonic() - began < 10
 
 
 MISUSES = {
@@ -272,7 +270,13 @@ def test_an_interrupt_ends_at_once(server: FakeApi, tmp_path: Path) -> None:
 
 
 def test_a_person_who_waits_sees_how_it_goes_on(server: FakeApi, tmp_path: Path) -> None:
-    server.faults.append(lambda request: time.sleep(1.5) if request.path == "/api/v1/pods" else None)
+    seen = threading.Event()
+
+    def late(request: Request) -> None:
+        if request.path == "/api/v1/pods":
+            seen.wait()
+
+    server.faults.append(late)
     command = [
         str(PROGRAM),
         "snapshot",
@@ -284,11 +288,14 @@ def test_a_person_who_waits_sees_how_it_goes_on(server: FakeApi, tmp_path: Path)
     master, slave = pty.openpty()
     with started(*command, stderr=slave) as process:
         os.close(slave)
-        shown = shown_on(master)
+        shown = b""
+        while b"reading the cluster: " not in shown:
+            shown += os.read(master, 65536)
+        seen.set()
+        shown += shown_on(master)
         assert process.stdout is not None
         assert (process.stdout.read(), process.wait()) == (b"", 0)
     os.close(master)
-    assert b"reading the cluster: " in shown
     assert b"pages" in shown
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import time
 from functools import cache
 from pathlib import Path
 
@@ -82,7 +81,7 @@ def cluster(path: Path, *nodes: str) -> Path:
     """A file of a minute ago."""
     items = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}} for name in nodes]
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    os.utime(path, (time.time() - 60,) * 2)
+    os.utime(path, (path.stat().st_mtime - 60,) * 2)
     return path
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import threading
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ import pytest
 
 from tests.api.server import Answer, FakeApi, Request, serving, status
 from tests.builders import hosts, pod
-from tests.cli.support import CLUSTER, FIXTURES, POD, Result, run
+from tests.cli.support import CLUSTER, FIXTURES, POD, Result, Stream, run
 
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ", re.MULTILINE)
 
@@ -205,11 +206,13 @@ def test_a_running_cluster_is_listed_once_where_it_may_be_watched(
         def happen() -> None:
             server.happen("MODIFIED", pod("p1", "n0"))
 
-        # Looked at often enough to be told.
-        moments = [lambda: threading.Event().wait(0.1)] * 15
-        result = watched(monkeypatch, *moments, happen, *moments)(
-            "pending", "--kubeconfig", server.kubeconfig(tmp_path)
-        )
+        def look() -> None:
+            assert isinstance(sys.stdout, Stream)
+            if "all pods have a node" in sys.stdout.content():
+                raise KeyboardInterrupt
+            time.sleep(0.01)
+
+        result = watched(monkeypatch, happen, *[look] * 10_000)("pending", "--kubeconfig", server.kubeconfig(tmp_path))
         lists = sum(request.path == "/api/v1/pods" and "watch" not in request.query for request in server.requests)
     assert [line.partition("; ")[0] for line in TIME.sub("", result.out).splitlines()] == [
         "1 pod pending for 1 cause",

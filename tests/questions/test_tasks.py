@@ -16,7 +16,6 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
-from time import monotonic
 from typing import Any, Self
 
 import pytest
@@ -254,14 +253,13 @@ def test_14_what_is_no_address_of_a_scheduler_is_told_at_once(engine: str) -> No
 
 
 @pytest.mark.filterwarnings("default")
-def test_14_tls_without_certificates_is_told_at_once() -> None:
+def test_14_tls_without_certificates_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="the extra kubespread[dask] is not installed")
-    begun = monotonic()
+    monkeypatch.setattr(tasks, "_PATIENCE", 10**6)
     with pytest.raises(
         EngineError, match=r"^tls://127.0.0.1:1: no Dask scheduler that .* check your TLS configuration"
     ):
         doubled(None, 1, 2, engine="tls://127.0.0.1:1")
-    assert monotonic() - begun < 15
 
 
 WENT_AWAY = "tcp://h:1: the Dask scheduler went away"
@@ -358,7 +356,7 @@ def test_201_a_scheduler_that_is_killed_ends_nothing(dask: str) -> None:
     work = Doubling(None, os.getpid())
     results = Workers(None, dask, said.append).results(work, partial(Doubling.of, None, 0), [*range(2000)], 0.0)
     first = next(results)
-    with suppress(Exception), Client(dask, timeout=5, set_as_default=False) as client:
+    with suppress(Exception), Client(dask, timeout=30, set_as_default=False) as client:
         client.run_on_scheduler(os._exit, 1)
     try:
         rest = list(results)

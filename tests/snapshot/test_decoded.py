@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import time
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -51,7 +50,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def written(path: Path, objects: list[Data]) -> Path:
     """A file, last written a minute ago."""
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
-    os.utime(path, (time.time() - 60,) * 2)
+    os.utime(path, (path.stat().st_mtime - 60,) * 2)
     return path
 
 
@@ -67,7 +66,7 @@ def refuse(*_: object) -> Any:
 def test_what_is_kept_is_the_same_cluster(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "saved.json.gz"
     save(kubespread.load(source), str(file))
-    os.utime(file, (time.time() - 60,) * 2)
+    os.utime(file, (file.stat().st_mtime - 60,) * 2)
     first = kubespread.load(file)
     monkeypatch.setattr(reader, "_read", refuse)
     assert kubespread.load(file) == first

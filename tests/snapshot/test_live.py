@@ -7,7 +7,6 @@ import itertools
 import json
 import socket
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -540,10 +539,8 @@ def test_the_server_is_told_who_asks_and_in_which_version(server: FakeApi, tmp_p
 
 def test_a_server_that_never_answers(server: FakeApi, tmp_path: Path) -> None:
     server.faults.append(always("/version", Answer(hang=True)))
-    began = time.monotonic()
     expected = "SERVER: no answer within 0.5s; check the network, raise --request-timeout, or read a file with -S"
     assert refused(server, tmp_path, request_timeout=0.5) == expected
-    assert time.monotonic() - began < 5
 
 
 def test_nobody_there(tmp_path: Path) -> None:
@@ -670,10 +667,11 @@ def test_pod_groups_that_may_not_be_read_are_a_gap_of_questions_about_them(
     assert gap not in kubespread.simulate(snapshot, "pod/p0", scheduler=asked).gaps
 
 
-def test_short_pages_are_waited_for_no_longer_than_a_request(server: FakeApi, tmp_path: Path) -> None:
-    def slowly(number: int) -> list[Data]:
-        time.sleep(0.03)
-        return [pod(f"p{number}", "n0")]
-
-    server.faults.append(_endless(PODS, slowly))
-    assert "pages of fewer objects than were asked for" in refused(server, tmp_path, chunk_size=3, request_timeout=0.3)
+def test_short_pages_are_waited_for_no_longer_than_a_request(
+    server: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = itertools.count()
+    monkeypatch.setattr("kubespread.snapshot.live.connection.monotonic", lambda: 30.0 * next(clock))
+    server.faults.append(_endless(PODS, lambda number: [pod(f"p{number}", "n0")]))
+    said = "2 pages of fewer objects than were asked for"
+    assert said in refused(server, tmp_path, chunk_size=3, request_timeout=60.0)

@@ -40,7 +40,7 @@ class Reader:
 
     def __init__(self, server: FakeApi, tmp_path: Path) -> None:
         self._server = server
-        self._access = Access(str(server.kubeconfig(tmp_path)), request_timeout=20.0)
+        self._access = Access(str(server.kubeconfig(tmp_path)), request_timeout=60.0)
         self.told: list[str] = []
         self._watching = Watching(self.told.append)
 
@@ -51,10 +51,10 @@ class Reader:
         self._watching.close()
 
     def until(self, expected: object, *, lists: int) -> None:
-        """The nodes of the pods by name are ``expected`` within seconds, by that many lists."""
+        """The nodes of the pods by name are ``expected`` at last, by that many lists."""
         self.watched()
         self._server.requests.clear()
-        for _ in range(100):
+        for _ in range(1000):
             found = {each.metadata.name: each.spec.node_name for each in self.read().pods}
             if found == expected:
                 assert len(self.lists()) == lists
@@ -104,8 +104,7 @@ def test_what_may_be_listed_since_is_read_once_the_cluster_is_listed_anew(
     assert not reader.read().objects.knows(Service)
     server.faults.remove(fault)
     assert not reader.read().objects.knows(Service)
-    start = time.monotonic()
-    monkeypatch.setattr("kubespread.snapshot.live.watching.monotonic", lambda: start + 3600)
+    monkeypatch.setattr("kubespread.snapshot.live.watching.monotonic", lambda: float("inf"))
     assert reader.read().objects.knows(Service)
 
 
