@@ -14,7 +14,8 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from tests.suites import test_tables
-from tests.suites.test_tables import SUITES, table_of
+from tests.tables import FIXTURES as TABLES
+from tests.tables import table_of
 from tools.replay.cases import FIXTURES, release_of
 
 TESTS = Path(__file__).parents[1]
@@ -107,7 +108,7 @@ def suite_rows() -> Iterator[Row]:
     """A row for each suite that was written from somebody else's tests. Its paragraphs say what it asks, whose tests
     they are (``Source: ...``), and which of them it leaves out and why (``Not applicable...``).
     """
-    for path in sorted(SUITES.glob("*.yaml")):
+    for path in sorted((TABLES / "suites").glob("*.yaml")):
         table = table_of(path)
         yield _suite_row(f"`fixtures/suites/{path.name}`", table["about"], len(table["cases"]))
     for module in _modules(TESTS / "suites"):

@@ -25,10 +25,8 @@ from tests.scheduler.asking import reasons
 
 Data = dict[str, Any]
 
-NOT_ENOUGH = "cannot allocate all claims"
 DEVICES = [node("n1"), node("n2"), device_class("gpu"), resource_slice("n1", 1, "n1"), resource_slice("n2", 1, "n2")]
 CLAIM = resource_claim("c", device_request())
-TOLERANT = resource_claim("c", device_request(tolerations=[{"key": "broken", "operator": "Exists"}]))
 
 
 def rule(selector: Data | None, effect: str = "NoSchedule") -> Data:
@@ -36,48 +34,6 @@ def rule(selector: Data | None, effect: str = "NoSchedule") -> Data:
     if selector is not None:
         spec["deviceSelector"] = selector
     return dra_object("DeviceTaintRule", "broken", spec=spec)
-
-
-# The rule, the claim and how it is scheduled; the nodes whose devices are then tainted.
-RULES: dict[str, tuple[Data, Data, Scheduler, list[str]]] = {
-    "a device by its name": (
-        rule({"driver": DRIVER, "pool": "n1", "device": "dev-0"}),
-        CLAIM,
-        Scheduler(kube_version="1.37"),
-        ["n1"],
-    ),
-    "a pool": (rule({"pool": "n2"}), CLAIM, Scheduler(kube_version="1.37"), ["n2"]),
-    "a driver": (rule({"driver": DRIVER}, "NoExecute"), CLAIM, Scheduler(kube_version="1.37"), ["n1", "n2"]),
-    "another driver": (rule({"driver": "other.example.com"}), CLAIM, Scheduler(kube_version="1.37"), []),
-    "a taint that only informs": (rule({"pool": "n1"}, "None"), CLAIM, Scheduler(kube_version="1.37"), []),
-    "a taint that the request tolerates": (rule({"pool": "n1"}), TOLERANT, Scheduler(kube_version="1.37"), []),
-    "an empty selector is for every device": (rule({}), CLAIM, Scheduler(kube_version="1.37"), ["n1", "n2"]),
-    "no selector is for none": (rule(None), CLAIM, Scheduler(kube_version="1.37"), []),
-    "no selector was for all in 1.37.0": (rule(None), CLAIM, Scheduler(kube_version="1.37.0"), ["n1", "n2"]),
-    "no selector is for none since 1.37.1": (rule(None), CLAIM, Scheduler(kube_version="1.37.1"), []),
-    "rules have a gate, off in 1.36": (rule({"pool": "n1"}), CLAIM, Scheduler(kube_version="1.36"), []),
-    "1.36 passes over rules even with the gate": (
-        rule({"pool": "n1"}),
-        CLAIM,
-        Scheduler(kube_version="1.36", feature_gates="DRADeviceTaintRules=true"),
-        [],
-    ),
-    "rules in 1.37 without the gate": (
-        rule({"pool": "n1"}),
-        CLAIM,
-        Scheduler(kube_version="1.37", feature_gates="DRADeviceTaintRules=false"),
-        [],
-    ),
-}
-
-
-@pytest.mark.parametrize("case", RULES)
-def test_devices_that_a_rule_taints_are_not_allocated(case: str) -> None:
-    taints, claim, scheduler, tainted = RULES[case]
-    snapshot = kubespread.Snapshot.from_objects([*DEVICES, claim, taints])
-    report = kubespread.explain(snapshot, using(claims=("c",)), scheduler)
-    assert reasons(report) == dict.fromkeys(tainted, NOT_ENOUGH)
-    assert report.not_modelled == ()
 
 
 def test_rules_are_renamed_as_the_devices_that_they_select() -> None:

@@ -11,7 +11,7 @@ from collections import Counter
 import kubespread
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from tests.builders import node, owner, pod
-from tests.suites.profiles import scored_by
+from tests.tables import scored_by
 
 
 def test_system_defaults_spread_the_pods_of_a_service() -> None:

@@ -11,7 +11,8 @@ from tests.builders import hosts, node, pod, taint
 from tests.scheduler.asking import ask
 from tests.scheduler.test_interpodaffinity import away, near, term
 from tests.scheduler.test_node_plugins import label, required
-from tests.scheduler.test_volumes import HOSTS, claim, on_host, uses, volume
+from tests.scheduler.test_volumes import HOSTS, claim, uses, volume
+from tests.storage import on_host
 
 Data = dict[str, Any]
 FOO = {"foo": "bar"}
@@ -87,7 +88,7 @@ CASES: dict[str, tuple[list[Data], Data, str, list[str]]] = {
         ],
     ),
     "where a volume is": (
-        [*HOSTS, claim(volume="pv1"), volume(only=on_host("n2"))],
+        [*HOSTS, claim(volume="pv1"), volume(only=on_host("n2", "host"))],
         uses("c"),
         "n1",
         ["claim default/c, volume pv1: needs host=n2, the node has n1"],
