@@ -43,7 +43,7 @@ from kubespread.kube.quantity import BAD_FORMAT, BAD_SUFFIX
 from kubespread.kube.selector import Selector
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.objects import KubernetesObject, objects_in, read_objects
-from kubespread.manifest.text import FieldLines, MalformedError, display_name, mistaken_text, read_file
+from kubespread.manifest.text import FieldLines, MalformedError, display_name, read_file
 from kubespread.wording import some_of
 
 _MAX_FAULTS = 100
@@ -358,7 +358,7 @@ def manifest_from_text(file: str, text: bytes, template_path: str = "") -> Manif
     try:
         return Manifest(file, with_templates_moved(_decoded(read_objects(iter([text]))), template_path), text)
     except MalformedError as error:
-        raise ManifestError(file, [mistaken_text(text) or error.fault]) from error
+        raise ManifestError(file, [error.fault]) from error
 
 
 def _decoded(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:

@@ -24,9 +24,9 @@ from kubespread.candidate.manifest import (
     workloads_named,
 )
 from kubespread.candidate.settings import parse_settings
-from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.errors import Fault, KubespreadError, ManifestError, SnapshotError, UsageError
 from kubespread.kube.api.core import Namespace, Pod
-from kubespread.kube.api.kinds import POD_CREATORS, READ, REFERABLE, Kind, kind_called
+from kubespread.kube.api.kinds import POD_CREATORS, READ, REFERABLE, WORKLOADS, Kind, kind_called
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.api.workloads import ReplicaSet
@@ -35,8 +35,8 @@ from kubespread.kube.owners import controller_of, is_active, other_kind, static_
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
-from kubespread.manifest.text import STDIN, FieldLines
-from kubespread.snapshot.snapshot import Snapshot
+from kubespread.manifest.text import STDIN, FieldLines, display_name
+from kubespread.snapshot.snapshot import LIST_COMMAND, Snapshot
 from kubespread.wording import count_of, some_of
 
 _REFERENCE = re.compile(r"(?P<kind>[A-Za-z0-9]+(?:\.[a-z0-9.-]+)?)/(?P<name>[a-z0-9][a-z0-9.-]*)")
@@ -130,11 +130,17 @@ _ALWAYS_THERE = "default"
 _MAX_NAMED = 3
 
 
-def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") -> UsageError:
+def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") -> KubespreadError:
     """The error if ``namespace`` (None: all) holds no workload with the requested ``labels``.
 
-    A namespace that is known to be missing is reported in the API server's words.
+    A namespace that is known to be missing is reported in the API server's words; a dump without pods is no cluster
+    without workloads.
     """
+    if Pod.__name__ not in snapshot.origin.listed and not any(map(snapshot.objects.of, WORKLOADS)):
+        unread = (gap for gap in snapshot.origin.gaps if gap.startswith("unreadable"))
+        source = ", ".join(map(display_name, snapshot.files)) or snapshot.origin.source
+        why = "; ".join(("no Pod objects and no workloads", *unread))
+        return SnapshotError(f"{source}: {why}; list them with: {LIST_COMMAND}")
     subject = f"no workloads{f' with the labels {labels}' if labels else ''} in"
     if namespace is None:
         return UsageError(f"{subject} the cluster")

@@ -33,6 +33,7 @@ _WINDOW = 4 * 2**20
 _MAX_VALUE_BYTES = 64 * 2**20
 _SPACES = b" \t\r\n"
 _COMMA = ord(",")
+_SEPARATOR = b"---"
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _BETWEEN = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")
 _OPENING = 40
@@ -82,6 +83,16 @@ class JsonStream:
             if not byte and not self._refill():
                 break
         return byte
+
+    def next_document(self) -> bytes:
+        """Return the first byte of the next document, past the ``---`` before it; empty at the end."""
+        while self.peek() == b"-":
+            while len(self._text) - self._at < len(_SEPARATOR) and self._refill():
+                pass
+            if not self._text.startswith(_SEPARATOR, self._at):
+                break
+            self._at += len(_SEPARATOR)
+        return self.peek()
 
     def take(self, *expected: bytes) -> bytes:
         """The next byte that is not space, one of ``expected``."""
@@ -259,7 +270,7 @@ def _end_without_msgspec(window: memoryview) -> tuple[int | None, bool]:
 def json_documents(chunks: Iterator[bytes]) -> Iterator[Any]:
     """One document, JSON lines, or values one after another, as plain data. Raises MalformedError."""
     stream = JsonStream(chunks)
-    while stream.peek():
+    while stream.next_document():
         line = stream.line
         yield decoded(stream.value(), line)
 
@@ -267,7 +278,7 @@ def json_documents(chunks: Iterator[bytes]) -> Iterator[Any]:
 def json_parts(chunks: Iterator[bytes]) -> Iterator[Part]:
     """Every document undecoded, an array and what is longer than the window item by item. Raises MalformedError."""
     stream = JsonStream(chunks)
-    while start := stream.peek():
+    while start := stream.next_document():
         line = stream.line
         if start == b"[":
             for position, (text, line) in enumerate(stream.elements()):

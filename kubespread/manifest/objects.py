@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from kubespread.manifest.json_stream import JsonStream, decoded, json_documents, json_list_parts, json_parts
-from kubespread.manifest.text import ITEMS, Data, MalformedError, Part, is_list
+from kubespread.manifest.text import ITEMS, Data, MalformedError, Part, is_list, mistaken_text
 
 if TYPE_CHECKING:
     from kubespread.manifest.text import FieldLines
@@ -215,22 +215,33 @@ def _in_its_format(
     chunks: Chunks, read_json: Callable[[Chunks], Iterator[T]], read_yaml: Callable[[Chunks], Iterator[T]]
 ) -> Iterator[T]:
     start = next((chunk for chunk in chunks if not chunk.isspace()), b"")
-    if not start.lstrip().startswith(_JSON_START):
-        yield from read_yaml(chain([start], chunks))
-        return
-    more = next(chunks, b"")
-    if more or len(start) > _YAML_RETRY_BYTES:
-        yield from read_json(chain([start, more], chunks))
-        return
+    try:
+        if start.lstrip().startswith(_JSON_START):
+            yield from _json_or_yaml(start, chunks, read_json, read_yaml)
+        else:
+            yield from read_yaml(chain([start], chunks))
+    except MalformedError as error:
+        error.fault = mistaken_text(start, error.fault)
+        raise
+
+
+def _json_or_yaml(
+    start: bytes, chunks: Chunks, read_json: Callable[[Chunks], Iterator[T]], read_yaml: Callable[[Chunks], Iterator[T]]
+) -> Iterator[T]:
+    pieces, size = [start], len(start)
+    while size <= _YAML_RETRY_BYTES and (chunk := next(chunks, b"")):
+        pieces.append(chunk)
+        size += len(chunk)
+    if size > _YAML_RETRY_BYTES:
+        return read_json(chain(pieces, chunks))
     # A YAML flow mapping also begins with a brace, but large ones do not occur.
     try:
-        objects = list(read_json(iter([start])))
+        return iter(list(read_json(iter(pieces))))
     except MalformedError as json_error:
         try:
-            objects = list(read_yaml(iter([start])))
+            return iter(list(read_yaml(iter(pieces))))
         except MalformedError:
             raise json_error from None
-    yield from objects
 
 
 def _yaml_documents(chunks: Chunks) -> Iterator[Any]:
@@ -307,7 +318,8 @@ class _Reader:
     def _object(self, part: Part) -> KubernetesObject:
         path = f"{self._path}.{part.path}" if self._path and part.path else self._path or part.path
         if not _is_object(part.value):
-            raise NotAnObjectError(path, _plain(part), part.line)
+            line = part.line if self._lines is None else self._lines.line(self._document, path)
+            raise NotAnObjectError(path, _plain(part), line)
         return KubernetesObject(part.value, self._document, path, line=part.line, lines=self._lines)
 
 

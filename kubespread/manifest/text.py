@@ -343,9 +343,17 @@ _MISTAKES = (
 )
 
 
-def mistaken_text(text: bytes) -> Fault | None:
-    """What a text is that cannot be read as objects; None where nothing is known of it."""
+_NEAR = 3
+"""Lines before a fault in which its cause may stand: a parser goes on for a while."""
+
+
+def mistaken_text(text: bytes, fault: Fault) -> Fault:
+    """``fault``, or the common mistake that causes it: a text that is no manifest, or not one yet."""
+    if fault.line is None:
+        return fault
+    start = sum(map(len, text.splitlines(keepends=True)[: max(0, fault.line - 1 - _NEAR)]))
     for pattern, message in _MISTAKES:
-        if match := pattern.search(text):
-            return Fault(message, line=text.count(b"\n", 0, match.end()) + 1)
-    return None
+        match = pattern.search(text, start)
+        if match and (line := text.count(b"\n", 0, match.end()) + 1) <= fault.line + 1:
+            return Fault(message, line=line)
+    return fault

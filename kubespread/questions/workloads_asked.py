@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubespread.errors import UsageError
+from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.kinds import POD_CREATORS, Kind
 from kubespread.kube.owners import Named, WorkloadName, named
@@ -91,7 +91,7 @@ class WorkloadsAsked(Struct, frozen=True):
         names = (name for name in _labels(world) if is_asked(name) and _above(world, name) == name)
         return sorted(names, key=in_order)
 
-    def none_found(self, snapshot: Snapshot) -> UsageError:
+    def none_found(self, snapshot: Snapshot) -> KubespreadError:
         """The error where no workload is among them, or none of those that are named has a pod."""
         from kubespread.candidate.sources import no_workloads
 

@@ -15,7 +15,7 @@ from kubespread.errors import Fault, KubespreadError, ManifestError
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss
 from kubespread.kube.name_rules import dns_label_faults
 from kubespread.manifest.objects import describe, read_documents
-from kubespread.manifest.text import FieldLines, MalformedError, display_name, mistaken_text, read_file, text_bytes
+from kubespread.manifest.text import FieldLines, MalformedError, display_name, read_file, text_bytes
 from kubespread.snapshot.edits.verb import Field, Fields, Holds
 
 T = TypeVar("T")
@@ -175,7 +175,7 @@ def _of_text(file: str, content: bytes, kind: str, path: str | None) -> Document
         content = text_bytes(content)
         documents = read_documents(content)
     except MalformedError as error:
-        raise ManifestError(file, [mistaken_text(content) or error.fault]) from error
+        raise ManifestError(file, [error.fault]) from error
     if len(documents) != 1 or not isinstance(documents[0], Mapping):
         what = (
             describe(documents[0]) if len(documents) == 1 else f"{len(documents)} documents" if documents else "nothing"

@@ -33,6 +33,11 @@ from kubespread.wording import count_of, some_of
 if TYPE_CHECKING:
     from kubespread.snapshot.edits.verb import Edit
 
+LIST_COMMAND = (
+    "kubectl get nodes,pods,ns,svc,deploy,rs,sts,ds,rc,jobs,hpa,"
+    "pvc,pv,sc,csinodes,csidrivers,volumeattachments,pdb,pc,limits,quota -A -o json > cluster.json"
+)
+"""Lists all kinds that most questions need."""
 STAMP = "kubespread"
 """The field of a saved List that says where it comes from."""
 
@@ -302,11 +307,14 @@ class SnapshotBuilder:
         """Whether a source listed nodes, even if it found none: an empty cluster is an answer, a forgotten kind is not.
         """
 
-    def receive(self, item: KubernetesObject) -> None:
-        """Take one object of a text. Raises DecodingError for a value of the wrong type."""
+    def receive(self, item: KubernetesObject) -> ApiObject | None:
+        """Take one object of a text, and return it if its kind is read. Raises DecodingError for a value of the wrong
+        type.
+        """
         if item.size is not None:
             self._note_list(item)
-        elif (typed := self._reader.read(item)) is not None:
+            return None
+        if (typed := self._reader.read(item)) is not None:
             if isinstance(typed, Node) and not typed.metadata.name:
                 # Each pod without a node would be on it.
                 raise DecodingError("Required value: name or generateName is required", "metadata.name")
@@ -320,6 +328,7 @@ class SnapshotBuilder:
             # Few objects are worth decoding to see whether they hold pods.
             if (not item.json or _CONTAINER in item.json) and holds_pods(item.api_version, item.kind, item.data):
                 self._with_pods.append((kind, item.namespace or DEFAULT_NAMESPACE, item.name))
+        return typed
 
     def add_plain(self, data: Mapping[str, Any]) -> None:
         """Take one plain object. Raises SnapshotError for a value of the wrong type."""
@@ -466,6 +475,23 @@ class SnapshotBuilder:
             except msgspec.ValidationError as error:
                 raise DecodingError(str(error), STAMP) from error
             self.nodes_listed = True
+
+
+class DamagedError(DecodingError):
+    """A field is missing without which the API server stores no object of the kind: the file was cut or edited."""
+
+
+def check_whole(obj: ApiObject) -> None:
+    """Raise DamagedError where a pod has no containers, or a workload no template or selector."""
+    if isinstance(obj, Pod):
+        if not obj.spec.containers:
+            raise DamagedError("Required value", "spec.containers")
+    elif (row := KEPT[type(obj)]).template_path:
+        template = row.pod_template(obj)
+        if template is None or not template.spec.containers:
+            raise DamagedError("Required value", f"{row.template_path}.spec.containers")
+        if isinstance(obj, LabelSelectingWorkload) and obj.spec.selector is None:
+            raise DamagedError("Required value", "spec.selector")
 
 
 def _listed(cls: type[ApiObject], objects: Mapping[tuple[str, str], Any]) -> Iterator[Any]:

@@ -42,7 +42,7 @@ FAULTS: dict[str, tuple[str | bytes, str]] = {
         "{file}:4: key 'hostNetwork' is given twice in one mapping",
     ),
     "damaged gzip": (b"\x1f\x8b\x08\x00oops", "{file}: gzip data ends early"),
-    "a list": ("- 1\n- 2\n", "{file}: [0]: expected a Kubernetes object, found a number"),
+    "a list": ("- 1\n- 2\n", "{file}:1: [0]: expected a Kubernetes object, found a number"),
     "no workload": ("kind: Service\napiVersion: v1\n", "{file}: expected a Pod or a workload, found Service"),
     "a wrong type": (
         "kind: Pod\napiVersion: v1\nmetadata: {name: x}\nspec:\n  topologySpreadConstraints:\n  - maxSkew: '1'\n"

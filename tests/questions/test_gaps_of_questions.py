@@ -13,8 +13,7 @@ import pytest
 import kubespread
 from kubespread import Side, Snapshot
 from kubespread.kube.api.kinds import KEPT
-from kubespread.snapshot.files.reader import LIST_COMMAND
-from kubespread.snapshot.snapshot import Origin, SnapshotBuilder
+from kubespread.snapshot.snapshot import LIST_COMMAND, Origin, SnapshotBuilder
 from tests.builders import (
     DRIVER,
     Data,

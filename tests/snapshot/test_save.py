@@ -143,7 +143,10 @@ def test_that_a_drain_would_lose_local_data_is_saved_and_nothing_more(tmp_path: 
         {"name": "token", "projected": {"sources": []}},
         {"name": "cache", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}},
     ]
-    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [], "volumes": volumes}}
+    template = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"containers": [{"name": "c", "image": "x"}], "volumes": volumes},
+    }
     workload = owner("Deployment", "d", {"matchLabels": {"a": "b"}})
     workload["spec"]["template"] = template
     snapshot = kubespread.Snapshot.from_objects([node("n"), pod("p", "n", volumes=volumes), workload])
@@ -296,6 +299,7 @@ def test_workloads_keep_their_templates(tmp_path: Path) -> None:
     }
     replica_set = owner("ReplicaSet", "web-1", selector)
     replica_set["metadata"]["ownerReferences"] = owned_by("Deployment", "web")
+    replica_set["spec"]["template"] = template
     snapshot = kubespread.Snapshot.from_objects([node("n"), deployment, replica_set])
     assert saved(snapshot, tmp_path / "s.yaml").objects == snapshot.objects
 

@@ -201,7 +201,7 @@ def test_a_file_of_many_that_is_damaged_is_a_gap(tmp_path: Path) -> None:
     assert snapshot.origin.gaps == (
         "no Pod objects: every node counts as empty",
         f"unreadable file: {root}/pods.json:41: JSON syntax: Input data was truncated",
-        f"unreadable file: {root}/template.yaml:1: a mapping key must be a scalar",
+        f"unreadable file: {root}/template.yaml:1: a Helm template, not a manifest: pipe `helm template` into kubespread",
     )
 
 

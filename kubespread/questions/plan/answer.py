@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.candidate.sources import read_once
-from kubespread.errors import KubespreadError, UsageError
+from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.manifest.text import STDIN
@@ -231,8 +231,8 @@ class _Side(Inquiry):
     def _answer(self, question: Asked[R], doing: str) -> R | None:
         try:
             return self.whole(doing, question, doing)
-        except UsageError:
-            # No workloads, or no nodes to lose.
+        except (UsageError, SnapshotError):
+            # No workloads, no pods listed, or no nodes to lose.
             return None
 
     def want(self, world: World) -> None:

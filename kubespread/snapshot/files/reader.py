@@ -40,12 +40,21 @@ from kubespread.manifest.text import (
     unchanged,
 )
 from kubespread.snapshot.names import Names
-from kubespread.snapshot.snapshot import STAMP, Snapshot, SnapshotBuilder, object_name
+from kubespread.snapshot.snapshot import (
+    LIST_COMMAND,
+    STAMP,
+    DamagedError,
+    Snapshot,
+    SnapshotBuilder,
+    check_whole,
+    object_name,
+)
 
 if TYPE_CHECKING:
     from kubespread.snapshot.files.decoded import DecodedFile
 
-SUFFIXES = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz")
+_OF_OBJECTS = re.compile(r"(?:^|/)(?!\._)[^/]*\.(?:json|ya?ml)(?:\.gz)?$", re.IGNORECASE)
+"""Names of files that may hold objects; macOS keeps one that begins with ``._`` beside each file of an archive."""
 MAX_ENTRIES = 1_000_000
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _TAR_MAGIC, _TAR_MAGIC_AT, _TAR_BLOCK = b"ustar", 257, 512
@@ -91,7 +100,7 @@ def entries(path: str) -> Iterator[Entry]:
 def _in_directory(root: Path) -> Iterator[Entry]:
     names = sorted(_files(str(root), Path(os.path.realpath(root))))
     if not names:
-        raise SnapshotError(f"{root}: no {', '.join(SUFFIXES[:3])} files in this directory")
+        raise SnapshotError(f"{root}: no .json, .yaml, .yml files in this directory")
     inside = len(os.path.join(root, ""))  # noqa: PTH118 - a path of text: there may be a hundred thousand
     for name in names:
         with open(name, "rb", buffering=0) as file:  # noqa: PTH123 - as above
@@ -105,7 +114,7 @@ def _files(directory: str, root: Path) -> Iterator[str]:
             if entry.is_dir(follow_symlinks=False):
                 yield from _files(entry.path, root)
             elif (
-                entry.name.endswith(SUFFIXES)
+                _OF_OBJECTS.search(entry.name)
                 and entry.is_file()
                 # A link that leads out of the directory is not part of it.
                 and (not entry.is_symlink() or Path(os.path.realpath(entry.path)).is_relative_to(root))
@@ -127,7 +136,7 @@ def _in_tar(archive: str, file: IO[bytes]) -> Iterator[Entry]:
     with tarfile.open(fileobj=file, mode="r|*") as tar:
         for member in tar:
             budget.spend(member.size)
-            content = tar.extractfile(member) if member.isreg() and member.name.endswith(SUFFIXES) else None
+            content = tar.extractfile(member) if member.isreg() and _OF_OBJECTS.search(member.name) else None
             if content is not None:
                 yield Entry(f"{archive}/{member.name}", member.name, content)
             # A streamed archive keeps a list of every member it has seen, which is not needed.
@@ -145,7 +154,7 @@ def _in_zip(archive: str, file: IO[bytes]) -> Iterator[Entry]:
         zipped = zipfile.ZipFile(file)
     with zipped:
         for member in zipped.infolist():
-            if member.is_dir() or not member.filename.endswith(SUFFIXES):
+            if member.is_dir() or not _OF_OBJECTS.search(member.filename):
                 continue
             budget.spend(member.file_size)
             with archive_errors(archive, *undecodable):
@@ -201,6 +210,7 @@ _WARNING = re.compile(r"Warning: |[WI]\d{4} ")
 _LAST = 2**12
 """Bytes at the end of a text in which the last messages stand."""
 _ERRORS = "kubectl wrote an error in the place of objects"
+_BUNDLED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/.]+)(?:/[^/]+)?\.json$")
 _COLLECTION_FAILED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/]+)-errors\.json$")
 
 
@@ -337,11 +347,6 @@ def _without_begun(marker: bytes, text: bytes) -> int:
     return begun if begun >= 0 and marker.startswith(text[begun:]) else len(text)
 
 
-LIST_COMMAND = (
-    "kubectl get nodes,pods,ns,svc,deploy,rs,sts,ds,rc,jobs,hpa,"
-    "pvc,pv,sc,csinodes,csidrivers,volumeattachments,pdb,pc,limits,quota -A -o json > cluster.json"
-)
-"""All kinds that most questions need."""
 NO_PODS = "no Pod objects: every node counts as empty"
 _LARGE = {False: 2**20, True: 2**16}
 """Bytes from which on a file is worth keeping decoded, plain or zipped: about a hundred nodes with thirty pods each."""
@@ -420,31 +425,53 @@ def _read_entry(entry: Entry, builder: SnapshotBuilder, recognized: Recognized) 
     """One file that was asked for must be readable; of many, those that are not are named."""
     try:
         with unchanged(entry.file):
-            _read_text(entry.name, text_chunks(entry.file, MAX_CLUSTER_BYTES, recognized.plain), builder)
-    except NotAnObjectError:
-        if entry.is_alone:
-            raise
-        builder.skip("(no Kubernetes object)")
+            _read_text(entry, text_chunks(entry.file, MAX_CLUSTER_BYTES, recognized.plain), builder)
     except MalformedError as error:
         if entry.is_alone:
             raise
-        builder.unreadable.add(error.fault.describe(entry.name))
+        # Bundles hold much that is no object; what was meant to be one is said to be a mistake.
+        if isinstance(error, NotAnObjectError) and error.fault.message == str(error):
+            builder.skip("(no Kubernetes object)")
+        else:
+            builder.unreadable.add(error.fault.describe(entry.name))
 
 
-def _read_text(name: str, chunks: Iterator[bytes], builder: SnapshotBuilder) -> None:
+def _read_text(entry: Entry, chunks: Iterator[bytes], builder: SnapshotBuilder) -> None:
     """Give every object of a text to ``builder``, and what is wrong with it by file, line and field.
 
-    Raises MalformedError.
+    Raises MalformedError, and SnapshotError for an object that no API server could hold.
     """
+    owner = _owner_by_path(entry.path)
     for item in read_objects(chunks):
         try:
-            builder.receive(item)
+            if owner:
+                item.belongs_to(owner)
+            if (typed := builder.receive(item)) is not None:
+                check_whole(typed)
         except DecodingError as error:
             line = item.line_of(error.path)
-            place = name if line is None else f"{name}:{line}"
-            builder.faults.add(f"{place}: {object_name(item.data)}: {error.path}: {error}")
+            place = entry.name if line is None else f"{entry.name}:{line}"
+            fault = f"{place}: {object_name(item.data)}: {error.path}: {error}"
+            if isinstance(error, DamagedError):
+                raise SnapshotError(f"{fault}: no API server holds such an object, so the file is damaged") from error
+            builder.faults.add(fault)
         except MalformedError as error:
-            builder.faults.add(error.fault.describe(name))
+            builder.faults.add(error.fault.describe(entry.name))
+
+
+def _owner_by_path(path: str) -> dict[str, str]:
+    """The list that a support bundle's array without kinds was: ``cluster-resources/pods/shop.json``; else empty."""
+    if (match := _BUNDLED.search(path)) is None:
+        return {}
+    resource = match["resource"].replace("-", "")
+    return next(
+        (
+            {"apiVersion": row.api_version, "kind": f"{row.kind}List"}
+            for row in KEPT.values()
+            if resource in (row.plural, f"{row.short}s")
+        ),
+        {},
+    )
 
 
 def _no_nodes(snapshot: Snapshot) -> str:

@@ -7,7 +7,7 @@ import random
 import shlex
 import time
 
-from kubespread.snapshot.files.reader import LIST_COMMAND
+from kubespread.snapshot.snapshot import LIST_COMMAND
 from tools.recorder.running.kubelet import Kubelet
 from tools.recorder.running.plane import ControlPlane
 from tools.replay.cases import Data
