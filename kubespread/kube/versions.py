@@ -14,7 +14,7 @@ Source: staging/src/k8s.io/component-base/featuregate/feature_gate.go, Set, SetF
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -334,9 +334,12 @@ class KubeVersion(Struct, frozen=True):
         """Whether it is no preview."""
         return self.minor <= NEWEST
 
-    def since(self, minor: int, patch: int = 0) -> bool:
-        """Whether this version is ``1.minor.patch`` or newer."""
-        return self.release >= (minor, patch)
+    def since(self, minor: int, patch: int = 0, *, picked: Sequence[Release] = ()) -> bool:
+        """Whether this version is ``1.minor.patch`` or newer, or one of an older minor from the patch on that a change
+        was ``picked`` into.
+        """
+        release = self.release
+        return release >= (minor, patch) or any(self.minor == pick[0] and release >= pick for pick in picked)
 
     def with_gates(self, text: str) -> KubeVersion:
         """This release with feature gates set, ``Name=true,Other=false``. Raises UsageError."""

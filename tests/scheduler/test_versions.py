@@ -81,6 +81,24 @@ def test_pods_on_nodes_that_are_not_eligible_counted_for_five_releases(version: 
     assert {name: reason for name, reason in found.items() if name != "n3"} == rejected
 
 
+@pytest.mark.parametrize(
+    ("version", "fits"),
+    [
+        ("1.18.10", True),
+        ("1.18.11", False),
+        ("1.18", False),
+        ("1.19.1", True),
+        ("1.19.3", True),
+        ("1.19.4", False),
+        ("1.19", False),
+        ("1.20.0", False),
+    ],
+)
+def test_a_constraint_without_any_domain_let_every_node_pass_up_to_a_patch(version: str, fits: bool) -> None:
+    found = at_version(version, [node("n1"), node("n2")], pod(constraints=[hard()]))
+    assert found.feasible == (("n1", "n2") if fits else ())
+
+
 def test_before_1_24_nodes_that_fit_are_listed_by_name_without_scores() -> None:
     report = at_version("1.23", [node("b", cpu="16"), node("a", cpu="4")], pod())
     assert (

@@ -427,7 +427,7 @@ def _pod_topology_spread(setting: Setting) -> PodTopologySpread:
         empty_selector_counts=not version.since(27) or version.since(38) or version.proposes(EMPTY_SELECTOR),
         counts_tainted_domains=version.proposes(FULLY_TAINTED_DOMAINS),
         counts_ineligible_nodes=version.since(19) and not version.since(24),
-        passes_without_domains=not version.since(20),
+        passes_without_domains=not version.since(20, picked=((18, 11), (19, 4))),
         missing_label_is_resolvable=not version.since(19),
         compares_tolerations=version.has(COMPARISON_GATE),
         derives_selectors_otherwise=not version.since(22),
