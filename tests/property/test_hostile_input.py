@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from tests.builders import pod
-from tests.kube.test_pods_in_full import OF_CONTAINERS, OF_SPECS, OF_VOLUMES, with_container
+from tests.kube.test_faults import rows_of
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -39,11 +38,7 @@ CRON = {
 }
 OTHERS = [{**DEPLOYMENT, "kind": kind} for kind in ("ReplicaSet", "DaemonSet", "Job", "Rollout")]
 WORKLOADS = [*MANIFESTS, *OTHERS, STATEFUL, CRON]
-IN_FULL = [
-    *(with_container(fields) for fields, _ in OF_CONTAINERS.values()),
-    *(pod(volumes=[{"name": "v", **source}]) for source, _ in OF_VOLUMES.values()),
-    *(pod(**fields) for fields, _ in OF_SPECS.values()),
-]
+IN_FULL = [row.candidate() for table in ("fields-of-containers", "volumes", "specs") for row in rows_of(table)]
 CLUSTERS = [document.get("items", [document]) for document in documents("clusters/*.yaml")]
 WRONG: list[Any] = [
     None,
