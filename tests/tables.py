@@ -332,6 +332,7 @@ READERS: Mapping[str, Callable[[Question], Any]] = {
     "feasible": lambda question: sorted(question.report.feasible),
     "judged": lambda question: question.row["plugin"] in question.report.filter_plugins,
     "message": lambda question: question.report.message,
+    "preemption": lambda question: question.report.to_dict()["preemption"],
     "nominated": lambda question: question.report.nominated,
     "schedulable": lambda question: question.report.schedulable,
     "tail": lambda question: question.report.preemption and question.report.preemption.tail,

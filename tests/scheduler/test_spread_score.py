@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders import hard, hosts, node, owned_by, owner, pod, pods_on, soft, taint
+from tests.builders import hosts, node, owner, pod, pods_on, soft, taint
 from tests.scheduler.asking import ask, fits, scores
 
 Data = dict[str, Any]
@@ -25,76 +25,6 @@ def with_hostnames(nodes: list[Data], *names: str) -> list[Data]:
     return named
 
 
-CASES: dict[str, tuple[list[Data], Data, dict[str, int]]] = {
-    "two constraints add up, each weighted by the number of its domains": (
-        with_hostnames(FOUR) + pods_on({"n0": 2, "n1": 1, "n2": 1}),
-        pod(constraints=[soft("zone"), soft(HOST, 2)]),
-        {"n0": 22, "n1": 44, "n2": 132, "n3": 200},
-    ),
-    "a domain without a feasible node has no weight": (
-        with_hostnames([*FOUR[:3], node("n3", zone="c", unschedulable=True)]) + pods_on({"n0": 2, "n1": 1, "n2": 1}),
-        pod(constraints=[soft("zone"), soft(HOST, 2)]),
-        {"n0": 100, "n1": 124, "n2": 200},
-    ),
-    "nothing counted: every node gets all": (
-        FOUR,
-        pod(constraints=[soft()]),
-        dict.fromkeys(("n0", "n1", "n2", "n3"), 200),
-    ),
-    "the empty value is a domain, a missing label is not scored": (
-        [node("n0", zone="a"), node("n1", zone=""), node("n2"), *pods_on({"n0": 1, "n1": 2})],
-        pod(constraints=[soft()]),
-        {"n0": 200, "n1": 66, "n2": 0},
-    ),
-    "an empty selector scores all keyed nodes alike": (
-        [node("n0", zone="a"), node("n1", zone=""), node("n2"), *pods_on({"n0": 2})],
-        pod(constraints=[soft(labelSelector={})]),
-        {"n0": 200, "n1": 200, "n2": 0},
-    ),
-    "a node lacking the soft key stays feasible with 0": (
-        [node("n0", zone="a", rack="r1"), node("n1", zone="b"), *pods_on({"n0": 1, "n1": 1})],
-        pod(constraints=[hard("zone"), soft("rack")]),
-        {"n0": 200, "n1": 0},
-    ),
-    "hostname counts each node by itself, whatever its label says": (
-        with_hostnames(FOUR[:3], "h", "h", "k") + pods_on({"n0": 2}),
-        pod(constraints=[soft(HOST)]),
-        {"n0": 0, "n1": 200, "n2": 200},
-    ),
-    "another key with the same values counts domains": (
-        [node("n0", host="h"), node("n1", host="h"), node("n2", host="k"), *pods_on({"n0": 2})],
-        pod(constraints=[soft("host")]),
-        {"n0": 0, "n1": 0, "n2": 200},
-    ),
-    "pods on a tainted node count by default": (
-        [node("n0", zone="a"), node("n1", zone="a", taints=[taint("gpu")]), node("n2", zone="b"), *pods_on({"n1": 2})],
-        pod(constraints=[soft()]),
-        {"n0": 0, "n2": 200},
-    ),
-    "with nodeTaintsPolicy Honor they do not": (
-        [node("n0", zone="a"), node("n1", zone="a", taints=[taint("gpu")]), node("n2", zone="b"), *pods_on({"n1": 2})],
-        pod(constraints=[soft(nodeTaintsPolicy="Honor")]),
-        {"n0": 200, "n2": 200},
-    ),
-    "maxSkew 1 keeps differences apart": (
-        [node("n0", zone="a"), node("n1", zone="b"), node("n2", zone="c"), *pods_on({"n1": 1, "n2": 2})],
-        pod(constraints=[soft()]),
-        {"n0": 200, "n1": 66, "n2": 0},
-    ),
-    "maxSkew 5 compresses them": (
-        [node("n0", zone="a"), node("n1", zone="b"), node("n2", zone="c"), *pods_on({"n1": 1, "n2": 2})],
-        pod(constraints=[soft(max_skew=5)]),
-        {"n0": 200, "n1": 142, "n2": 114},
-    ),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_soft_constraints(case: str) -> None:
-    objects, candidate, expected = CASES[case]
-    assert scores(ask(objects, candidate)) == expected
-
-
 @pytest.mark.parametrize(
     ("counts", "z1", "z2"),
     [((1, 1), 200, 200), ((2, 1), 66, 200), ((3, 3), 200, 200)],
@@ -108,75 +38,12 @@ def test_an_infeasible_zone_does_not_change_the_ranking(counts: tuple[int, int],
 
 WEB = {"app": "web"}
 TWO_ZONES = [*hosts("a", "a", "b"), pod("p", "n0", labels=WEB)]
-SPREAD = {"n0": 132, "n1": 176, "n2": 200}
-SELECTOR = {"matchLabels": WEB}
 
 
 def web(**more: Any) -> Data:
     """A pod app=web; ``more`` goes into its metadata."""
     plain = pod(labels=WEB)
     return {**plain, "metadata": {**plain["metadata"], **more}}
-
-
-DEFAULTS: dict[str, tuple[list[Data], Data, dict[str, int]]] = {
-    "neither Service nor controller: no constraints, no score": ([], web(), {}),
-    "a Service selects the pod": ([owner("Service", "web", WEB, api_version="v1")], web(), SPREAD),
-    "a ReplicaSet owns the pod": (
-        [owner("ReplicaSet", "web", SELECTOR)],
-        web(ownerReferences=owned_by("ReplicaSet", "web")),
-        SPREAD,
-    ),
-    "a StatefulSet owns the pod": (
-        [owner("StatefulSet", "web", SELECTOR)],
-        web(ownerReferences=owned_by("StatefulSet", "web")),
-        SPREAD,
-    ),
-    "a ReplicationController owns the pod": (
-        [owner("ReplicationController", "web", WEB, api_version="v1")],
-        web(ownerReferences=owned_by("ReplicationController", "web", api_version="v1")),
-        SPREAD,
-    ),
-    "a Service in another namespace": ([owner("Service", "web", WEB, api_version="v1", namespace="other")], web(), {}),
-    "a Service without a selector": ([owner("Service", "web", None, api_version="v1")], web(), {}),
-    "a Service with an empty selector": ([owner("Service", "web", {}, api_version="v1")], web(), {}),
-    "an owner that is not the controller": (
-        [owner("ReplicaSet", "web", SELECTOR)],
-        web(ownerReferences=owned_by("ReplicaSet", "web", controller=False)),
-        {},
-    ),
-    "an owner of an old apiVersion": (
-        [owner("ReplicaSet", "web", SELECTOR)],
-        web(ownerReferences=owned_by("ReplicaSet", "web", api_version="extensions/v1beta1")),
-        {},
-    ),
-    "an owner that is not there": ([], web(ownerReferences=owned_by("ReplicaSet", "web")), {}),
-    "an owner of another kind": ([], web(ownerReferences=owned_by("Job", "web", api_version="batch/v1")), {}),
-    "a ReplicaSet that contradicts the Service counts nothing": (
-        [owner("Service", "web", WEB, api_version="v1"), owner("ReplicaSet", "z", {"matchLabels": {"app": "zzz"}})],
-        web(ownerReferences=owned_by("ReplicaSet", "z")),
-        dict.fromkeys(("n0", "n1", "n2"), 200),
-    ),
-    "a ReplicationController overrides the Service": (
-        [
-            owner("Service", "web", WEB, api_version="v1"),
-            owner("ReplicationController", "z", {"app": "zzz"}, api_version="v1"),
-            pod("z", "n2", labels={"app": "zzz"}),
-        ],
-        web(ownerReferences=owned_by("ReplicationController", "z", api_version="v1")),
-        {"n0": 200, "n1": 200, "n2": 132},
-    ),
-    "constraints of its own, even hard ones only, switch them off": (
-        [owner("Service", "web", WEB, api_version="v1")],
-        pod(labels=WEB, constraints=[hard(HOST, 9)]),
-        {},
-    ),
-}
-
-
-@pytest.mark.parametrize("case", DEFAULTS)
-def test_built_in_constraints(case: str) -> None:
-    objects, candidate, expected = DEFAULTS[case]
-    assert scores(ask(TWO_ZONES + objects, candidate)) == expected
 
 
 def test_built_in_constraints_score_nodes_without_a_zone() -> None:
