@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import msgspec
@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from kubespread.candidate.candidate import Candidate
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.controllers.deployment import TEMPLATE_HASH, newest_replica_set, without_hash
+from kubespread.controllers.job import completed_indexes, for_index, index_of, is_indexed
 from kubespread.controllers.statefulset import first_ordinal, for_ordinal, ordinal_of
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import default_claim, default_pod
@@ -306,26 +307,46 @@ def others(pods: Sequence[Pod], candidate: Candidate) -> Sequence[Pod]:
 
 
 def first_missing(candidate: Candidate, present: Iterable[Pod]) -> Pod:
-    """The first of a workload's replicas that is not ``present``: for a StatefulSet the lowest free ordinal, with the
-    claims of a pod that waits for a node.
+    """The first of a workload's replicas that is not ``present``, under the lowest ordinal or index that is free, with
+    the claims of a pod that waits for a node.
     """
-    stateful_set = candidate.object
-    if not isinstance(stateful_set, StatefulSet) or candidate.is_stored:
+    if candidate.is_stored:
         return candidate.pod
-    taken = {ordinal_of(pod, stateful_set.metadata.name) for pod in present}
-    ordinal = next(number for number in count(first_ordinal(stateful_set)) if number not in taken)
-    return for_ordinal(candidate.pod, stateful_set, ordinal)
+    if isinstance(candidate.object, StatefulSet):
+        return for_ordinal(candidate.pod, candidate.object, next(_numbers(candidate, present)))
+    if is_indexed(candidate.pod):
+        return for_index(candidate.pod, next(_numbers(candidate, present)))
+    return candidate.pod
 
 
-def replica_names(pod: Pod, present: Iterable[Pod]) -> Iterator[str]:
-    """The names of further replicas: numbered, for a StatefulSet by free ordinals, starting with that of ``pod``, the
-    first of them.
+def replica_names(candidate: Candidate, present: Iterable[Pod] = (), waiting: Iterable[Pod] = ()) -> Iterator[str]:
+    """The names of replicas that are not ``present``, numbered, those of a StatefulSet and of an Indexed Job as their
+    controller numbers them: first the ones that exist and wait for a node.
     """
-    taken = {replica.metadata.name for replica in present}
+    return (f"{_base_name(candidate.pod)}-{number}" for number in _numbers(candidate, present, waiting))
+
+
+def _base_name(pod: Pod) -> str:
     owner = controller_of(pod)
-    base = pod.metadata.name if owner is None else owner.name
-    first = ordinal_of(pod, base) if owner is not None and owner.kind == "StatefulSet" else None
-    return (name for number in count(first or 0) if (name := f"{base}-{number}") not in taken)
+    return pod.metadata.name if owner is None else owner.name
+
+
+def _numbers(candidate: Candidate, present: Iterable[Pod], waiting: Iterable[Pod] = ()) -> Iterator[int]:
+    pod, obj, base = candidate.pod, candidate.object, _base_name(candidate.pod)
+    owner, first, taken = controller_of(pod), 0, set[int]()
+
+    def number_of(replica: Pod) -> int | None:
+        return index_of(replica) if is_indexed(pod) else ordinal_of(replica, base)
+
+    if isinstance(obj, StatefulSet):
+        first = first_ordinal(obj)
+    elif isinstance(obj, Job):
+        taken = completed_indexes(obj)
+    elif owner is not None and owner.kind == "StatefulSet":
+        first = ordinal_of(pod, base) or 0
+    there = sorted(number for replica in waiting if (number := number_of(replica)) is not None)
+    taken |= {*there, *(number for replica in present if (number := number_of(replica)) is not None)}
+    return chain(there, (number for number in count(first) if number not in taken))
 
 
 class Desired(Struct, frozen=True):

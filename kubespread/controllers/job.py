@@ -84,6 +84,22 @@ def for_index(pod: Pod, index: int) -> Pod:
     return own
 
 
+def is_indexed(pod: Pod) -> bool:
+    """Whether it is one of an Indexed Job's."""
+    return JOB_COMPLETION_INDEX in pod.metadata.annotations
+
+
+def index_of(pod: Pod) -> int | None:
+    """The completion index of ``pod``; None if it has none."""
+    return _completion_index(pod, _UNLIMITED)
+
+
+def completed_indexes(job: Job) -> set[int]:
+    """Those that have succeeded."""
+    spans = _completed_indexes(job.status.completed_indexes, job.spec.completions or 0)
+    return {index for span in spans for index in span}
+
+
 def _completion_index(pod: Pod, completions: int) -> int | None:
     """The index of ``pod``; None if it has no index of the Job."""
     index = parse_int64(pod.metadata.annotations.get(JOB_COMPLETION_INDEX, ""))

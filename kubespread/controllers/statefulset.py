@@ -11,9 +11,8 @@ Source: pkg/controller/statefulset/stateful_set_utils.go, getStatefulSetMaxUnava
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import count
 from typing import Any
 
 from msgspec import Struct
@@ -74,17 +73,14 @@ def creates_one_by_one(creator: PodCreator[Any]) -> bool:
     return creator.kind == "StatefulSet" and creator.object.spec.pod_management_policy != "Parallel"
 
 
-def free_ordinals(stateful_set: StatefulSet, pods: Iterable[Pod]) -> Iterator[int]:
-    """The ordinals, ascending, that none of ``pods`` has yet; without pods all from the first."""
-    meta = stateful_set.metadata
-    taken = {ordinal_of(pod, meta.name) for pod in pods if pod.metadata.namespace == meta.namespace}
-    return (ordinal for ordinal in count(first_ordinal(stateful_set)) if ordinal not in taken)
-
-
 def from_free_ordinal(stateful_set: StatefulSet, pods: Iterable[Pod]) -> StatefulSet:
     """``stateful_set`` with the lowest ordinal that none of ``pods`` has yet as its first."""
-    ordinals = StatefulSetOrdinals(start=next(free_ordinals(stateful_set, pods)))
-    return replace(stateful_set, spec=replace(stateful_set.spec, ordinals=ordinals))
+    meta = stateful_set.metadata
+    taken = {pod.metadata.name for pod in pods if pod.metadata.namespace == meta.namespace}
+    ordinal = first_ordinal(stateful_set)
+    while f"{meta.name}-{ordinal}" in taken:
+        ordinal += 1
+    return replace(stateful_set, spec=replace(stateful_set.spec, ordinals=StatefulSetOrdinals(start=ordinal)))
 
 
 def for_ordinal(pod: Pod, stateful_set: StatefulSet, ordinal: int) -> Pod:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,18 +19,18 @@ from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Pod
-from kubespread.kube.api.workloads import StatefulSet
+from kubespread.kube.api.core import Pod, Service
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.columns import cluster_of
 from kubespread.questions.editing import edited
 from kubespread.questions.remedies.change import Revise, Revised
 from kubespread.questions.scheduler import Scheduler
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.edits.spreading import Spread
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.world.store.claims import Replicas, replicas_with_claims
+from kubespread.world.store.claims import Replicas, replicas_called
 
 Refused = Callable[[KubespreadError], None]
 
@@ -196,11 +198,34 @@ def _revised(candidate: Candidate) -> Revised:
     return Revised(candidate.pod, dressed)
 
 
-def claimants_of(candidate: Candidate, present: Sequence[Pod], cluster: Cluster) -> Replicas | None:
-    """The replicas, where each has claims of its own; a pod in the cluster has its claims already."""
-    if candidate.is_stored or not cluster.knows_claims_of(candidate.pod):
+def replicas_of(
+    candidate: Candidate, cluster: Cluster, present: Sequence[Pod] = (), waiting: Sequence[Pod] = ()
+) -> Replicas:
+    """The candidate's replicas that are not ``present``, first those that exist and are ``waiting`` for a node."""
+    names = partial(replica_names, candidate, present, waiting)
+    return replicas_called(names, candidate.pod, candidate.object, cluster.objects)
+
+
+def told_apart(
+    candidate: Candidate, replicas: Replicas, cluster: Cluster, beside: Iterable[Pod] = ()
+) -> Replicas | None:
+    """``replicas``, where scheduling tells them from copies of one pod: by claims of their own, or by labels that they,
+    pods in the cluster or ``beside`` them, or Services count by. None where copies do as well.
+    """
+    if candidate.is_stored:
         return None
-    stateful_set = candidate.object if isinstance(candidate.object, StatefulSet) else None
-    return replicas_with_claims(
-        candidate.pod, lambda: replica_names(candidate.pod, present), cluster.objects, stateful_set
-    )
+    one, other = (replica.pod for replica in islice(replicas(), 2))
+    if claim_names(one) != claim_names(other) and cluster.knows_claims_of(candidate.pod):
+        return replicas
+    labels = one.metadata.labels
+    differing = {key for key, value in other.metadata.labels.items() if labels.get(key) != value}
+    return replicas if differing and differing & _counted_keys(cluster, (one, *beside)) else None
+
+
+def _counted_keys(cluster: Cluster, pods: Sequence[Pod]) -> set[str]:
+    """The keys of labels that decide which pods are counted. Services do for pods without constraints of their own."""
+    by_default = {pod.metadata.namespace for pod in pods if not pod.spec.topology_spread_constraints}
+    services = (service for service in cluster.objects.of(Service) if service.metadata.namespace in by_default)
+    keys = {key for service in services for key in service.spec.selector or ()}
+    kinds = (cluster.kinds[number] for number in cluster.kinds.with_terms)
+    return keys.union(*(pod.spec.counted_keys for pod in (*pods, *(kind.pod for kind in kinds))))

@@ -16,7 +16,7 @@ from kubespread.scheduler.cluster.cluster import Cluster, in_use
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.placing import Choice
 from kubespread.scheduler.profile.profile import default_profile, framework
-from kubespread.world.store.claims import creation, replicas_with_claims
+from kubespread.world.store.claims import creation, replicas_called
 from kubespread.world.store.waiting import Applicant, LivingCluster
 from tests.builders import Data, hard, hosts, pod
 from tests.property.test_placing import everything
@@ -199,10 +199,9 @@ def test_placing_equals_binding_by_hand(objects: list[Data], manifest: Data, dat
         if "ephemeral" in each
     ]
     assert isinstance(candidate.object, StatefulSet)
-    replicas = replicas_with_claims(
-        candidate.pod, lambda: (f"db-{ordinal}" for ordinal in range(4)), known, candidate.object
+    replicas = replicas_called(
+        lambda: (f"db-{ordinal}" for ordinal in range(4)), candidate.pod, candidate.object, known
     )
-    assert replicas is not None
     nodes = by_hand.of_kind("Node")
     for replica in islice(replicas(), 4):
         living.change_storage(creation(replica.claims, living.cluster.storage))

@@ -50,3 +50,12 @@ def test_constraints_go_by_the_labels_of_each_replica_in_play(folder: str, tmp_p
     (step,) = json.loads(result.out)["steps"]
     assert Counter(placed["node"] for placed in step["happened"]["placed"]) == BY_LABELS[folder]
     assert result.code == 0
+
+
+@pytest.mark.parametrize("folder", BY_LABELS)
+def test_constraints_go_by_the_labels_of_each_replica_in_simulate(folder: str) -> None:
+    where = CASES / "03-simulate-per-replica-labels" / folder
+    result = run("simulate", "m0.json", "-S", "cluster.json", "-o", "json", "--kube-version", "1.36.2", cwd=where)
+    placements = json.loads(result.out)["placements"]
+    assert Counter(placement["node"] for placement in placements) == BY_LABELS[folder]
+    assert result.code == 0

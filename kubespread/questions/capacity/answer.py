@@ -63,7 +63,7 @@ from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled_of
 from kubespread.questions.costs import as_text, cost_of, price_gaps, total_cost
 from kubespread.questions.queue.queue import MAX_REPLICAS, Entry, run
-from kubespread.questions.resolving import claimants_of, resolve
+from kubespread.questions.resolving import replicas_of, resolve, told_apart
 from kubespread.questions.room import ALWAYS, PODS, allocatable, asking_for, free, requested, resource_names
 from kubespread.questions.scene import Scene
 from kubespread.reports.parts import PodReference
@@ -198,8 +198,8 @@ class Copies(Struct, frozen=True):
 
     plugins: Framework
     pod: Pod
-    claimants: Replicas | None = None
-    """The copies, where each has claims of its own."""
+    told_apart: Replicas | None = None
+    """The pods, where scheduling tells them from copies of one."""
     binds: bool = False
     """Whether the claims that they wait with are bound once they have a node."""
 
@@ -210,11 +210,11 @@ class Copies(Struct, frozen=True):
         def tolerating(pod: Pod) -> Pod:
             return replace(pod, spec=replace(pod.spec, tolerations=[*pod.spec.tolerations, *more]))
 
-        def each_tolerating(claimants: Replicas) -> Iterator[Replica]:
-            return (Replica(tolerating(claimant.pod), claimant.claims) for claimant in claimants())
+        def each_tolerating(replicas: Replicas) -> Iterator[Replica]:
+            return (Replica(tolerating(replica.pod), replica.claims) for replica in replicas())
 
-        claimants = None if self.claimants is None else partial(each_tolerating, self.claimants)
-        return replace(self, pod=tolerating(self.pod), claimants=claimants)
+        told_apart = None if self.told_apart is None else partial(each_tolerating, self.told_apart)
+        return replace(self, pod=tolerating(self.pod), told_apart=told_apart)
 
 
 def filled(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:
@@ -232,7 +232,7 @@ def filled(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:
 
 
 def _one_by_one(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:
-    entry = Entry(pods.pod, pods.plugins, None, replicas=pods.claimants, binds=pods.binds)
+    entry = Entry(pods.pod, pods.plugins, None, replicas=pods.told_apart, binds=pods.binds)
     (outcome,), full = run(cluster, [entry], first_in_heap)
     nodes = np.array([choice.node for choice in outcome.choices], dtype=np.intp)
     return full, np.bincount(nodes, minlength=len(cluster))
@@ -240,7 +240,7 @@ def _one_by_one(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:
 
 def _each_by_itself(cluster: Cluster, pods: Copies) -> Counts | None:
     """How many fit on each node; None where copies affect other nodes, or an error may occur."""
-    if pods.claimants is not None or pods.binds:
+    if pods.told_apart is not None or pods.binds:
         return None
     prepared = pods.plugins.prepare(cluster, pods.pod)
     if prepared.rejection is not None or prepared.nominated or evaluated(prepared).error is not None:
@@ -404,7 +404,9 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
         raise UsageError(*(f"no node has the label {key!r}{near_keys(key, keys)}" for key in unknown))
     meta, prices = candidate.pod.metadata, None if question.prices is None else read_prices(question.prices)
     binds = candidate.workload is not None and cluster.knows_claims_of(candidate.pod)
-    copies = Copies(framework(profile), candidate.pod, claimants_of(candidate, (), cluster), binds)
+    copies = Copies(
+        framework(profile), candidate.pod, told_apart(candidate, replicas_of(candidate, cluster), cluster), binds
+    )
     by = question.by if question.by is not None and full_topology_key(question.by, nodes) not in keys else None
     by_owner = by == NAMESPACE or (by is not None and any(map(_owner_of(cluster, by), cluster.running.pods)))
     key = _topology_key(None if by_owner else question.by, nodes)

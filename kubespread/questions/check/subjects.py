@@ -20,7 +20,7 @@ from kubespread.candidate.candidate import (
 )
 from kubespread.candidate.companions import with_companions, with_manifest_objects
 from kubespread.candidate.manifest import Manifest, field_at, kind_of, texts_at
-from kubespread.candidate.replicas import autoscaler_gaps, autoscalers_of, bounded, growth_gaps, replica_names
+from kubespread.candidate.replicas import autoscaler_gaps, autoscalers_of, bounded, first_missing, growth_gaps
 from kubespread.candidate.settings import parse_settings
 from kubespread.candidate.sources import (
     Choosing,
@@ -54,6 +54,7 @@ from kubespread.questions.check.lint.trial import Place, Subject
 from kubespread.questions.check.lint.ways_out import WaysOut
 from kubespread.questions.editing import edited
 from kubespread.questions.remedies.edited_worlds import EditedWorlds
+from kubespread.questions.resolving import replicas_of, told_apart
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import world_of
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -61,7 +62,7 @@ from kubespread.scheduler.profile.profile import Profile, default_profile
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, some_of, verb_of
 from kubespread.world.events.world import World
-from kubespread.world.store.claims import Replicas, replicas_with_claims
+from kubespread.world.store.claims import Replicas
 from kubespread.world.store.pod_book import key_of
 
 _NAMES_SHOWN = 3
@@ -127,7 +128,12 @@ class _Gatherer:
         for manifest in read.manifests:
             self._bring(manifest)
         gathered.objects = self._snapshot.objects
-        candidates = [(source, candidate) for source in self._sources(read) for candidate in self._candidate(source)]
+        # All replicas are placed anew.
+        candidates = [
+            (source, replace(candidate, pod=first_missing(candidate, ())))
+            for source in self._sources(read)
+            for candidate in self._candidate(source)
+        ]
         companions = [companion for _, candidate in candidates for companion in candidate.companions]
         active = [pod for pod in self._snapshot.pods if pod.status.phase not in ENDED_PHASES]
         running = as_counted(active, gathered.version)
@@ -275,7 +281,8 @@ class _Gatherer:
             template_path=template_path,
             companions=candidate.companions,
             running=self._running(candidate, owned),
-            claimants=self._claimants(candidate),
+            told_apart=self._told_apart(candidate),
+            one_by_one=candidate.one_by_one,
             file=file,
             is_written=isinstance(source, Manifest),
             missing_namespace=missing_namespace(self._snapshot, name.namespace) if self._has_cluster else "",
@@ -319,14 +326,9 @@ class _Gatherer:
             return [pod for pod in same if pod.status.phase not in ENDED_PHASES]
         return pods_of(candidate.workload, candidate.companions, self._snapshot.objects.of(ReplicaSet), owned)
 
-    def _claimants(self, candidate: Candidate) -> Replicas | None:
+    def _told_apart(self, candidate: Candidate) -> Replicas | None:
         cluster = self.gathered.cluster
-        if cluster is None or candidate.is_stored or not cluster.knows_claims_of(candidate.pod):
-            return None
-        stateful_set = candidate.object if isinstance(candidate.object, StatefulSet) else None
-        return replicas_with_claims(
-            candidate.pod, lambda: replica_names(candidate.pod, ()), cluster.objects, stateful_set
-        )
+        return None if cluster is None else told_apart(candidate, replicas_of(candidate, cluster), cluster)
 
 
 def _nowhere(_field: str) -> Place:

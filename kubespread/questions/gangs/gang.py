@@ -16,8 +16,7 @@ Source: pkg/scheduler/schedule_one_podgroup.go, podGroupSchedulingDefaultAlgorit
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -433,6 +432,7 @@ class Unit:
     def _bind(self, outcomes: Sequence[Outcome]) -> None:
         for bound, outcome in zip(self.outcomes, outcomes, strict=True):
             bound.choices += outcome.choices
+            bound.names += outcome.names
             bound.before = outcome.before if bound.before is None else bound.before
 
 
@@ -545,14 +545,16 @@ def _further(entry: Entry, outcome: Outcome) -> Entry:
     return replace(
         entry,
         count=None if entry.count is None else entry.count - done,
-        replicas=None if entry.replicas is None else _after(entry.replicas, done),
+        replicas=None if entry.replicas is None else _but(outcome.names, entry.replicas),
         running_on=entry.running_on | {choice.node for choice in outcome.choices},
     )
 
 
-def _after(replicas: Replicas, done: int) -> Replicas:
+def _but(names: Iterable[str], replicas: Replicas) -> Replicas:
+    placed = frozenset(names)
+
     def further() -> Iterator[Replica]:
-        return islice(replicas(), done, None)
+        return (replica for replica in replicas() if replica.pod.metadata.name not in placed)
 
     return further
 

@@ -106,7 +106,11 @@ class Entry(Struct, frozen=True):
     own: frozenset[PodKey] = frozenset()
     """Its existing pods: when one is preempted, another is created."""
     replicas: Replicas | None = None
-    """Its pods, where each has claims of its own; without it all are copies of ``pod``."""
+    """Its pods, where they are told apart; without it all are copies of ``pod``."""
+    made: int | None = None
+    """How many of its pods are there already, where each other one is made once those before it have a node; None where
+    all are made at once.
+    """
     binds: bool = True
     """Whether the claims that a pod waits with are bound once it has a node."""
     candidates: Mask | None = None
@@ -120,6 +124,8 @@ class Outcome(Struct):
 
     wanted: int | None
     choices: list[Choice] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    """Of the placed pods, where they are told apart."""
     before: Sequence[Sequence[int]] | None = None
     """The matching pods of every domain of each constraint before the first copy was placed."""
     listed: int = 0
@@ -166,7 +172,7 @@ class Waiting:
         self.is_waiting = True
 
     def _come_forward(self) -> None:
-        """Prepare the next pod, where it is not a copy of the last one; its claims are created first."""
+        """Prepare the next pod; its claims are created first."""
         replica = next(self._replicas, None)
         if replica is not None:
             created = creation(replica.claims, self._living.cluster.storage)
@@ -236,13 +242,17 @@ class Waiting:
     def _take(self, choice: Choice) -> None:
         self.applicant.take(choice)
         self.outcome.choices.append(choice)
-        self._come_forward()
+        if self.entry.replicas is not None:
+            self.outcome.names.append(self.applicant.pod.metadata.name)
+            self._come_forward()
 
 
 class _Copies(Waiting):
+    """Pods of which one that finds no node keeps all others from one."""
+
     def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
-        super().__init__(entry, living, cycles)
         self._most = MAX_REPLICAS if entry.count is None else entry.count
+        super().__init__(entry, living, cycles)
         self.is_waiting = self._most > 0
 
     def place(self, break_tie: Tiebreaker) -> bool:
@@ -255,13 +265,16 @@ class _Copies(Waiting):
             self.outcome.stopped, self.is_waiting = str(error), False
             return False
         if choice is None:
-            self.outcome.stuck, self.is_waiting = True, False
+            self._find_none()
             return False
         self._take(choice)
         if not self.lacks_some:
             self.is_waiting = False
             self.applicant.forget()
         return True
+
+    def _find_none(self) -> None:
+        self.outcome.stuck, self.is_waiting = True, False
 
     @property
     def lacks_some(self) -> bool:
@@ -277,6 +290,53 @@ class _Copies(Waiting):
             unplaced, among = placing.evaluation(), self.entry.candidates
             self.outcome.unplaced = unplaced
             self.outcome.stopped = unplaced.message if among is None else unplaced.message_among(among)
+
+
+class _Replicas(_Copies):
+    """Pods that are told apart: each that is made is judged by itself."""
+
+    def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
+        self._stuck: list[Applicant] = []
+        """Those that found no node."""
+        self._again: list[Applicant] = []
+        """Those of them that are tried again."""
+        super().__init__(entry, living, cycles)
+
+    def _come_forward(self) -> None:
+        """Prepare the next pod that is made; once none is, the first of those that found no node stands for all."""
+        if self._again:
+            self.applicant = self._again.pop(0)
+        elif self._makes_another():
+            super()._come_forward()
+        elif self._stuck:
+            self.applicant, self.outcome.stuck, self.is_waiting = self._stuck[0], True, False
+        elif self.entry.pod.spec.has_scheduled_volumes:
+            super()._come_forward()
+        else:
+            self.applicant = self._applicant(self.entry.pod)
+
+    def _makes_another(self) -> bool:
+        tried = len(self.outcome.choices) + len(self._stuck)
+        is_held = self._stuck and (
+            self.entry.count is None or (self.entry.made is not None and tried >= self.entry.made)
+        )
+        return tried < self._most and not is_held
+
+    def _find_none(self) -> None:
+        self.applicant.forget()
+        self._stuck.append(self.applicant)
+        self._come_forward()
+
+    def lose(self, node: int) -> None:
+        was_waiting = self.is_waiting
+        super().lose(node)
+        if not was_waiting:
+            self._come_forward()
+
+    def resume(self) -> None:
+        super().resume()
+        self._again, self._stuck = self._stuck, []
+        self._come_forward()
 
 
 class _Daemons(Waiting):
@@ -376,7 +436,13 @@ class _Daemons(Waiting):
 
 def waiting_for(living: LivingCluster, entries: Iterable[Entry], cycles: Cycles) -> Sequence[Waiting]:
     """The waiting state of each of ``entries`` in ``living``, in their order."""
-    return [(_Daemons if entry.per_node else _Copies)(entry, living, cycles) for entry in entries]
+    return [_kind_of(entry)(entry, living, cycles) for entry in entries]
+
+
+def _kind_of(entry: Entry) -> type[Waiting]:
+    if entry.per_node:
+        return _Daemons
+    return _Copies if entry.replicas is None else _Replicas
 
 
 _NOW_AND_THEN = 200

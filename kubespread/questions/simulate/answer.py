@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.companions import with_companions
-from kubespread.candidate.replicas import replica_names, waiting_pods
+from kubespread.candidate.replicas import waiting_pods
 from kubespread.candidate.sources import PodGiven, read_once
 from kubespread.controllers.adoption import pods_of
 from kubespread.errors import UsageError
@@ -39,7 +39,6 @@ from kubespread.scenario.prices import read_prices
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import full_topology_key
 from kubespread.world.events.world import World
-from kubespread.world.store.claims import Replica
 from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import alike, as_template, copy_of, key_of, on_node, running_since
 
@@ -77,7 +76,7 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
     victims = [key for pod in preempted if (key := (pod.namespace, pod.name)) in world.book]
     world.remove([world.book[key] for key in victims], PREEMPTED)
     for simulation in simulated:
-        replicas = (replica for replica in _replicas(simulation.demand) if key_of(replica.pod) not in world.book)
+        replicas = (replica for replica in simulation.demand.replicas() if key_of(replica.pod) not in world.book)
         template = as_template(simulation.demand.pod)
         for replica in islice(replicas, simulation.lacking):
             world.create_claims(replica.claims)
@@ -90,17 +89,6 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
     if victims:
         world.settle()
     return world
-
-
-def _replicas(demand: Demand) -> Iterator[Replica]:
-    """Those of a workload, the missing ones in order, each under its own name and with the claims that are its own."""
-    if demand.claimants is not None:
-        return demand.claimants()
-    pod = demand.pod
-    return (
-        Replica(structs.replace(pod, metadata=structs.replace(pod.metadata, name=name)))
-        for name in replica_names(pod, ())
-    )
 
 
 def with_autoscaling(
@@ -146,9 +134,13 @@ def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:
 
 def _placed_pods(simulation: Simulated) -> Iterator[Pod]:
     """The placed pods; those of a rollout are in the cluster already."""
-    for placement in simulation.report.placements if simulation.demand.change.played is None else ():
-        pod = copy_of(simulation.demand.candidate.pod, placement.pod, "")
-        yield on_node(pod, placement.node, running_since("", ready=True))
+    placements = simulation.report.placements if simulation.demand.change.played is None else ()
+    nodes = {placement.pod: placement.node for placement in placements}
+    replicas = simulation.demand.replicas()
+    while nodes:
+        pod = next(replicas).pod
+        if (node := nodes.pop(pod.metadata.name, None)) is not None:
+            yield on_node(copy_of(pod, pod.metadata.name, ""), node, running_since("", ready=True))
 
 
 def _notes(simulated: Sequence[Simulated]) -> Iterator[str]:

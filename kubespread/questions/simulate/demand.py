@@ -6,12 +6,13 @@ and its feature gates support that.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.replicas import Growth, first_missing, replica_names
+from kubespread.candidate.replicas import Growth, first_missing
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.controllers.deployment import new_replica_set
 from kubespread.errors import UsageError
@@ -32,7 +33,7 @@ from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.gangs.gang import Gang
 from kubespread.questions.queue.manner import Manner, deals_worth, other_deals
 from kubespread.questions.queue.queue import Outcome
-from kubespread.questions.resolving import Resolved, claimants_of
+from kubespread.questions.resolving import Resolved, replicas_of, told_apart
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import world_of
 from kubespread.reports.happened import RolloutReport
@@ -280,10 +281,10 @@ class Demand(Struct, frozen=True):
     change: ControlledChange
     pod: Pod
     """The first that is missing."""
-    names: Iterator[str]
-    """The names of replicas, in order."""
-    claimants: Replicas | None
-    """The replicas where each has claims of its own."""
+    replicas: Replicas
+    """Those that are missing, in order."""
+    told_apart: Replicas | None
+    """The same, where scheduling tells them from copies of the first."""
     present: Mapping[PodKey, int]
     """The workload's replicas that run already, each with its node, by position."""
     gang: Gang | None
@@ -300,18 +301,21 @@ class Demand(Struct, frozen=True):
         cluster: Cluster,
         gang: Gang | None,
         gang_notes: Iterable[str],
+        counting: Iterable[Pod],
     ) -> Demand:
+        """``counting`` are the pods of all demands."""
         deleted = {key_of(pod) for pod in change.deleted}
         present = [] if growth.is_rollout else [pod for pod in growth.present if key_of(pod) not in deleted]
         pod = first_missing(candidate, present)
+        replicas = replicas_of(replace(candidate, pod=pod), cluster, present, growth.waiting)
         return cls(
             candidate,
             profile,
             growth,
             change,
             pod,
-            names=replica_names(pod, present) if change.played is None else iter(change.played.names),
-            claimants=claimants_of(replace(candidate, pod=pod), present, cluster),
+            replicas=replicas,
+            told_apart=told_apart(replace(candidate, pod=pod), replicas, cluster, counting),
             present={key_of(pod): cluster.nodes.index[pod.spec.node_name] for pod in present},
             gang=gang,
             gang_notes=tuple(gang_notes),
@@ -320,6 +324,13 @@ class Demand(Struct, frozen=True):
     @property
     def notes(self) -> tuple[str, ...]:
         return (*self.candidate.notes, *self.growth.notes, *self.change.notes, *self.gang_notes)
+
+    def names(self, placed: Outcome) -> Iterator[str]:
+        """Of the replicas, in the order they were placed, and then of those that were not."""
+        if self.change.played is not None:
+            return iter(self.change.played.names)
+        names = (replica.pod.metadata.name for replica in self.replicas())
+        return chain(placed.names, (name for name in names if name not in placed.names))
 
     @property
     def workload(self) -> str | None:

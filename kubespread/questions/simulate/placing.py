@@ -104,7 +104,7 @@ def report_of(
     existing, refused, missing = _made(demand, shown, desired)
     placements = tuple(
         Placement(replica=position, pod=name, node=names[choice.node], total=choice.total, ties=choice.ties)
-        for position, (choice, name) in enumerate(zip(shown.choices, demand.names, strict=False))
+        for position, (choice, name) in enumerate(zip(shown.choices, demand.names(shown), strict=False))
     )
     ways = manner.ways(len(cluster))
     # kube-scheduler looks at every node where nothing says how many are enough.
@@ -138,7 +138,7 @@ def report_of(
         sampling=sampled,
         runs=_runs_report(ways, runs) if manner.runs > 1 else None,
         look_ahead=another_order,
-        gang=shown.gang and _gang_of(demand, shown.gang),
+        gang=shown.gang and _gang_of(demand, shown, shown.gang),
         preemption=_preemption(demand, shown, manner),
         not_modelled=(
             *not_modelled(pod, plugins, cluster, profile, is_grouped=demand.gang is not None),
@@ -198,9 +198,7 @@ def _not_modelled(
     if demand.workload is None:
         yield from claims.of_pods_by_themselves(cluster, demand.pod)
     else:
-        yield from claims.of_replicas(cluster, demand.pod, has_own=demand.claimants is not None)
-    if demand.claimants is not None and outcome.stuck and len(outcome.choices) + 1 < len(growth.waiting):
-        yield "pods that wait behind one that finds no node: each has claims of its own, so they may find one"
+        yield from claims.of_replicas(cluster, demand.pod, has_own=bool(next(demand.replicas()).claims))
     if sampled is not None and sampled.start is not None:
         yield (
             "sampling: kube-scheduler's parallel workers look at some nodes more than it needs, so that the next "
@@ -226,11 +224,11 @@ def _preempted(
         )
 
 
-def _gang_of(demand: Demand, gang: GangReport) -> GangReport:
-    """The gang's report with the name of the stuck member; placed members have used theirs."""
+def _gang_of(demand: Demand, outcome: Outcome, gang: GangReport) -> GangReport:
+    """The gang's report with the name of the stuck member, which comes after those that are placed."""
     if gang.blocked is None:
         return gang
-    name = next(islice(demand.names, gang.blocked.member - 1, None))
+    name = next(islice(demand.names(outcome), len(outcome.choices) + gang.blocked.member - 1, None))
     return replace(gang, blocked=replace(gang.blocked, pod=name))
 
 
@@ -414,8 +412,9 @@ def pose(
     gangs = gangs_of(as_gangs, resolved, grown, cluster)
     if any(gangs) and question.sample:
         raise UsageError("sampling does not go with pods of a PodGroup")
+    counting = [candidate.pod for candidate in resolved.candidates]
     demands = [
-        Demand.of(*pair, growth, change, cluster, gang, gang_notes(as_gangs, pair[0], resolved.version))
+        Demand.of(*pair, growth, change, cluster, gang, gang_notes(as_gangs, pair[0], resolved.version), counting)
         for pair, growth, change, gang in zip(pairs, grown, changes, gangs, strict=True)
     ]
     return Posed(resolved, demands, cluster, manner)
@@ -517,7 +516,8 @@ class Queue:
                 demand.candidate.is_daemon,
                 frozenset(demand.present.values()),
                 frozenset(demand.present),
-                demand.claimants,
+                demand.told_apart,
+                made=len(demand.growth.waiting) if demand.candidate.one_by_one else None,
                 # Claims of a single pod are not bound: it is judged in the cluster as it is.
                 binds=demand.workload is not None,
                 # As many as fit means as many as fit besides the others.
@@ -552,7 +552,7 @@ class Queue:
             or len(outcome.choices) >= count
             or not outcome.stuck
             # Each placement would bind claims.
-            or demand.claimants is not None
+            or demand.told_apart is not None
             or claims.unbound_claims(cluster, demand.pod)
         ):
             return None

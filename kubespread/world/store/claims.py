@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.controllers.job import for_index, is_indexed
 from kubespread.controllers.operated import another, has_own_claims
 from kubespread.controllers.persistentvolume import PickVolume, first_volume, volume_for
 from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims, is_made_for_pod
@@ -14,6 +15,7 @@ from kubespread.controllers.statefulset import claims_of, for_ordinal
 from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import pod_creator
+from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.owners import controller_of
 from kubespread.kube.persistent_volumes import bound_claim, bound_volume, driver_of, is_provisioned, storage_class_name
@@ -34,33 +36,27 @@ Replicas = Callable[[], Iterator[Replica]]
 """A workload's further pods, one after another, from the first one each time it is asked."""
 
 
-def replicas_with_claims(
-    pod: Pod, names: Callable[[], Iterable[str]], objects: ClusterObjects, stateful_set: StatefulSet | None
-) -> Replicas | None:
-    """The replicas called ``names`` of a workload whose first pod is ``pod``, each with its own claims.
-
-    None if all replicas name the same claims, or no claims at all.
-    """
-    has_ephemeral = any(volume.ephemeral is not None for volume in pod.spec.volumes)
-    if stateful_set is not None and stateful_set.spec.volume_claim_templates:
-        return lambda: (_of_stateful_set(pod, name, objects, stateful_set) for name in names())
-    owner = controller_of(pod)
-    if owner is not None and pod_creator(owner.api_version, owner.kind) is None and has_own_claims(pod):
-        return lambda: (Replica(*another(pod, name, objects)) for name in names())
-    return (lambda: (_named(pod, name, objects) for name in names())) if has_ephemeral else None
+def replicas_called(
+    names: Callable[[], Iterable[str]], pod: Pod, workload: ApiObject | None, objects: ClusterObjects
+) -> Replicas:
+    """The replicas of a workload whose first pod is ``pod``, each as its controller makes it under that name."""
+    return lambda: (_replica(name, pod, workload, objects) for name in names())
 
 
-def _of_stateful_set(pod: Pod, name: str, objects: ClusterObjects, stateful_set: StatefulSet) -> Replica:
-    ordinal = int(name.removeprefix(f"{stateful_set.metadata.name}-"))
-    replica = for_ordinal(pod, stateful_set, ordinal)
-    claims = [*claims_of(stateful_set, ordinal), *ephemeral_claims(replica)]
-    return Replica(replica, admitted_claims(claims, objects))
-
-
-def _named(pod: Pod, name: str, objects: ClusterObjects) -> Replica:
-    replica = replace(pod, metadata=replace(pod.metadata, name=name))
+def _replica(name: str, pod: Pod, workload: ApiObject | None, objects: ClusterObjects) -> Replica:
+    owner, claims = controller_of(pod), list[PersistentVolumeClaim]()
+    if isinstance(workload, StatefulSet):
+        ordinal = int(name.removeprefix(f"{workload.metadata.name}-"))
+        replica, claims = for_ordinal(pod, workload, ordinal), claims_of(workload, ordinal)
+    elif owner is not None and pod_creator(owner.api_version, owner.kind) is None and has_own_claims(pod):
+        replica, claims = another(pod, name, objects)
+    else:
+        own = for_index(pod, int(name.removeprefix(f"{owner.name}-"))) if owner is not None and is_indexed(pod) else pod
+        replica = replace(own, metadata=replace(own.metadata, name=name))
     # No claims are made for a pod without a controller: it has those that are in the cluster.
-    return Replica(replica, admitted_claims(ephemeral_claims(replica), objects) if controller_of(pod) else ())
+    if owner is not None:
+        claims += ephemeral_claims(replica)
+    return Replica(replica, admitted_claims(claims, objects))
 
 
 def creation(

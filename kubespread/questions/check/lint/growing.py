@@ -45,7 +45,7 @@ class Growing(Struct, frozen=True):
         """What is added for so many replicas, tried by themselves. None where they would find nodes, of DaemonSets, and
         of workloads whose replicas have claims of their own, which are not made here.
         """
-        if subject.is_daemon or subject.claimants is not None:
+        if subject.is_daemon or subject.told_apart is not None:
             return None
         running, name = {key_of(pod) for pod in subject.running}, subject.name.name
         # One that is not in the cluster: its own controller would delete what is more than its replicas.

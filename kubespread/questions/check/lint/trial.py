@@ -116,8 +116,10 @@ class Subject(Struct, frozen=True, kw_only=True):
     """What its controller makes beside the pod."""
     running: Sequence[Pod] = ()
     """Its pods that are in the cluster already, on nodes or waiting for one."""
-    claimants: Replicas | None = None
-    """Its replicas, if each has its own claims."""
+    told_apart: Replicas | None = None
+    """Its replicas, where scheduling tells them from copies of the pod."""
+    one_by_one: bool = False
+    """Whether each replica is made once the one before runs."""
     file: str | None = None
     is_written: bool = True
     """Whether a manifest says it, not the cluster."""
@@ -324,18 +326,19 @@ class Trial:
 
     def _entry(self, change: PodChange, replicas: int) -> Entry:
         subject = self.subject
-        claimants = subject.claimants
+        told_apart = subject.told_apart
 
-        def claiming() -> Iterator[Replica]:
-            assert claimants is not None
-            return (replace(claimant, pod=change(claimant.pod)) for claimant in claimants())
+        def changed() -> Iterator[Replica]:
+            assert told_apart is not None
+            return (replace(replica, pod=change(replica.pod)) for replica in told_apart())
 
         return Entry(
             change(subject.pod),
             self.plugins,
             None if subject.is_daemon else replicas,
             per_node=subject.is_daemon,
-            replicas=None if claimants is None else claiming,
+            replicas=None if told_apart is None else changed,
+            made=0 if subject.one_by_one else None,
             binds=subject.object is not None,
         )
 

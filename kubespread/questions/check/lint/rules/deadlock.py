@@ -56,7 +56,7 @@ def _alone(declared: Declared, case: Case, trial: Trial) -> Placed:
 
 def _other_order(trial: Trial) -> str:
     """Whether replicas would all fit in another order, which kube-scheduler does not look for."""
-    if trial.subject.claimants is not None:
+    if trial.subject.told_apart is not None:
         return ""
     ahead = look_ahead(trial.plugins, trial.cluster, trial.subject.pod, trial.placed.desired)
     if ahead is None or (ahead.nodes is None and not ahead.exhausted):

@@ -46,7 +46,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/runtime/framework.go, RunScorePlugins
     Source: pkg/scheduler/apis/config/v1/default_plugins.go, getDefaultPlugins
     """
-    if case.subject.is_daemon or case.subject.claimants is not None:
+    if case.subject.is_daemon or case.subject.told_apart is not None:
         return
     for declared, counted in zip(case.own, trial.counted, strict=False):
         if isinstance(counted, SoftConstraint) and declared.counts_itself:

@@ -115,7 +115,7 @@ def _with_one(budget: PodDisruptionBudget, selector: Selector, case: Case) -> It
     # All that it protects are healthy.
     allowed = disruptions_allowed(desired_and_expected(budget.spec, protected, protected), protected)
     # The health of others would count as well, and a claim may hold a replica to its node.
-    is_rehearsed = not others and case.subject.claimants is None
+    is_rehearsed = not others and case.subject.told_apart is None
     drains = stalled = None
     if trial is not None:
         drains = _Drains(trial, max(1, allowed), [own for own, _ in case.hard(trial)] if is_rehearsed else [])

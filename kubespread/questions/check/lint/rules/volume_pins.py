@@ -42,7 +42,7 @@ _REMEDY = Remedy(
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, checkBoundClaims"""
     subject, held = case.subject, trial.placed
-    if subject.is_daemon or not case.own or not (subject.pod.spec.has_scheduled_volumes or subject.claimants):
+    if subject.is_daemon or not case.own or not subject.pod.spec.has_scheduled_volumes:
         return
     mended = trial.mended(_without_volumes)
     free = mended.placed
@@ -67,7 +67,7 @@ def _without_volumes(pod: Pod) -> Pod:
 def _where(declared: Declared, trial: Trial) -> str:
     """The domains that the volumes of the first replica leave it; those of others may stand elsewhere."""
     evaluation = trial.evaluation
-    if trial.subject.claimants is not None or evaluation is None:
+    if trial.subject.told_apart is not None or evaluation is None:
         return "each replica where its claims are"
     allowed = evaluation.included.copy()
     for plugin in _PLUGINS:
