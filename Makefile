@@ -71,14 +71,14 @@ docs: .venv/installed
 # What a release of Kubernetes changes, from a checkout of it; RELEASE=1.35.4 for a patch instead of the checkout's minor.
 # Without a checkout only the histories are written anew, from files that were changed by hand.
 release-data: .venv/dev
-	$(BIN)/python -m tests.releases $(if $(KUBERNETES),"$(KUBERNETES)") $(if $(RELEASE),--release $(RELEASE))
+	$(BIN)/python -m tools.releases $(if $(KUBERNETES),"$(KUBERNETES)") $(if $(RELEASE),--release $(RELEASE))
 
 # What of the files and functions that rules were read from a checkout does not have, and its other default plugins.
 sources: .venv/dev
-	$(BIN)/python -m tests.releases.sources "$(CHECKOUT)"
+	$(BIN)/python -m tools.releases.sources "$(CHECKOUT)"
 
 licenses: .venv/dev
-	$(BIN)/python -m tests.licenses docs/licenses.md
+	$(BIN)/python -m tools.licenses docs/licenses.md
 
 # Below: minutes each, for CI and before a release; CONTRIBUTING.md says what each shows.
 binary: .venv/slow

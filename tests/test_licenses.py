@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from tests.licenses import PAGE, ROOT, license_of, named, shipped
+from tools.licenses import PAGE, ROOT, license_of, named, shipped
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 REQUIREMENTS = [

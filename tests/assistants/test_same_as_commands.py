@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread.assistants.server import arguments_from, tools
+from kubespread.kube.well_known import ZONE
 from kubespread.questions.question import Argument, Workload, edits_of, options_of
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.snapshot.edits.nodes import DRAIN_FLAGS
 from kubespread.snapshot.edits.registry import EDITS
-from tests.cli.option_samples import SAMPLES, ZONE, written
+from tests.cli.option_samples import SAMPLES, written
 from tests.cli.support import run
 from tests.serving.asgi import ASKING, app_of, call
 

@@ -15,8 +15,8 @@ import kubespread
 from kubespread.kube import versions
 from kubespread.kube.versions import OLDEST, UPCOMING, Changes, Release, all_changes
 from kubespread.scheduler.plugins.registry import REGISTRY
-from tests.releases import __main__ as release_data
-from tests.releases.histories import histories, kept
+from tools.releases import __main__ as release_data
+from tools.releases.histories import histories, kept
 
 
 def differing(releases: dict[Release, Changes], said: dict[str, str]) -> dict[str, tuple[str | None, str | None]]:

@@ -9,8 +9,8 @@ import pytest
 
 from kubespread.kube.versions import LATEST
 from kubespread.scheduler.plugins.registry import default_plugins
-from tests.releases import sources
-from tests.releases.sources import modules, sources_of
+from tools.releases import sources
+from tools.releases.sources import modules, sources_of
 
 ROOMS = (
     "controllers/",

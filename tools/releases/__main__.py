@@ -1,4 +1,4 @@
-"""Writes what a release of Kubernetes changes, from a checkout of it: ``python -m tests.releases path/to/kubernetes``.
+"""Writes what a release of Kubernetes changes, from a checkout of it: ``python -m tools.releases path/to/kubernetes``.
 
 The release is the checkout's own minor, or ``--release 1.35.4`` for a patch that changes something. What it has is
 compared with what the releases before it have according to `kubespread/kube/releases/`, and the difference is written
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.versions import FOLDER, Changes, Release, all_changes
-from tests.releases.histories import HISTORY, histories, text_of
+from tools.releases.histories import HISTORY, histories, text_of
 
 Gates = Mapping[str, str]
 Dependencies = Mapping[str, list[str]]
@@ -146,7 +146,7 @@ def write(checkout: Path, release: str | None) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.releases")
+    parser = argparse.ArgumentParser(prog="python -m tools.releases")
     parser.add_argument(
         "checkout", type=Path, nargs="?", help="of Kubernetes; without one, history.txt alone is written"
     )

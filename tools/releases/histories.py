@@ -1,6 +1,6 @@
 """What the files of `kubespread/kube/releases/` say, gate by gate and field by field: the other way to read them.
 
-``history.txt`` holds the same, written by ``python -m tests.releases``. Whoever changes a value in one place alone is
+``history.txt`` holds the same, written by ``python -m tools.releases``. Whoever changes a value in one place alone is
 told which.
 """
 

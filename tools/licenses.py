@@ -1,4 +1,4 @@
-"""The licenses of what an installation brings: ``python -m tests.licenses docs/licenses.md`` lists them."""
+"""The licenses of what an installation brings: ``python -m tools.licenses docs/licenses.md`` lists them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _ELSEWHERE = {"colorama": "BSD-3-Clause", "pywin32": "PSF-2.0", "importlib-metad
 _HEAD = """\
 # Licenses
 
-kubespread is under the Apache License 2.0. It contains no code of others; an installation brings these packages, each under its own license, and the single file and the
+kubespread is under the Apache License 2.0. It contains no code of others; an installation brings these packages, \
+each under its own license, and the single file and the
 container image contain them with their license texts.
 
 | package | license | comes with |

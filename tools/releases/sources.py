@@ -1,9 +1,9 @@
-"""Where the rules were read: ``python -m tests.releases.sources path/to/kubernetes`` lists what a checkout has no more,
+"""Where the rules were read: ``python -m tools.releases.sources path/to/kubernetes`` lists what a checkout has no more,
 and default plugins that it has otherwise.
 
 A docstring names it as ``Source: FILE, NAME, NAME`` with a file of Kubernetes and functions, methods, types, variables
-or constants that it defines, as of 1.36.2, or as a whole file or folder; lines that continue it are indented. Of another
-project its name and release stand before the file.
+or constants that it defines, as of 1.36.2, or as a whole file or folder; lines that continue it are indented. The name
+and release of another project stand before the file.
 """
 
 from __future__ import annotations
