@@ -26,12 +26,10 @@ from msgspec.structs import replace
 
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template
 from kubespread.kube.api.core import ContainerStatus, Pod
-from kubespread.kube.api.meta import LabelSelector, OwnerReference
 from kubespread.kube.api.workloads import MapSelectingWorkloadSpec, ReplicaSet, ReplicationController
 from kubespread.kube.gotext import parse_int64
-from kubespread.kube.owners import controller_of, is_active, moment, ready_condition
+from kubespread.kube.owners import moment, ready_condition
 from kubespread.kube.pod_requests import is_sidecar
-from kubespread.kube.selector import NOTHING, Selector, SelectorError, from_label_selector
 from kubespread.kube.well_known import POD_DELETION_COST
 
 
@@ -221,30 +219,6 @@ class Victims(Struct, frozen=True):
     """Whether pods that were kept could as well have gone, in place of some of these."""
 
 
-def related_pods(replica_set: ReplicaSet, replica_sets: Iterable[ReplicaSet], pods: Iterable[Pod]) -> list[Pod]:
-    """The active pods of all ReplicaSets with the controller of ``replica_set``, by selector, each once.
-
-    They need not be owned. A ReplicaSet without a controller has none.
-
-    Source: pkg/controller/replicaset/replica_set.go, getIndirectlyRelatedPods
-    """
-    owner, namespace = controller_of(replica_set), replica_set.metadata.namespace
-    if owner is None:
-        return []
-    selectors = [
-        _selector(replica_set.spec.selector)
-        for replica_set in replica_sets
-        if replica_set.metadata.namespace == namespace and _is_same(controller_of(replica_set), owner)
-    ]
-    return [
-        pod
-        for pod in pods
-        if pod.metadata.namespace == namespace
-        and is_active(pod)
-        and any(selector.matches(pod.metadata.labels) for selector in selectors)
-    ]
-
-
 def crowding(active: Iterable[Pod], related: Iterable[Pod]) -> dict[str, int]:
     """For each pod of ``active``, by name, how many of the ``related`` pods are on its node, itself included."""
     on_node = Counter(pod.spec.node_name for pod in related)
@@ -279,8 +253,8 @@ def victims(
 ) -> Victims:
     """The ``count`` active ``pods`` of one controller that go when it is scaled down by that number.
 
-    ``related`` is what `related_pods` returns; none for a ReplicationController. Ranks are counted once per pass, and a
-    pass deletes at most `BURST_REPLICAS` pods. Raises SnapshotError for a time that cannot be read.
+    ``related`` are the pods that crowd their nodes; none for a ReplicationController. Ranks are counted once per pass,
+    and a pass deletes at most `BURST_REPLICAS` pods. Raises SnapshotError for a time that cannot be read.
     """
     chosen: list[Pod] = []
     remaining, arbitrary = list(pods), False
@@ -297,16 +271,3 @@ def victims(
         remaining = [pod for pod in remaining if id(pod) not in gone]
     # All of them go without being ranked.
     return Victims(tuple(chosen if count < len(pods) else pods), arbitrary)
-
-
-def _is_same(controller: OwnerReference | None, other: OwnerReference) -> bool:
-    # A snapshot may have lost its UIDs, so that the UID alone does not do.
-    own = None if controller is None else (controller.uid, controller.kind, controller.name)
-    return own == (other.uid, other.kind, other.name)
-
-
-def _selector(selector: LabelSelector | None) -> Selector:
-    try:
-        return from_label_selector(selector)
-    except SelectorError:
-        return NOTHING

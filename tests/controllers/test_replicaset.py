@@ -8,14 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubespread.controllers.replicaset import (
-    BURST_REPLICAS,
-    crowding,
-    deletion_cost,
-    deletion_order,
-    related_pods,
-    victims,
-)
+from kubespread.controllers.replicaset import BURST_REPLICAS, crowding, deletion_cost, deletion_order, victims
 from kubespread.errors import SnapshotError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
@@ -208,69 +201,6 @@ def test_a_time_that_cannot_be_read_is_named() -> None:
     )
 
 
-def replica_set(name: str, owner: str | None = "web", **labels: str) -> Data:
-    owners = {} if owner is None else {"ownerReferences": owned_by("Deployment", owner)}
-    return {"metadata": {"name": name, "namespace": "default", **owners}, "spec": {"selector": {"matchLabels": labels}}}
-
-
-@pytest.mark.parametrize(
-    ("sets", "pods", "related"),
-    [
-        pytest.param(
-            [replica_set("v1", rev="1"), replica_set("v2", rev="2")],
-            [replica("a", labels={"rev": "1"}), replica("b", labels={"rev": "2"}), replica("c", labels={"rev": "3"})],
-            ["a", "b"],
-            id="the pods of all revisions of the Deployment",
-        ),
-        pytest.param(
-            [replica_set("v1", rev="1"), replica_set("v2", rev="1")],
-            [replica("a", labels={"rev": "1"})],
-            ["a"],
-            id="a pod that two of them select counts once",
-        ),
-        pytest.param(
-            [replica_set("v1", rev="1"), replica_set("other", "other", rev="2")],
-            [replica("a", labels={"rev": "1"}), replica("b", labels={"rev": "2"})],
-            ["a"],
-            id="the ReplicaSets of others are not related",
-        ),
-        pytest.param(
-            [replica_set("v1", None, rev="1")],
-            [replica("a", labels={"rev": "1"})],
-            [],
-            id="without a controller there are none",
-        ),
-        pytest.param(
-            [replica_set("v1", rev="1")],
-            [
-                replica("job", labels={"rev": "1"}, ownerReferences=owned_by("Job", "j")),
-                replica("ended", labels={"rev": "1"}, phase="Failed"),
-                replica("leaving", labels={"rev": "1"}, deletionTimestamp=ago(0)),
-                replica("away", labels={"rev": "1"}, namespace="elsewhere"),
-                replica("unready", labels={"rev": "1"}, ready=None),
-            ],
-            ["job", "unready"],
-            id="what the selector matches is, whoever owns it, if it is active and in the namespace",
-        ),
-        pytest.param(
-            [
-                replica_set("v1", rev="1"),
-                {
-                    **replica_set("v2"),
-                    "spec": {"selector": {"matchExpressions": [{"key": "rev", "operator": "Near", "values": []}]}},
-                },
-            ],
-            [replica("a", labels={"rev": "1"})],
-            ["a"],
-            id="a selector that cannot be read selects nothing",
-        ),
-    ],
-)
-def test_related_pods(sets: list[Data], pods: list[Data], related: list[str]) -> None:
-    replica_sets = [msgspec.convert(each, ReplicaSet) for each in sets]
-    assert [pod.metadata.name for pod in related_pods(replica_sets[0], replica_sets, typed(*pods))] == related
-
-
 def test_active_pods_are_owned_or_adopted_and_match() -> None:
     def own(name: str, **more: Any) -> Data:
         return replica(name, **{"labels": {"rev": "1"}, "ownerReferences": owned_by("ReplicaSet", "v1"), **more})
@@ -284,7 +214,10 @@ def test_active_pods_are_owned_or_adopted_and_match() -> None:
         own("adopted", ownerReferences=[]),
         own("others", ownerReferences=owned_by("ReplicaSet", "v2")),
     ]
-    controller = msgspec.convert(replica_set("v1", rev="1"), ReplicaSet)
+    controller = msgspec.convert(
+        {"metadata": {"name": "v1", "namespace": "default"}, "spec": {"selector": {"matchLabels": {"rev": "1"}}}},
+        ReplicaSet,
+    )
     found = active_pods_of(controller, typed(*pods))
     assert [pod.metadata.name for pod in found] == ["own", "adopted"]
 

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from tests.builders import Data, ago, node
+from kubespread.kube.owners import WorkloadName
+from kubespread.world.events.controllers import related_pods
+from tests.builders import Data, ago, node, owned_by, replica
 from tests.world.clusters import deployment, play, stateful_set, world
 
 NODES = [node("n0"), node("n1"), node("n2")]
@@ -38,6 +40,13 @@ def sibling(on: str) -> list[Data]:
     return found
 
 
+def debugging(on: str) -> list[Data]:
+    """A pod of somebody else with the labels of a Deployment's."""
+    (found,) = deployment("web", (on,))[2:]
+    found["metadata"] |= {"name": "debug", "ownerReferences": owned_by("Job", "debug", api_version="batch/v1")}
+    return [found]
+
+
 CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
     "up: the new ones are placed by the scheduler": (
         [*NODES, *deployment("web", ("n0",))],
@@ -63,6 +72,11 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         [*NODES, *deployment("web", ("n0", "n0", "n0", "n1", "n1", "n2"))],
         ["scale deploy/web=3"],
         ["- web-a n0 scaled down for good", "- web-b n0 scaled down for good", "- web-c n0 scaled down for good"],
+    ),
+    "down: whatever the selector matches crowds a node, whoever owns it": (
+        [*NODES, *deployment("web", ("n0", "n1")), *debugging("n1")],
+        ["scale deploy/web=1"],
+        ["- web-b n1 scaled down for good"],
     ),
     "down: crowding of nodes says nothing of zones, so that the spread breaks": (
         [
@@ -207,3 +221,65 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
 def test_what_becomes_of_pods_when_workloads_are_scaled(case: str) -> None:
     objects, edits, expected = CASES[case]
     assert play(world(objects), *edits) == expected
+
+
+def replica_set(name: str, owner: str | None = "web", **labels: str) -> Data:
+    owners = {} if owner is None else {"ownerReferences": owned_by("Deployment", owner)}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": name, "namespace": "default", **owners},
+        "spec": {"selector": {"matchLabels": labels}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("sets", "pods", "related"),
+    [
+        pytest.param(
+            [replica_set("v1", rev="1"), replica_set("v2", rev="2")],
+            [replica("a", labels={"rev": "1"}), replica("b", labels={"rev": "2"}), replica("c", labels={"rev": "3"})],
+            ["a", "b"],
+            id="the pods of all revisions of the Deployment",
+        ),
+        pytest.param(
+            [replica_set("v1", rev="1"), replica_set("v2", rev="2")],
+            [replica("a", "n0", labels={"rev": "1"}), replica("b", "n1", labels={"rev": "2"})],
+            ["a"],
+            id="those on nodes without one of its own crowd none",
+        ),
+        pytest.param(
+            [replica_set("v1", rev="1"), replica_set("v2", rev="1")],
+            [replica("a", labels={"rev": "1"})],
+            ["a"],
+            id="a pod that two of them select counts once",
+        ),
+        pytest.param(
+            [replica_set("v1", rev="1"), replica_set("other", "other", rev="2")],
+            [replica("a", labels={"rev": "1"}), replica("b", labels={"rev": "2"})],
+            ["a"],
+            id="the ReplicaSets of others are not related",
+        ),
+        pytest.param(
+            [replica_set("v1", None, rev="1")],
+            [replica("a", labels={"rev": "1"})],
+            [],
+            id="without a controller there are none",
+        ),
+        pytest.param(
+            [replica_set("v1", rev="1")],
+            [
+                replica("job", labels={"rev": "1"}, ownerReferences=owned_by("Job", "j")),
+                replica("ended", labels={"rev": "1"}, phase="Failed"),
+                replica("leaving", labels={"rev": "1"}, deletionTimestamp=ago(0)),
+                replica("away", labels={"rev": "1"}, namespace="elsewhere"),
+                replica("unready", labels={"rev": "1"}, ready=None),
+            ],
+            ["job", "unready"],
+            id="what the selector matches is, whoever owns it, if it is active and in the namespace",
+        ),
+    ],
+)
+def test_related_pods(sets: list[Data], pods: list[Data], related: list[str]) -> None:
+    found = related_pods(world([*sets, *pods]), WorkloadName("ReplicaSet", "default", "v1"))
+    assert [pod.metadata.name for pod in found] == related

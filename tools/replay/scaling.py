@@ -8,10 +8,13 @@ from itertools import combinations
 
 import kubespread
 from kubespread.controllers.adoption import PodsByController, pods_of
-from kubespread.controllers.replicaset import crowding, deletion_order, related_pods, victims
+from kubespread.controllers.replicaset import crowding, deletion_order, victims
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import WorkloadName, is_active
+from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.worlds import world_of
+from kubespread.world.events.controllers import related_pods
 from tools.replay.cases import Data, Difference, Recorded
 
 
@@ -39,10 +42,10 @@ def active_pods_of(replica_set: ReplicaSet, pods: Sequence[Pod]) -> list[Pod]:
 def _ours(case: Data) -> Data:
     pods = [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in case["pods"]]
     snapshot = kubespread.Snapshot.from_objects([*case["replicaSets"], *pods])
-    replica_sets = snapshot.objects.of(ReplicaSet)
-    shrinking = next(each for each in replica_sets if each.metadata.name == case["replicaSet"])
+    shrinking = next(each for each in snapshot.objects.of(ReplicaSet) if each.metadata.name == case["replicaSet"])
     active = active_pods_of(shrinking, snapshot.pods)
-    related = related_pods(shrinking, replica_sets, snapshot.pods)
+    world = world_of(snapshot, Scheduler())
+    related = related_pods(world, WorkloadName("ReplicaSet", shrinking.metadata.namespace, shrinking.metadata.name))
     ranks, now = crowding(active, related), datetime.fromisoformat(case["now"])
     order = deletion_order(active, ranks, now)
     return {

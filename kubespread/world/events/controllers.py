@@ -31,6 +31,7 @@ from kubespread.kube.api import workloads as api
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_ready
+from kubespread.kube.selector import from_label_selector
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.verb import NodeChange
@@ -286,7 +287,7 @@ def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
         missing = owner.replicas - owner.withheld - world.book.count(name).active
     if missing < 0:
         active = [pod for pod in world.book.of(name) if is_active(pod)]
-        chosen = victims(active, -missing, _related(world, name), world.time, world.surroundings.chance.pick)
+        chosen = victims(active, -missing, related_pods(world, name), world.time, world.surroundings.chance.pick)
         if chosen.arbitrary:
             world.happenings.by_chance = True
             above = world.workloads.above(name, active)
@@ -317,13 +318,26 @@ def template_of(world: Store, owner: Owner) -> Pod | None:
     return owner.template
 
 
-def _related(world: Store, name: WorkloadName) -> list[Pod]:
-    """The active pods of all ReplicaSets of the same controller; a ReplicaSet without a controller has none."""
-    above = world.workloads.above(name, world.book.of(name))
+def related_pods(world: Store, name: WorkloadName) -> list[Pod]:
+    """The active pods that crowd the nodes of a ReplicaSet's: those that it or another of its controller's selects, or
+    owns where that is not listed. A ReplicaSet without a controller has none.
+
+    Source: pkg/controller/replicaset/replica_set.go, getIndirectlyRelatedPods
+    """
+    pods, listed = world.book.of(name), world.workloads.replica_sets
+    above = world.workloads.above(name, pods)
     if above == name:
         return []
-    siblings = world.owners_below(above)
-    return [pod for sibling in siblings for pod in world.book.of(sibling) if is_active(pod)]
+    siblings = (replica_set for own, replica_set in listed.items() if world.workloads.above(own) == above)
+    selectors = [from_label_selector(replica_set.spec.selector) for replica_set in siblings]
+    unlisted = {*world.owners_below(above)} - listed.keys()
+    return [
+        pod
+        for node in {pod.spec.node_name for pod in pods}
+        for pod in world.book.on(node)
+        if pod.metadata.namespace == name.namespace and is_active(pod)
+        if world.book.owner_of(pod) in unlisted or any(each.matches(pod.metadata.labels) for each in selectors)
+    ]
 
 
 def schedule(world: Store, only: Sequence[PodKey] | None = None) -> bool:
