@@ -32,20 +32,19 @@ def seconds(value: ast.expr | None) -> float | None:
 
 
 def impatience(tree: ast.AST) -> Iterator[ast.Call]:
-    """What looks at a clock, or gives up or goes on after so many seconds instead of at what it waits for."""
+    """What reckons with a clock, or gives up or goes on after so many seconds instead of at what it waits for."""
     asserted = {id(node) for each in ast.walk(tree) if isinstance(each, ast.Assert) for node in ast.walk(each)}
+    reckoned = {
+        id(node) for each in ast.walk(tree) if isinstance(each, ast.BinOp | ast.Compare) for node in ast.walk(each)
+    }
     for call, name, last in calls(tree):
         first = seconds(call.args[0] if call.args else None)
         bounds = [seconds(word.value) for word in call.keywords if word.arg == "timeout"] if last in WAITING else []
         if last in WAITING and id(call) in asserted:
             bounds.append(first)
-        pause = first if last == "sleep" else None
-        if (
-            {name, last} & CLOCKS
-            or any(bound is not None and bound < LEAST for bound in bounds)
-            or pause is not None
-            and pause > LONGEST_PAUSE
-        ):
+        is_early = any(bound is not None and bound < LEAST for bound in bounds)
+        is_long = last == "sleep" and first is not None and first > LONGEST_PAUSE
+        if is_early or is_long or ({name, last} & CLOCKS and id(call) in reckoned):
             yield call
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -29,7 +30,6 @@ from kubespread.snapshot.save import save
 from tests.builders import hard, hosts, pod, pods_on
 from tests.cli.support import FIXTURES
 from tests.property.workloads_on_nodes import clusters, snapshot_of
-from tests.questions.test_timeout import LATER_THAN_NOW
 
 ZONE = "topology.kubernetes.io/zone"
 EVEN = [*hosts("a", "b"), *pods_on({"n0": 1, "n1": 1})]
@@ -212,11 +212,11 @@ def test_the_answer_is_the_same_for_any_number_of_jobs() -> None:
 @given(objects=st.lists(clusters(), min_size=1, max_size=3), ticks=st.integers(0, 4))
 def test_in_time_rows_are_those_of_the_full_answer_and_it_never_says_yes(objects: list[list[Any]], ticks: int) -> None:
     snapshots = [snapshot_of(each) for each in objects]
-    full, looks = kubespread.fleet(snapshots, Audit()), count(LATER_THAN_NOW)
+    full, start, looks = kubespread.fleet(snapshots, Audit()), monotonic(), count()
     with pytest.MonkeyPatch.context() as patch:
         for module in (tasks, answer):
-            patch.setattr(module, "monotonic", lambda: next(looks))
-        part = kubespread.fleet(snapshots, Audit(), timeout=ticks + 0.5)
+            patch.setattr(module, "monotonic", lambda: start + 1000.0 * next(looks))
+        part = kubespread.fleet(snapshots, Audit(), timeout=1000.0 * (ticks + 0.5))
     assert {row.name: row for row in part.clusters}.items() <= {row.name: row for row in full.clusters}.items()
     if part.unfinished is None:
         assert part == full

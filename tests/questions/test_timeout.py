@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from itertools import count
+from time import monotonic
 from typing import Any
 
 import msgspec
@@ -29,17 +30,15 @@ from tests.questions.test_tasks import ASKED, doubled
 
 SHOP = FIXTURES / "clusters" / "shop.yaml"
 _TICK = 1000.0
-LATER_THAN_NOW = 10**9
-"""By any machine's monotonic clock: what is due after it is never late by the real one."""
 
 
 def in_time(ask: Callable[..., Any], ticks: int, *args: Any, modules: Any = (tasks, scene), **how: Any) -> Any:
     """The answer where each look at the clock by one of these takes a tick, and the time is up after so many."""
-    looks = count()
+    start, looks = monotonic(), count()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scene, "_TO_CONCLUDE", 1e18)
         for module in modules:
-            patch.setattr(module, "monotonic", lambda: LATER_THAN_NOW + _TICK * next(looks))
+            patch.setattr(module, "monotonic", lambda: start + _TICK * next(looks))
         return ask(*args, timeout=_TICK * (ticks + 0.5), **how)
 
 
@@ -213,10 +212,10 @@ def test_a_report_with_a_part_missing_never_says_yes(
 
 
 def test_workers_are_handed_nothing_once_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = count()
-    monkeypatch.setattr(tasks, "monotonic", lambda: LATER_THAN_NOW + _TICK * next(looks))
-    until = LATER_THAN_NOW + _TICK * 25
-    results = tasks.Workers(2).results(work := _Same(), partial(_Same.of, None, None), range(50), 0.0, until)
+    start, looks = monotonic(), count()
+    monkeypatch.setattr(tasks, "monotonic", lambda: start + _TICK * next(looks))
+    make = partial(_Same.of, None, None)
+    results = tasks.Workers(2).results(work := _Same(), make, range(50), 0.0, start + _TICK * 25)
     done = list(results)
     assert done == [*range(len(done))]
     assert 0 < len(done) < 25
