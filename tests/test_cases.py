@@ -27,9 +27,9 @@ class Case(msgspec.Struct, forbid_unknown_fields=True):
     code: int
     stdin: str = ""
     """A file that is piped in."""
-    stdout: list[str] = []
-    """Texts in it, to the letter; so below."""
-    stderr: list[str] = []
+    stdout: str | list[str] = []
+    """All of it, or a list of texts that are in it, to the letter."""
+    stderr: str | list[str] = []
     silent: list[str] = []
     """Texts that are in neither."""
     verdict: str = ""
@@ -69,8 +69,11 @@ def faults(case: Case, there: Path) -> Iterator[str]:
 
 
 def _faults_of_texts(case: Case, result: Result) -> Iterator[str]:
-    yield from (f"stdout lacks {text!r}: {result.out}" for text in case.stdout if text not in result.out)
-    yield from (f"stderr lacks {text!r}: {result.err}" for text in case.stderr if text not in result.err)
+    for wanted, stream in (case.stdout, result.out), (case.stderr, result.err):
+        if isinstance(wanted, list):
+            yield from (f"it lacks {text!r}: {stream}" for text in wanted if text not in stream)
+        elif stream != wanted:
+            yield f"{stream!r}, not {wanted!r}"
     both = result.out + result.err
     yield from (f"it says {text!r}: {both}" for text in case.silent if text in both)
     if not re.sub(r"\r?\n", "", both).isprintable():

@@ -25,53 +25,6 @@ spec:
   - name: c
     image: x
 """
-FAULTS: dict[str, tuple[str | bytes, str]] = {
-    "an empty file": ("", "{file}: expected a Pod or a workload, found nothing"),
-    "a binary file": (b"\x7fELF\0\0", "{file}: not a text file (NUL byte at offset 4): expected YAML or JSON"),
-    "latin-1 text": (
-        "name: é".encode("latin-1"),
-        "{file}: not UTF-8 text (byte 0xe9 at offset 6): expected YAML or JSON",
-    ),
-    "a YAML syntax error": (
-        "kind: Pod\nmetadata: [\n",
-        "{file}:3: YAML syntax: while parsing a flow node, did not find expected node content",
-    ),
-    "a JSON syntax error": ('{"kind": "Pod",\n"spec": [}', "{file}:2: JSON syntax: invalid character"),
-    "a key given twice": (
-        "kind: Pod\nspec:\n  hostNetwork: true\n  hostNetwork: false\n",
-        "{file}:4: key 'hostNetwork' is given twice in one mapping",
-    ),
-    "damaged gzip": (b"\x1f\x8b\x08\x00oops", "{file}: gzip data ends early"),
-    "a list": ("- 1\n- 2\n", "{file}:1: [0]: expected a Kubernetes object, found a number"),
-    "no workload": ("kind: Service\napiVersion: v1\n", "{file}: expected a Pod or a workload, found Service"),
-    "a wrong type": (
-        "kind: Pod\napiVersion: v1\nmetadata: {name: x}\nspec:\n  topologySpreadConstraints:\n  - maxSkew: '1'\n"
-        "    topologyKey: zone\n    whenUnsatisfiable: DoNotSchedule\n  containers: [{name: c, image: x}]\n",
-        '{file}:6: spec.topologySpreadConstraints[0].maxSkew: Pod in version "v1" cannot be handled as a Pod: '
-        "json: cannot unmarshal string into Go struct field TopologySpreadConstraint.spec.topologySpreadConstraints.maxSkew of type int32"
-        "; write 1 without quotes",
-    ),
-    "a boolean where kubectl sees one": (
-        "kind: Pod\napiVersion: v1\nmetadata:\n  labels:\n    x: y\n  name: x\nspec: {containers: [{name: c, image: x}]}\n",
-        '{file}:5: metadata.labels[x]: Pod in version "v1" cannot be handled as a Pod: json: cannot unmarshal bool into Go struct field '
-        "ObjectMeta.metadata.labels of type string; quote it",
-    ),
-    "a mistyped field": (
-        "kind: Pod\napiVersion: v1\nmetadata: {name: x}\nspec:\n  topologySpreadConstraints:\n  - minDomain: 2\n"
-        "    maxSkew: 1\n    topologyKey: zone\n    whenUnsatisfiable: DoNotSchedule\n  containers: [{name: c, image: x}]\n",
-        "{file}:6: spec.topologySpreadConstraints[0].minDomain: strict decoding error: "
-        'unknown field "spec.topologySpreadConstraints[0].minDomain", did you mean "spec.topologySpreadConstraints[0].minDomains"?',
-    ),
-}
-
-
-@pytest.mark.parametrize("case", FAULTS)
-def test_bad_manifest(case: str, tmp_path: Path) -> None:
-    content, expected = FAULTS[case]
-    manifest = tmp_path / "pod.yaml"
-    manifest.write_bytes(content if isinstance(content, bytes) else content.encode())
-    result = run("explain", manifest, "-S", CLUSTER, "-q")
-    assert (result.code, result.out, result.err) == (2, "", f"error: {expected.format(file=manifest)}\n")
 
 
 def test_all_violations_at_once_each_with_its_line(tmp_path: Path) -> None:
@@ -250,41 +203,6 @@ def test_a_refused_configuration(tmp_path: Path) -> None:
     result = run("explain", POD, "-S", CLUSTER, "--scheduler-config", config)
     text = "parallelism: Invalid value: 0: should be an integer value greater than zero"
     assert (result.code, result.err) == (2, f"error: {config}:3: {text}\n")
-
-
-SNAPSHOTS: dict[str, tuple[str | bytes | None, str]] = {
-    "a missing file": (None, "{file}: No such file or directory"),
-    "an empty file": ("", "{file}: no Kubernetes objects found; list them with: kubectl get"),
-    "a binary file": (b"\x7fELF\0\0", "{file}: not a text file (NUL byte at offset 4): expected YAML or JSON"),
-    "a YAML syntax error": ("kind: List\nitems: {\n", "{file}:3: YAML syntax: "),
-    "no nodes": (
-        "kind: Service\napiVersion: v1\n",
-        "{file}: no Node among what was found (1 Service); list them with: kubectl get",
-    ),
-    "an item that is no object": (
-        "kind: List\napiVersion: v1\nitems:\n- {kind: Node, apiVersion: v1, metadata: {name: n}}\n- 1\n",
-        "{file}:5: items[1]: expected a Kubernetes object, found a number",
-    ),
-    "a wrong type": (
-        "kind: List\napiVersion: v1\nitems:\n- kind: Node\n  apiVersion: v1\n  metadata: {name: n1, labels: {a: 1}}\n",
-        "{file}:6: Node n1: metadata.labels[a]: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels",
-    ),
-    "a quantity nobody can read": (
-        "kind: Node\napiVersion: v1\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: 1x}}\n",
-        "{file}:4: Node n1: status.allocatable[cpu]: quantities must match the regular expression",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", SNAPSHOTS)
-def test_unreadable_snapshot(case: str, tmp_path: Path) -> None:
-    content, expected = SNAPSHOTS[case]
-    snapshot = tmp_path / "cluster.yaml"
-    if content is not None:
-        snapshot.write_bytes(content if isinstance(content, bytes) else content.encode())
-    result = run("explain", POD, "-S", snapshot)
-    assert (result.code, result.out, len(result.err.splitlines())) == (3, "", 1)
-    assert result.err.startswith(f"error: {expected.format(file=snapshot)}")
 
 
 def test_directories_without_nodes(tmp_path: Path) -> None:
