@@ -7,7 +7,8 @@ from statistics import median
 from typing import Any
 
 from bench.measuring import against, seconds
-from kubespread.candidate.candidate import Surroundings, from_object
+from kubespread.candidate.candidate import Surroundings, from_manifest
+from kubespread.candidate.manifest import manifest_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.placing import Placing
@@ -28,7 +29,7 @@ def taking_devices() -> None:
     print(f"  {'nodes':>6}{'devices':>9}{'first':>12}{'again':>12}{'a placement':>14}")
     for nodes in (100, 1_000):
         snapshot = Snapshot.from_objects(_cluster(nodes))
-        pod = from_object(_pod(), Surroundings(snapshot.objects)).pod
+        pod = from_manifest(manifest_of(_pod()), Surroundings(snapshot.objects)).pod
         plugins = framework(default_profile())
 
         def fresh(known: Snapshot = snapshot) -> Cluster:

@@ -6,7 +6,8 @@ from functools import partial
 
 from bench.clusters import PODS_PER_NODE, cluster, deployment
 from bench.measuring import against, seconds
-from kubespread.candidate.candidate import Surroundings, from_object
+from kubespread.candidate.candidate import Surroundings, from_manifest
+from kubespread.candidate.manifest import manifest_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import default_profile, framework
@@ -20,7 +21,7 @@ TARGETS = {5_000: 45}
 def evaluating() -> None:
     print(f"One pod against a cluster in memory, {PODS_PER_NODE} pods a node; further ones: median of {RUNS}")
     print(f"  {'nodes':>6}{'pods':>9}{'columns':>12}{'first':>12}{'again':>12}")
-    pod = from_object(deployment(), Surroundings()).pod
+    pod = from_manifest(manifest_of(deployment()), Surroundings()).pod
     plugins = framework(default_profile())
     for nodes in (100, 500, 1_000, 5_000):
         snapshot = Snapshot.from_objects(cluster(nodes))

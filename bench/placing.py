@@ -8,7 +8,7 @@ from statistics import median
 
 from bench.clusters import PODS_PER_NODE, Data, cluster, deployment
 from bench.measuring import against
-from kubespread.candidate.candidate import Surroundings, from_object
+from kubespread.candidate.candidate import Surroundings
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import Placing
@@ -38,7 +38,7 @@ def _measured(nodes: int, zones: int, pods: int, objects: list[Data], candidate:
     """Milliseconds a placement; the line that says so is left open."""
     snapshot = Snapshot.from_objects(objects)
     made = Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects)
-    pod = from_object(candidate or deployment(), Surroundings()).pod
+    pod = from_manifest(manifest_of(candidate or deployment()), Surroundings()).pod
     milliseconds = median(_run(made, pod) for _ in range(RUNS)) * 1000
     print(f"  {nodes:>6}{nodes * pods:>9}{zones:>7}{milliseconds:>17.3f}", end="")
     return milliseconds

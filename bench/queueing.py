@@ -7,7 +7,8 @@ from functools import partial
 import kubespread
 from bench.clusters import PODS_PER_NODE, cluster, deployments
 from bench.measuring import against, seconds
-from kubespread.candidate.candidate import Surroundings, from_object
+from kubespread.candidate.candidate import Surroundings, from_manifest
+from kubespread.candidate.manifest import manifest_of
 from kubespread.questions.queue.queue import Entry, run
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import first_in_heap
@@ -34,7 +35,7 @@ def _in_turn(snapshot: Snapshot, *, workloads: int, replicas: int, target: float
     """One replica of each, round and round; only the queue, since no question asks for this yet."""
     plugins = framework(default_profile())
     entries = [
-        Entry(from_object(manifest, Surroundings()).pod, plugins, replicas)
+        Entry(from_manifest(manifest_of(manifest), Surroundings()).pod, plugins, replicas)
         for manifest in deployments(workloads, replicas)
     ]
     columns = Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects)

@@ -255,6 +255,38 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert imported == {}
 
 
+CALLED_BY_OTHERS = {
+    "from_objects": "the library: a snapshot of plain objects",
+    "sorted_by": "the library: a report in another order",
+    "list_commands": "click",
+    "format_commands": "click",
+    "format_options": "click",
+}
+"""What nothing in the package calls, and who does."""
+
+
+def test_nothing_is_there_for_tests_alone() -> None:
+    """Formats and commands are found by their names, as texts."""
+    trees = [ast.parse(path.read_text()) for path in FILES]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    loaded = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    loaded |= {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)}
+    loaded |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    unused = {name for name in defined - loaded if not name.startswith("__")}
+    assert unused == CALLED_BY_OTHERS.keys()
+
+
+def test_no_block_is_empty() -> None:
+    empty = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.If) and all(isinstance(each, ast.Pass) for each in node.body)
+    ]
+    assert empty == []
+
+
 def test_concepts_stay_whole() -> None:
     """Many small files, and lines that only say where names come from, are a sign that the rooms are too small."""
     code, imported = 0, 0

@@ -14,16 +14,7 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.candidate.manifest import (
-    Manifest,
-    Place,
-    are_related,
-    choose,
-    decodable,
-    field_at,
-    kind_of,
-    manifest_of,
-)
+from kubespread.candidate.manifest import Manifest, Place, are_related, choose, decodable, field_at, kind_of
 from kubespread.candidate.settings import Setting, Settled, settled
 from kubespread.candidate.sources import Reference, missing_namespace, reference_kinds
 from kubespread.controllers.deployment import age_order, current_replica_set, replica_sets_of
@@ -125,11 +116,6 @@ def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     with changed.blamed(item.written_path):
         candidate = _candidate(manifest.place(dataclasses.replace(item, content=changed.data)), surroundings)
     return replace(candidate, gaps=manifest.gaps)
-
-
-def from_object(data: Mapping[str, Any], surroundings: Surroundings) -> Candidate:
-    """The pod of an object passed as a value. Raises ManifestError and UsageError."""
-    return from_manifest(manifest_of(data), surroundings)
 
 
 def _candidate(place: Place, surroundings: Surroundings) -> Candidate:

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from kubespread.candidate.candidate import Surroundings, from_object
+from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifest import is_workload
 from kubespread.errors import ManifestError
 from kubespread.manifest.objects import KubernetesObject
+from tests.candidate.objects import from_object
 
 Data = dict[str, Any]
 

@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.candidate.candidate import Candidate, Surroundings, from_object
+from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.manifest import value_at
 from kubespread.candidate.settings import Setting, parse_settings
 from kubespread.errors import ManifestError, UsageError
 from tests.builders import Data, hard, hosts, owned_by, pod, soft
+from tests.candidate.objects import from_object
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 CONTAINER: Data = {"name": "web", "image": "x", "resources": {"limits": {"cpu": "2"}}}

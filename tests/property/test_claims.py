@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.candidate.candidate import Surroundings, from_object
+from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.companions import with_companions
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.scheduler.cluster.cluster import Cluster, in_use
@@ -19,6 +19,7 @@ from kubespread.scheduler.profile.profile import default_profile, framework
 from kubespread.world.store.claims import creation, replicas_called
 from kubespread.world.store.waiting import Applicant, LivingCluster
 from tests.builders import Data, hard, hosts, pod
+from tests.candidate.objects import from_object
 from tests.property.test_placing import everything
 from tests.storage import capacity, claim, csi_driver, csi_node, on_host, storage_class, volume
 

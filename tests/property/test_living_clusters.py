@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.candidate.candidate import Surroundings, from_object
+from kubespread.candidate.candidate import Surroundings
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Change
 from kubespread.scheduler.framework import Framework
@@ -18,6 +18,7 @@ from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.world.store.waiting import Applicant, LivingCluster
 from tests.builders import Data, hard, node, pod, soft, taint
+from tests.candidate.objects import from_object
 from tests.property.test_placing import everything
 from tests.scheduler.random_clusters import Question, World, changes, profiles, questions, touches_nodes, visitors
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.candidate.candidate import Surroundings, from_object
+from kubespread.candidate.candidate import Surroundings
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.framework import Framework
@@ -19,6 +19,7 @@ from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.profile.profile import default_profile, framework
 from tests.builders import hard, node, pod, soft, taint
+from tests.candidate.objects import from_object
 from tests.cli.support import FIXTURES
 from tools.replay.cases import recorded
 

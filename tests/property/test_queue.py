@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubespread.candidate.candidate import Surroundings, from_object
+from kubespread.candidate.candidate import Surroundings
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import priority_of
 from kubespread.questions.queue.queue import Entry, run
@@ -17,6 +17,7 @@ from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
+from tests.candidate.objects import from_object
 from tests.scheduler.random_clusters import Question, World, plain_candidates, profiles, questions
 
 

@@ -10,7 +10,7 @@ import msgspec
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.candidate.candidate import Surroundings, from_object
+from kubespread.candidate.candidate import Surroundings
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.versions import LATEST
@@ -21,6 +21,7 @@ from kubespread.scheduler.plugins.registry import REGISTRY
 from kubespread.scheduler.profile.loading import load_profiles
 from kubespread.scheduler.profile.profile import default_profile, framework
 from tests.builders import hard, node, pod, soft, taint
+from tests.candidate.objects import from_object
 
 Data = dict[str, Any]
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.candidate.candidate import Surroundings, from_object
+from kubespread.candidate.candidate import Surroundings
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import LATEST
 from kubespread.scheduler.cluster.cluster import Change, Cluster
@@ -23,6 +23,7 @@ from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Plugin, S
 from kubespread.scheduler.profile.loading import load_profiles
 from kubespread.scheduler.profile.profile import default_profile, framework
 from tests.builders import hard, node, pod
+from tests.candidate.objects import from_object
 from tests.property.test_placing import everything
 from tests.scheduler.asking import SKEWED
 from tests.scheduler.random_clusters import (

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.candidate.candidate import Surroundings, from_object
+from kubespread.candidate.candidate import Surroundings
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.evaluation import evaluate, evaluated
@@ -31,6 +31,7 @@ from tests.builders import (
     resource_slice,
     using,
 )
+from tests.candidate.objects import from_object
 from tests.cli.support import FIXTURES
 
 Data = dict[str, Any]

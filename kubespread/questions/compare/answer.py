@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import msgspec
 from msgspec import Struct
@@ -30,9 +30,6 @@ from kubespread.questions.simulate.report import SimulateReport
 from kubespread.reports.parts import ConstraintReport, letter, skew_of
 from kubespread.scheduler.evaluation import NO_NODES
 from kubespread.snapshot.snapshot import Snapshot
-
-if TYPE_CHECKING:
-    pass
 
 _NOT_PLACED = f"where replicas land, which depends on scores: they are modeled since 1.{SCORES_SINCE}"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -20,9 +20,6 @@ from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.owners import WorkloadName, controller_of, is_active
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector, from_map
-
-if TYPE_CHECKING:
-    pass
 
 
 class Rollout(Struct):

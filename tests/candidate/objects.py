@@ -1,0 +1,11 @@
+"""Candidates of plain objects."""
+
+from __future__ import annotations
+
+from kubespread.candidate.candidate import Candidate, Surroundings, from_manifest
+from kubespread.candidate.manifest import manifest_of
+from tests.builders import Data
+
+
+def from_object(data: Data, surroundings: Surroundings) -> Candidate:
+    return from_manifest(manifest_of(data), surroundings)
