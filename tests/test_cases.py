@@ -39,7 +39,9 @@ class Case(msgspec.Struct, forbid_unknown_fields=True):
     gaps: list[str] = []
     """Patterns, each of which a gap has."""
     fields: dict[str, str | list[Any]] = {}
-    """A pattern that something called so has wherever it stands, or all that is called so, in order."""
+    """A pattern that something called so has wherever it stands, or all that is called so, in order; of ``remedy.text``
+    all texts of remedies.
+    """
 
     @property
     def of_report(self) -> bool:
@@ -95,6 +97,10 @@ def _faults_of_report(case: Case, report: Any) -> Iterator[str]:
 
 
 def _called(key: str, data: Any) -> Iterator[Any]:
+    holder, _, key = key.rpartition(".")
+    if holder:
+        yield from (each[key] for each in _called(holder, data))
+        return
     if isinstance(data, dict) and key in data:
         yield data[key]
     for item in data if isinstance(data, list) else data.values() if isinstance(data, dict) else ():
