@@ -7,10 +7,12 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kubespread.errors import ManifestError
 from kubespread.node_groups.file import read_node_groups
 from kubespread.node_groups.groups import Expander
+from tests.cli.support import FIXTURES
 
 HEAD = "apiVersion: kubespread.dev/v1alpha1\nkind: NodeGroups\n"
 NODE = """apiVersion: v1
@@ -83,110 +85,16 @@ def test_how_to_choose_among_groups(tmp_path: Path) -> None:
     assert [(each.priority, each.price) for each in read.groups] == [(10, Decimal("0.384")), (None, Decimal(1))]
 
 
-FAULTS = {
-    "expanders that there are not": (
-        "expander: least-wast\ngroups: [{name: w, template: n1}]\n",
-        ['groups.yaml:3: expander: Unsupported value: "least-wast", did you mean "least-waste"?'],
-    ),
-    "the same one twice": (
-        "expander: price,price\ngroups: [{name: w, template: n1}]\n",
-        ['groups.yaml:3: expander: Duplicate value: "price,price"'],
-    ),
-    "numbers that no expander takes": (
-        "groups:\n- name: w\n  template: n1\n  priority: -1\n  price: -2\n",
-        [
-            "groups.yaml:6: groups[0].priority: Invalid value: -1: must be greater than or equal to 0",
-            "groups.yaml:7: groups[0].price: expected a number from 0, found -2",
-        ],
-    ),
-    "an unknown field": (
-        "groups:\n- name: w\n  template: n1\n  maximum: 3\n",
-        ['groups.yaml:6: groups[0].maximum: strict decoding error: unknown field "groups[0].maximum"'],
-    ),
-    "a mistyped field": (
-        "groups:\n- name: w\n  templat: n1\n  nodes: a=b\n",
-        [
-            "groups.yaml:5: groups[0].templat: strict decoding error: "
-            'unknown field "groups[0].templat", did you mean "groups[0].template"?'
-        ],
-    ),
-    "no groups": ("groups: []\n", ["groups.yaml:3: groups: Required value: at least one group"]),
-    "a group without anything": (
-        "groups:\n- max: 1\n",
-        [
-            "groups.yaml:4: groups[0].name: Required value",
-            "groups.yaml:4: groups[0].template: Required value: a Node manifest, its file or a node's name, unless "
-            "nodes says which there are",
-        ],
-    ),
-    "the same name twice": (
-        "groups:\n- {name: w, template: n1}\n- {name: w, template: n1}\n",
-        ['groups.yaml:4: groups[0].name: Duplicate value: "w"', 'groups.yaml:5: groups[1].name: Duplicate value: "w"'],
-    ),
-    "numbers": (
-        "groups:\n- name: w\n  template: n1\n  min: -1\n  max: -2\n",
-        [
-            "groups.yaml:6: groups[0].min: Invalid value: -1: must be greater than or equal to 0",
-            "groups.yaml:7: groups[0].max: Invalid value: -2: must be greater than or equal to min",
-        ],
-    ),
-    "a number that is none": (
-        "groups:\n- name: w\n  max: many\n",
-        [
-            "groups.yaml:5: groups[0].max: json: cannot unmarshal string into Go struct field "
-            "NodeGroupFields.groups.max of type int32"
-        ],
-    ),
-    "zones": (
-        "groups:\n- name: w\n  template: n1\n  zones: [a, '', a]\n",
-        [
-            'groups.yaml:6: groups[0].zones[1]: Invalid value: "": must not be empty',
-            'groups.yaml:6: groups[0].zones[2]: Duplicate value: "a"',
-        ],
-    ),
-    "labels that are none": (
-        "groups:\n- name: w\n  nodes: 'a in b'\n",
-        [
-            'groups.yaml:5: groups[0].nodes: Invalid value: "a in b": '
-            "expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY or !KEY, found 'a in b'"
-        ],
-    ),
-    "a template that is a number": (
-        "groups:\n- name: w\n  template: 3\n",
-        ["groups.yaml:5: groups[0].template: expected a Node manifest, its file or a node's name, found a number"],
-    ),
-    "a template that is a pod": (
-        "groups:\n- name: w\n  template: {kind: Pod}\n",
-        ["groups.yaml:5: groups[0].template: expected a Node, found Pod"],
-    ),
-    "a manifest with faults": (
-        "groups:\n- name: w\n  template:\n    metadata: {name: w}\n    spec: {unschedulabl: true}\n",
-        [
-            "groups.yaml:7: groups[0].template.spec.unschedulabl: strict decoding error: unknown field "
-            '"groups[0].template.spec.unschedulabl", did you mean "groups[0].template.spec.unschedulable"?'
-        ],
-    ),
-    "an amount that nobody can read": (
-        "groups:\n- name: w\n  template:\n    status:\n      capacity: {cpu: lots}\n",
-        [
-            "groups.yaml:7: groups[0].template.status.capacity[cpu]: quantities must match the regular expression "
-            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-        ],
-    ),
-    "a file that is not there": (
-        "groups:\n- name: w\n  template: gone.yaml\n",
-        ["groups.yaml:5: groups[0].template: gone.yaml: No such file or directory"],
-    ),
-}
+FAULTS = yaml.load((FIXTURES / "refused" / "node-groups.yaml").read_bytes(), Loader=yaml.CSafeLoader)
 
 
-@pytest.mark.parametrize(("text", "lines"), FAULTS.values(), ids=list(FAULTS))
-def test_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, lines: list[str]) -> None:
+@pytest.mark.parametrize("case", FAULTS)
+def test_faults(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("groups.yaml").write_text(HEAD + text)
+    Path("groups.yaml").write_text(HEAD + FAULTS[case]["groups"])
     with pytest.raises(ManifestError) as raised:
         read_node_groups("groups.yaml")
-    assert str(raised.value).splitlines() == lines
+    assert str(raised.value).splitlines() == FAULTS[case]["faults"]
 
 
 @pytest.mark.parametrize(
