@@ -127,7 +127,7 @@ def with_companions(objects: ClusterObjects, companions: Sequence[ApiObject]) ->
         objects = objects.with_all(cls, _newest(own, objects.of(cls)))
     claims = [obj for obj in companions if isinstance(obj, PersistentVolumeClaim)]
     stored = objects.of(PersistentVolumeClaim)
-    with_claims = objects.with_all(PersistentVolumeClaim, (*stored, *_claims_to_come(objects, claims)))
+    with_claims = objects.with_some(PersistentVolumeClaim, (*stored, *_claims_to_come(objects, claims)))
     return reconcile(objects, with_claims)
 
 

@@ -38,14 +38,11 @@ def ephemeral_claims(pod: Pod) -> list[PersistentVolumeClaim]:
 
 
 def admitted_claims(claims: Iterable[PersistentVolumeClaim], objects: ClusterObjects) -> list[PersistentVolumeClaim]:
-    """New claims with their defaults, without those of a class that was not listed, as nothing is known of it."""
-    classes = {storage_class.metadata.name for storage_class in objects.of(StorageClass)}
-    admitted = []
-    for claim in claims:
+    """New claims with their defaults."""
+    admitted = list(claims)
+    for claim in admitted:
         default_claim(claim)
         default_storage_class(claim, objects.of(StorageClass))
-        if objects.knows(StorageClass) or claim.spec.storage_class_name in classes:
-            admitted.append(claim)
     return admitted
 
 

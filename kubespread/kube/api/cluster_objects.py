@@ -377,6 +377,13 @@ class ClusterObjects:
         by_type: dict[type[ApiObject], tuple[ApiObject, ...]] = {**self.by_type, cls: tuple(objects)}
         return dataclasses.replace(self, by_type={kind: kept for kind, kept in by_type.items() if kept})
 
+    def with_some(self, cls: type[T], objects: Iterable[T]) -> ClusterObjects:
+        """A copy with ``objects`` of their type, of which there may be others if it was not listed."""
+        more = self.with_all(cls, objects)
+        if self.knows(cls) or cls not in more.by_type:
+            return more
+        return dataclasses.replace(more, partly_known=more.partly_known | {cls.__name__})
+
     def knows(self, kind: type[ApiObject]) -> bool:
         """Whether something can be said about objects of ``kind``: some are here, or there are known to be none."""
         if kind.__name__ in self.partly_known:

@@ -15,8 +15,10 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim, VolumeAttachment
+from kubespread.kube.api.cluster_objects import ClusterObjects, PersistentVolumeClaim, StorageClass, VolumeAttachment
 from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.owners import controller_of
+from kubespread.kube.persistent_volumes import storage_class_name
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.columns import STAND_INS, Amounts, Codes, Counts, Mask, Positions, wrapped
 from kubespread.scheduler.cluster.kinds import HostPort, KindJudgment, KindNumber, KindTable, PodKind
@@ -233,6 +235,25 @@ class Cluster:
         return self.objects.knows(PersistentVolumeClaim) or all(
             self.storage.claim(pod, name) is not None for name in claim_names(pod)
         )
+
+    def undecided_claims(self, pod: Pod) -> list[str]:
+        """The pod's claims, made or yet to be made, whose class says how they are bound and was not listed."""
+        if self.objects.knows(StorageClass):
+            return []
+        claims = {name: self.storage.claim(pod, name) for name in claim_names(pod)}
+        made = {f"{pod.metadata.name}-{volume.name}" for volume in pod.spec.volumes if volume.ephemeral is not None}
+        owner = controller_of(pod)
+        if owner is not None and owner.kind == "StatefulSet":
+            made |= {name for name in claims if name.endswith(f"-{pod.metadata.name}")}
+        return [
+            name
+            for name, claim in claims.items()
+            if (owner is not None and name in made if claim is None else self._has_unlisted_class(claim))
+        ]
+
+    def _has_unlisted_class(self, claim: PersistentVolumeClaim) -> bool:
+        is_static = claim.spec.storage_class_name == ""
+        return not (claim.spec.volume_name or is_static or storage_class_name(claim) in self.storage.classes)
 
     @property
     def volume_attachments(self) -> Mapping[int, Mapping[str, str]]:

@@ -119,8 +119,8 @@ class StorageIndex:
     def in_objects(self, objects: ClusterObjects) -> ClusterObjects:
         """``objects`` with the claims, volumes and capacities as they are here."""
         return (
-            objects.with_all(api.PersistentVolumeClaim, self.claims.values())
-            .with_all(api.PersistentVolume, self.volumes.values())
+            objects.with_some(api.PersistentVolumeClaim, self.claims.values())
+            .with_some(api.PersistentVolume, self.volumes.values())
             .with_all(api.CSIStorageCapacity, self.capacities)
         )
 

@@ -161,8 +161,9 @@ class VolumeBinding(matching.VolumePlugin, frozen=True):
         if not cluster.knows_claims_of(pod):
             return unasked
         claims: list[api.PersistentVolumeClaim] = []
+        undecided = cluster.undecided_claims(pod)
         for volume in pod.spec.volumes:
-            if (name := storage_index.claim_name(pod, volume)) is None:
+            if (name := storage_index.claim_name(pod, volume)) is None or name in undecided:
                 continue
             claim = cluster.storage.claim(pod, name)
             problem = _problem(pod, name, claim, ephemeral=volume.ephemeral is not None)

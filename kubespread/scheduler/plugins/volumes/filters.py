@@ -98,8 +98,9 @@ class _Topology(Struct, frozen=True):
 
 def _bound_volumes(cluster: Cluster, pod: Pod) -> Iterator[tuple[str, PersistentVolume]]:
     """The claims by ``namespace/name``, each with its volume."""
+    undecided = cluster.undecided_claims(pod)
     for volume in pod.spec.volumes:
-        if volume.persistent_volume_claim is None:
+        if volume.persistent_volume_claim is None or volume.persistent_volume_claim.claim_name in undecided:
             continue
         name = volume.persistent_volume_claim.claim_name
         if not name:
@@ -212,7 +213,9 @@ class NodeVolumeLimits(VolumePlugin, frozen=True):
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         claims = claim_names(pod) if cluster.knows_claims_of(pod) else []
-        missing = next((name for name in claims if cluster.storage.claim(pod, name) is None), None)
+        undecided = cluster.undecided_claims(pod)
+        absent = (name for name in claims if cluster.storage.claim(pod, name) is None)
+        missing = next((name for name in absent if name not in undecided), None)
         added = dict(cluster.storage.attached(pod))
         names_driver = cluster.storage.names_driver(pod)
         if not (names_driver or missing):
@@ -346,15 +349,15 @@ class VolumeRestrictions(VolumePlugin, frozen=True):
     name: ClassVar[str] = "VolumeRestrictions"
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
-        exclusive = set()
+        exclusive, undecided = set(), cluster.undecided_claims(pod)
         for volume in pod.spec.volumes if cluster.knows_claims_of(pod) else ():
             if volume.persistent_volume_claim is None:
                 continue
             name = volume.persistent_volume_claim.claim_name
             claim = cluster.storage.claim(pod, name)
-            if claim is None:
+            if claim is None and name not in undecided:
                 return Status(Code.UNRESOLVABLE, (f'persistentvolumeclaim "{name}" not found',))
-            if is_for_one_pod(claim):
+            if claim is not None and is_for_one_pod(claim):
                 exclusive.add((pod.metadata.namespace, name))
         disks = [
             each

@@ -65,20 +65,17 @@ _NO_VOLUMES = "the pod's claims are judged as if there were no volumes"
 def claim_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
     """What every plugin that looks at the pod's claims depends on."""
     names, objects = claim_names(pod), cluster.objects
+    unlisted = objects.gap(api.PersistentVolumeClaim, "zones, binding and limits of the pod's claims are not evaluated")
     if not cluster.knows_claims_of(pod):
-        consequence = "zones, binding and limits of the pod's claims are not evaluated"
-        yield from map(Decisive, objects.gap(api.PersistentVolumeClaim, consequence))
+        yield from map(Decisive, unlisted)
         return
-    claims = [cluster.storage.claim(pod, name) for name in names]
-    if any(claim is not None and claim.spec.volume_name for claim in claims):
+    claims = [claim for name in names if (claim := cluster.storage.claim(pod, name)) is not None]
+    if any(claim.spec.volume_name for claim in claims):
         yield from map(Decisive, objects.gap(api.PersistentVolume, _NO_VOLUMES))
-    yield from _placement_gaps(cluster, [claim for claim in claims if claim is not None])
-    has_ephemeral = any(volume.ephemeral is not None for volume in pod.spec.volumes)
-    controllers = [owner.kind for owner in pod.metadata.owner_references if owner.controller]
-    # Without classes the claims that would be made for a replica are not made up.
-    is_made = "StatefulSet" in controllers or (has_ephemeral and bool(controllers))
-    if any(claim is not None and not claim.spec.volume_name for claim in claims) or (None in claims and is_made):
-        yield from objects.gap(api.StorageClass, "whether and where the pod's claims can be bound is not known")
+    yield from _placement_gaps(cluster, claims)
+    if cluster.undecided_claims(pod):
+        consequence = "whether and where the pod's claims can be bound is not known"
+        yield from map(Decisive, (*unlisted, *objects.gap(api.StorageClass, consequence)))
 
 
 def _placement_gaps(cluster: Cluster, claims: Iterable[api.PersistentVolumeClaim]) -> Iterator[str]:
