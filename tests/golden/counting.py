@@ -58,8 +58,8 @@ RECORDED: Mapping[str, str] = {
     "second/validation": "pods that the API server refuses, with all its words",
     "third": "66 families: those above with fresh cases, all features combined, replicas and several workloads through "
     "the real queue, hints of the cycle before, gangs, sampled nodes",
-    "fourth": "8 families: resized and pod-level resources, values that the API server refuses, budgets of every kind, "
-    "extreme scores and sizes, volumes, gangs, devices, templates with several faults",
+    "fourth": "9 families: resized and pod-level resources, values that the API server refuses, budgets of every kind, "
+    "extreme scores and sizes, volumes, gangs, devices, templates with several faults, negative maxSkew",
     "running": "scenarios on a running control plane: how many pods of each workload are placed and wait in the end",
     "running4": "the same, with preemption, NoExecute, volumes, Jobs, Recreate and paused Deployments",
     "v1.34.1/mixed": "everything at once, as 1.34.1 has it",

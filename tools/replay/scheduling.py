@@ -179,8 +179,13 @@ def _expected_run(_case: Data, expect: Data, ours: Data) -> Data:
 
 
 def _of_any_score(message: str | None, ours: str | None) -> str | None:
-    """The recorded message, or ours if both are about a score out of range: of several kube-scheduler names any."""
-    return ours if all(_INVALID_SCORE in (said or "") for said in (message, ours)) else message
+    """The recorded message, or ours if both are about scores out of range of plugins that differ: of several
+    kube-scheduler names any.
+    """
+    if message is None or ours is None or not all(_INVALID_SCORE in said for said in (message, ours)):
+        return message
+    plugin, _, _ = message.partition(_INVALID_SCORE)
+    return message if ours.startswith(plugin) else ours
 
 
 def _explained(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.Scheduler) -> Data:

@@ -41,9 +41,9 @@ def divide(numerator: Integers, denominator: Integers | int) -> Integers:
 
 
 def round_half_away(values: NDArray[np.float64]) -> Integers:
-    """Go's math.Round for values that are not negative."""
+    """Go's math.Round."""
     whole = np.trunc(values)
-    return (whole + (values - whole >= 0.5)).astype(np.int64)
+    return (whole + np.copysign(np.abs(values - whole) >= 0.5, values)).astype(np.int64)
 
 
 def wrapped(number: int) -> int:

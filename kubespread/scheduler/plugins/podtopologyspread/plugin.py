@@ -33,6 +33,7 @@ from kubespread.scheduler.cluster.columns import (
     Mask,
     Positions,
     distinct,
+    divide,
     greatest,
     least,
     round_half_away,
@@ -179,10 +180,20 @@ class SoftConstraints:
         return (max(0, greatest(counted)), least(counted)) if counted.size else (0, 0)
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
-        """From 100 for the least raw score of the scored nodes downwards; 0 for nodes that are left out."""
+        """From 100 for the least raw score of the scored nodes downwards; 0 for nodes that are left out, and for those
+        whose raw score is the one that stands for these.
+        """
         highest, lowest = extent
-        score = MAX_NODE_SCORE * (highest + lowest - raw) // highest if highest else np.full_like(raw, MAX_NODE_SCORE)
+        score = np.full_like(raw, MAX_NODE_SCORE)
+        if highest:
+            score = divide(MAX_NODE_SCORE * (highest + lowest - raw), highest)
+        if lowest < 0:
+            score = np.where(raw == _LEFT_OUT, 0, score)
         return score if self._compares_all else np.where(self._compared, score, 0)
+
+
+_LEFT_OUT = -1
+"""kube-scheduler's invalidScore."""
 
 
 CONSTRAINTS_NOT_MATCHED = Status(Code.UNSCHEDULABLE, ("node(s) didn't match pod topology spread constraints",))
