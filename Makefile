@@ -2,10 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-# The slow targets are scripts that take uv and pre-commit from the .venv.
+# The targets of minutes are scripts that take uv and pre-commit from the .venv.
 SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: demo test lint fuzz properties bench counts docs screens pictures recording release-data sources record shrink licenses clean
+.PHONY: demo test replay slow lint fuzz properties bench counts docs screens pictures recording release-data sources record shrink licenses clean
 .PHONY: binary dist lowest newest pythons coverage hooks release-check sbom site lock
 .DEFAULT_GOAL := test
 
@@ -14,8 +14,17 @@ demo: .venv/installed
 
 # Compiled files are kept whatever the environment says: each process that tests start would compile the package again.
 # A worker keeps to the tests of a file, which share what they prepare, and takes others' once it has none left.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto --dist worksteal
+
 test: .venv/dev
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto --dist worksteal
+	$(PYTEST) -m "not replay and not slow"
+
+# All recorded answers, and the tests that are too dear for every run: `.ci/run` does these after `make test`.
+replay: .venv/dev
+	$(PYTEST) tests/golden/test_replay.py
+
+slow: .venv/dev
+	$(PYTEST) -m slow
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -32,7 +41,7 @@ fuzz: .venv/dev
 # Every property on examples of new seeds; `make test` takes a tenth as many, and the same ones every time.
 ROUNDS ?= 5
 properties: .venv/dev
-	for round in $$(seq $(ROUNDS)); do $(BIN)/pytest -n auto --dist worksteal -m hypothesis --hypothesis-profile fresh || exit; done
+	for round in $$(seq $(ROUNDS)); do $(PYTEST) -m hypothesis --hypothesis-profile fresh || exit; done
 
 bench: .venv/installed
 	$(BIN)/python -m bench

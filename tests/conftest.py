@@ -55,6 +55,14 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(10_000, 20, 20)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line what this machine lacks, and what brings it: each is the reason of a skipped test."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if skipped:
+        reasons = sorted({report.longrepr[2].removeprefix("Skipped: ") for report in skipped})
+        terminalreporter.write_line(f"{len(skipped)} skipped: {'; '.join(reasons)}")
+
+
 def pytest_sessionfinish() -> None:
     """Save what was covered as long as there is time: pytest-xdist ends a worker ten seconds after its last test."""
     coverage = sys.modules.get("coverage")

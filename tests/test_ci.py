@@ -9,9 +9,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests.cli.support import FIXTURES, PROGRAM, ROOT, environment
+
+pytestmark = pytest.mark.slow
 
 CI = ROOT / "docs" / "ci"
 GOOD, BAD = (str(FIXTURES / "lint" / "KS101" / f"{name}.yaml") for name in ("good", "bad"))

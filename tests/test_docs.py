@@ -147,7 +147,9 @@ def test_the_links_of_what_a_package_index_shows_are_absolute() -> None:
 
 
 def test_a_package_index_renders_the_readme() -> None:
-    markdown = pytest.importorskip("readme_renderer.markdown", reason="make release-check installs it")
+    markdown = pytest.importorskip(
+        "readme_renderer.markdown", reason="no readme_renderer (make release-check installs it)"
+    )
     page = markdown.render(on_a_package_index())
     assert [page.count(f"<{tag}") for tag in ("h1", "img", "table", "pre")] == [1, 1, 2, 4]
     assert "](" not in page
@@ -184,7 +186,7 @@ def printed(arguments: str) -> str:
     return out
 
 
-@pytest.mark.skipif(JQ is None, reason="recipes are for jq, which is not installed")
+@pytest.mark.skipif(JQ is None, reason="no jq (Debian: apt install jq)")
 @pytest.mark.parametrize("name", [name for name in DOCUMENTS if RECIPE.search((ROOT / name).read_text())])
 def test_the_recipes_for_jq_print_what_is_shown(name: str) -> None:
     text = (ROOT / name).read_text()

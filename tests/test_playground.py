@@ -13,6 +13,8 @@ from docs.playground.playground import LEFT_OUT, needed
 from tests.cli.support import CLUSTER, FIXTURES, POD, ROOT, environment, run
 from tests.elsewhere import Platform
 
+pytestmark = pytest.mark.slow
+
 PYODIDE = Platform(
     modules={"kubernetes", "urllib3", "re2", "resource", "pwd", "grp", "multiprocessing.resource_tracker"},
     failing=("threading.Thread.start", "subprocess.Popen.__init__", "os.fork", "os.posix_spawn"),

@@ -19,6 +19,8 @@ from kubespread.kube.versions import all_changes
 from kubespread.questions.fleet.clusters import Member
 from tests.cli.support import FIXTURES, PROGRAM, started
 
+pytestmark = pytest.mark.slow
+
 SHOP = str(FIXTURES / "clusters" / "shop.yaml")
 HELLO = {
     "method": "initialize",

@@ -28,7 +28,10 @@ from tests.views.test_formats import ANSWERS, CLUSTER
 from tests.views.test_page import HOSTILE, hostile_cluster, many_nodes, stepped
 from tests.world.clusters import deployment
 
-pytestmark = pytest.mark.skipif(browser() is None, reason="no Chromium on the PATH (Debian: apt install chromium)")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(browser() is None, reason="no Chromium on the PATH (Debian: apt install chromium)"),
+]
 _AXE = Path("node_modules") / "axe-core" / "axe.min.js"
 MAP = kubespread.topology_map(CLUSTER)
 SERIOUS = (
@@ -474,7 +477,9 @@ def test_the_policy_refuses_what_somebody_adds(page: Page, tmp_path: Path) -> No
     assert any("Content Security Policy" in problem for problem in page.problems)
 
 
-@pytest.mark.skipif(axe() is None, reason="axe-core is not there: npm install axe-core, or name axe.min.js in AXE_CORE")
+@pytest.mark.skipif(
+    axe() is None, reason="no axe-core beside the checkout (npm install --no-save axe-core), and no AXE_CORE"
+)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("kind", [*ANSWERS, "fleet", "file"])
 def test_axe_finds_no_serious_fault(page: Page, kind: str, theme: str, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ import pytest
 from tests.browser.pictures import FOLDER, MOST_BYTES, PICTURES, page_of
 from tests.cli.support import ROOT
 
+pytestmark = pytest.mark.slow
+
 COOKBOOK = (ROOT / "docs" / "cookbook" / "pictures.md").read_text()
 SHOWN = dict(re.findall(r"^!\[([^\]]*)\]\(\.\./pictures/(\w+)\.png\)$", COOKBOOK, re.MULTILINE))
 

@@ -23,7 +23,10 @@ from tests.cli.support import FIXTURES, run
 from tests.serving.running import served
 from tests.world.clusters import deployment
 
-pytestmark = pytest.mark.skipif(browser() is None, reason="no Chromium on the PATH (Debian: apt install chromium)")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(browser() is None, reason="no Chromium on the PATH (Debian: apt install chromium)"),
+]
 SHOP = FIXTURES / "clusters" / "shop.yaml"
 SETTLED = "document.getElementById('hand').dataset.answered > 0 && !('asks' in document.getElementById('hand').dataset)"
 REPLICAS = "#turn-replicas"
@@ -228,7 +231,7 @@ def test_on_a_phone_nothing_is_cut_and_the_answer_comes_first(page: Page) -> Non
 def test_it_is_fit_for_everybody(page: Page, tab: str, scheme: str) -> None:
     script = axe()
     if script is None:
-        pytest.skip("no axe-core beside the checkout (npm install axe-core), and no AXE_CORE")
+        pytest.skip("no axe-core beside the checkout (npm install --no-save axe-core), and no AXE_CORE")
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     page.run(f"document.querySelector('#tabs a[data-name=\"{tab}\"]').click()")
     page.run(script.read_text() + "; 0")

@@ -31,7 +31,7 @@ _PREPARED = {
 
 def missing(shell: str) -> str:
     """Why a test of ``shell`` cannot run here; empty where it can."""
-    return "" if shutil.which(shell) else f"{shell} is not installed"
+    return "" if shutil.which(shell) else f"no {shell} (Debian: apt install {shell})"
 
 
 class Terminal:

@@ -12,6 +12,8 @@ from kubespread.cli.setup import Shell, script
 from tests.cli.completing_shells import Terminal, missing
 from tests.cli.support import ROOT
 
+pytestmark = pytest.mark.slow
+
 CLUSTER = "fixtures/clusters/shop.yaml"
 KUBECONFIG = {
     "apiVersion": "v1",

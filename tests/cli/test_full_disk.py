@@ -13,6 +13,8 @@ import pytest
 
 from tests.cli.support import CLUSTER, POD, PROGRAM, environment
 
+pytestmark = pytest.mark.slow
+
 FULL = "head -c 1M /dev/zero >$DISK/filling 2>/dev/null || true"
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
+import pytest
+
 from tests.cli.support import FIXTURES, started
+
+pytestmark = pytest.mark.slow
 
 CLUSTER = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
 ASKED = (

@@ -12,9 +12,11 @@ import pytest
 from kubespread.cli.setup import Shell, script
 from tests.cli.support import CLUSTER, FIXTURES, POD, PROGRAM, ROOT, Result, environment, run
 
+pytestmark = pytest.mark.slow
+
 KUBECTL = shutil.which("kubectl")
 SHOP = str(FIXTURES / "clusters" / "shop.yaml")
-needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="kubectl is not installed")
+needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="no kubectl (Debian: apt install kubernetes-client)")
 
 
 def kubectl(*words: str, path: str = "", **more: str) -> Result:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tools.replay.cases import FIXTURES, recorded
 from tools.replay.live import ours, real
+
+pytestmark = pytest.mark.slow
 
 PLACEMENTS = FIXTURES / "live" / "placements.jsonl.gz"
 # What these need comes with the claims of each replica, and with preemption that acts.

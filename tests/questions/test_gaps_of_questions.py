@@ -286,7 +286,11 @@ def batches() -> Iterator[tuple[str, ...]]:
     yield from ((kind,) for kind in alone)
 
 
-@pytest.mark.parametrize("question", READS)
+DEAR = ("advise", "check", "pending", "plan", "report", "verify")
+QUESTIONS = [pytest.param(name, marks=pytest.mark.slow) if name in DEAR else name for name in READS]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_names_each_kind_that_it_reads_and_the_snapshot_lacks(question: str) -> None:
     ask, read = READS[question]
     lacking = [(kinds, gaps(ask, without(kinds))) for kinds in batches()]
@@ -297,7 +301,7 @@ def test_a_question_names_each_kind_that_it_reads_and_the_snapshot_lacks(questio
     assert gaps(ask, Snapshot.from_objects(objects())) == ()
 
 
-@pytest.mark.parametrize("question", READS)
+@pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_about_pods_with_devices_names_each_kind_of_theirs_that_it_reads(question: str) -> None:
     ask, read = READS_OF_DEVICES[question]
     lacking = {

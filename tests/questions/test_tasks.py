@@ -75,12 +75,14 @@ def test_results_and_what_was_assumed_come_in_the_order_of_the_items() -> None:
     assert doubled(2, *items) == doubled(1, *items)
 
 
+@pytest.mark.slow
 def test_what_a_killed_worker_was_doing_is_done_again(tmp_path: Path) -> None:
     items: list[int | str] = [1, 2, "death", 3, 4]
     results, assumed, said = doubled(2, *items, mortal=tmp_path / "died")
     assert (results, assumed, said) == (*doubled(1, *items)[:2], [DIED])
 
 
+@pytest.mark.slow
 def test_what_kills_every_worker_is_done_without_any() -> None:
     items: list[int | str] = [1, "poison", 2]
     results, assumed, said = doubled(2, *items)
@@ -195,6 +197,7 @@ def dask() -> Iterator[str]:
         yield address
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_on_a_dask_cluster_the_answer_is_the_same_and_a_killed_worker_loses_nothing(dask: str, tmp_path: Path) -> None:
     from distributed import Client
@@ -219,6 +222,7 @@ class Whereabouts(Doubling):
         return os.getpid()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_201_a_dask_cluster_of_one_thread_does_the_parts_itself(dask: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("distributed.Client.ncores", lambda _client: {"the only worker": 1})
@@ -227,6 +231,7 @@ def test_201_a_dask_cluster_of_one_thread_does_the_parts_itself(dask: str, monke
     assert os.getpid() not in {*results}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_a_dask_cluster_of_other_versions_is_an_error(dask: str, monkeypatch: pytest.MonkeyPatch) -> None:
     there = kubespread.__version__
@@ -314,6 +319,7 @@ ASKING_SEVERAL: dict[str, tuple[tuple[str | Path, ...], str, int, int]] = {
 """What is asked, the rows of its answer, after how many parts the engine is gone, and the exit code then."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ASKING_SEVERAL)
 def test_201_what_is_finished_is_kept_where_the_engine_goes_away_between_two_questions(
     case: str, monkeypatch: pytest.MonkeyPatch
@@ -336,6 +342,7 @@ def test_201_an_engine_that_was_never_there_is_one_line(case: str, monkeypatch: 
     assert run(*ASKING_SEVERAL[case][0], "--engine", "tcp://h:1") == (3, "", f"error: {WENT_AWAY}\n")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_204_a_worker_without_what_it_needs_is_named(
     dask: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -347,6 +354,7 @@ def test_204_a_worker_without_what_it_needs_is_named(
         doubled(None, 1, 2, engine=dask)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_201_a_scheduler_that_is_killed_ends_nothing(dask: str) -> None:
     """The last test that it is there for."""
