@@ -134,6 +134,8 @@ MODELLED = frozenset(
         "MatchLabelKeysInPodTopologySpreadSelectorMerge",
         "HostnameOverride",
         "ContainerStopSignals",
+        "ClusterTrustBundleProjection",
+        "SELinuxMount",
         "StrictIPCIDRValidation",
     }
 )

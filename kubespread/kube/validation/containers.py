@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
@@ -64,7 +65,8 @@ class Surrounding(Struct, frozen=True):
 
     @property
     def grace_period(self) -> int:
-        return self.spec.termination_grace_period_seconds or 0
+        seconds = self.spec.termination_grace_period_seconds or 0
+        return 1 if seconds < 0 else seconds
 
 
 def containers_faults(pod: Surrounding, path: str) -> Iterator[FieldFault]:
@@ -490,6 +492,14 @@ def _lifecycle_faults(container: core.Container, pod: Surrounding, path: str) ->
             yield from _probe_faults(probe, name, pod, f"{path}.{name}")
 
 
+def _is_dropped(container: full.Container, name: str, version: KubeVersion) -> bool:
+    """Whether the field called ``name`` is a lifecycle that is empty without its stop signal, which is not stored."""
+    lifecycle = container.lifecycle
+    if name != "lifecycle" or lifecycle is None or lifecycle.stop_signal is None or version.has("ContainerStopSignals"):
+        return False
+    return lifecycle.post_start is None and lifecycle.pre_stop is None
+
+
 def _init_lifecycle_faults(container: core.Container, pod: Surrounding, path: str) -> Iterator[FieldFault]:
     """Only sidecars live long enough for probes."""
     is_sidecar = container.restart_policy == ALWAYS
@@ -498,7 +508,7 @@ def _init_lifecycle_faults(container: core.Container, pod: Surrounding, path: st
     if not isinstance(container, full.Container) or is_sidecar:
         return
     for name in ("lifecycle", *_PROBES):
-        if value_of(container, name) is not None:
+        if value_of(container, name) is not None and not _is_dropped(container, name, pod.version):
             yield forbidden(f"{path}.{name}", "may not be set for init containers without restartPolicy=Always")
     for position, policy in enumerate(container.resize_policy if pod.version.since(36) else ()):
         if policy.restart_policy == "RestartContainer":
@@ -535,7 +545,8 @@ def _init_restart_faults(container: core.Container, pod: Surrounding, path: str)
     if not pod.version.has(_RESTART_RULES):
         yield from one_of(f"{path}.restartPolicy", policy, (ALWAYS,))
     elif policy != ALWAYS or pod.version.has(_RESTART_ALL):
-        yield from _restart_faults(container, pod, path)
+        # Where rules have no policy, that is all that is said of them.
+        yield from islice(_restart_faults(container, pod, path), 1 if policy is None else None)
     elif container.restart_policy_rules:
         detail = "restartPolicyRules are not allowed for init containers with restart policy Always"
         yield forbidden(f"{path}.restartPolicyRules", detail)
@@ -565,7 +576,7 @@ def _ephemeral_faults(
     detail = "cannot be set for an Ephemeral Container"
     unset = full.EphemeralContainer()
     for name in _NOT_OF_EPHEMERAL:
-        if value_of(container, name) != value_of(unset, name):
+        if value_of(container, name) != value_of(unset, name) and not _is_dropped(container, name, pod.version):
             yield forbidden(f"{path}.{name}", detail)
     for position, mount in enumerate(container.volume_mounts):
         for name in ("subPath", "subPathExpr"):

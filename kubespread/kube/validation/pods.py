@@ -357,7 +357,7 @@ def _spec_faults(
     spec = pod.spec
     in_full = spec if isinstance(spec, full.PodSpec) else full.PodSpec()
     volumes: dict[str, core.Volume] = {}
-    yield from volume_faults(spec.volumes, volumes, pod_name, f"{path}.volumes", is_pod=is_pod)
+    yield from volume_faults(spec.volumes, volumes, pod_name, f"{path}.volumes", version, is_pod=is_pod)
     yield from pod_claim_faults(spec.resource_claims, f"{path}.resourceClaims")
     yield from containers_faults(Surrounding(spec, volumes, version), path)
     yield from pod_level_faults(pod, f"{path}.resources", version)
@@ -394,7 +394,7 @@ def _spec_faults(
     elif spec.os is not None:
         yield from one_of(f"{path}.os", spec.os.name, ("linux", "windows"))
         yield from system_faults(in_full, path)
-    if spec.scheduling_group is not None:
+    if spec.scheduling_group is not None and version.has("GenericWorkload"):
         yield from _group_faults(spec.scheduling_group, f"{path}.schedulingGroup.podGroupName")
     yield from _file_key_faults(in_full, path)
 

@@ -70,7 +70,8 @@ def pod_context_faults(spec: core.PodSpec, path: str, version: KubeVersion) -> I
         yield from on("windowsOptions", _windows_options)(context, field)
         yield from on("appArmorProfile", _app_armor)(context, field)
         yield from on("supplementalGroupsPolicy", among("Merge", "Strict"))(context, field)
-        yield from on("seLinuxChangePolicy", among("MountOption", "Recursive"))(context, field)
+        policies = ("MountOption", "Recursive") if version.has("SELinuxMount") else ("Recursive",)
+        yield from on("seLinuxChangePolicy", among(*policies))(context, field)
 
 
 def container_context_faults(

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from kubespread.kube.api import core, full
 from kubespread.kube.gotext import quote
@@ -52,6 +53,7 @@ from kubespread.kube.validation.faults import (
     too_long,
     unsupported,
 )
+from kubespread.kube.versions import KubeVersion
 
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _BYTE = between(0, 255)
@@ -72,11 +74,17 @@ _HOST_AND_PORT = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*):[^:\[\]]*")
 
 
 def volume_faults(
-    volumes: Sequence[core.Volume], valid: dict[str, core.Volume], pod_name: str, path: str, *, is_pod: bool
+    volumes: Sequence[core.Volume],
+    valid: dict[str, core.Volume],
+    pod_name: str,
+    path: str,
+    version: KubeVersion,
+    *,
+    is_pod: bool,
 ) -> Iterator[FieldFault]:
     """All volumes of a pod, or of a template, whose claims have no names yet; the faultless ones are in ``valid``."""
     created = {f"{pod_name}-{volume.name}" for volume in volumes if pod_name and volume.ephemeral is not None}
-    for position, volume in enumerate(volumes):
+    for position, volume in enumerate(_without_bundles(volumes, version)):
         field = f"{path}[{position}]"
         faults = [*_source_faults(volume, pod_name, field, is_pod=is_pod), *all_of(_VOLUME, volume, field)]
         if volume.name in valid:
@@ -88,6 +96,17 @@ def volume_faults(
         if claim is not None and claim.claim_name in created:
             detail = "must not reference a PVC that gets created for an ephemeral volume"
             yield invalid(f"{field}.persistentVolumeClaim.claimName", claim.claim_name, detail)
+
+
+def _without_bundles(volumes: Sequence[core.Volume], version: KubeVersion) -> Iterator[core.Volume]:
+    """Projected bundles of certificates are not stored without their gate."""
+    for volume in volumes:
+        projected = volume.projected if isinstance(volume, full.Volume) else None
+        if projected is None or version.has("ClusterTrustBundleProjection"):
+            yield volume
+        else:
+            sources = [replace(source, cluster_trust_bundle=None) for source in projected.sources]
+            yield replace(volume, projected=replace(projected, sources=sources))
 
 
 def kinds_of(volume: core.Volume) -> list[str]:
