@@ -142,8 +142,17 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
         why = "; ".join(("no Pod objects and no workloads", *unread))
         return SnapshotError(f"{source}: {why}; list them with: {LIST_COMMAND}")
     subject = f"no workloads{f' with the labels {labels}' if labels else ''} in"
+    where = "the cluster" if namespace is None else f"namespace {namespace}"
+    ending = [
+        f"{row.kind.lower()}/{obj.metadata.name}"
+        for row in POD_CREATORS.values()
+        for obj in (snapshot.of_kind(row) if row not in _LASTING else ())
+        if namespace in (None, obj.metadata.namespace) and controller_of(obj) is None
+    ]
+    if ending and not labels:
+        return UsageError(f"{subject} {where}; name Jobs and pods to include them: {some_of(ending, _MAX_NAMED)}")
     if namespace is None:
-        return UsageError(f"{subject} the cluster")
+        return UsageError(f"{subject} {where}")
     if missing := missing_namespace(snapshot, namespace):
         return UsageError(missing)
     hint = ""
@@ -151,9 +160,9 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
         hint = alternatives(namespace, namespaces)
     elif not labels:
         made = (obj.metadata.namespace for row in POD_CREATORS.values() for obj in snapshot.objects.of(row.cls))
-        if elsewhere := sorted({*made, *(pod.metadata.namespace for pod in snapshot.pods)}):
+        if elsewhere := sorted({*made, *(pod.metadata.namespace for pod in snapshot.pods)} - {namespace}):
             hint = f"; there are some in {some_of(elsewhere, _MAX_NAMED)}: -A asks about all"
-    return UsageError(f"{subject} namespace {namespace}{hint}")
+    return UsageError(f"{subject} {where}{hint}")
 
 
 def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
