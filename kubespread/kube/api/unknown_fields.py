@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from kubespread.kube.versions import Release, all_changes, changes_to
 from kubespread.wording import verb_of
 
-# Where people put a field one or more levels too high.
-_STEPS_DOWN = ("metadata", "spec", "jobTemplate", "template")
+# Where people put a field one or more levels too high, or too low.
+_STEPS_DOWN = ("metadata", "spec", "jobTemplate", "template", "labelSelector", "selector")
 _FEW = 8
 """How many names or values are listed where none is spelled alike."""
 
@@ -79,9 +79,11 @@ def fields_of(cls: str, release: Release | None = None) -> Mapping[str, str]:
     return _types(release).get(cls, {})
 
 
-def unknown_fields(data: Any, cls: str, path: str = "", release: Release | None = None) -> Iterator[UnknownField]:
+def unknown_fields(
+    data: Any, cls: str, path: str = "", release: Release | None = None, above: tuple[str, str] = ("", "")
+) -> Iterator[UnknownField]:
     """The fields in ``data``, an object of the API's type ``cls`` standing at ``path``, that Kubernetes does not have,
-    in a release or in any.
+    in a release or in any; ``above`` are path and type of the object that it is a field of.
 
     In their order. Values that are not objects are skipped: they are a fault of another kind.
     """
@@ -93,10 +95,13 @@ def unknown_fields(data: Any, cls: str, path: str = "", release: Release | None 
         below = fields.get(name)
         if below is None:
             meant = _further_down(cls, name) or near_miss(name, fields)
-            yield UnknownField(f"{inside}{name}", f"{inside}{meant}" if meant else "")
+            is_above = not meant and name in fields_of(above[1], release)
+            yield UnknownField(
+                f"{inside}{name}", f"{above[0]}{name}" if is_above else f"{inside}{meant}" if meant else ""
+            )
         elif below:
             for place, item in _items(value, f"{inside}{name}"):
-                yield from unknown_fields(item, below, place, release)
+                yield from unknown_fields(item, below, place, release, (inside, cls))
 
 
 def _items(value: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -403,6 +403,8 @@ class RefusedManifest(Struct, frozen=True):
     ignored: Sequence[str] = ()
     objects: ClusterObjects = ClusterObjects()
     """Which it may name."""
+    data: Any = None
+    """The workload as it is written."""
 
 
 class _Rule(Struct, frozen=True):

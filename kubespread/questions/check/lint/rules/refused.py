@@ -23,11 +23,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
+from kubespread.candidate.manifest import value_at
 from kubespread.errors import Fault
 from kubespread.kube.api.cluster_objects import PriorityClass
 from kubespread.kube.api.core import RuntimeClass
 from kubespread.kube.api.unknown_fields import alternatives
+from kubespread.questions.causes.bars import listed
 from kubespread.questions.check.lint.rule import FaultRule, RefusedManifest
 from kubespread.questions.check.report import Remedy, Severity
 
@@ -36,10 +39,16 @@ _WAYS = (
     (re.compile(r"must be greater than zero$"), "set {field} to 1 or more"),
     (re.compile(r"must be greater than or equal to (?P<least>\d+)"), "set {field} to {least} or more"),
     (re.compile(r"^Required value|: Required value"), "add {field}"),
+    (re.compile(r"must not be specified when labelSelector is not set"), "add labelSelector: {selector}"),
+    (re.compile(r'Duplicate value: "\{.*Schedul'), "merge constraints {pair} into one"),
     (re.compile(r"Duplicate value: "), "remove {field}, which is there twice"),
-    (re.compile(r"unknown field "), "rename or remove {field}"),
+    (re.compile(r"unknown field "), "{misplaced}"),
+    (re.compile(r"Forbidden: (?P<why>.+)$"), "remove {field}: {why}"),
+    (re.compile(r"Invalid value: .*: (?P<why>[^:]+)$"), "change {field}: {why}"),
 )
 """What there is to do, by the API server's words."""
+_MEANT = re.compile(r'did you mean "(?P<kind>[^"]+)" in "(?P<apiVersion>[^"]+)"')
+_UNKNOWN = re.compile(r'unknown field "(?P<path>[^"]+)"(?:, did you mean "(?P<meant>[^"]+)")?')
 _NAMED: Mapping[type[PriorityClass] | type[RuntimeClass], tuple[re.Pattern[str], str]] = {
     PriorityClass: (re.compile(r"no PriorityClass with name (?P<name>\S+) was found"), "priorityClassName"),
     RuntimeClass: (re.compile(r'RuntimeClass "(?P<name>[^"]+)" not found'), "runtimeClassName"),
@@ -61,8 +70,45 @@ def check(fault: Fault, refused: RefusedManifest) -> Remedy | None:
         return Remedy(text="change what is refused")
     for words, way in _WAYS:
         if match := words.search(fault.message):
-            return Remedy(text=way.format(field=fault.field, **match.groupdict()))
-    return Remedy(text=f"change {fault.field}")
+            written = {"selector": _selector(refused.data), "pair": _pair(fault.field, refused.data)}
+            known = {"field": fault.field, "misplaced": _misplaced(fault.message), **written}
+            return Remedy(text=way.format(**known, **match.groupdict()))
+    meant = _MEANT.search(fault.message)
+    instead = meant.groupdict().get(fault.field) if meant is not None else None
+    return Remedy(text=f"change {fault.field}{f' to {instead}' if instead else ''}")
+
+
+def _misplaced(message: str) -> str:
+    """What is to become of a field that the API does not have there."""
+    match = _UNKNOWN.search(message)
+    if match is None:
+        return "remove what the API does not have"
+    parent, _, name = match["path"].rpartition(".")
+    above, _, meant = (match["meant"] or "").rpartition(".")
+    if not meant:
+        return f"remove {name}: the API has no such field"
+    if meant != name:
+        return f"rename {name} to {meant}"
+    if above.startswith(parent):
+        return f"indent {name} under {above.removeprefix(parent).lstrip('.')}"
+    return f"move {name} out of {parent.removeprefix(above).lstrip('.')}, beside it"
+
+
+def _selector(data: Any) -> str:
+    """The workload's own labels, as a labelSelector."""
+    labels = value_at(data, "spec.selector.matchLabels") or value_at(data, "spec.template.metadata.labels")
+    listed = ", ".join(f"{key}: {value}" for key, value in (labels or {"KEY": "VALUE"}).items())
+    return f"{{matchLabels: {{{listed}}}}}"
+
+
+def _pair(field: str, data: Any) -> str:
+    """The positions of a constraint and of the one over the same key with the same action: ``0 and 1``."""
+    path, _, position = field.rpartition("].")[0].rpartition("[")
+    constraints = value_at(data, path)
+    written = [each for each in constraints if isinstance(each, dict)] if isinstance(constraints, list) else []
+    pairs = [(each.get("topologyKey"), each.get("whenUnsatisfiable")) for each in written]
+    alike = [str(place) for place, pair in enumerate(pairs) if pairs.count(pair) > 1 and pair == pairs[int(position)]]
+    return listed(alike) if alike else field
 
 
 RULE = FaultRule("KS002", "refused", Severity.ERROR, check)

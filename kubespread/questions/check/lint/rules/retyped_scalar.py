@@ -14,6 +14,9 @@ Remedy: quote the value, or write the amount as Kubernetes does (`1G`, `1Gi`, `5
 
 from __future__ import annotations
 
+import re
+
+from kubespread.candidate.manifest import value_at
 from kubespread.errors import Fault
 from kubespread.kube.quantity import BAD_FORMAT, BAD_SUFFIX
 from kubespread.questions.check.lint.rule import FaultRule, RefusedManifest
@@ -27,14 +30,33 @@ _WAYS = (
     (BAD_SUFFIX, "write {field} as an amount, such as 500m, 2 or 1Gi"),
 )
 """What there is to do, by the API server's words."""
+_OF_ANOTHER_SHAPE = re.compile(
+    r"cannot unmarshal (?P<found>\w+) into Go (?:struct field .+|value) of type (?P<type>\S+)"
+)
 
 
-def check(fault: Fault, _refused: RefusedManifest) -> Remedy | None:
+def check(fault: Fault, refused: RefusedManifest) -> Remedy | None:
     """Source: vendor/sigs.k8s.io/json/internal/golang/encoding/json/decode.go, UnmarshalTypeError"""
     if not fault.is_undecodable:
         return None
-    way = next((way for words, way in _WAYS if words in fault.message), "rewrite {field}")
-    return Remedy(text=way.format(field=fault.field))
+    way = next((way for words, way in _WAYS if words in fault.message), None)
+    if way is not None:
+        return Remedy(text=way.format(field=fault.field))
+    shape = _OF_ANOTHER_SHAPE.search(fault.message)
+    return Remedy(text=_reshaped(fault.field, value_at(refused.data, fault.field), shape["type"] if shape else ""))
+
+
+def _reshaped(field: str, value: object, go_type: str) -> str:
+    """What makes a list or a map of a value that is neither, or the other one."""
+    name = field.rpartition(".")[2]
+    if go_type.startswith("[]"):
+        if isinstance(value, dict) and value:
+            return f'a list: put "- " before {next(iter(value))}'
+        return f'a list: write each value of {name} on a line of its own, after "- "'
+    if isinstance(value, list):
+        first = next((key for item in value if isinstance(item, dict) for key in item), "each entry")
+        return f'a map, not a list: drop the "- " before {first}'
+    return f"a map: write the fields of {name} as KEY: VALUE, each on a line of its own below it"
 
 
 RULE = FaultRule("KS003", "retyped-scalar", Severity.ERROR, check)
