@@ -375,7 +375,9 @@ class Growth(Struct, frozen=True):
     surplus: int = 0
     """How many of ``present`` its controller will delete."""
     waiting: Sequence[Pod] = ()
-    """Replicas that exist and have no node yet."""
+    """Replicas of its revision that exist and have no node yet."""
+    outdated: int = 0
+    """How many of ``present`` a rollout that waits is to replace."""
 
     @property
     def count(self) -> int | None:
@@ -431,8 +433,9 @@ def growths(
         own_waiting = _replicas(candidate, waiting, snapshot)
         for pod in own_waiting:
             quotas = charged(quotas, pod, -1)
-        growth = _growth(candidate, desired, snapshot, _replicas(candidate, on_nodes, snapshot), quotas)
-        growth = replace(growth, waiting=own_waiting)
+        on_nodes_too = _replicas(candidate, on_nodes, snapshot)
+        growth = _growth(candidate, desired, snapshot, on_nodes_too, own_waiting, quotas)
+        growth = replace(growth, waiting=[pod for pod in own_waiting if not _is_outdated(pod, candidate)])
         for pod in growth.present if growth.is_rollout else growth.taken_away:
             quotas = charged(quotas, pod, -1)
         if not candidate.is_stored and growth.count is not None:
@@ -456,7 +459,12 @@ def _replicas(candidate: Candidate, pods: PodsByController, snapshot: Snapshot) 
 
 
 def _growth(
-    candidate: Candidate, desired: Desired, snapshot: Snapshot, running: Sequence[Pod], quotas: Quotas
+    candidate: Candidate,
+    desired: Desired,
+    snapshot: Snapshot,
+    running: Sequence[Pod],
+    waiting: Sequence[Pod],
+    quotas: Quotas,
 ) -> Growth:
     name = "" if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
     if candidate.is_daemon and desired.replicas is not None:
@@ -467,6 +475,13 @@ def _growth(
     if is_rollout:
         # Its controller meets the quotas on the way.
         return Growth(asked_for, running, (), Creation(None), (), is_rollout=True)
+    awaited = sum(not _is_outdated(pod, candidate) for pod in waiting)
+    outdated = sum(_is_outdated(pod, candidate) for pod in running)
+    is_fewer = desired.replicas is not None and asked_for < len(running)
+    if awaited and outdated and not (is_other or is_fewer or desired.until_full or desired.from_scratch):
+        # They are what a rollout that waits wants now, beside the pods that it is to replace.
+        awaited = max(awaited, asked_for - len(running))
+        return Growth(awaited, running, (), creation(candidate, quotas, awaited, running), (), outdated=outdated)
     anew = desired.from_scratch or is_other
     present, taken_away = ((), running) if anew else (running, ())
     shrinks = not desired.until_full and not candidate.is_daemon and asked_for < len(present)
@@ -491,6 +506,13 @@ def _growth(
         notes.append(f"{name} runs {len(present)} replicas and its spec says {asked_for}: none is placed")
     surplus = len(present) - asked_for if shrinks and not is_surplus else 0
     return Growth(further, present, taken_away, created, (*notes, *created.notes), surplus=surplus)
+
+
+def _is_outdated(pod: Pod, candidate: Candidate) -> bool:
+    """Whether its Deployment is to replace it by one of the candidate's revision."""
+    own, owner = controller_of(candidate.pod), controller_of(pod)
+    is_of_deployment = candidate.workload is not None and candidate.workload.kind == "Deployment"
+    return is_of_deployment and owner is not None and own is not None and owner.name != own.name
 
 
 def _is_scalable(candidate: Candidate) -> bool:

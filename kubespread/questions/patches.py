@@ -18,13 +18,15 @@ from kubespread.candidate.settings import Operation, operations
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import POD_CREATORS, Kind
+from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind
 from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import POD_DELETION_COST
 from kubespread.questions.remedies.change import Change
 from kubespread.snapshot.edits.nodes import RemoveLabel, RemoveTaint, SetLabel, Uncordon
 from kubespread.snapshot.edits.pods import EvictPod
+from kubespread.snapshot.edits.rollouts import SetMaxUnavailable
 from kubespread.snapshot.edits.spreading import Spread
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.store.pod_book import PodKey
@@ -116,6 +118,11 @@ def commands(change: Change, snapshot: Snapshot) -> Iterator[str]:
                 yield f"kubectl label node {edit.target} {edit.key}-"
             case EvictPod():
                 yield evict((edit.namespace or DEFAULT_NAMESPACE, edit.name))
+            case SetMaxUnavailable():
+                if (deployment := named(KEPT[Deployment], edit.namespace, edit.name, snapshot)) is not None:
+                    rolling = {"rollingUpdate": {"maxUnavailable": edit.max_unavailable}}
+                    merged = _compact({"spec": {"strategy": rolling}})
+                    yield f"kubectl patch {reference(KEPT[Deployment], deployment)} -p {quote(merged)}"
             case Spread(name=name) if name:
                 workload = WorkloadName(edit.kind, edit.namespace or DEFAULT_NAMESPACE, name)
                 yield from _setting((f"topologySpreadConstraints={edit.constraint}",), workload, snapshot)

@@ -39,7 +39,7 @@ class Suggestion(Report, frozen=True):
     consequences: tuple[str, ...] = ()
     """What becomes of other pods."""
     notes: tuple[str, ...] = ()
-    """What disruption budgets and priorities say of it."""
+    """For how long it lasts; what disruption budgets and priorities say of it."""
     alternatives: tuple[str, ...] = ()
     """Options for other changes of the same kind that also suffice."""
     patch: tuple[PatchOperation, ...] = ()
@@ -86,7 +86,7 @@ class Advice(Report, frozen=True):
     families: tuple[str, ...]
     """The kinds of changes that were tried."""
     enough: tuple[Suggestion, ...]
-    """Single changes, those that change least first; combinations only where no single change suffices."""
+    """Single changes, what gives a promise up last; combinations only where no single change suffices."""
     not_enough: tuple[NotEnough, ...]
     """What was tried and does not suffice."""
     costly: tuple[Costly, ...] = ()

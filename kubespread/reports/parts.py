@@ -15,6 +15,7 @@ import numpy as np
 
 from kubespread.kube.api.core import Node
 from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.kube.selector import NOTHING
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, READY
 from kubespread.scheduler.cluster.columns import Counts
@@ -557,6 +558,11 @@ class ConstraintReport(Report, frozen=True):
     @property
     def is_hard(self) -> bool:
         return self.when_unsatisfiable == DO_NOT_SCHEDULE
+
+    @property
+    def counts_nothing(self) -> bool:
+        """Whether it has no labelSelector."""
+        return self.selector == str(NOTHING)
 
     @property
     def minimum_text(self) -> str:

@@ -154,7 +154,9 @@ def policies(constraint: ConstraintReport) -> list[str]:
         words.append(f"nodeAffinityPolicy {constraint.node_affinity_policy}")
     if constraint.node_taints_policy != "Ignore":
         words.append(f"nodeTaintsPolicy {constraint.node_taints_policy}")
-    if not constraint.self_match:
+    if constraint.counts_nothing:
+        words.append("no labelSelector: counts no pods")
+    elif not constraint.self_match:
         words.append("the pod does not match its own selector")
     if constraint.source != "pod":
         words.append(f"{constraint.source} default")

@@ -274,7 +274,7 @@ WAYS_OUT: dict[str, tuple[Data, str, tuple[str, ...], tuple[str, ...]]] = {
         (),
         ("label n0 disk=ssd",),
     ),
-    "more than a node has": (with_pod(web(), **asking("9")), "request cpu 8", ("cpu=8",), ()),
+    "more than a node has": (with_pod(web(), **asking("9")), "request cpu 8 (from 9, −11%)", ("cpu=8",), ()),
     "a constraint that wants a fourth zone": (
         web(hard(ZONE, minDomains=4), replicas=4),
         "minDomains 3 on the constraint over zone",
@@ -287,8 +287,8 @@ WAYS_OUT: dict[str, tuple[Data, str, tuple[str, ...], tuple[str, ...]]] = {
             nodeSelector={"disk": "ssd"},
             **asking("9"),
         ),
-        "drop nodeSelector disk and request cpu 4",
-        ("nodeSelector[disk]=null", "cpu=4"),
+        "request cpu 4 (from 9, −56%) and drop nodeSelector disk",
+        ("cpu=4", "nodeSelector[disk]=null"),
         (),
     ),
 }

@@ -14,7 +14,7 @@ import pytest
 import kubespread
 from kubespread.kube.api.workloads import Deployment
 from kubespread.questions.commands import option_of
-from tests.builders import Data, node, pod, taint
+from tests.builders import Data, node, pod
 from tests.cli.support import FIXTURES, run
 from tests.questions.clouds import CLOUDS, ZONE, cluster
 
@@ -132,8 +132,8 @@ def test_what_is_printed_of_promises_and_advice_runs(tmp_path: Path) -> None:
 
 def test_an_edit_of_several_words_is_one_for_a_shell(tmp_path: Path) -> None:
     path, manifest = tmp_path / "cluster.json", tmp_path / "pod.json"
-    path.write_text(json.dumps(node("n1", taints=[taint("dedicated")])))
-    manifest.write_text(json.dumps(pod()))
+    path.write_text(json.dumps(node("n1", zone="a")))
+    manifest.write_text(json.dumps(pod(nodeSelector={"pool": "x"})))
     shown = run("check", manifest, "-S", path, "-o", "table").out
-    (option,) = (line.strip() for line in shown.splitlines() if line.strip().startswith("--taint"))
+    (option,) = (line.strip() for line in shown.splitlines() if line.strip().startswith("--label"))
     assert run("simulate", manifest, "-S", path, *shlex.split(option)).code == 0

@@ -21,11 +21,12 @@ from kubespread.candidate.settings import Operation, operations, text_diff
 from kubespread.candidate.sources import read_once
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, priority_of
 from kubespread.kube.pod_requests import pod_requests
+from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.questions.advise.question import Advise
 from kubespread.questions.advise.report import AdviseReport, Gathered
@@ -37,6 +38,7 @@ from kubespread.questions.queue.queue import Outcome
 from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
 from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds, PlayedGoal
 from kubespread.questions.remedies.families import FAMILIES, WAIT, Stuck
+from kubespread.questions.remedies.freeing import AlikePods, AllFreed, pod_reviser
 from kubespread.questions.remedies.search import advice, options
 from kubespread.questions.remedies.spreading import by_domain, is_gathered, lacking, spreading
 from kubespread.questions.resolving import Resolved, resolve, reviser
@@ -113,8 +115,8 @@ def _judged(
     return Judged(report, partial(not_modelled, pod, framework(profile), cluster, profile), goal, stuck, spread)
 
 
-def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Judged:
-    """About one pod."""
+def judge_pod(resolved: Resolved, scheduler: Scheduler, given: Sequence[Node] = (), *, preempts: bool) -> Judged:
+    """About one pod; ``given`` are the nodes before any edits."""
     candidate, profile, cluster = resolved.candidates[0], resolved.profiles[0], resolved.cluster
     pod, plugins = candidate.pod, framework(profile)
     worlds = EditedWorlds(
@@ -143,7 +145,7 @@ def judge_pod(resolved: Resolved, scheduler: Scheduler, *, preempts: bool) -> Ju
     if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:
         victims = tuple(NamespacedName.of(gone.pod) for gone in placed.preempted)
         return judged(message=evaluation.message, victims=victims)
-    return judged(Stuck(evaluation, profile.version), message=evaluation.message)
+    return judged(Stuck(evaluation, profile.version, given=given), message=evaluation.message)
 
 
 @dataclass
@@ -289,6 +291,12 @@ class Replicas(PlayedGoal):
         count = len(demand.present) - len(outcome.lost) + len(outcome.choices)
         return Placed(count, outcome, tuple(NamespacedName.of(victim.pod) for _, victim in outcome.preempted), landed)
 
+    def awaited(self, demand: Demand, version: KubeVersion) -> AllFreed:
+        """The goal where a rollout waits: its new pods, as they are; what they are to replace may run on."""
+        world, keys = self.worlds.unchanged.world, set(map(key_of, demand.growth.waiting))
+        kinds = AlikePods.kinds(waiting for waiting in world.waiting if key_of(waiting.pod) in keys)
+        return AllFreed(self.worlds, kinds, pod_reviser(self._snapshot, version))
+
     def spread(self, demand: Demand, placed: Placed) -> Spreading | None:
         """The first constraint with which no domain holds most of them, while all find a node."""
         for constraint in lacking(placed.landed, demand.pod.spec.topology_spread_constraints):
@@ -317,19 +325,24 @@ def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
     (demand,) = posed.demands
     as_it_is = replicas.placed(posed)
     placed, outcome, replicas.victims = as_it_is.count, as_it_is.outcome, as_it_is.victims
+    goal: Goal = replicas
+    wanted, started = replicas.replicas, placed or demand.change.played is not None
+    if demand.growth.outdated:
+        goal = awaited = replicas.awaited(demand, posed.resolved.version)
+        wanted, placed, started = len(awaited), len(outcome.choices), bool(outcome.choices)
     judged = partial(
         _judged,
         demand.pod,
         posed.cluster,
         demand.profile,
-        replicas,
+        goal,
         workload=demand.workload,
-        replicas=replicas.replicas,
+        replicas=wanted,
         placed=placed,
         notes=demand.notes,
         admission=tuple(demand.candidate.admission),
     )
-    if placed >= replicas.replicas:
+    if placed >= wanted:
         return judged(spread=replicas.spread(demand, as_it_is), victims=replicas.victims)
     evaluation = outcome.unplaced
     if evaluation is None:
@@ -339,8 +352,14 @@ def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
     message = outcome.stopped or demand.growth.created.refusal
     if evaluation is None or not demand.growth.further:
         return judged(message=message)
-    in_free_room = None if placed or demand.change.played is not None else replicas.replicas
-    stuck = Stuck(evaluation, demand.profile.version, replicas.replicas - placed, placed, in_free_room)
+    stuck = Stuck(
+        evaluation,
+        demand.profile.version,
+        wanted - placed,
+        placed,
+        None if started else wanted,
+        replicas.snapshot.nodes,
+    )
     return judged(stuck, message=message)
 
 
@@ -477,11 +496,11 @@ def answer(question: Advise, scene: Scene) -> AdviseReport:
     if replicas is None and candidate.workload is not None and not candidate.is_daemon:
         replicas = candidate.replicas
     if replicas is None:
-        judged = judge_pod(resolved, scheduler, preempts=preempts)
+        judged = judge_pod(resolved, scheduler, scene.snapshot.nodes, preempts=preempts)
     else:
         placing = Simulate(
             pods=tuple(pods),
-            replicas=replicas,
+            replicas=question.replicas,
             named=question.named,
             namespace=question.namespace,
             recursive=question.recursive,

@@ -389,7 +389,7 @@ class _Audited:
         counts_own = any(spread.counted.constraint.self_match for spread in own)
         for spread, declared in zip(own, written, strict=False) if self._standing.replicas > 1 else ():
             selector = from_label_selector(declared.label_selector)
-            if spread.counted.constraint.self_match or selector.nothing or selector.matches(template.metadata.labels):
+            if spread.counted.constraint.self_match or selector.matches(template.metadata.labels):
                 continue
             others = [
                 pod

@@ -148,7 +148,7 @@ CAUSES: Mapping[Cause, CauseRow] = {
     "missesOwnPods": CauseRow(
         word="a selector that misses its own pods",
         means="the constraint selects the pods' own labels: it counts none of them",
-        said="the selector {what}: the constraint over {key} counts none of its {pods}{select}",
+        said="{what}: the constraint over {key} counts none of its {pods}{select}",
     ),
     "stuckRollout": CauseRow(
         word="rollout stuck",

@@ -22,6 +22,7 @@ from kubespread.kube.selector import Selector, from_map, parse_term, required_no
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, DO_NOT_SCHEDULE, HOSTNAME, REGION, ZONE
+from kubespread.questions.causes.own_pods import older_revision
 from kubespread.questions.causes.volumes import OF_VOLUMES, placed_volumes
 from kubespread.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -220,6 +221,10 @@ def bars(evaluation: Evaluation) -> str | None:
     """
     if not len(evaluation.cluster) or evaluation.error or evaluation.rejection or evaluation.feasible.any():
         return None
+    return "; ".join(filter(None, [_bars(evaluation), *map(str, filter(None, [older_revision(evaluation)]))])) or None
+
+
+def _bars(evaluation: Evaluation) -> str | None:
     constraints = barring_constraints(evaluation)
     reasons: list[BarringReason] = [*constraints, *failings(evaluation)]
     if (by_volume := confined_by_volume(evaluation, reasons)) is not None:
@@ -456,7 +461,7 @@ def taints_policy_hints(evaluation: Evaluation, cluster: Cluster, pod: Pod, vers
 
     Found by asking again: about each constraint alone, and about all together if none helps alone.
     """
-    closed = _closed_minimums(evaluation)
+    closed = closed_minimums(evaluation)
     if not version.has("NodeInclusionPolicyInPodTopologySpread"):
         return
 
@@ -487,7 +492,7 @@ def taints_policy_hints(evaluation: Evaluation, cluster: Cluster, pod: Pod, vers
             )
 
 
-def _closed_minimums(evaluation: Evaluation) -> Mapping[str, list[str]]:
+def closed_minimums(evaluation: Evaluation) -> Mapping[str, list[str]]:
     """For a pod that fits nowhere, by topology key the domains with the fewest matching pods whose nodes are all
     tainted or cordoned for it.
 

@@ -1,12 +1,23 @@
-"""Selectors of constraints that miss the pods that carry them, and what they were to select."""
+"""What a workload's own pods do to it: constraints whose selectors miss the pods that carry them, and what they were to
+select; pods of an older revision that leave no node for the new one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
+
+from kubespread.controllers.deployment import TEMPLATE_HASH, newest_replica_set, replica_sets_of
 from kubespread.kube.api.core import Pod, TopologySpreadConstraint
 from kubespread.kube.api.unknown_fields import near_miss
+from kubespread.kube.api.workloads import ReplicaSet
+from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.selector import Selector
+from kubespread.scheduler.cluster.cluster import Change
+from kubespread.scheduler.evaluation import Evaluation, evaluate
+from kubespread.scheduler.plugin import SchedulingError
+from kubespread.wording import count_of, verb_of
 
 
 def is_meant(written: TopologySpreadConstraint, others: Sequence[Pod], *, counts_own: bool) -> bool:
@@ -17,17 +28,22 @@ def is_meant(written: TopologySpreadConstraint, others: Sequence[Pod], *, counts
 
 
 def missing_them(selector: Selector, labels: Mapping[str, str]) -> str:
-    """``app=web misses the pod's own labels (app is api)``, or ``no label tier``: what the pod has of the first
-    requirement that it does not meet.
+    """``the selector app=web misses the pod's own labels (app is api)``, or ``no label tier``: what the pod has of the
+    first requirement that it does not meet.
     """
+    if selector.nothing:
+        return "no labelSelector"
     key = _missed(selector, labels)
-    return (
-        f"{selector} misses the pod's own labels ({f'{key} is {labels[key]}' if key in labels else f'no label {key}'})"
-    )
+    own = f"{key} is {labels[key]}" if key in labels else f"no label {key}"
+    return f"the selector {selector} misses the pod's own labels ({own})"
 
 
 def nearest(selector: Selector, labels: Mapping[str, str]) -> str:
-    """The label of the pod that was probably meant: ``app=api``; empty where none is like it."""
+    """The label of the pod that was probably meant: ``app=api``; empty where none is like it. Without a selector its
+    first.
+    """
+    if selector.nothing:
+        return next((f"{key}={value}" for key, value in labels.items() if key != TEMPLATE_HASH), "")
     key = _missed(selector, labels)
     key = key if key in labels else near_miss(key, labels)
     return f"{key}={labels[key]}" if key else ""
@@ -35,3 +51,47 @@ def nearest(selector: Selector, labels: Mapping[str, str]) -> str:
 
 def _missed(selector: Selector, labels: Mapping[str, str]) -> str:
     return next(requirement.key for requirement in selector.requirements if not requirement.matches(labels))
+
+
+class OlderRevision(Struct, frozen=True):
+    """Pods of a Deployment without which its new pod, which fits nowhere, would fit some node."""
+
+    deployment: WorkloadName
+    replica_sets: Sequence[str]
+    pods: int
+
+    def __str__(self) -> str:
+        """``3 pods of its own old revision web-5f5f are in the way``."""
+        revisions = "revision" if len(self.replica_sets) == 1 else "revisions"
+        names = ", ".join(self.replica_sets)
+        return f"{count_of(self.pods, 'pod')} of its own old {revisions} {names} {verb_of(self.pods, 'are')} in the way"
+
+
+def older_revision(evaluation: Evaluation) -> OlderRevision | None:
+    """The pods of its own Deployment that are in the way of a pod of the newest revision."""
+    pod, cluster = evaluation.pod, evaluation.cluster
+    namespace, replica_sets = pod.metadata.namespace, cluster.objects.of(ReplicaSet)
+    owner = controller_of(pod)
+    own = cluster.objects.named(ReplicaSet, owner.name, namespace) if owner and owner.kind == "ReplicaSet" else None
+    above = controller_of(own) if own is not None else None
+    if above is None or above.kind != "Deployment":
+        return None
+    deployment = WorkloadName(above.kind, namespace, above.name)
+    if newest_replica_set(deployment, replica_sets) is not own:
+        return None
+    older = {each.metadata.name for each in replica_sets_of(deployment, replica_sets) if each is not own}
+    in_the_way = [
+        (running, node)
+        for running, node in zip(cluster.running.pods, cluster.running.node.tolist(), strict=True)
+        if running.metadata.namespace == namespace
+        and (controller := controller_of(running)) is not None
+        and controller.name in older
+    ]
+    try:
+        without = evaluate(evaluation.prepared.framework, cluster.after(Change(gone=in_the_way)), pod, is_scored=False)
+    except SchedulingError:
+        return None
+    if not in_the_way or not without.feasible.any():
+        return None
+    names = {controller.name for running, _ in in_the_way if (controller := controller_of(running)) is not None}
+    return OlderRevision(deployment, sorted(names), len(in_the_way))

@@ -117,6 +117,7 @@ class _Gatherer:
 
     def gather(self, sources: Iterable[PodGiven]) -> Gathered:
         gathered = self.gathered
+        given = self._snapshot.nodes
         self._snapshot, edits = edited(self._snapshot, self._scheduler, self._choosing.namespace)
         if self._has_cluster:
             gathered.gaps += self._scheduler.source_gaps(self._snapshot.origin)
@@ -140,7 +141,7 @@ class _Gatherer:
         if self._has_cluster:
             objects = with_companions(self._snapshot.objects, companions)
             gathered.cluster = Cluster.of(self._snapshot.nodes, running, objects)
-            gathered.ways_out = WaysOut(EditedWorlds(self._world, self._namespace))
+            gathered.ways_out = WaysOut(EditedWorlds(self._world, self._namespace), given)
             gathered.cluster.assume(growth_gaps((candidate for _, candidate in candidates), self._snapshot))
         owned = PodsByController(running)
         gathered.subjects += (self._subject(source, candidate, owned) for source, candidate in candidates)
@@ -246,7 +247,9 @@ class _Gatherer:
         self.gathered.written[_file(source), str(name)] = source
         paths = ("metadata.annotations", f"{kind_of(item).template_path}.metadata.annotations")
         ignored = silenced_codes(*(texts_at(item, path) for path in paths))
-        return replace(_refused(error, _file(source), name), ignored=ignored, objects=self._snapshot.objects)
+        return replace(
+            _refused(error, _file(source), name), ignored=ignored, objects=self._snapshot.objects, data=item.data
+        )
 
     def _subject(self, source: Source, candidate: Candidate, owned: PodsByController) -> Subject:
         pod, meta, gathered = candidate.pod, candidate.pod.metadata, self.gathered

@@ -143,8 +143,10 @@ def _advice(advice: Advice | None) -> Iterator[str]:
             hardened.update(suggestion.constraints)
     if shown:
         first, *others = shown
-        listed = [f"{first.change} ({count_of(first.nodes or 0, 'node')})"]
-        yield f"Enough alone: {' · '.join([*listed, *(f'{other.change} ({other.nodes:,})' for other in others)])}"
+        fits = [count_of(first.nodes or 0, "node"), *(f"{other.nodes:,}" for other in others)]
+        remarks = ("; ".join([count, *each.notes]) for count, each in zip(fits, shown, strict=True))
+        listed = (f"{each.change} ({remark})" for each, remark in zip(shown, remarks, strict=True))
+        yield f"Enough alone: {' · '.join(listed)}"
     if changes := " · ".join(not_enough(advice)):
         yield f"Not enough: {changes}"
 

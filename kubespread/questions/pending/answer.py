@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from shlex import quote
 
@@ -11,11 +10,8 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.candidate.candidate import Surroundings, from_stored_pod
-from kubespread.candidate.settings import parse_settings
-from kubespread.errors import ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Node
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.quantity import rounded
@@ -38,14 +34,16 @@ from kubespread.questions.causes.bars import (
     selected_nowhere,
     selection_of,
 )
+from kubespread.questions.causes.own_pods import older_revision
 from kubespread.questions.commands import Commands
 from kubespread.questions.patches import commands_for
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import PendingFor, PendingReport, StuckGroup
 from kubespread.questions.question import with_growth
-from kubespread.questions.remedies.change import Answer, Change
-from kubespread.questions.remedies.edited_worlds import EditedWorlds, PlayedGoal
-from kubespread.questions.remedies.families import FAMILIES, Stuck
+from kubespread.questions.remedies.change import Change
+from kubespread.questions.remedies.edited_worlds import EditedWorlds
+from kubespread.questions.remedies.families import FAMILIES, Stuck, notes_on
+from kubespread.questions.remedies.freeing import AlikePods, AllFreed, RevisePod, pod_reviser, victims_of
 from kubespread.questions.remedies.search import MOST_EFFORT, Found, Trials, least_change, options
 from kubespread.questions.room import free
 from kubespread.questions.scene import Scene
@@ -59,7 +57,6 @@ from kubespread.wording import count_of, says, short_key, some_of
 from kubespread.world.events.world import World, unmade
 from kubespread.world.reporting.difference import judged_as_it_stands
 from kubespread.world.reporting.happenings import unmade_pods, workload_of
-from kubespread.world.store.happenings import Gone
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
 
@@ -106,7 +103,8 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
         return Waits("refused", ", ".join(evaluation.rejection.reasons), message)
     if evaluation.error is not None or not len(evaluation.cluster):
         return Waits("refused", message, message)
-    return Waits("filtered", _decisive(evaluation), message, evaluation)
+    causes = [_decisive(evaluation), *map(str, filter(None, [older_revision(evaluation)]))]
+    return Waits("filtered", "; ".join(causes), message, evaluation)
 
 
 def _decisive(evaluation: Evaluation) -> str:
@@ -253,111 +251,8 @@ def _state(evaluation: Evaluation, node: int, others: Sequence[BarringReason]) -
     )
 
 
-# The smallest change that frees pods with the same cause: found and proven by placing all of them.
-
-
-RevisePod = Callable[[Pod, Sequence[str]], Pod | None]
-"""A pod of the cluster with fields set as ``--set`` has them, None where it has no such field or the API server refuses
-it.
-"""
-_PER_QUESTION, _PER_POD, _PER_POD_THERE, _PER_KIND_AND_NODE = 3, 0.5, 0.0005, 0.002
-"""Milliseconds."""
 _OF_A_FAMILY = 4
 """Changes per family that are tried on large clusters."""
-
-
-class AlikePods(Struct, frozen=True):
-    """Identical waiting pods: what is true of one is true of all."""
-
-    waiting: Sequence[Waiting]
-
-    @property
-    def pod(self) -> Pod:
-        return self.waiting[0].template
-
-    def __len__(self) -> int:
-        return len(self.waiting)
-
-
-@dataclass
-class AllFreed(PlayedGoal):
-    """Kinds of pods that are all to find a node.
-
-    Edits are made in a cluster with all waiting pods, as they would be in practice; changes of the pods themselves
-    apply to these alone.
-    """
-
-    worlds: EditedWorlds
-    kinds: Sequence[AlikePods]
-    revise: RevisePod
-    _freed: dict[Hashable, frozenset[PodKey]] = field(default_factory=dict)
-    _victims: dict[Hashable, tuple[NamespacedName, ...]] = field(default_factory=dict)
-    alone = None
-
-    def __len__(self) -> int:
-        return sum(map(len, self.kinds))
-
-    @cached_property
-    def keys(self) -> frozenset[PodKey]:
-        return frozenset(key_of(waiting.pod) for kind in self.kinds for waiting in kind.waiting)
-
-    def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
-        edited = worlds.after(change.edits)
-        if edited is None:
-            return None
-        self.spent += _PER_QUESTION
-        if not change.edits or change.settings:
-            placed = self._placed(edited.world, change.settings)
-            if placed is None:
-                return None
-            edited = edited.then(placed)
-        freed = self._freed[change.key] = self.keys - edited.world.queue.waiting.keys()
-        self._victims[change.key] = victims_of(edited.preempted, self.keys)
-        return self.answered(worlds, edited, len(freed), len(self)) if freed else Answer(0, len(self))
-
-    def freed(self, change: Change) -> frozenset[PodKey]:
-        """The pods that have a node after a change that was tried."""
-        return self._freed[change.key]
-
-    def victims(self, change: Change) -> tuple[NamespacedName, ...]:
-        """The pods that they take the room of then."""
-        return self._victims[change.key]
-
-    def is_own(self, pod: Pod) -> bool:
-        return key_of(pod) in self.keys
-
-    def _placed(self, edited: World, settings: Sequence[str]) -> World | None:
-        """Place the pods that still wait one after another, with ``settings`` applied. None where no pod accepts
-        these.
-        """
-        world = edited.fork()
-        others = {key: waiting for key, waiting in world.queue.waiting.items() if key not in self.keys}
-        world.queue.waiting = {key: waiting for key, waiting in world.queue.waiting.items() if key in self.keys}
-        if settings and not self._set(world, settings):
-            return None
-        cluster = world.cluster
-        self.spent += _PER_POD * len(self) + _PER_POD_THERE * len(cluster.running)
-        self.spent += _PER_KIND_AND_NODE * len(self.kinds) * len(cluster)
-        world.settle()
-        world.queue.waiting.update(others)
-        return world
-
-    def _set(self, world: World, settings: Sequence[str]) -> bool:
-        """Apply settings to the waiting pods; False if none accepts them. The others stay as they are."""
-        any_taken = False
-        for kind in self.kinds:
-            template = self.revise(kind.pod, settings)
-            if template is None:
-                continue
-            any_taken = True
-            for stuck in kind.waiting:
-                if (waiting := world.queue.waiting.get(key_of(stuck.pod))) is not None:
-                    pod = Pod(metadata=waiting.pod.metadata, spec=template.spec, status=waiting.pod.status)
-                    world.book.replace(waiting.pod, pod)
-                    world.queue.add(pod, template)
-        return any_taken
-
-
 _MOST_VICTIMS = 2
 _FIT = "fits once the others run"
 
@@ -377,7 +272,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     now, world = scene.now, scene.world
     is_asked = whose.those_in(world)
     under_way = judged_as_it_stands(world, is_asked)
-    groups = _groups(scene, is_asked, Commands(scene.snapshot, scene.scheduler, question))
+    groups = _groups(scene, is_asked, Commands.about(scene.snapshot, question.whose(scene.snapshot)))
     if not groups:
         whose.check_any(world, now)
     scaled = grown(usual_growth(question, now, world), world)
@@ -412,7 +307,7 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Co
         for stuck in _together(world, kinds):
             by_cause.setdefault((stuck.waits.cause, stuck.waits.why), []).append(stuck)
     groups: list[StuckGroup] = []
-    freeing = _Freeing(world, scene.now, scene.release, commands)
+    freeing = _Freeing(world, scene.now, scene.release, commands, scene.snapshot.nodes)
     for alike in sorted(by_cause.values(), key=lambda alike: -sum(len(stuck.kind) for stuck in alike)):
         groups += freeing.groups(alike)
         if scene.on_progress is not None:
@@ -433,12 +328,8 @@ def _not_made(world: World, groups: Iterable[StuckGroup]) -> Iterator[UnmadePods
 
 def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[AlikePods]:
     """The waiting pods in question, in kube-scheduler's order; those with gates come last."""
-    kinds: dict[int, list[Waiting]] = {}
     ordered = {key_of(waiting.pod): waiting for waiting in (*world.queue.in_order(), *world.waiting)}
-    for waiting in ordered.values():
-        if is_asked(workload_of(world, waiting.pod)):
-            kinds.setdefault(id(waiting.template), []).append(waiting)
-    return [AlikePods(waiting) for waiting in kinds.values()]
+    return AlikePods.kinds(waiting for waiting in ordered.values() if is_asked(workload_of(world, waiting.pod)))
 
 
 def _together(world: World, kinds: Sequence[AlikePods]) -> Iterator[_Stuck]:
@@ -470,12 +361,6 @@ def _together(world: World, kinds: Sequence[AlikePods]) -> Iterator[_Stuck]:
             yield _Stuck(kind, replace(then, why=why, victims=victims), fitting)
 
 
-def victims_of(gone: Iterable[Gone], keys: Collection[PodKey]) -> tuple[NamespacedName, ...]:
-    """Those whose room pods among ``keys`` took."""
-    made_room = (each for each in gone if each.made_room_for is not None and key_of(each.made_room_for) in keys)
-    return tuple(NamespacedName.of(each.pod) for each in made_room)
-
-
 def _preempts(world: World, kind: AlikePods, waits: Waits) -> bool:
     if waits.cause != "filtered":
         return False
@@ -494,11 +379,13 @@ class _Freeing(Struct, dict=True):
     snapshot: Snapshot
     version: KubeVersion
     commands: Commands
+    given: Sequence[Node]
+    """The nodes before any edits."""
     left: float = MOST_EFFORT
 
     @cached_property
     def _revise(self) -> RevisePod:
-        return _reviser(self.snapshot, self.version)
+        return pod_reviser(self.snapshot, self.version)
 
     @cached_property
     def _worlds(self) -> EditedWorlds:
@@ -516,7 +403,7 @@ class _Freeing(Struct, dict=True):
         assert evaluation is not None
         several = len(goal) if len(goal) > 1 else None
         fitting = sum(stuck.fitting for stuck in alike)
-        stuck_there = Stuck(evaluation, self.version, several, fitting, None if fitting else several)
+        stuck_there = Stuck(evaluation, self.version, several, fitting, None if fitting else several, self.given)
         before = goal.effort
         trials = Trials.of(goal, stuck_there, before + self.left / 2)
         # The cheapest change that frees all of them, else the cheapest of those that free most of them.
@@ -543,7 +430,7 @@ class _Freeing(Struct, dict=True):
             message=waits.message,
             pods=tuple(map(NamespacedName.of, pods)),
             workloads=tuple(workloads),
-            change=None if best is None else self._suggestion(best, len(pods), tuple(workloads)),
+            change=None if best is None else self._suggestion(best, alike[0], len(pods), tuple(workloads)),
             fitting=sum(stuck.fitting for stuck in alike),
             victims=tuple(dict.fromkeys((*(pod for stuck in alike for pod in stuck.waits.victims), *victims))),
             tried=tried,
@@ -553,6 +440,8 @@ class _Freeing(Struct, dict=True):
         )
 
     def _command(self, change: Change, workload: WorkloadName, pod: NamespacedName) -> str:
+        if not options(change):
+            return ""
         edits = (str(edit).partition(" ") for edit in change.edits)
         words = [f"--{verb} {quote(rest)}" for verb, _, rest in edits]
         words += [f"--set {quote(setting)}" for setting in change.settings]
@@ -562,7 +451,7 @@ class _Freeing(Struct, dict=True):
         reference = f"{kind.short}/{workload.name}" if kind is not None and kind.has_replicas else f"po/{pod.name}"
         return self.commands.of("simulate", quote(reference), *words, namespace=workload.namespace)
 
-    def _suggestion(self, best: Found, pods: int, workloads: Sequence[WorkloadName]) -> Suggestion:
+    def _suggestion(self, best: Found, stuck: _Stuck, pods: int, workloads: Sequence[WorkloadName]) -> Suggestion:
         change, answer = best.change, best.answer
         return Suggestion(
             change=change.said,
@@ -572,23 +461,8 @@ class _Freeing(Struct, dict=True):
             nodes=None,
             placed=min(answer.count, pods),
             consequences=answer.consequences,
+            notes=()
+            if stuck.waits.evaluation is None
+            else tuple(notes_on(Stuck(stuck.waits.evaluation, self.version), change)),
             commands=commands_for(change, workloads, self.snapshot),
         )
-
-
-def _reviser(snapshot: Snapshot, version: KubeVersion) -> RevisePod:
-    revisions: dict[tuple[int, tuple[str, ...]], tuple[Pod, Pod | None]] = {}
-
-    def revise(pod: Pod, settings: Sequence[str]) -> Pod | None:
-        key = id(pod), tuple(settings)
-        if key not in revisions:
-            surroundings = Surroundings(snapshot.objects, version, settings=parse_settings(settings))
-            try:
-                revised = from_stored_pod(pod, surroundings).pod
-            except (ManifestError, UsageError):
-                revised = None
-            # The pod itself is kept, so that no other object gets its id.
-            revisions[key] = pod, revised
-        return revisions[key][1]
-
-    return revise

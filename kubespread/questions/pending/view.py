@@ -31,14 +31,17 @@ _NO_CHANGE = {
 
 
 def _options(group: StuckGroup) -> str:
-    return "" if group.change is None else " ".join(group.change.options)
+    """What frees the group: options, or a change that has none."""
+    return "" if group.change is None else " ".join(group.change.options) or group.change.change
 
 
 def _change(group: StuckGroup) -> str:
-    """The options that free the group, or why there are none."""
-    if not (options := _options(group)):
+    """The same with its remarks, or why nothing does."""
+    if group.change is None:
         return _NO_CHANGE[group.cause].format(group.tried)
-    return f"{options} (preempts {count_of(len(group.victims), 'pod')})" if group.victims else options
+    preempting = [f"preempts {count_of(len(group.victims), 'pod')}"] if group.victims else []
+    remarks = "; ".join([*group.change.notes, *preempting])
+    return f"{_options(group)} ({remarks})" if remarks else _options(group)
 
 
 def _frees(group: StuckGroup) -> str:

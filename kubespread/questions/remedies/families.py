@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
+from itertools import cycle, islice
 from typing import Literal
 
 import numpy as np
 from msgspec import Struct
 
+from kubespread.controllers.deployment import ROLLING_UPDATE, limits, strategy_of
 from kubespread.controllers.disruption import protects
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Node, Pod, Taint
+from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import NamespacedName, priority_of
 from kubespread.kube.pod_requests import amounts, pod_requests
 from kubespread.kube.providers import owns_label, owns_taint
@@ -26,10 +29,11 @@ from kubespread.kube.selector import Requirement, parse_term, required_node_sele
 from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, taint_text, untolerated
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BETA_ZONE, HOSTNAME, NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY, ZONE
-from kubespread.questions.causes.bars import near_key
+from kubespread.questions.causes.bars import closed_minimums, near_key
+from kubespread.questions.causes.own_pods import older_revision
 from kubespread.questions.causes.volumes import placed_volumes
 from kubespread.questions.remedies.change import Change, Ladder
-from kubespread.questions.room import PODS, free
+from kubespread.questions.room import PODS, allocatable, free
 from kubespread.reports.advise import SCHEDULE_ANYWAY
 from kubespread.reports.parts import NOT_READY, closing_states, letter
 from kubespread.scheduler.cluster.columns import Mask, scheduler_amounts
@@ -39,18 +43,22 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint
 from kubespread.snapshot.edits.new_nodes import AddNode, is_state_taint
 from kubespread.snapshot.edits.nodes import RemoveLabel, RemoveTaint, SetLabel, Uncordon
 from kubespread.snapshot.edits.pods import EvictPod
+from kubespread.snapshot.edits.rollouts import SetMaxUnavailable
 from kubespread.snapshot.edits.verb import Target
 from kubespread.snapshot.topology_keys import SHORT_KEYS
-from kubespread.wording import count_of, short_key
+from kubespread.wording import count_of, domain_noun, short_key
 
 SHORT = {full: short for short, full in SHORT_KEYS.items()}
 """Well-known topology keys as people type them."""
 MAX_SKEW, POLICY, MIN_DOMAINS, TOPOLOGY_KEY = "maxSkew", "policy", "minDomains", "topologyKey"
 UNCORDON, LABEL, UNTAINT, TOLERATE, REQUESTS = "uncordon", "label", "untaint", "tolerate", "requests"
-EVICT, WAIT, ADD_NODE = "evict", "wait", "add-node"
+EVICT, WAIT, ADD_NODE, MAX_UNAVAILABLE = "evict", "wait", "add-node", "maxUnavailable"
 _GATE = "NodeInclusionPolicyInPodTopologySpread"
-_OTHER_MACHINES = 150
+_OTHER_MACHINES = 300
 """What it costs to take machines of another kind, or in another zone, than was asked for: more than some more of it."""
+_INVENTED = 400
+"""What it costs to name a domain that nobody has named yet."""
+_NEW = "new-1"
 _MOST_SKEW = 1000
 _MOST_TOGETHER = 100
 _MOST_COPIES = 10
@@ -96,6 +104,16 @@ class Stuck(Struct, frozen=True, dict=True):
     """How many have to fit into room that is free in the evaluation's cluster, which limits their size; None where some
     occupy theirs already, or others may go.
     """
+    given: Sequence[Node] = ()
+    """The nodes as they were read, before the edits that the question is about: no remedy undoes these."""
+
+    @cached_property
+    def _given(self) -> dict[str, Node]:
+        return {node.metadata.name: node for node in self.given}
+
+    def before(self, node: Node) -> Node:
+        """The node as it was read; as it is where it was not there."""
+        return self._given.get(node.metadata.name, node)
 
     @cached_property
     def open_to_it(self) -> Mask:
@@ -178,7 +196,7 @@ def max_skews(stuck: Stuck) -> Iterator[Ladder]:
         now, skews = own.counted.constraint.max_skew, _skews(stuck, own)
 
         def change(place: int, own: OwnConstraint = own, skews: Sequence[int] = skews, now: int = now) -> Change:
-            return own.setting(MAX_SKEW, "maxSkew", skews[place], 10 * (skews[place] - now))
+            return own.setting(MAX_SKEW, "maxSkew", skews[place], 160 + 10 * (skews[place] - now))
 
         if skews:
             yield Ladder(MAX_SKEW, f"{own.letter} maxSkew up to {skews[-1]}", len(skews), change, own.letter)
@@ -201,7 +219,7 @@ def policies(stuck: Stuck) -> Iterator[Ladder]:
         constraint = own.counted.constraint
         now = {"nodeTaintsPolicy": constraint.honors_taints, "nodeAffinityPolicy": constraint.honors_affinity}
         for name, honors in now.items():
-            change = own.setting(POLICY, name, "Ignore" if honors else "Honor", 15)
+            change = own.setting(POLICY, name, "Ignore" if honors else "Honor", 10)
             yield Ladder.of(change, change.said)
 
 
@@ -225,7 +243,7 @@ def relaxed(stuck: Stuck) -> Iterator[Ladder]:
     for own in stuck.own_constraints:
         dropped = (f"minDomains[{own.key}]=null",) if own.counted.constraint.min_domains is not None else ()
         settings = (*dropped, f"whenUnsatisfiable[{own.key}]=ScheduleAnyway")
-        change = Change(SCHEDULE_ANYWAY, "ScheduleAnyway", 50, settings, letter=own.letter)
+        change = Change(SCHEDULE_ANYWAY, "ScheduleAnyway", 240, settings, letter=own.letter)
         yield Ladder.of(change, f"relaxing {own.letter}")
 
 
@@ -256,8 +274,29 @@ def _of_nodes(stuck: Stuck, changes: Iterable[_OfNode]) -> Iterator[Ladder]:
             yield Ladder(pieces[0].family, summary, min(len(pieces), _MOST_TOGETHER) - 1, change, of_many=True)
 
 
+def more_unavailable(stuck: Stuck) -> Iterator[Ladder]:
+    """One more pod of the Deployment unavailable, where its own old pods are in the way of its rollout."""
+    older, objects = older_revision(stuck.evaluation), stuck.evaluation.cluster.objects
+    if older is None:
+        return
+    namespace, name = older.deployment.namespace, older.deployment.name
+    deployment = objects.named(Deployment, name, namespace)
+    if deployment is not None and strategy_of(deployment) == ROLLING_UPDATE and not deployment.spec.paused:
+        more = limits(deployment).max_unavailable + 1
+        what = f"maxUnavailable: {more} of deploy/{name}"
+        change = Change(
+            MAX_UNAVAILABLE,
+            what,
+            18,
+            edits=(SetMaxUnavailable(namespace, name, more),),
+            brief=f"maxUnavailable: {more}",
+        )
+        yield Ladder.of(change, change.brief)
+
+
 def uncordons(stuck: Stuck) -> Iterator[Ladder]:
-    names = (node.metadata.name for node in stuck.nearest_first() if node.spec.unschedulable)
+    cordoned = (node for node in stuck.nearest_first() if node.spec.unschedulable)
+    names = (node.metadata.name for node in cordoned if stuck.before(node).spec.unschedulable)
     changes = ((name, Change(UNCORDON, f"uncordon {name}", 20, edits=(Uncordon(Target(name)),))) for name in names)
     return _of_nodes(
         stuck,
@@ -275,13 +314,19 @@ def node_labels(stuck: Stuck) -> Iterator[Ladder]:
         for node in stuck.nearest_first():
             if edits := _missing_labels(stuck, node):
                 name, labels = node.metadata.name, node.metadata.labels
-                # Replacing an existing label costs more than adding a missing one.
-                pieces = [Change(LABEL, str(edit), 22 + 4 * (edit.key in labels), edits=(edit,)) for edit in edits]
+                pieces = [_labeled(edit, is_there=edit.key in labels) for edit in edits]
                 change = Change.of_pieces(f"label {name}", pieces)
                 phrase = f"label {{}} nodes {change.said.removeprefix(f'label {name} ')}"
                 yield _OfNode(change, f"labeling {name}", phrase, "labeling {} nodes")
 
     return _of_nodes(stuck, changes())
+
+
+def _labeled(edit: LabelEdit, *, is_there: bool) -> Change:
+    if isinstance(edit, SetLabel) and edit.value == _NEW:
+        return Change(LABEL, f"{edit} (an invented {short_key(edit.key)})", _INVENTED, edits=(edit,))
+    # Replacing a label costs more than adding one.
+    return Change(LABEL, str(edit), 22 + 4 * is_there, edits=(edit,))
 
 
 def _missing_labels(stuck: Stuck, node: Node) -> tuple[LabelEdit, ...]:
@@ -303,8 +348,15 @@ def _missing_labels(stuck: Stuck, node: Node) -> tuple[LabelEdit, ...]:
     for own in stuck.own_constraints:
         key = own.counted.constraint.topology_key
         if key not in node.metadata.labels and all(edit.key != key for edit in edits):
-            edits.append(SetLabel(target, key, "new-1"))
-    return () if any(owns_label(edit.key) for edit in edits) else tuple(edits)
+            edits.append(SetLabel(target, key, _NEW))
+    if any(owns_label(edit.key) or _is_given(stuck, node, edit.key) for edit in edits):
+        return ()
+    return tuple(edits)
+
+
+def _is_given(stuck: Stuck, node: Node, key: str) -> bool:
+    """Whether an edit of the question gave the node its label ``key``, or took it off."""
+    return stuck.before(node).metadata.labels.get(key) != node.metadata.labels.get(key)
 
 
 def _node_requirements(pod: Pod, node: Node) -> Sequence[Requirement] | None:
@@ -327,10 +379,11 @@ def untaints(stuck: Stuck) -> Iterator[Ladder]:
 
     def changes() -> Iterator[_OfNode]:
         for node in stuck.nearest_first():
-            own = (taint for taint in _unwelcome(stuck, node) if not owns_taint(taint))
+            given = stuck.before(node).spec.taints
+            own = (taint for taint in _unwelcome(stuck, node) if not owns_taint(taint) and taint in given)
             for key, effect in dict.fromkeys((taint.key, taint.effect) for taint in own):
                 edit = RemoveTaint(Target(node.metadata.name), key, effect)
-                change, taint = Change(UNTAINT, str(edit), 25, edits=(edit,)), edit.described
+                change, taint = Change(UNTAINT, str(edit), 185, edits=(edit,)), edit.described
                 summary = f"taking {taint} off {node.metadata.name}"
                 yield _OfNode(change, summary, f"taint {{}} nodes {taint}-", f"taking {taint} off {{}} nodes")
 
@@ -341,7 +394,7 @@ def tolerations(stuck: Stuck) -> Iterator[Ladder]:
     """One toleration for each taint that some node has."""
     taints = dict.fromkeys(taint_text(taint) for node in stuck.nearest_first() for taint in _unwelcome(stuck, node))
     for text in taints:
-        yield Ladder.of(Change(TOLERATE, f"tolerate {text}", 25, (f"tolerations={text}",)), f"tolerating {text}")
+        yield Ladder.of(Change(TOLERATE, f"tolerate {text}", 180, (f"tolerations={text}",)), f"tolerating {text}")
 
 
 def _unwelcome(stuck: Stuck, node: Node) -> list[Taint]:
@@ -371,12 +424,19 @@ def smaller_requests(stuck: Stuck) -> Iterator[Ladder]:
                 place: int, rooms: Sequence[int] = smaller, of: str = f"{resource}{key}", now: int = own
             ) -> Change:
                 amount, name = rooms[place], of.partition("[")[0]
-                text = Quantity(amount * _UNITS[name], "DecimalSI" if name == "cpu" else "BinarySI")
-                return Change(REQUESTS, f"request {of} {text}", 30 if 2 * amount >= now else 45, (f"{of}={text}",))
+                text = _in_units(amount, name)
+                before, less = _in_units(now, name), f"−{round(100 * (now - amount) / now)}%"
+                what, brief = f"request {of} {text} (from {before}, {less})", f"request {of} {text} ({less})"
+                return Change(REQUESTS, what, 145 if 2 * amount >= now else 155, (f"{of}={text}",), brief=brief)
 
             # None where the request would have to be 0.
             if smaller:
                 yield Ladder(REQUESTS, f"requesting less {resource}{key}", len(smaller), change)
+
+
+def _in_units(amount: int, resource: str) -> Quantity:
+    """An amount in the scheduler's units, as it is written."""
+    return Quantity(amount * _UNITS[resource], "DecimalSI" if resource == "cpu" else "BinarySI")
 
 
 def _holes(stuck: Stuck, resource: str, own: int, beside: int) -> list[int]:
@@ -411,16 +471,16 @@ def _required(stuck: Stuck) -> Iterator[tuple[str, str, int]]:
     """Each requirement, and what it costs to drop it."""
     spec, required = stuck.pod.spec, required_node_selector(stuck.pod)
     for key in spec.node_selector:
-        yield "nodeSelector", key, _OTHER_MACHINES if owns_label(key) else 35
+        yield "nodeSelector", key, _OTHER_MACHINES if owns_label(key) else 190
     for term in required.node_selector_terms if required is not None else ():
         for expression in (*term.match_expressions, *term.match_fields):
-            yield "nodeAffinity", expression.key, _OTHER_MACHINES if owns_label(expression.key) else 36
+            yield "nodeAffinity", expression.key, _OTHER_MACHINES if owns_label(expression.key) else 191
     if spec.affinity is None:
         return
     near = {"podAffinity": spec.affinity.pod_affinity, "podAntiAffinity": spec.affinity.pod_anti_affinity}
     for family, affinity in near.items():
         for near_term in affinity.required_during_scheduling_ignored_during_execution if affinity is not None else ():
-            yield family, near_term.topology_key, 45
+            yield family, near_term.topology_key, 195
 
 
 def waits(stuck: Stuck) -> Iterator[Ladder]:
@@ -456,8 +516,12 @@ def _gone(family: str, pod: Pod, what: str, summary: str, cost: int) -> Ladder:
 
 
 def notes_on(stuck: Stuck, change: Change) -> Iterator[str]:
-    """Notes on budgets and priorities for the evictions in ``change``, which the budgets allow."""
+    """For how long a larger maxSkew lasts; and on budgets and priorities for the evictions in ``change``, which the
+    budgets allow.
+    """
     cluster = stuck.evaluation.cluster
+    for part in (part for part in change.parts if part.family == MAX_SKEW):
+        yield from _lasts(stuck, part)
     if WAIT in change.family:
         return
     evicted = {(edit.namespace, edit.name) for edit in change.edits if isinstance(edit, EvictPod)}
@@ -471,6 +535,15 @@ def notes_on(stuck: Stuck, change: Change) -> Iterator[str]:
         yield f"{allowed}; {compared}"
 
 
+def _lasts(stuck: Stuck, change: Change) -> Iterator[str]:
+    """``lasts for 1 more replica per node``, where the minimum is that of a domain the pod cannot enter."""
+    for own in stuck.own_constraints:
+        constraint = own.counted.constraint
+        if own.letter == change.letter and constraint.topology_key in closed_minimums(stuck.evaluation):
+            more = int(change.settings[0].rpartition("=")[2]) - constraint.max_skew
+            yield f"lasts for {count_of(more, 'more replica')} per {domain_noun(constraint.topology_key)}"
+
+
 def new_nodes(stuck: Stuck) -> Iterator[Ladder]:
     """Copies of a node of each shape, one after another, in each domain that has it and has not failed; also in new
     domains, where a constraint needs more than exist.
@@ -482,6 +555,8 @@ def new_nodes(stuck: Stuck) -> Iterator[Ladder]:
             shapes.setdefault(_shape(node), node.metadata.name)
     for template in shapes.values():
         yield _copies(template, _most(stuck))
+    if stuck.may_take_several:
+        yield from _one_in_each_domain(stuck, failed)
     yield from _into_closed_domains(stuck, failed)
     yield from _beside_volumes(stuck, failed)
     for template in shapes.values():
@@ -499,6 +574,39 @@ def _copies(template: str, most: int, labels: tuple[tuple[str, str], ...] = ()) 
         )
 
     return Ladder(ADD_NODE, f"more nodes like {template}{where}", most, change)
+
+
+def _one_in_each_domain(stuck: Stuck, failed: Set[Domain]) -> Iterator[Ladder]:
+    """Nodes in turn in the domains of a constraint, those with the fewest pods first, each like one that is there and
+    would hold the pod.
+    """
+    cluster = stuck.evaluation.cluster
+    requests = scheduler_amounts(pod_requests(stuck.pod))
+    holds = np.ones(len(cluster), dtype=np.bool_)
+    for name, amount in requests.items():
+        holds &= allocatable(cluster, name) >= amount
+    for own in stuck.own_constraints:
+        key, column = own.counted.constraint.topology_key, own.counted.column
+        templates: dict[str, str] = {}
+        for node in stuck.nearest_first():
+            value, is_open = node.metadata.labels.get(key), _is_open(stuck, node) and not _is_down(node)
+            if value and is_open and (key, value) not in failed and holds[cluster.nodes.index[node.metadata.name]]:
+                templates.setdefault(value, node.metadata.name)
+        if key != HOSTNAME and len(templates) > 1:
+            counts = own.counted.counts
+            in_turn = sorted(templates, key=lambda value: (int(counts[column.index[value]]), value))
+            yield _in_turn([templates[value] for value in in_turn], key, _most(stuck))
+
+
+def _in_turn(templates: Sequence[str], key: str, most: int) -> Ladder:
+    phrase = f"{{}} more nodes, one per {short_key(key)} in turn"
+    pieces = [
+        Change(ADD_NODE, f"1 more node like {template}", 40, edits=(AddNode(template, 1),))
+        for template in islice(cycle(templates), most)
+    ]
+    return Ladder(
+        ADD_NODE, phrase.format(most), most, lambda place: Change.of_pieces(phrase, pieces[: place + 1]), of_many=True
+    )
 
 
 def _failed_domains(stuck: Stuck) -> Set[Domain]:
@@ -561,7 +669,7 @@ def _larger(template: Node, where: str) -> Ladder:
         return Change(
             ADD_NODE,
             f"1 more node like {name} of {size} in {where}",
-            60 + 10 * place,
+            100 + 10 * place,
             edits=(edit,),
             brief=f"1 more node of {size} in {where}",
         )
@@ -578,8 +686,10 @@ def _in_new_domains(template: str, key: str, most: int) -> Ladder:
     def change(place: int) -> Change:
         edits = tuple(AddNode(template, labels=((key, f"new-{number}"),)) for number in range(1, place + 2))
         more = count_of(place + 1, "more node")
-        where = f",{' each' if place else ''} in a new {short_key(key)}"
-        return Change(ADD_NODE, f"{more} like {template}{where}", 55 + 10 * place, edits=edits, brief=f"{more}{where}")
+        where = f",{' each' if place else ''} in an invented {short_key(key)}"
+        return Change(
+            ADD_NODE, f"{more} like {template}{where}", _INVENTED + 10 * place, edits=edits, brief=f"{more}{where}"
+        )
 
     return Ladder(ADD_NODE, f"a node like {template} in a new domain", most, change)
 
@@ -617,7 +727,7 @@ class Family(Struct, frozen=True):
 
     least_cost: int
     """The cost of the cheapest: lets a search for one change stop early."""
-    of: Literal["constraint", "pod", "node", "other pod"]
+    of: Literal["constraint", "pod", "workload", "node", "other pod"]
     """What is changed. Of constraints one evaluation tells the effect."""
     changes: Callable[[Stuck], Iterator[Ladder]]
     """The changes available for a pod, the most promising first: of nodes, those with the fewest other rejections."""
@@ -627,15 +737,17 @@ FAMILIES: Sequence[Family] = (
     Family(5, "other pod", waits),
     Family(8, "pod", topology_keys),
     Family(9, "constraint", min_domains),
-    Family(10, "constraint", max_skews),
-    Family(15, "constraint", policies),
+    Family(10, "constraint", policies),
+    Family(18, "workload", more_unavailable),
     Family(20, "node", uncordons),
     Family(22, "node", node_labels),
-    Family(25, "node", untaints),
-    Family(25, "pod", tolerations),
-    Family(30, "pod", smaller_requests),
-    Family(35, "pod", dropped_requirements),
     Family(35, "other pod", evictions),
     Family(40, "node", new_nodes),
-    Family(50, "constraint", relaxed),
+    Family(145, "pod", smaller_requests),
+    Family(170, "constraint", max_skews),
+    Family(180, "pod", tolerations),
+    Family(185, "node", untaints),
+    Family(190, "pod", dropped_requirements),
+    Family(240, "constraint", relaxed),
 )
+"""In the order an operator tries them: first what keeps every promise, then more nodes, then less for each pod."""

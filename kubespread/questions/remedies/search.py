@@ -357,7 +357,7 @@ def advice(
 def _leading(sufficient: Sequence[Found]) -> Iterator[tuple[Found, Sequence[Found]]]:
     """The first of the changes with the same effect, with others that are as good."""
     leading: dict[Hashable, list[Found]] = {}
-    # The smallest change comes first, then the one with the fewest effects on others, then with the most nodes to
+    # The cheapest change comes first, then the one with the fewest effects on others, then with the most nodes to
     # choose from.
     for candidate in sorted(
         sufficient, key=lambda found: (found.change.cost, len(found.answer.consequences), -found.answer.count)
@@ -390,7 +390,9 @@ def _suggestion(first: Found, others: Sequence[Found], stuck: Stuck) -> Suggesti
 
 
 def options(change: Change) -> tuple[str, ...]:
-    """The options that reproduce it on the command line."""
+    """The options that reproduce it on the command line; none where a part of it has none."""
+    if not all(edit.form.option for edit in change.edits):
+        return ()
     return (*(f"--set {setting}" for setting in change.settings), *map(option_of, map(str, change.edits)))
 
 

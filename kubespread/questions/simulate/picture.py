@@ -21,6 +21,8 @@ from kubespread.questions.simulate.report import (
     cause,
     deleted,
     nothing_to_place,
+    of_waiting_revision,
+    outdated,
 )
 from kubespread.reports.gang import GangDomain, GangReport, gang_outcome
 from kubespread.reports.happened import rollout_sentence
@@ -175,6 +177,7 @@ def _tie_order(report: SimulateReport) -> str:
 
 def _headline(report: SimulateReport) -> Line:
     grown = f"{report.present:,} → {report.running:,}" if report.present else f"{report.running:,}"
+    older = ""
     if report.rollout is not None:
         outcome = f"rolled out, {report.running:,} of {report.replicas:,} new replicas placed"
     elif report.deleted:
@@ -186,6 +189,8 @@ def _headline(report: SimulateReport) -> Line:
         outcome = f"{grown} fit"
     elif (sentence := nothing_to_place(report)) is not None:
         outcome = sentence
+    elif report.outdated:
+        outcome, older = of_waiting_revision(report), f"; {outdated(report)}"
     else:
         outcome = f"{grown} of {count_of(report.replicas, 'replica')} placed"
     pending = f", {report.pending:,} pending" if report.pending and report.gang is None else ""
@@ -194,7 +199,7 @@ def _headline(report: SimulateReport) -> Line:
         Cell(report.word, Tone.BAD),
         Cell(report.subject, Tone.STRONG),
         Cell(f" in {report.pod.namespace}: "),
-        Cell(f"{outcome}{pending}{beside_placed(report)}", Tone.BAD if is_bad else Tone.GOOD),
+        Cell(f"{outcome}{pending}{beside_placed(report)}{older}", Tone.BAD if is_bad else Tone.GOOD),
     ]
 
 
@@ -289,7 +294,7 @@ def _constraint_phrases(report: SimulateReport) -> Iterator[Line]:
     selectors = [constraint.selector for constraint in report.constraints]
     for position, constraint in enumerate(report.constraints):
         yield _phrase(report, position)
-        if constraint.selector not in selectors[position + 1 :]:
+        if constraint.selector not in selectors[position + 1 :] and not constraint.counts_nothing:
             yield [Cell(f"counting {constraint.selector}", Tone.FAINT)]
 
 
@@ -416,9 +421,9 @@ def domain_rows(report: SimulateReport, position: int) -> Sequence[PlacedDomain]
 
 
 def rows_of_key(report: SimulateReport, key: str) -> Sequence[PlacedDomain]:
-    """The domains of ``key``: of the first constraint over it, else of the workload's own replicas."""
+    """The domains of ``key``: of the first constraint over it that counts the replicas, else of these themselves."""
     for position, constraint in enumerate(report.constraints):
-        if constraint.topology_key == key:
+        if constraint.topology_key == key and constraint.self_match:
             return domain_rows(report, position)
     return [
         PlacedDomain(

@@ -117,6 +117,7 @@ def report_of(
         workload=demand.workload,
         replicas=None if desired is None else desired + len(demand.present),
         present=len(present),
+        outdated=demand.growth.outdated,
         created=None if desired is None else len(present) + existing,
         not_created=refused,
         not_made_yet=missing - refused,

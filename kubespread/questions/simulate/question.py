@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from msgspec import Struct
@@ -401,7 +400,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             return None
         played = part("simulate", "then", "played")(self, scene)
         is_yes = True if self.fail_on else None
-        return Instead("play", scene.snapshot, played, is_yes)
+        return Instead("play", scene.snapshot, played, is_yes, part("play", "question", "after_steps"))
 
     def shown(self, look: Look) -> Look:
         return replace(look, in_full=look.in_full or self.named is not None)
@@ -415,15 +414,11 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         return self.preemption
 
     def next_command(self, report: Sequence[SimulateReport], commands: Commands) -> str:
-        worst = next((each for each in report if each.lacking), None)
-        if len(report) == 1 and worst is not None:
+        lacking = next((each for each in report if each.lacking), None)
+        if len(report) == 1 and lacking is not None:
             return self.again(commands, "advise")
-        there = worst or next(iter(report), None)
-        if there is None or not there.present or self.settings or self.from_scratch or self.until_full:
+        there = next((each for each in report if each.present), None)
+        if there is None:
             return ""
         kind, _, name = there.subject.partition("/")
-        workload = WorkloadName(kind, there.pod.namespace, name)
-        if worst is not None:
-            return commands.of_workload("advise", workload)
-        scaled = [] if self.desired is None else [f"--scale {quote(f'{workload}={self.desired}')}"]
-        return commands.of_workload("survive", workload, *scaled)
+        return commands.of_workload("survive", WorkloadName(kind, there.pod.namespace, name))

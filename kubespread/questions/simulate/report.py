@@ -26,7 +26,7 @@ from kubespread.reports.parts import (
     letter,
     preempted_pods,
 )
-from kubespread.wording import count_of, short_key, some_of
+from kubespread.wording import count_of, short_key, some_of, verb_of
 
 
 class Placement(Report, frozen=True, gc=False):
@@ -191,6 +191,8 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     """How many there should be; null when as many as fit were asked for."""
     present: int = 0
     """How many replicas of the workload are already running and stay where they are."""
+    outdated: int = 0
+    """How many of those are of an older revision, beside which the new pods of a rollout that waits are placed."""
     deleted: tuple[DeletedReplica, ...] = ()
     """The replicas that are deleted because fewer are asked for than run."""
     rollout: RolloutReport | None = None
@@ -353,6 +355,8 @@ def sentences_of(report: SimulateReport) -> Iterator[str]:
         yield f"{report.placed:,} fit{already}"
     elif sentence := nothing_to_place(report):
         yield sentence
+    elif report.outdated:
+        yield f"{of_waiting_revision(report)}{beside_placed(report)}; {outdated(report)}"
     else:
         asked_for = max(0, report.replicas - report.present)
         yield f"{report.placed:,} of {asked_for:,} placed{already}{beside_placed(report)}"
@@ -394,6 +398,19 @@ def nothing_to_place(report: SimulateReport) -> str | None:
     if not report.present or report.present != report.replicas:
         return None
     return f"{report.present:,} of {count_of(report.present, 'replica')} already running, nothing to place"
+
+
+def of_waiting_revision(report: SimulateReport) -> str:
+    """How many of the pods that a rollout waits for find a node."""
+    new = count_of((report.replicas or 0) - report.present, "new pod")
+    return f"{report.placed:,} of {new} of the current revision placed"
+
+
+def outdated(report: SimulateReport) -> str:
+    """Which pods that rollout is to replace."""
+    some = "the" if report.outdated == report.present else f"{report.outdated:,} of the"
+    running = f"{report.present:,} that {verb_of(report.present, 'run')}"
+    return f"{some} {running} {verb_of(report.outdated, 'are')} of an older one"
 
 
 def deleted(report: SimulateReport) -> Iterator[str]:

@@ -23,7 +23,7 @@ from kubespread.kube.api.core import Pod, PodSpec, PodTemplateSpec, TopologySpre
 from kubespread.kube.api.kinds import KEPT, POD_CREATORS, of_pods
 from kubespread.kube.api.meta import ApiObject, LabelSelector, ObjectMeta
 from kubespread.kube.api.unknown_fields import alternatives
-from kubespread.kube.api.workloads import CronJob, Job, ReplicaSet
+from kubespread.kube.api.workloads import CronJob, Job, ReplicaSet, RollingUpdate, UpdateStrategy
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, controller_of, is_active
 from kubespread.kube.pod_requests import Scaling
@@ -32,6 +32,7 @@ from kubespread.snapshot.edits.budgets import MAX_UNAVAILABLE, MIN_AVAILABLE, Se
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import AddTaint, Drain, Fail, NodeLabel, NodeTaint
 from kubespread.snapshot.edits.pods import DeletePods, EvictPod, Scale, ScaleRequests
+from kubespread.snapshot.edits.rollouts import SetMaxUnavailable
 from kubespread.snapshot.edits.spreading import Spread
 from kubespread.snapshot.edits.verb import Edit, Target, nodes_of_target
 from kubespread.snapshot.topology_keys import constraint_of, full_topology_key, label_keys, near_keys
@@ -247,6 +248,8 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
             scale(world, name, edit.replicas)
         case ScaleRequests() | Spread():
             _change_workloads(world, edit, edit.namespace or namespace)
+        case SetMaxUnavailable():
+            _set_max_unavailable(world, edit)
         case SetBudget():
             _set_budget(world, edit, edit.namespace or namespace)
         case _:
@@ -262,6 +265,18 @@ def _change_workloads(world: World, edit: ScaleRequests | Spread, namespace: str
         has_changed = scale_requests(world, Fraction(edit.factor), meant)
     if not has_changed and meant is not None:
         raise not_found(world, meant)
+
+
+def _set_max_unavailable(world: World, edit: SetMaxUnavailable) -> None:
+    name = WorkloadName("Deployment", edit.namespace, edit.name)
+    rollout = rollout_of(world, name)
+    spec = rollout.deployment.spec
+    strategy = spec.strategy or UpdateStrategy()
+    rolling = replace(strategy.rolling_update or RollingUpdate(), max_unavailable=edit.max_unavailable)
+    changed = replace(spec, strategy=replace(strategy, rolling_update=rolling))
+    rollout.deployment = replace(rollout.deployment, spec=changed)
+    world.add_objects([rollout.deployment])
+    world.dirty[name] = None
 
 
 def _set_budget(world: World, edit: SetBudget, namespace: str) -> None:

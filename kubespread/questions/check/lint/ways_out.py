@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Node, Pod
 from kubespread.questions.check.lint.rule import remedy_of
 from kubespread.questions.check.lint.trial import Placed, PodChange, Trial
 from kubespread.questions.check.report import Remedy
@@ -41,6 +41,8 @@ class WaysOut(Struct):
 
     worlds: EditedWorlds
     """The edited cluster."""
+    given: Sequence[Node]
+    """Its nodes before any edits."""
     _spent: float = 0
 
     def remedy(self, tried: Callable[[], Trial]) -> Remedy:
@@ -52,7 +54,7 @@ class WaysOut(Struct):
         if trial.subject.is_daemon or unplaced is None or not len(trial.cluster):
             return Remedy(text="let its pods onto other nodes, or change what keeps them from these")
         goal = _AllPlaced(trial, self.worlds)
-        stuck = Stuck(unplaced, trial.subject.profile.version, placed.pending, placed.count)
+        stuck = Stuck(unplaced, trial.subject.profile.version, placed.pending, placed.count, given=self.given)
         trials = Trials.of(goal, stuck, min(_MOST_OF_ONE, _MOST_EFFORT - self._spent))
         least = least_change(stuck, trials, _TRIED, _MOST_OF_A_FAMILY, (_OF_THE_POD, _TRIED))
         self._spent += goal.effort

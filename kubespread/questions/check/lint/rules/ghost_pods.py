@@ -45,7 +45,7 @@ def check(case: Case) -> Iterator[RuleFinding]:
         selector = from_label_selector(declared.written.label_selector)
         if _is_meant(case, declared, selector) or _may_be_added(case, selector):
             continue
-        why = f"the selector {missing_them(selector, case.subject.labels)}"
+        why = missing_them(selector, case.subject.labels)
         severity = Severity.ERROR if _can_be_several(case) else Severity.WARNING
         yield case.counting_nothing(declared, f"{declared.path}.labelSelector", why, severity)
 
