@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, make_dataclass, replace
 from functools import partial
@@ -221,11 +222,7 @@ def _answer_of_one(asked: Asked) -> ExitCode:
         asked_instead = question_of(other.name)
         writer = _writers(asked_instead)[answering.written.name]
         answering = replace(answering, cluster=other.cluster, never_modelled=asked_instead.never_modelled)
-        look = answering.look()
-        if look.width is not None and other.next_command is not None:
-            commands = Commands.about(other.cluster, question.whose(opened))
-            look = structs.replace(look, next_command=other.next_command(other.report, commands))
-        return answering.give(other.report, [("", other.report)], writer=writer, is_yes=other.is_yes, look=look)
+        return answering.give(other.report, [("", other.report)], writer=writer, is_yes=other.is_yes)
     return _answered(question, opened, answering, workers, timeout)
 
 
@@ -250,8 +247,7 @@ def _answered(
     reports = question.reports(answer)
     look = question.shown(answering.look())
     if look.width is not None:
-        whose = "" if opened is None else question.whose(opened)
-        commands = Commands.about(answering.cluster, whose)
+        commands = Commands(opened, answering.scheduler, question, sys.argv[1:])
         look = structs.replace(look, next_command=question.next_command(answer, commands))
     code = answering.give(
         answer,

@@ -5,6 +5,8 @@ The flags of kube-controller-manager have their defaults.
 Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go, handleDisruption, ComputeZoneState, ReducedQPSFunc
 Source: pkg/controller/tainteviction/taint_eviction.go, processPodOnNode, getMinTolerationTime
 Source: pkg/controller/podgc/gc_controller.go, gcOrphaned, gcTerminating
+Source: pkg/controller/daemon/daemon_controller.go, podsShouldBeOnNode
+Source: pkg/controller/daemon/util/daemonset_util.go, AllowsSurge
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Node, NodeCondition, Pod, Taint, Toleration
 from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import OwnerReference
-from kubespread.kube.api.workloads import Job
+from kubespread.kube.api.workloads import DaemonSet, Job, RollingUpdate, UpdateStrategy
+from kubespread.kube.quantity import scaled
 from kubespread.kube.taint import tolerates
 from kubespread.kube.time import format_utc
 from kubespread.kube.well_known import EXCLUDE_DISRUPTION, NOT_READY_TAINT_KEY, READY, UNREACHABLE_TAINT_KEY, zone_key
@@ -192,29 +195,41 @@ def _duration(seconds: int) -> float | None:
 
 
 class Replacement(Enum):
-    """When a controller replaces a pod that is being deleted but stays, as pods of a dead node do."""
+    """When a controller replaces a pod that terminates, be it for a moment or, as pods of a dead node do, for good."""
 
     AT_ONCE = "at once"
     WHEN_GONE = "when the pod is gone"
-    """Once it is deleted by force, its Node object is, or the node is tainted node.kubernetes.io/out-of-service."""
+    """Of a dead node once it is deleted by force, its Node object is, or the node is tainted
+    node.kubernetes.io/out-of-service.
+    """
     NEVER = "never"
     UNKNOWN = "unknown"
 
 
-def replacement(controller: OwnerReference | None, job: Job | None = None) -> Replacement:
-    """When the pod of ``controller`` is replaced; ``job`` is the Job, where it is one and known."""
+def replacement(controller: OwnerReference | None, owner: Job | DaemonSet | None = None) -> Replacement:
+    """When the pod of ``controller`` is replaced; ``owner`` is that Job or DaemonSet, where it is one and known."""
     if controller is None:
         return Replacement.NEVER
     match group_of(controller.api_version), controller.kind:
         case ("apps", "ReplicaSet") | ("", "ReplicationController"):
             return Replacement.AT_ONCE
-        case ("apps", "StatefulSet" | "DaemonSet"):
+        case ("apps", "StatefulSet"):
             return Replacement.WHEN_GONE
+        case ("apps", "DaemonSet"):
+            surges = isinstance(owner, DaemonSet) and _surges(owner)
+            return Replacement.AT_ONCE if surges else Replacement.WHEN_GONE
         case ("batch", "Job"):
-            return Replacement.WHEN_GONE if job is not None and _waits(job) else Replacement.AT_ONCE
+            return Replacement.WHEN_GONE if isinstance(owner, Job) and _waits(owner) else Replacement.AT_ONCE
         case ("", "Node"):
             return Replacement.NEVER
     return Replacement.UNKNOWN
+
+
+def _surges(daemon_set: DaemonSet) -> bool:
+    """Whether maxSurge allows a pod beside another on the same node."""
+    strategy = daemon_set.spec.update_strategy or UpdateStrategy()
+    surge = (strategy.rolling_update or RollingUpdate()).max_surge or 0
+    return strategy.type in ("", "RollingUpdate") and scaled(surge, 1, round_up=True) > 0
 
 
 def _waits(job: Job) -> bool:

@@ -209,7 +209,7 @@ def reconcile(
             outdated = _outdated(members, strategy.rolling_update or RollingUpdate(), revisions.update, rules)
             actions += outdated
             status.current_replicas -= len(outdated)
-    replicas = len(members.replicas)
+    replicas = _replicas(stateful_set)
     counts = (status.updated_replicas, status.ready_replicas, status.replicas)
     completes = strategy.type == _ROLLING_UPDATE or rules.completes_on_delete
     if completes and counts == (replicas, replicas, replicas):
@@ -250,7 +250,7 @@ class _Members(Struct, frozen=True):
     def of(cls, stateful_set: StatefulSet, pods: Sequence[Pod], revisions: Revisions, now: datetime) -> _Members:
         spec, name = stateful_set.spec, stateful_set.metadata.name
         start = first_ordinal(stateful_set)
-        ordinals = range(start, start + (1 if spec.replicas is None else spec.replicas))
+        ordinals = range(start, start + _replicas(stateful_set))
         # A pod that is not called like one of the StatefulSet's is not looked at.
         by_ordinal = {ordinal: pod for pod in pods if (ordinal := ordinal_of(pod, name)) is not None}
         first_updated = start + _not_updated(stateful_set)
@@ -274,6 +274,10 @@ class _Members(Struct, frozen=True):
             [member(ordinal) for ordinal in beyond],
             monotonic=monotonic,
         )
+
+
+def _replicas(stateful_set: StatefulSet) -> int:
+    return 1 if stateful_set.spec.replicas is None else stateful_set.spec.replicas
 
 
 def _defaulted(strategy: UpdateStrategy | None) -> UpdateStrategy:
@@ -326,8 +330,8 @@ def _scale_down(members: _Members) -> tuple[list[Action], bool]:
 
 def max_unavailable(stateful_set: StatefulSet, rules: UpdateRules = _ONE_BY_ONE) -> int:
     """How many pods a rolling update may make unavailable at once. Raises IntOrStringError for no percentage."""
-    replicas = 1 if stateful_set.spec.replicas is None else stateful_set.spec.replicas
-    return _limit(_defaulted(stateful_set.spec.update_strategy).rolling_update or RollingUpdate(), replicas, rules)
+    rolling_update = _defaulted(stateful_set.spec.update_strategy).rolling_update or RollingUpdate()
+    return _limit(rolling_update, _replicas(stateful_set), rules)
 
 
 def _limit(rolling_update: RollingUpdate, replicas: int, rules: UpdateRules) -> int:

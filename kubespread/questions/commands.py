@@ -2,36 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import fields
 from shlex import quote
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import FieldInfo
 
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.kube.owners import WorkloadName
+from kubespread.questions.question import MANIFESTS, Option, Question, options_of
+from kubespread.questions.registry import question as question_of
 from kubespread.questions.scene import cluster_reference
+from kubespread.questions.scheduler import Scheduler
+from kubespread.redaction import without_secrets
 from kubespread.snapshot.snapshot import Snapshot
+
+_CHOOSING = ("namespace", "selector")
+"""The fields that say whose pods a question is about, which `Question.whose` says for another."""
+_SCHEDULING = {"config": "--scheduler-config", "profile": "--scheduler-name"}
+"""Options that have not the names of the scheduler's fields."""
+_NOT_TYPED = ("admission", "default_toleration_seconds")
 
 
 class Commands(Struct, frozen=True):
-    """How the commands name the cluster, and the workloads, that an answer is about."""
+    """How the commands repeat what an answer depends on: its cluster, its scheduler, and what the question says that
+    another has a field for too.
+    """
 
     cluster: Snapshot | None
     """None: files alone were asked about."""
-    context: str | None
-    whose: str
-    """``-A``, or ``-n NAMESPACE`` and ``-l LABELS``."""
-    autoscaling: Sequence[str] = ()
-    """The options of the autoscaler that is asked for, for the questions that have them."""
+    scheduler: Scheduler
+    question: Question[Any] | None = None
+    """None: nothing of it is repeated."""
+    typed: Sequence[str] = ()
+    """The words of the command line that was answered, if one was."""
 
-    @classmethod
-    def about(cls, cluster: Snapshot | None, whose: str) -> Commands:
-        return cls(cluster, None if cluster is None else cluster_reference(cluster).context, whose)
+    @property
+    def whose(self) -> str:
+        """``-A``, or ``-n NAMESPACE`` and ``-l LABELS``."""
+        return "" if self.cluster is None or self.question is None else self.question.whose(self.cluster)
 
     def of(self, question: str, *words: str, namespace: str | None = None) -> str:
         """The command that asks ``question`` of the same cluster, of these workloads or of a namespace's."""
         whose = self.whose if namespace is None else f"-n {quote(namespace)}"
-        return " ".join(["kubespread", question, *words, *([whose] if whose else []), *self._source()])
+        return self._command(question, *words, *self._repeated(question, words), *([whose] if whose else []))
+
+    def again(self, question: str, pod: str, *words: str) -> str:
+        """The command that asks another ``question`` of the same ``pod``, changed and chosen in the same way."""
+        namespace = getattr(self.question, "namespace", None)
+        whose = [f"-n {quote(namespace)}"] if namespace else []
+        return self._command(question, quote(pod), *self._repeated(question, words, is_same=True), *words, *whose)
 
     def of_workload(self, question: str, workload: WorkloadName, *words: str) -> str:
         """The command about one workload of the cluster."""
@@ -39,36 +62,76 @@ class Commands(Struct, frozen=True):
         kind = workload.kind.lower() if row is None else row.short
         return self.of(question, quote(f"{kind}/{workload.name}"), *words, namespace=workload.namespace)
 
-    def has(self, workload: WorkloadName) -> bool:
-        """Whether it is in the cluster itself, which manifests that were applied first are not."""
-        row = POD_CREATORS.get(workload.kind)
-        if self.cluster is None:
-            return False
-        if row is None:
-            names = (
-                (pod, (pod.metadata.name, *(owner.name for owner in pod.metadata.owner_references)))
-                for pod in self.cluster.pods
-            )
-            return any(pod.metadata.namespace == workload.namespace and workload.name in named for pod, named in names)
-        return any(
-            NamespacedName.of(obj) == NamespacedName(workload.namespace, workload.name)
-            for obj in self.cluster.of_kind(row)
-        )
+    def same(self, *words: str) -> str:
+        """The command that was typed, with more ``words``; empty where it cannot be typed again as it is shown."""
+        line = shlex.join(["kubespread", *self.typed, *words])
+        return line if self.typed and "-" not in self.typed and without_secrets(line) == line else ""
 
     def of_nodes(self, question: str, *words: str) -> str:
         """The command of a question that is not about workloads."""
-        return " ".join(["kubespread", question, *map(quote, words), *self._source()])
+        return self._command(question, *words, *self._repeated(question, words))
+
+    def _command(self, *words: str) -> str:
+        """Edits are in their order: those of the cluster come before any among ``words``."""
+        edits = [] if self.cluster is None else map(option_of, map(str, self.cluster.edits))
+        named = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
+        return " ".join(["kubespread", *words[:named], *edits, *words[named:], *self._scheduling(), *self._source()])
+
+    def _repeated(self, question: str, words: Collection[str], *, is_same: bool = False) -> Iterator[str]:
+        """What this question says that ``question`` has a field for, unless it is among ``words``; what says which pods
+        are meant, or changes them, only where it is asked of the same.
+        """
+        if self.question is None:
+            return
+        here = {field.name: (field, option) for field, _, option in options_of(type(self.question))}
+        flags = {word.partition(" ")[0] for word in words}
+        for field, _, option in options_of(question_of(question)):
+            own, own_option = here.get(field.name, (None, None))
+            value = getattr(self.question, field.name, None)
+            if own is None or own_option is None or (own_option.form, own_option.names) != (option.form, option.names):
+                continue
+            is_kept = not option.is_for_scripts and (is_same or option.heading != MANIFESTS)
+            if option.is_subject or field.name in _CHOOSING or not is_kept:
+                continue
+            is_said = flag_of(field, option) in flags and not isinstance(value, tuple)
+            if value not in (own.default, field.default) and not is_said:
+                yield from map(quote, typed(field, option, value))
+
+    def _scheduling(self) -> Iterator[str]:
+        for field in fields(self.scheduler):
+            value = getattr(self.scheduler, field.name)
+            # A configuration that is no file cannot be named.
+            if value == field.default or field.name in _NOT_TYPED or "\n" in str(value):
+                continue
+            yield _SCHEDULING.get(field.name, f"--{field.name.replace('_', '-')}")
+            yield from () if value is True else [quote(str(value))]
 
     def _source(self) -> Iterator[str]:
         if self.cluster is None:
             return
         for file in self.cluster.files:
             yield f"-S {quote(file)}"
-        if self.context is not None:
-            yield f"--context {quote(self.context)}"
+        if (context := cluster_reference(self.cluster).context) is not None:
+            yield f"--context {quote(context)}"
         elif self.cluster.origin.source.startswith("server ") and not self.cluster.files:
             yield f"--{self.cluster.origin.source}"
-        yield from map(option_of, map(str, self.cluster.edits))
+
+
+def flag_of(field: FieldInfo, option: Option) -> str:
+    """Its option on the command line, ``--yes/--no`` where both can be typed."""
+    return (option.names or (f"--{field.name.replace('_', '-')}",))[-1]
+
+
+def typed(field: FieldInfo, option: Option, value: Any) -> Iterator[str]:
+    """What is typed for a field; nothing for a value that is in no text."""
+    flag = flag_of(field, option)
+    if isinstance(value, bool):
+        yes, _, no = flag.partition("/")
+        yield yes if value else no or f"--no-{yes.removeprefix('--')}"
+        return
+    for each in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(each, str | int):
+            yield from ([str(each)] if option.is_subject and not option.names else [flag, str(each)])
 
 
 def option_of(edit: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, reduce
 from operator import or_
@@ -417,8 +417,6 @@ class Instead(Struct, frozen=True):
     report: Any
     is_yes: bool | None = None
     """As `Question.is_yes` has it."""
-    next_command: Callable[[Any, Commands], str] | None = None
-    """As `Question.next_command` has it; None: nothing is to be typed next."""
 
 
 class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -711,8 +709,8 @@ class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
 
     def again(self, commands: Commands, question: str, *words: str) -> str:
         """The command that asks another ``question`` of the same pods; empty where they are not told by name."""
-        named = [quote(pod) for pod in self.pods if isinstance(pod, str) and pod != "-"]
-        return commands.of(question, *named, *words, namespace=self.namespace) if len(named) == 1 else ""
+        named = [pod for pod in self.pods if isinstance(pod, str) and pod != "-"]
+        return commands.again(question, named[0], *words) if len(named) == 1 else ""
 
 
 class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
@@ -753,11 +751,6 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
         return Choosing(
             self.named, self.namespace, recursive=self.recursive, template_path=self.template_path, one_only=True
         )
-
-    def again(self, commands: Commands, question: str, *words: str) -> str:
-        chosen = [] if self.named is None else [f"--name {quote(self.named)}"]
-        changed = [f"--set {quote(setting)}" for setting in self.settings]
-        return super().again(commands, question, *chosen, *changed, *words)
 
 
 def workloads_in(

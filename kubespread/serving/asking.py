@@ -65,7 +65,7 @@ class Asking(Struct, frozen=True):
             timeout=self.arguments.get("timeout"),
             on_part=on_part,
         )
-        command = command_of(question, self.arguments, cluster)
+        command = command_of(question, self.arguments, cluster, scheduling)
         report = with_provenance(asked.alone(answer), shlex.split(command)[1:])
         if self.output not in ("json", "page"):
             return writers[self.output].load()(report, Look())

@@ -23,7 +23,7 @@ from kubespread.controllers.outage import (
 from kubespread.kube.admission.plugins import tolerate_for_a_while
 from kubespread.kube.api.core import Node, NodeCondition, NodeSpec, NodeStatus, Pod, Taint, Toleration
 from kubespread.kube.api.meta import ObjectMeta, OwnerReference
-from kubespread.kube.api.workloads import Job
+from kubespread.kube.api.workloads import DaemonSet, Job
 from tests.controllers.cluster import NOW, controlled_by, pod
 
 NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
@@ -194,12 +194,31 @@ def job(**spec: Any) -> Job:
     return msgspec.convert({"spec": spec}, Job)
 
 
+def daemon_set(**strategy: Any) -> DaemonSet:
+    return msgspec.convert({"spec": {"updateStrategy": strategy}}, DaemonSet)
+
+
 A_JOB = controlled_by("Job", "j", "batch/v1")
-REPLACEMENTS: dict[str, tuple[OwnerReference | None, Job | None, Replacement]] = {
+REPLACEMENTS: dict[str, tuple[OwnerReference | None, Job | DaemonSet | None, Replacement]] = {
     "a ReplicaSet's": (controlled_by("ReplicaSet"), None, Replacement.AT_ONCE),
     "a ReplicationController's": (controlled_by("ReplicationController", "rc", "v1"), None, Replacement.AT_ONCE),
     "a StatefulSet's": (controlled_by("StatefulSet"), None, Replacement.WHEN_GONE),
     "a DaemonSet's": (controlled_by("DaemonSet"), None, Replacement.WHEN_GONE),
+    "a DaemonSet's that has no surge": (
+        controlled_by("DaemonSet"),
+        daemon_set(rollingUpdate={"maxSurge": "0%"}),
+        Replacement.WHEN_GONE,
+    ),
+    "a DaemonSet's that has a surge": (
+        controlled_by("DaemonSet"),
+        daemon_set(rollingUpdate={"maxSurge": "1%", "maxUnavailable": 0}),
+        Replacement.AT_ONCE,
+    ),
+    "a DaemonSet's with a surge that OnDelete does not read": (
+        controlled_by("DaemonSet"),
+        daemon_set(type="OnDelete", rollingUpdate={"maxSurge": 1}),
+        Replacement.WHEN_GONE,
+    ),
     "a Job's": (A_JOB, job(), Replacement.AT_ONCE),
     "a Job's that is not known": (A_JOB, None, Replacement.AT_ONCE),
     "a Job's that waits for failure": (A_JOB, job(podReplacementPolicy="Failed"), Replacement.WHEN_GONE),
@@ -217,5 +236,5 @@ REPLACEMENTS: dict[str, tuple[OwnerReference | None, Job | None, Replacement]] =
 
 @pytest.mark.parametrize("case", REPLACEMENTS)
 def test_when_a_lost_pod_is_replaced(case: str) -> None:
-    owner, of_job, expected = REPLACEMENTS[case]
-    assert replacement(owner, of_job) is expected
+    owner, workload, expected = REPLACEMENTS[case]
+    assert replacement(owner, workload) is expected

@@ -316,3 +316,15 @@ def test_passes_end_with_every_ordinal_at_its_revision(
     assert all(ordinal_of(pod, "st") == ordinal for ordinal, pod in running.items())
     revisions = [running[ordinal].metadata.labels["controller-revision-hash"] for ordinal in range(partition, replicas)]
     assert revisions == [NEW] * len(revisions)
+
+
+@pytest.mark.parametrize(
+    ("replicas", "ordinals", "current"),
+    [(5, (0, 1, 7), OLD), (3, (0, 5, 7), NEW), (3, (0, 1, 7), NEW), (3, (0, 1, 2), NEW), (2, (0, 1, 7), OLD)],
+)
+def test_an_update_is_complete_once_as_many_pods_as_asked_for_have_it(
+    replicas: int, ordinals: tuple[int, ...], current: str
+) -> None:
+    """Pods beyond the ordinals count, ordinals that no pod has yet do not."""
+    made = one_pass(stateful_set(replicas), members(*ordinals))
+    assert (made.status.replicas, made.status.current_revision) == (3, current)

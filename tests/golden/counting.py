@@ -62,6 +62,7 @@ RECORDED: Mapping[str, str] = {
     "extreme scores and sizes, volumes, gangs, devices, templates with several faults, negative maxSkew",
     "running": "scenarios on a running control plane: how many pods of each workload are placed and wait in the end",
     "running4": "the same, with preemption, NoExecute, volumes, Jobs, Recreate and paused Deployments",
+    "running5": "the same; a file of them with pods that take a second to stop",
     "v1.34.1/mixed": "everything at once, as 1.34.1 has it",
     "v1.34.1/nodeaffinity": "node affinity and taints, as 1.34.1 has them",
     "v1.34.1/score": "soft constraints, as 1.34.1 scores them",

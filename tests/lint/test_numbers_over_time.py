@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 import kubespread
+from kubespread.questions.plan.playing import played
+from kubespread.questions.plan.question import Play
+from kubespread.questions.scene import Scene
 from kubespread.reports.happened import RevisionSkew, RolloutReport
+from kubespread.scenario.reading import read_scenario
 from tests.builders import hosts, pod
 from tests.lint.test_numbers import FIXTURES, cluster_of, finding_of
 
 
 def rolled_out(code: str, manifest: str = "bad") -> RolloutReport:
-    """The workload of a fixture, called web, applied to its cluster and restarted."""
+    """The workload of a fixture, called web, applied to its cluster and restarted; its pods stop at once."""
     steps = [{"apply": str(FIXTURES / code / f"{manifest}.yaml")}, {"rollout": "deploy/web"}]
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}}
-    (report,) = kubespread.play(cluster_of(code), scenario).steps[-1].rollouts
+    question = Play(scenario=read_scenario(scenario), deals=1)
+    scene = Scene(cluster_of(code), kubespread.Scheduler(), question)
+    scene.world.surroundings = replace(scene.world.surroundings, stops_at_once=True)
+    (report,) = played(question, scene).steps[-1].rollouts
     return report
 
 
@@ -23,8 +31,8 @@ def stands(skews: RevisionSkew) -> str:
 
 
 def test_new_pods_end_where_play_leaves_them() -> None:
-    finding, played = finding_of("KS401"), rolled_out("KS401")
-    (final,), (counting,) = played.final, played.with_match_label_keys or ()
+    finding, rollout = finding_of("KS401"), rolled_out("KS401")
+    (final,), (counting,) = rollout.final, rollout.with_match_label_keys or ()
     assert finding.message == (
         f"zone counts the old pods in a rollout: after a restart 6 replicas are placed {stands(final)}, "
         f"skew {final.skew} > {final.max_skew}"
@@ -35,10 +43,10 @@ def test_new_pods_end_where_play_leaves_them() -> None:
 
 
 def test_a_rollout_without_an_end_stops_where_play_stops() -> None:
-    finding, played = finding_of("KS406"), rolled_out("KS406")
-    assert (played.complete, played.passes[-1].running.new) == (False, 0)
+    finding, rollout = finding_of("KS406"), rolled_out("KS406")
+    assert (rollout.complete, rollout.passes[-1].running.new) == (False, 0)
     assert finding.message == (
-        f"no rollout completes: with maxSurge 1 and maxUnavailable 0 a restart stops at 0 of 6 new pods: {played.wedged_on}"
+        f"no rollout completes: with maxSurge 1 and maxUnavailable 0 a restart stops at 0 of 6 new pods: {rollout.wedged_on}"
     )
     mended = rolled_out("KS406", "good")
     assert mended.complete

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from typing import Any
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ from kubespread.snapshot.edits.registry import parse
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
 from kubespread.world.store.happenings import EVICTED
-from kubespread.world.store.pod_book import key_of
+from kubespread.world.store.pod_book import key_of, terminating
 from tests.builders import Data, hard, node, pod, soft, taint
 from tests.world.clusters import budget, daemon_set, deployment, job, stateful_set
 
@@ -301,3 +302,31 @@ def test_an_edited_cluster_that_was_kept_answers_as_the_edited_question(objects:
     kept, _ = kubespread.after_edits(edited)
     assert kept.edits == ()
     assert without_notes(answers(edited)) == without_notes(answers(kept))
+
+
+@given(clusters(), st.integers(0, 3))
+@settings(max_examples=40)
+def test_a_successor_goes_where_a_pod_goes_beside_one_that_terminates(objects: list[Data], number: int) -> None:
+    """All that terminates is gone in the end, and what pods take up is what those that stay ask for."""
+    world = world_from(objects)
+    world.settle()
+    web = [each for each in world.book if each.metadata.labels.get("app") == "web" and each.spec.node_name]
+    if world.waiting or not web:
+        return
+    going = web[number % len(web)]
+    snapshot = as_snapshot(world, Snapshot.from_objects(json.loads(json.dumps(objects))))
+    left = dataclasses.replace(
+        snapshot, pods=tuple(terminating(each, world.timestamp) if each == going else each for each in snapshot.pods)
+    )
+    judged = [row for row in kubespread.explain(left, "deploy/web").nodes if row.total is not None]
+    best = {row.name for row in judged if row.total == max(other.total or 0 for other in judged)}
+    world.next_step()
+    world.delete([going], EVICTED)
+    world.settle()
+    assert {each.spec.node_name for each in world.happenings.placed[:1]} <= best
+    assert bool(judged) <= bool(world.happenings.placed)
+    assert not any(map(is_terminating, world.book))
+    anew = Cluster.of(world.living.nodes.objects, list(world.book), world.objects).running.taken
+    assert np.array_equal(world.cluster.running.taken.pod_count, anew.pod_count)
+    for name, amounts in anew.requested.items():
+        assert np.array_equal(world.cluster.running.taken.requested[name], amounts)

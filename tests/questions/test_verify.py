@@ -284,7 +284,7 @@ def test_commands_are_about_the_cluster_with_its_edits(tmp_path: Path) -> None:
     edited = cluster().edited("cordon n2")
     for applied in ([], [str(tmp_path / "web.yaml")]):
         report = kubespread.verify(edited, of({"workload": WEB, "spread": {"zone": 0}}), filename=applied)
-        assert report.clauses[0].command == "kubespread audit deploy/web --key zone -n default --cordon n2"
+        assert report.clauses[0].command == "kubespread audit deploy/web --cordon n2 --key zone -n default"
 
 
 FAULTS: Mapping[str, tuple[str, str]] = {

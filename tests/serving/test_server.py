@@ -53,7 +53,7 @@ TYPED: dict[str, tuple[str, dict[str, Any], str]] = {
     "edits and what drains do": (
         "simulate",
         {**WEB, "replicas": 9, "set": ["maxSkew[zone]=2"], "edits": ["fail zone=c", "drain a1"], "force": True},
-        "simulate deploy/web --set 'maxSkew[zone]=2' --replicas 9 -S shop.yaml --fail zone=c --drain a1 --force",
+        "simulate deploy/web --fail zone=c --drain a1 --force --set 'maxSkew[zone]=2' --replicas 9 -S shop.yaml",
     ),
     "a manifest is a file": ("explain", {"manifest": "kind: Pod"}, "explain manifest.yaml -S shop.yaml"),
     "all workloads": ("survive", {}, "survive -A -S shop.yaml"),
@@ -84,7 +84,8 @@ def test_the_command_that_asks_the_same_is_said(case: str) -> None:
     name, arguments, command = TYPED[case]
     edits = edits_of(arguments_from(arguments_of(question(name)), arguments), arguments.get("edits", []))
     cluster = kubespread.Snapshot(files=("shop.yaml",)).edited(*edits)
-    assert command_of(question(name), arguments, cluster) == (f"kubespread {command}" if command else "")
+    scheduler = kubespread.Scheduler(kube_version=arguments.get("kubeVersion"))
+    assert command_of(question(name), arguments, cluster, scheduler) == (f"kubespread {command}" if command else "")
 
 
 REFUSED: dict[str, tuple[str, dict[str, str], Any, int, str]] = {

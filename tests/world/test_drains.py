@@ -58,7 +58,8 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
     "one pod is evicted by its name": (
         [*NODES, *deployment("web", ("n0", "n1")), budget("web", maxUnavailable=1)],
         ["evict web-b"],
-        ["- web-b n1 evicted", "+ web-5d6-1 n1"],
+        # It keeps its room on n1 until its successor has a node.
+        ["- web-b n1 evicted", "+ web-5d6-1 n2"],
     ),
     "a budget keeps a pod that is asked for by its name": (
         [*NODES, *deployment("web", ("n0", "n1")), budget("web", minAvailable=2)],

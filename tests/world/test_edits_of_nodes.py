@@ -115,11 +115,12 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
             "- db-0 n1 deleted",
             "- once-a n1 deleted",
             "- web-a n0 deleted",
+            # Those of a Job and a ReplicaSet at once, the others once the pods before them are gone.
+            "+ once-1 n0",
+            "+ web-5d6-1 n1",
             "+ agent-1 n0",
             "+ agent-2 n1",
             "+ db-0 n0",
-            "+ once-1 n1",
-            "+ web-5d6-1 n0",
         ],
     ),
     "a Job that may not lose a pod fails, and its other pods go": (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from tools.replay import (
     budgets,
@@ -53,7 +54,7 @@ def differences(file: str, case: Recorded, kube_version: str | None = None) -> I
     """Where our answer to ``case`` of ``file`` differs; a crash is a difference too."""
     answer = next((found for family, found in FAMILIES.items() if file.startswith(family)), scheduling.differences)
     if "scenario" in case.case:
-        answer = running.differences
+        answer = partial(running.differences, stops_at_once=running.stops_at_once(file))
     try:
         yield from answer(case, kube_version)
     except Exception:  # noqa: BLE001 - one case that crashes must not hide the others

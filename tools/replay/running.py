@@ -22,15 +22,23 @@ from kubespread.world.store.store import dealt
 from tools.replay.cases import Data, Difference, Recorded
 
 _NOWHERE = "-"
+_SLOWLY = "x-1s"
 
 
-def differences(recorded: Recorded, kube_version: str | None = None, deal: int = 0) -> Iterator[Difference]:
+def stops_at_once(file: str) -> bool:
+    """Whether the pods of a recording, by its file's name, were gone before their successors had a node."""
+    return not file.startswith(_SLOWLY)
+
+
+def differences(
+    recorded: Recorded, kube_version: str | None = None, deal: int = 0, *, stops_at_once: bool = True
+) -> Iterator[Difference]:
     """Placed and pending pods a workload have to be equal. So have the zones, but where chance decides among equals:
     those differences are named ``zones``.
 
     Deal 0 takes equal pods and nodes by name, any other by its own chance.
     """
-    ours = workloads(_after(recorded.case, kubespread.Scheduler(kube_version=kube_version), deal))
+    ours = workloads(_after(recorded.case, kubespread.Scheduler(kube_version=kube_version), deal, stops_at_once))
     for workload, expected in recorded.expect.items():
         zones = Counter(expected["zones"])
         own_zones, own_pending = ours.get(workload, (Counter[str](), 0))
@@ -41,7 +49,7 @@ def differences(recorded: Recorded, kube_version: str | None = None, deal: int =
             yield Difference(recorded.name, f"{workload}: zones", dict(zones), dict(own_zones))
 
 
-def _after(case: Data, scheduler: kubespread.Scheduler, deal: int) -> kubespread.Snapshot:
+def _after(case: Data, scheduler: kubespread.Scheduler, deal: int, stops_at_once: bool) -> kubespread.Snapshot:
     """The cluster once every step is done."""
     snapshot = kubespread.Snapshot.from_objects(case["cluster"]["items"])
     with tempfile.TemporaryDirectory() as folder:
@@ -51,6 +59,7 @@ def _after(case: Data, scheduler: kubespread.Scheduler, deal: int) -> kubespread
         scenario.write_bytes(msgspec.json.encode(case["scenario"]))
         question = Play(scenario=read_scenario(scenario), deals=1, fail_on=())
         scene = Scene(snapshot, scheduler, question)
+        scene.world.surroundings = replace(scene.world.surroundings, stops_at_once=stops_at_once)
         if deal:
             scene.world.surroundings = replace(scene.world.surroundings, chance=dealt(deal))
         played(question, scene)

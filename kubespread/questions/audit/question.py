@@ -107,4 +107,4 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
 
     def next_command(self, report: AuditReport, commands: Commands) -> str:
         worst = next((row.workload for row in report.workloads if row.level != "ok" or report.services), None)
-        return "" if worst is None else commands.of_workload("audit", worst, "--why")
+        return "" if worst is None or self.why else commands.of_workload("audit", worst, "--why")

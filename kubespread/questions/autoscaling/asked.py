@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
-from shlex import quote
 from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
@@ -110,12 +109,6 @@ def with_files_read(asked: AskedOfAutoscaler) -> dict[str, Any]:
         "node_groups": read_node_groups(groups) if isinstance(groups, str) else groups,
         "instance_types": None if types is None else read_instance_types(types),
     }
-
-
-def options_of(asked: AskedOfAutoscaler) -> Iterator[str]:
-    """The autoscaler's options as a shell takes them; of groups and types that are in no file there is none."""
-    named = {"autoscaler": asked.autoscaler, "node-groups": asked.node_groups, "instance-types": asked.instance_types}
-    return (f"--{option} {quote(name)}" for option, name in named.items() if isinstance(name, str))
 
 
 def _groups(snapshot: Snapshot, kind: Autoscaler, chosen: GroupsGiven) -> NodeGroups:

@@ -10,7 +10,6 @@ from kubespread.questions.question import Apart, Function, Option, Pod, PriceFil
 
 if TYPE_CHECKING:
     from kubespread.questions.capacity.report import CapacityReport
-    from kubespread.questions.commands import Commands
 
     pass
 
@@ -104,6 +103,3 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         ),
     ] = None
     prices: PriceFile = None
-
-    def next_command(self, _report: CapacityReport, commands: Commands) -> str:
-        return commands.of_nodes("removable")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
+import msgspec
+
 from kubespread.errors import UsageError
 from kubespread.questions.question import Apart, Function, Namespace, Option, Overload, PodQuestion, Preemption, Sides
 from kubespread.questions.registry import part
@@ -147,5 +149,6 @@ class Compare(PodQuestion["CompareReport | CompareWorkloadsReport"], frozen=True
         return [(side.snapshot, side.scheduler) for side in self.pods]
 
     def next_command(self, report: CompareReport | CompareWorkloadsReport, commands: Commands) -> str:
-        rows = getattr(report, "workloads", ())
-        return commands.of_workload("explain", rows[0].workload) if rows else ""
+        rows, after = getattr(report, "workloads", ()), self.pods[-1]
+        there = msgspec.structs.replace(commands, cluster=after.snapshot, scheduler=after.scheduler)
+        return there.of_workload("explain", rows[0].workload) if rows else ""

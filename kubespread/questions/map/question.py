@@ -10,7 +10,6 @@ from kubespread.errors import UsageError
 from kubespread.questions.question import Function, Option, PodQuestion, Workload
 
 if TYPE_CHECKING:
-    from kubespread.questions.commands import Commands
     from kubespread.questions.map.report import TopologyMap
     from kubespread.views.look import Look
 
@@ -96,6 +95,3 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
         from kubespread.views.look import MapBy
 
         return replace(look, map_by=MapBy(self.by or ("skew" if self.pods else "load")))
-
-    def next_command(self, _report: TopologyMap, commands: Commands) -> str:
-        return commands.of_nodes("capacity")

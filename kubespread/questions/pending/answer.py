@@ -272,7 +272,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     now, world = scene.now, scene.world
     is_asked = whose.those_in(world)
     under_way = judged_as_it_stands(world, is_asked)
-    groups = _groups(scene, is_asked, Commands.about(scene.snapshot, question.whose(scene.snapshot)))
+    groups = _groups(scene, is_asked, Commands(scene.snapshot, scene.scheduler, question))
     if not groups:
         whose.check_any(world, now)
     scaled = grown(usual_growth(question, now, world), world)

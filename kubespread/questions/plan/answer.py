@@ -152,7 +152,10 @@ def _takes_new_nodes(played: PlayReport) -> bool:
 def _compared(question: Plan, scene: Scene) -> PlanReport:
     trial = _in_order(question, scene)
     given, scenario, report = dataclasses.replace(scene.snapshot, edits=()), trial.question.scenario, trial.report
-    own = dataclasses.replace(scene.scheduler, kube_version=None)
+    own = scene.scheduler
+    if own.kube_version is not None:
+        # Gates are those of the release that is asked for.
+        own = dataclasses.replace(own, kube_version=None, feature_gates=None)
     settled = after_steps(given, scenario, 0, own, namespace=question.namespace)
     before = _Side(question, replace(scene, given=settled, scheduler=own), "before")
     world = trial.scene.world

@@ -151,17 +151,6 @@ class Play(PlayedQuestion["PlayReport"], frozen=True, kw_only=True):
         preempts: bool = self.preemption and self.scenario.preemption
         return preempts
 
-    def next_command(self, report: PlayReport, commands: Commands) -> str:
-        return after_steps(report, commands)
-
-
-def after_steps(report: PlayReport, commands: Commands) -> str:
-    """What to type after steps that were played: about what is left waiting, else about what refuses drains."""
-    lacking = next(iter((report.steps[-1].happened if report.steps else report.start).pending), None)
-    if lacking is not None and commands.has(lacking.workload):
-        return commands.of_workload("advise", lacking.workload)
-    return "" if report.verdict == "yes" else commands.of("report", "drains", "-A")
-
 
 class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     """Plan everything that is about to change, and compare the cluster before and after.
@@ -269,6 +258,4 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         return self.preemption and (self.scenario is None or self.scenario.preemption)
 
     def next_command(self, report: PlanReport, commands: Commands) -> str:
-        changed = (row.workload for row in report.workloads if row.after is not None)
-        worst = next(filter(commands.has, changed), None)
-        return commands.of("survive", "-A") if worst is None else commands.of_workload("audit", worst, "--why")
+        return "" if report.verdict == "yes" or self.prices is not None else commands.same("--steps")

@@ -65,7 +65,5 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     """Whether to look for changes of budgets with which nodes that they keep could go."""
 
     def next_command(self, report: RemovableReport, commands: Commands) -> str:
-        goes = [f"--{verb} {node}" for node in report.together.nodes[:1] for verb in ("drain", "delete-node")]
-        if goes:
-            return commands.of("plan", *goes)
-        return next((commands.of("pending", "-A", f"--drain {quote(row.node)}") for row in report.rows), "")
+        node = quote(next(iter((*report.together.nodes, *(row.node for row in report.rows)))))
+        return commands.of_nodes("plan", f"--drain {node}", f"--delete-node {node}")

@@ -25,7 +25,7 @@ from kubespread.manifest.json_stream import read_json
 from kubespread.manifest.text import display_name
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
-from kubespread.questions.autoscaling.asked import options_of, usual_growth, with_files_read
+from kubespread.questions.autoscaling.asked import usual_growth, with_files_read
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
@@ -318,9 +318,7 @@ class _Asking(Inquiry):
         }
         self._growing = replace(question, **with_files_read(question))
         self._autoscaled = {name: getattr(self._growing, name) for name in AUTOSCALER_TYPES}
-        self.commands = replace(
-            Commands.about(scene.snapshot, question.whose(scene.snapshot)), autoscaling=tuple(options_of(question))
-        )
+        self.commands = Commands(scene.snapshot, scene.scheduler, question)
 
     def lines(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
         """All but those of the audit, whose ``rows`` say which nodes have the most to lose."""

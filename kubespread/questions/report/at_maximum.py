@@ -140,7 +140,7 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
             f"which leaves {_missing(one)}{f': {one.message}' if one.message else ''}{_with(one)}",
             extent=sum(one.lacking.values()) or one.untold,
             workloads=tuple(one.lacking) or (workload,),
-            command=commands.of("pending", *commands.autoscaling, *_scaling(one)),
+            command=commands.of("pending", *_scaling(one)),
         )
     if together.lacking and len(together.scaled) > 1:
         yield ReportLine(
@@ -152,7 +152,7 @@ def of_growth(together: AtMaximum, alone: Iterable[AtMaximum], commands: Command
             f"{_missing(together)}: {some_of([name.called for name in together.lacking], _MAX_NAMED)}{_with(together)}",
             extent=sum(together.lacking.values()),
             workloads=tuple(together.lacking),
-            command=commands.of("pending", *commands.autoscaling, *_scaling(together)),
+            command=commands.of("pending", *_scaling(together)),
         )
 
 

@@ -163,9 +163,7 @@ def of_pending(report: PendingReport, pods: Mapping[NamespacedName, Pod], comman
             workloads=group.workloads,
             # A pod that waits has done so since it was there.
             since=min((since for pod in group.pods if (since := pods[pod].metadata.creation_timestamp)), default=None),
-            command=commands.of(
-                "pending", *commands.autoscaling, namespace=namespaces.pop() if len(namespaces) == 1 else None
-            ),
+            command=commands.of("pending", namespace=namespaces.pop() if len(namespaces) == 1 else None),
             remedy=_freeing(group),
             commands=() if group.change is None else group.change.commands,
         )
@@ -324,7 +322,7 @@ def _of_loss(loss: DomainLoss, key: str, beside: str, commands: Commands) -> Rep
         extent=missing_pods(loss),
         workloads=tuple(short.workload for short in loss.short),
         nodes=(domain_name(loss),) if loss.topology_key == HOSTNAME else (),
-        command=commands.of("survive", *options, *commands.autoscaling),
+        command=commands.of("survive", *options),
     )
 
 
@@ -342,7 +340,7 @@ def of_budgets(budgets: Iterable[TightBudget], commands: Commands) -> Iterator[R
             extent=len(budget.pods),
             workloads=budget.workloads,
             nodes=budget.nodes,
-            command=commands.of_nodes("removable", budget.nodes[0]),
+            command=commands.of_nodes("removable", quote(budget.nodes[0])),
         )
 
 
@@ -363,7 +361,7 @@ def of_kept_nodes(kept: Iterable[KeptNode], number: int, commands: Commands) -> 
             f"{f': {some_of(pods, _MAX_NAMED)}' if pods else ''}",
             extent=len(nodes),
             nodes=tuple(node.node for node in nodes),
-            command=commands.of_nodes("removable", *[node.node for node in nodes[:_MAX_NAMED]]),
+            command=commands.of_nodes("removable", *[quote(node.node) for node in nodes[:_MAX_NAMED]]),
         )
 
 
@@ -452,7 +450,7 @@ def of_removable(report: RemovableReport, commands: Commands) -> Iterator[Report
             what=f"{len(alone):,} of {count_of(len(report.rows), 'node')}{tried} can go alone, {together}",
             extent=len(going),
             nodes=going,
-            command=commands.of_nodes("removable", *(() if not tried else going[:_MAX_NAMED])),
+            command=commands.of_nodes("removable", *map(quote, () if not tried else going[:_MAX_NAMED])),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from msgspec import Struct
@@ -400,7 +401,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             return None
         played = part("simulate", "then", "played")(self, scene)
         is_yes = True if self.fail_on else None
-        return Instead("play", scene.snapshot, played, is_yes, part("play", "question", "after_steps"))
+        return Instead("play", scene.snapshot, played, is_yes)
 
     def shown(self, look: Look) -> Look:
         return replace(look, in_full=look.in_full or self.named is not None)
@@ -414,11 +415,15 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         return self.preemption
 
     def next_command(self, report: Sequence[SimulateReport], commands: Commands) -> str:
-        lacking = next((each for each in report if each.lacking), None)
-        if len(report) == 1 and lacking is not None:
+        worst = next((each for each in report if each.lacking), None)
+        if len(report) == 1 and worst is not None:
             return self.again(commands, "advise")
-        there = next((each for each in report if each.present), None)
-        if there is None:
+        there = worst or next(iter(report), None)
+        if there is None or not there.present or self.settings or self.from_scratch or self.until_full:
             return ""
         kind, _, name = there.subject.partition("/")
-        return commands.of_workload("survive", WorkloadName(kind, there.pod.namespace, name))
+        workload = WorkloadName(kind, there.pod.namespace, name)
+        if worst is not None:
+            return commands.of_workload("advise", workload)
+        scaled = [] if self.desired is None else [f"--scale {quote(f'{workload}={self.desired}')}"]
+        return commands.of_workload("survive", workload, *scaled)

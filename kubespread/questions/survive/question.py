@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.questions.question import (
@@ -116,9 +115,14 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     ] = ()
 
     def next_command(self, report: SurviveReport, commands: Commands) -> str:
+        from kubespread.questions.commands import option_of
         from kubespread.questions.survive.report import badness
+        from kubespread.snapshot.edits.registry import parse
 
         worst = min(report.losses, key=badness, default=None)
         if worst is None or not worst.remaining:
-            return "" if report.verdict == "yes" else commands.of("pending")
-        return commands.of("pending", *(f"--fail {quote(f'{worst.topology_key}={value}')}" for value in worst.values))
+            return ""
+        verb = "fail-hard" if worst.pending_after_removal else "fail"
+        steps = (*self.after, *(f"{verb} {worst.topology_key}={value}" for value in worst.values))
+        words = [option_of(str(parse(step, None))) for step in steps]
+        return commands.of("pending", *words) if worst.remaining[0] == "pending" else commands.of_nodes("plan", *words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 from kubespread.questions.question import (
@@ -130,6 +131,4 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
         return workloads_in(snapshot, self.namespace, self.selector, self.workloads)
 
     def next_command(self, report: UpgradeReport, commands: Commands) -> str:
-        if report.blocked is not None:
-            return commands.of_nodes("removable", *report.blocked.nodes[:1])
-        return commands.of("pending", "-A") if report.pending else commands.of_nodes("capacity")
+        return next((commands.same(*shlex.split(option)) for option in report.remedies), "")

@@ -14,7 +14,6 @@ from shlex import quote
 from typing import Any, Literal, TypeVar
 
 import msgspec
-from msgspec.structs import replace
 
 from kubespread.candidate.replicas import autoscalers_of
 from kubespread.candidate.sources import Reference
@@ -29,7 +28,7 @@ from kubespread.manifest.writer import to_yaml
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.audit.standing import groups
-from kubespread.questions.autoscaling.asked import autoscaler_of, growth, options_of, with_files_read
+from kubespread.questions.autoscaling.asked import autoscaler_of, growth, with_files_read
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.plan.playing import after_steps
@@ -131,7 +130,7 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
         raise UsageError("verify needs a file of promises; --suggest prints one of what holds today")
     notes, source = scene.notes, scene.source
     # No other question applies manifests.
-    commands = replace(Commands.about(scene.snapshot, ""), autoscaling=tuple(options_of(question)))
+    commands = Commands(scene.snapshot, scene.scheduler, question)
     question = msgspec.structs.replace(question, **with_files_read(question))
     if question.filename:
         scene = _with_manifests(question, scene)
@@ -194,7 +193,6 @@ class _Verifying(Inquiry):
         self._question, self._world = question, scene.world
         self._namespace = _namespace(question, scene)
         self._autoscaled: Data = {name: getattr(question, name) for name in AUTOSCALER_TYPES}
-        self._scaled = commands.autoscaling
         self._lacking: dict[str, None] = {}
         self._commands = commands
         self._promises: Sequence[terms.Promise] = ()
@@ -319,7 +317,7 @@ class _Verifying(Inquiry):
         if survives is None:
             return
         after = ("--after", quote(survives.after)) if survives.after else ()
-        words = ("survive", quote(_reference(workload)), "--key", quote(survives.topology_key), *after, *self._scaled)
+        words = ("survive", quote(_reference(workload)), "--key", quote(survives.topology_key), *after)
         if ready is not None:
             yield of(
                 "ready",
@@ -332,7 +330,7 @@ class _Verifying(Inquiry):
             clause: Clause = "survives" if back is None else "back"
             promised, at_first = (
                 f"{survives}" if back is None else f"{back}, {survives}",
-                terms.BACKS[bool(self._scaled)],
+                terms.BACKS[self._question.autoscaler is not None],
             )
             when = back or at_first
             yield of(clause, workload, promised, words, lambda: clauses.back(self._survive(survives), workload, when))
@@ -352,19 +350,17 @@ class _Verifying(Inquiry):
             words = ("audit", reference, "--key", quote(key))
             yield of("spread", workload, f"{key} {most}", words, partial(self._spread, workload, key, most))
         if fits is not None:
-            yield of(
-                "fits", workload, f"{fits}", ("simulate", reference, *self._scaled), lambda: self._fits(workload, fits)
-            )
+            yield of("fits", workload, f"{fits}", ("simulate", reference), lambda: self._fits(workload, fits))
         if least is not None:
             yield of(
                 "rollout",
                 workload,
                 f"{least}",
-                ("simulate", reference, "--then rollout", *self._scaled),
+                ("simulate", reference, "--then rollout"),
                 lambda: clauses.rollout(self._played(f"rollout {workload.namespace}/{_reference(workload)}"), least),
             )
         if promise.drain:
-            yield of("drain", workload, terms.NEVER_BLOCKED, ("plan", *self._scaled), lambda: self._drain(workload))
+            yield of("drain", workload, terms.NEVER_BLOCKED, ("plan",), lambda: self._drain(workload))
 
     def _survive(self, survives: terms.Survives) -> SurviveReport:
         """One answer for all workloads of which it is promised."""

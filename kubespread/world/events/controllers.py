@@ -36,7 +36,7 @@ from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.wording import some_of
-from kubespread.world.store.happenings import DELETED, REPLACED, SCALED_DOWN, UNSELECTED
+from kubespread.world.store.happenings import DELETED, PREEMPTED, REPLACED, SCALED_DOWN, UNSELECTED
 from kubespread.world.store.owners import Owner, Rollout, StatefulSetRollout, name_of
 from kubespread.world.store.pod_book import PodKey, alike, as_template, copy_of, key_of, on_node, running_since
 from kubespread.world.store.store import Store
@@ -346,14 +346,14 @@ def related_pods(world: Store, name: WorkloadName) -> list[Pod]:
 
 def schedule(world: Store, only: Sequence[PodKey] | None = None) -> bool:
     """Try waiting pods (all, or only some, given as they came) until none gets a node or makes others leave; whether
-    any did. Once nobody does, those that were preempted are gone: their successors were tried while they terminated.
+    any did.
     """
     has_acted = False
     # One cycle follows another within milliseconds: what becomes of budgets is seen once controllers have worked.
     budgets = cache(lambda: world.budgets.current(world.time))
     while sum(_try(world, waiting, budgets) for waiting in world.queue.in_order(only)):
         has_acted = True
-    return has_acted or world.let_go()
+    return has_acted
 
 
 def _try(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
@@ -390,7 +390,7 @@ def _preempts(world: Store, waiting: Waiting, budgets: CurrentBudgets) -> bool:
     for victim in victims:
         protecting = world.budgets.protecting(victim, world.time)
         broken = [budget.metadata.name for budget in protecting if budget.status.disruptions_allowed <= 0]
-        world.preempt(victim)
+        world.delete([victim], PREEMPTED)
         happenings.gone[-1] = replace(happenings.gone[-1], made_room_for=waiting.pod, broken_budgets=tuple(broken))
     world.nominate(waiting, candidate.node)
     return True

@@ -108,7 +108,7 @@ class _Way(ABC):
             after = self._state(active)
             if after != before:
                 self._note_pass(active)
-            before = after
+            before, wrote = after, wrote or world.let_go()
         world.settle()
         return self.ended(fewest_ready, start)
 
@@ -463,6 +463,8 @@ class _OfDaemonSet(_ByRevision):
     def reconcile(self) -> bool:
         """Pods where there are none or must be none; once that is so, the next nodes of the update."""
         self.world.api_server.take_refused(self.name)
+        # Their successors are made from the new template, here.
+        self.world.owner(self.name).gone.clear()
         by_node: dict[str, list[Pod]] = {}
         for pod in self.world.book.of(self.name):
             by_node.setdefault(node_of(pod), []).append(pod)
@@ -478,24 +480,26 @@ class _OfDaemonSet(_ByRevision):
             for pod in by_node[name]
             if is_active(pod)
         ]
-        missing = [name for name in self._nodes if name not in by_node]
-        self._delete(astray, DELETED)
+        # Only with maxSurge is there a pod beside one that terminates.
+        taken = [name for name, pods in by_node.items() if not self.limits[0] or any(map(is_active, pods))]
+        missing = [name for name in self._nodes if name not in taken]
+        self.world.delete(astray, DELETED)
         return self._create(missing) or bool(astray)
 
     def _roll(self, by_node: dict[str, list[Pod]]) -> bool:
         surge, unavailable = self.limits
         active = {name: [pod for pod in pods if is_active(pod)] for name, pods in by_node.items()}
-        nodes = [pods for name in self._nodes if (pods := active.get(name))]
+        nodes = [active[name] for name in self._nodes if name in active]
         return self._with_surge(nodes, surge) if surge else self._in_place(nodes, unavailable)
 
     def _in_place(self, nodes: list[list[Pod]], max_unavailable: int) -> bool:
         """Old pods that are not ready go at once; of the others, as many as maxUnavailable allows."""
-        old = [pods[0] for pods in nodes if not any(map(self._is_new, pods))]
+        old = [pods[0] for pods in nodes if pods and not any(map(self._is_new, pods))]
         unready = [pod for pod in old if not is_ready(pod)]
         unavailable = sum(not any(map(is_ready, pods)) for pods in nodes)
         others = [pod for pod in old if is_ready(pod)]
         doomed = [*unready, *others[: max(0, max_unavailable - unavailable)]]
-        self._delete(doomed, REPLACED)
+        self.world.delete(doomed, REPLACED)
         return bool(doomed)
 
     def _with_surge(self, nodes: list[list[Pod]], max_surge: int) -> bool:
@@ -508,17 +512,12 @@ class _OfDaemonSet(_ByRevision):
             for pod in pods
             if not self._is_new(pod)
         ]
-        old = [pods[0] for pods in nodes if not any(map(self._is_new, pods))]
+        old = [pods[0] for pods in nodes if pods and not any(map(self._is_new, pods))]
         unready = [node_of(pod) for pod in old if not is_ready(pod)]
         others = [node_of(pod) for pod in old if is_ready(pod)]
         chosen = [*unready, *others[: max(0, max_surge - len(both))]]
-        self._delete(doomed, REPLACED)
+        self.world.delete(doomed, REPLACED)
         return self._create(chosen) or bool(doomed)
-
-    def _delete(self, pods: list[Pod], why: str) -> None:
-        self.world.delete(pods, why)
-        # Their successors are made from the new template, here.
-        self.world.owner(self.name).gone.clear()
 
     def _create(self, nodes: list[str]) -> bool:
         """Whether any pod was created."""

@@ -52,7 +52,7 @@ class World(Store):
         A Deployment is reconciled again once its ReplicaSets have carried out its last change.
         """
         # A Deployment that writes nothing may still have looked at ReplicaSets that have another number of pods.
-        while self.reconcile(BELOW) or schedule(self) or self.reconcile(ABOVE) or self.dirty:
+        while self.reconcile(BELOW) or schedule(self) or self.reconcile(ABOVE) or self.dirty or self.let_go():
             pass
 
     def reconcile(self, kinds: frozenset[str]) -> bool:

@@ -39,8 +39,7 @@ def resume(world: World) -> None:
     """
     stuck = world.surroundings.stuck | set(_never_ready(world))
     world.surroundings = replace(world.surroundings, stuck=stuck)
-    ending = [pod for pod in world.book if pod.metadata.deletion_timestamp is not None and world.ends(pod)]
-    world.remove(ending, DELETED)
+    world.delete([pod for pod in world.book if pod.metadata.deletion_timestamp is not None], DELETED)
     for name, rollout in _rollouts(world):
         world.rollouts[name] = rollout
         world.dirty[name] = None

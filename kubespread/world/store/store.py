@@ -129,6 +129,10 @@ class Surroundings(Struct, frozen=True):
     """What the API server's admission does to the pods that controllers create."""
     assumed: dict[str, None] = field(default_factory=dict)
     """Shared record of what was assumed where the cluster's source does not say."""
+    stops_at_once: bool = False
+    """Whether pods that are deleted or evicted are gone before their successors are placed, as with a kubelet that runs
+    nothing. Otherwise, and where they are preempted, their successors are placed while they keep their room.
+    """
 
 
 ABOVE = frozenset({"Deployment"})
@@ -202,8 +206,8 @@ class Store:
         # gone.
         self._above: dict[WorkloadName, WorkloadName] = {}
         self._below: dict[WorkloadName, list[WorkloadName]] = {}
-        self.leaving: list[PodKey] = []
-        """Pods that were preempted and terminate."""
+        self.leaving: dict[PodKey, str] = {}
+        """Pods that their kubelets are about to stop, and why."""
         self.happenings = Happenings()
         self.origin: Self | None = None
         """The world that this is a fork of, if that stays as it is: what its controllers are to have is read there,
@@ -222,7 +226,7 @@ class Store:
         other.stateful_sets = {name: rollout.fork() for name, rollout in self.stateful_sets.items()}
         other._below = {above: list(names) for above, names in self._below.items()}
         other.dirty, other.watchers, other._above = dict(self.dirty), dict(self.watchers), dict(self._above)
-        other.leaving, other.happenings, other._budgets = list(self.leaving), Happenings(), None
+        other.leaving, other.happenings, other._budgets = dict(self.leaving), Happenings(), None
         return other
 
     @property
@@ -423,6 +427,7 @@ class Store:
             if self._budgets is not None:
                 self._budgets.removed(pod)
             self.queue.remove(pod)
+            self.leaving.pop(key_of(pod), None)
             self._forget_nomination(pod)
             position = self._position(pod)
             if position is not None:
@@ -431,23 +436,22 @@ class Store:
             self.living.change(gone=gone)
 
     def delete(self, pods: Iterable[Pod], why: str) -> None:
-        """Delete pods; those whose kubelet does not answer stay terminating."""
-        listed = list(pods)
-        self.terminate([pod for pod in listed if is_active(pod) and not self.ends(pod)], why)
-        self.remove([pod for pod in listed if self.ends(pod)], why)
-
-    def preempt(self, pod: Pod) -> None:
-        """A pod is deleted for another that takes its room; one that takes its time terminates until `let_go`."""
-        if pod.spec.termination_grace_period_seconds == 0:
-            self.remove([pod], PREEMPTED)
-        else:
-            self.terminate([pod], PREEMPTED)
-            self.leaving.append(key_of(pod))
+        """Delete pods. Those that take their time terminate, and keep their room until `let_go`, or for good where
+        their kubelet does not answer.
+        """
+        listed, stops_at_once = list(pods), self.surroundings.stops_at_once and why != PREEMPTED
+        ending = [pod for pod in listed if self.ends(pod)]
+        lingering = [] if stops_at_once else [pod for pod in ending if self._takes_time(pod)]
+        self.leaving |= {key_of(pod): why for pod in lingering}
+        staying = [pod for pod in listed if is_active(pod) and not self.ends(pod)]
+        self._terminate([*staying, *filter(is_active, lingering)], why)
+        self.remove([pod for pod in ending if key_of(pod) not in self.leaving], why)
 
     def let_go(self) -> bool:
-        """The pods that were preempted are gone; whether there were any."""
-        going, self.leaving = self.leaving, []
-        self.remove([self.book[key] for key in going if key in self.book], PREEMPTED)
+        """The pods that their kubelets stop are gone; whether there were any."""
+        going, self.leaving = self.leaving, {}
+        for key, why in going.items():
+            self.remove([self.book[key]], why)
         return bool(going)
 
     def ends(self, pod: Pod) -> bool:
@@ -455,13 +459,18 @@ class Store:
         position, grace_period = self._position(pod), pod.spec.termination_grace_period_seconds
         return position is None or grace_period == 0 or not is_silent(self.living.nodes.objects[position])
 
-    def terminate(self, pods: Iterable[Pod], why: str) -> None:
+    def _takes_time(self, pod: Pod) -> bool:
+        """Whether its kubelet has to stop it first."""
+        return self._position(pod) is not None and pod.spec.termination_grace_period_seconds != 0
+
+    def _terminate(self, pods: Iterable[Pod], why: str) -> None:
         """Pods are deleted on nodes whose kubelet does not answer, or has yet to: they stay, and keep their room."""
         state = preempted if why == PREEMPTED else terminating
         going = [(pod, state(pod, self.timestamp)) for pod in pods]
         for pod, _ in going:
             self._note_gone(pod, why, stays=True)
-            self.api_server.terminating(pod)
+            if key_of(pod) not in self.leaving:
+                self.api_server.terminating(pod)
         self.change_pods(going)
 
     def change_pods(self, changes: Iterable[tuple[Pod, Pod]]) -> None:
@@ -494,11 +503,11 @@ class Store:
             self._budgets.changed(pod)
 
     def _note_gone(self, pod: Pod, why: str, *, stays: bool = False) -> None:
-        """``stays``: the pod is terminating from now on, and gone only when that is noted once more: soon, where it is
-        preempted.
+        """``stays``: the pod is terminating from now on, and gone only when that is noted once more: soon, where its
+        kubelet stops it.
         """
         owner = self.book.owner_of(pod)
-        is_missed = owner is not None and self._misses(pod, owner, why, stays=stays and why != PREEMPTED)
+        is_missed = owner is not None and self._misses(pod, owner, why, stays=stays and key_of(pod) not in self.leaving)
         if is_active(pod):
             self.happenings.gone.append(Gone(pod, why, owner if is_missed else None))
         if owner is None:
@@ -577,7 +586,8 @@ class Store:
         operator = self.operator(owner)
         if owner.kind == "StatefulSet" or (operator is not None and operator.keeps_name):
             return True
-        return replacement(controller_of(pod), self.workloads.jobs.get(owner)) is Replacement.WHEN_GONE
+        workload = self.workloads.jobs.get(owner) or self.workloads.daemon_sets.get(owner)
+        return replacement(controller_of(pod), workload) is Replacement.WHEN_GONE
 
     def wants_daemon(self, pod: Pod) -> bool:
         """Whether a DaemonSet would now make a pod like ``pod``, which is pinned, for its node."""

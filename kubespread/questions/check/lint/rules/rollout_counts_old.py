@@ -6,9 +6,9 @@ nothing moves the new ones. `matchLabelKeys: [pod-template-hash]` makes a constr
 alone. Where every pod is deleted before the first new one is made (`strategy.type: Recreate`) there is nothing to fix.
 
 A restart of all replicas (`kubectl rollout restart`) is rehearsed from its first pass to its last on a cluster where
-nothing else happens, as it is and with the remedy. There is a finding where the new pods end beyond maxSkew, and within
-it once each revision is counted by itself. A rollout that never ends is a finding of its own (KS406). Where replicas
-times nodes exceed 100,000 nothing is rehearsed and there is no finding.
+nothing else happens and old pods stop at once, as it is and with the remedy. There is a finding where the new pods end
+beyond maxSkew, and within it once each revision is counted by itself. A rollout that never ends is a finding of its own
+(KS406). Where replicas times nodes exceed 100,000 nothing is rehearsed and there is no finding.
 
 Example:
 
