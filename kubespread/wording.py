@@ -41,6 +41,12 @@ def short_key(topology_key: str) -> str:
     return topology_key.rpartition("/")[2]
 
 
+def counted_in(domain: str | None, count: str) -> str:
+    """``a 2``, and ``1=2`` where a domain is called by a number; the empty value in quotes."""
+    name = domain or EMPTY
+    return f"{name}={count}" if name.replace(".", "").isdecimal() else f"{name} {count}"
+
+
 def domain_noun(topology_key: str) -> str:
     """What one domain is called: ``zone``, and ``node`` for ``kubernetes.io/hostname``."""
     key = short_key(topology_key)

@@ -12,10 +12,10 @@ from msgspec import Struct
 from kubespread.reports.judged_nodes import NodeConstraint, ScoreDetail
 from kubespread.reports.parts import ConstraintReport, Domain, DomainChange, SkewChange, letter
 from kubespread.views.lines import line_width, width_of
-from kubespread.views.look import Cell, Line, Sentence, Tone
+from kubespread.views.look import Cell, Line, Sentence, Tone, Weight
 from kubespread.views.terminal import Laid, tabulated
 from kubespread.views.view import Bar, Bars
-from kubespread.wording import EMPTY, count_of, short_key, some_of
+from kubespread.wording import EMPTY, count_of, counted_in, short_key, some_of
 
 
 class Spelling(Struct, frozen=True):
@@ -42,7 +42,8 @@ def formula(constraint: NodeConstraint, spelling: Spelling, *, rejects: bool) ->
         return spelling.missing
     minimum = 0 if constraint.global_minimum is None else constraint.global_minimum
     text = f"{constraint.matching}+{constraint.self_match}{spelling.minus}{minimum}{spelling.equals}"
-    text = f"{'' if spelling.skew_only else text}{constraint.skew}"
+    skew = str(constraint.skew).replace("-", spelling.minus or PRETTY.minus)
+    text = f"{'' if spelling.skew_only else text}{skew}"
     return f"{text}{spelling.exceeds}{constraint.max_skew}" if rejects else text
 
 
@@ -59,7 +60,7 @@ def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None,
     if domains:
         lines = list(tabulated(_columns(constraints), headers=False))
         if width is None or all(line_width(line) <= width for line in map(_stripped, lines)):
-            yield from lines
+            yield from (Sentence(line, weight=Weight.SUBJECT) for line in lines)
             return
     for position, constraint in enumerate(constraints):
         hardness = "hard" if constraint.is_hard else "soft"
@@ -69,7 +70,8 @@ def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None,
             for counts in ([_domains(constraint), constraint.minimum_text], [_counts(constraint)])
         )
         has_room = domains and len(constraint.domains) <= _MAX_DOMAINS and width_of(named) <= (width or 0) - _INDENT
-        yield Sentence([Cell(f"  {letter(position)} ", Tone.STRONG), Cell(named if has_room else counted)], _INDENT)
+        cells = [Cell(f"  {letter(position)} ", Tone.STRONG), Cell(named if has_room else counted)]
+        yield Sentence(cells, _INDENT, Weight.SUBJECT)
 
 
 def _stripped(line: Line) -> Line:
@@ -116,8 +118,8 @@ _NOT_COUNTED = {
 
 
 def _domain(domain: Domain, *, hard: bool) -> str:
-    name = domain.value or EMPTY
-    return f"{name} not counted" if hard and domain.not_counted else f"{name} {domain.matching:,}"
+    is_counted = not hard or domain.not_counted is None
+    return counted_in(domain.value, f"{domain.matching:,}") if is_counted else f"{domain.value or EMPTY} not counted"
 
 
 def _not_counted(constraint: ConstraintReport) -> list[str]:

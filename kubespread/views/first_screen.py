@@ -1,22 +1,21 @@
-"""What a terminal of few rows shows of an answer: the verdict, the first rows of each table, a line for each reason;
-the rest is counted. Nobody else knows how many rows there are.
+"""What a terminal of few rows shows of an answer: the verdict, the first rows of each table, the reasons, each of them
+whole; the rest is counted. Nobody else knows how many rows there are.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 
 from msgspec import Struct
 
-from kubespread.views.lines import CUT, rows_of, wrapped
+from kubespread.views.lines import rows_of, wrapped
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone, Weight
 from kubespread.wording import count_of
 
-_VERDICT_LINES = 2
-_ROWS_AT_ONCE, _LINES_AT_ONCE, _DETAILS = 4, 2, 40
-"""A table comes after so many rows of the one before it, a reason after so many rows of the first one, and everything
+_ROWS_AT_ONCE, _ROWS_BEFORE_REASONS, _DETAILS = 4, 3, 40
+"""A table comes after so many rows of the one before it, all reasons after so many of the first one, and everything
 else after as many.
 """
 
@@ -33,7 +32,7 @@ def _lines(line: Line, width: int | None) -> Iterator[Line]:
 
 
 class _Piece(Struct, frozen=True):
-    """What is shown or left out as one."""
+    """What is shown whole or counted as left out."""
 
     weight: int
     """The smallest come first; 0 for what is always shown."""
@@ -41,13 +40,8 @@ class _Piece(Struct, frozen=True):
     """Of which nothing is shown once something is left out."""
     lines: Sequence[Line]
     noun: str = "line"
-    most: int = 1
-    """Lines of a sentence."""
 
-    def short(self, width: int) -> Sequence[Line]:
-        return [short for line in self.lines for short in _cut(line, width, self.most)]
-
-    def full(self, width: int) -> Sequence[Line]:
+    def folded(self, width: int) -> Sequence[Line]:
         return [part for line in self.lines for part in _lines(line, width)]
 
 
@@ -64,36 +58,28 @@ def first_screen(parts: Iterable[Part], following: Iterable[Line], look: Look) -
     if not hidden and _height(everything, width) <= rows:
         return everything
     pieces = [*_pieces(parts)]
-    shown, room = _chosen(pieces, width, rows - 1)
+    shown = _chosen(pieces, width, rows - 1)
     hidden.update(Counter(piece.noun for place, piece in enumerate(pieces) if place not in shown))
-    lines = list[Line]()
-    for place, piece in enumerate(pieces):
-        if place in shown:
-            short, full = piece.short(width), piece.full(width)
-            # What room is left goes to the sentences that were cut.
-            more = _height(full, width) - _height(short, width)
-            is_full = more <= room and piece.weight > 0
-            room -= more if is_full else 0
-            lines += full if is_full else short
+    lines = [line for place, piece in enumerate(pieces) if place in shown for line in piece.folded(width)]
     rest = ", ".join(count_of(number, f"more {noun}") for noun, number in hidden.items())
-    return [*lines, [Cell(f"{CUT} {f'and {rest}' if rest else 'shortened'}: --full", Tone.FAINT)]]
+    return [*lines, [Cell(f"… and {rest}: --full", Tone.FAINT)]] if rest else lines
 
 
-def _chosen(pieces: Sequence[_Piece], width: int, room: int) -> tuple[Collection[int], int]:
-    """The places of those that have room when each sentence takes a line, and how many lines are left."""
+def _chosen(pieces: Sequence[_Piece], width: int, room: int) -> Collection[int]:
+    """The places of those that have room."""
     shown, closed = set[int](), set[int]()
     for place, piece in sorted(enumerate(pieces), key=lambda pair: pair[1].weight):
-        height = _height(piece.short(width), width)
+        height = _height(piece.folded(width), width)
         if not piece.weight or (height <= room and piece.group not in closed):
             shown.add(place)
             room -= height
         else:
             closed.add(piece.group)
-    return shown, room
+    return shown
 
 
 def _pieces(parts: Iterable[Part]) -> Iterator[_Piece]:
-    tables = reasons = details = 0
+    tables = details = 0
     for part in parts:
         if isinstance(part, Rows):
             tables += 1
@@ -103,10 +89,9 @@ def _pieces(parts: Iterable[Part]) -> Iterator[_Piece]:
         for line in part.below if isinstance(part, Rows) else [part] if part else []:
             weight = line.weight if isinstance(line, Sentence) else Weight.DETAIL
             if weight in (Weight.VERDICT, Weight.SUBJECT):
-                yield _Piece(0, 0, [line], most=_VERDICT_LINES if weight is Weight.VERDICT else 1)
+                yield _Piece(0, 0, [line])
             elif weight is Weight.REASON:
-                reasons += 1
-                yield _Piece(1 + _LINES_AT_ONCE * reasons, -1, [line])
+                yield _Piece(_ROWS_BEFORE_REASONS, -1, [line])
             else:
                 details += 1
                 yield _Piece(_DETAILS + details, -2, [line])
@@ -115,15 +100,3 @@ def _pieces(parts: Iterable[Part]) -> Iterator[_Piece]:
 def _height(lines: Iterable[Line], width: int) -> int:
     """In rows of a terminal, which folds commands that are too wide for it."""
     return sum(rows_of("".join([part.text for part in line]), width) for line in lines)
-
-
-def _cut(line: Line, width: int, most: int) -> Sequence[Line]:
-    """A sentence in at most so many lines; anything else stays as it is, to be copied."""
-    if not isinstance(line, Sentence):
-        return [line]
-    lines = [*wrapped(line, width, line.hanging)]
-    if len(lines) > most:
-        cut = f" {CUT}"
-        *lines, [*last, end] = islice(wrapped(line, width - len(cut), line.hanging), most)
-        lines.append([*last, Cell(f"{end.text.rstrip()}{cut}", end.tone)])
-    return lines

@@ -12,7 +12,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.quantity import parse, rounded
 from kubespread.reports.cost import UNKNOWN, Cost, TotalCost
 from kubespread.reports.parts import ClusterReport, Judgment, PodReference, Report
-from kubespread.wording import count_of, some_of, verb_of
+from kubespread.wording import count_of, counted_in, some_of, verb_of
 
 StrandedBy = Literal["cordoned", "tainted", "pods", "resource", "remainder", "rejected"]
 
@@ -270,7 +270,7 @@ def _where(report: CapacityReport) -> str:
         return ""
     fits = [(_NONE if row.domain is None else row.domain or '""', row.fits or 0) for row in report.domains]
     if len(fits) <= _MAX_NAMED:
-        return f": {', '.join(f'{domain} {count:,}' for domain, count in fits)}"
+        return f": {', '.join(counted_in(domain, f'{count:,}') for domain, count in fits)}"
     fewest, most = min(fits, key=lambda pair: pair[1]), max(fits, key=lambda pair: pair[1])
     return f": from {fewest[1]:,} in {fewest[0]} to {most[1]:,} in {most[0]}"
 

@@ -31,6 +31,8 @@ from kubespread.views.terminal import Laid, laid_out, told_apart
 from kubespread.wording import EMPTY, short_key
 
 MAX_NODES = 25
+"""More are not shown one by one."""
+_FEW_NODES = 10
 """More have rows by domain."""
 
 
@@ -419,7 +421,7 @@ class DomainRows(Struct, frozen=True):
 
 def is_by_domain(report: ExplainReport) -> bool:
     """Whether rows by domain say more than rows by node."""
-    return len(report.nodes) > MAX_NODES and bool(_coarse(report))
+    return len(report.nodes) > _FEW_NODES and bool(_coarse(report))
 
 
 def domain_rows(report: ExplainReport, nodes: Sequence[NodeReport]) -> DomainRows:

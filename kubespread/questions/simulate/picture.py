@@ -47,7 +47,7 @@ from kubespread.views.terminal import (
     tabulated,
 )
 from kubespread.views.view import source
-from kubespread.wording import EMPTY, count_of, short_key
+from kubespread.wording import EMPTY, count_of, counted_in, short_key
 
 _MAX_STUCK = 3
 
@@ -330,7 +330,7 @@ def _counts(report: SimulateReport, constraint: ConstraintReport, changes: Seque
     if len(changes) > _MAX_FIGURES or len({(change.before, change.after) for change in changes}) == 1:
         ends = (_figures([change.before for change in changes]), _figures([change.after for change in changes]))
         return f"{' → '.join(ends)} in {count_of(len(changes), 'domain')}"
-    return " · ".join(f"{change.value or EMPTY} {change.before:,} → {change.after:,}" for change in changes)
+    return " · ".join(counted_in(change.value, f"{change.before:,} → {change.after:,}") for change in changes)
 
 
 def _figures(counts: Sequence[int]) -> str:

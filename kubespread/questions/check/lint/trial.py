@@ -56,6 +56,7 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import (
     SpreadState,
 )
 from kubespread.scheduler.profile.profile import Profile, framework
+from kubespread.wording import EMPTY, counted_in
 from kubespread.world.events.applying import AppliedWorkload, apply_workload
 from kubespread.world.events.rollouts import NewTemplate, rolled_out
 from kubespread.world.events.world import World
@@ -499,7 +500,6 @@ def _making_none(name: WorkloadName, _objects: ClusterObjects) -> Made:
 
 
 _FEW = 4
-_EMPTY = '""'
 
 
 def counted(number: int, what: str) -> str:
@@ -509,7 +509,7 @@ def counted(number: int, what: str) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """The names, the first few of very many."""
-    names = [name or _EMPTY for name in names]
+    names = [name or EMPTY for name in names]
     more = len(names) - _FEW
     return ", ".join(names) if more <= 1 else f"{', '.join(names[:_FEW])} and {more} more"
 
@@ -517,7 +517,7 @@ def listed(names: Sequence[str]) -> str:
 def by_domain(counts: Mapping[str, int]) -> str:
     """``a 2 · b 2 · c 0``; of many domains the extremes."""
     if len(counts) <= _FEW + 2:
-        return " · ".join(f"{domain or _EMPTY} {count}" for domain, count in counts.items())
+        return " · ".join(counted_in(domain, str(count)) for domain, count in counts.items())
     most, least = max(counts.values()), min(counts.values())
     at_most = [domain for domain, count in counts.items() if count == most]
     at_least = [domain for domain, count in counts.items() if count == least]
