@@ -26,7 +26,7 @@ from kubespread.questions.schema import schema
 from kubespread.serving.commands import command_of
 from kubespread.serving.server import PARTS, Working
 from tests.assistants.test_server import ASKED
-from tests.cli.support import FIXTURES, ROOT, Result, run
+from tests.cli.support import FIXTURES, Result, run
 from tests.serving.asgi import ASKING, HOST, KNOWN, app_of, call, called
 from tests.serving.running import served
 
