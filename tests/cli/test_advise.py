@@ -58,18 +58,20 @@ def test_in_a_pipe_what_comes_of_it_stands_on_standard_error() -> None:
     result = run("advise", POD, "-S", CORDONED)
     assert result.err.splitlines()[-2:] == [
         "Not enough alone: requesting less cpu",
-        "the pod fits with A maxSkew 2, or 4 other changes",
+        "the pod fits with A nodeTaintsPolicy Honor, or 4 other changes",
     ]
     assert "--set maxSkew[zone]=2" in result.out
 
 
 def test_explain_ends_with_the_constraints_that_would_let_it_in() -> None:
     result = run("explain", POD, "-S", CORDONED, "-q", terminal=120)
-    assert result.out.splitlines()[-2] == "Enough alone: A maxSkew 2 (2 nodes) · A nodeTaintsPolicy Honor (2)"
+    assert result.out.splitlines()[-2] == (
+        "Enough alone: A nodeTaintsPolicy Honor (2 nodes) · A maxSkew 2 (2; lasts for 1 more replica per zone)"
+    )
     report = run("explain", POD, "-S", CORDONED, "-q", "-o", "json").report
     assert [each["change"] for each in report["advice"]["enough"]] == [
-        "A maxSkew 2",
         "A nodeTaintsPolicy Honor",
+        "A maxSkew 2",
         "A ScheduleAnyway",
     ]
 

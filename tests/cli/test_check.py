@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from kubespread.snapshot.snapshot import LIST_COMMAND
 from tests.cli.support import FIXTURES, ROOT, run
 
 LINT = FIXTURES / "lint"
@@ -36,7 +37,11 @@ CODES: dict[str, tuple[list[str], int, str]] = {
         2,
         "error: MANIFEST and -A/--all-namespaces do not go together: both say which workloads are meant\n",
     ),
-    "a cluster without workloads": (["-S", CLUSTER], 2, "error: no workloads in namespace default\n"),
+    "a dump of nodes alone": (
+        ["-S", CLUSTER],
+        3,
+        f"error: {CLUSTER}: no Pod objects and no workloads; list them with: {LIST_COMMAND}\n",
+    ),
     "a file without a workload": (
         [str(CASES / "adversarial" / "pairs" / "cm.yaml")],
         2,

@@ -232,7 +232,7 @@ def running_web(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
         "metadata": {"name": "web-1", "namespace": "default", "ownerReferences": owned_by("Deployment", "web")},
-        "spec": {"selector": {"matchLabels": {"foo": "bar"}}},
+        "spec": {"selector": {"matchLabels": {"foo": "bar"}}, "template": deployment()["spec"]["template"]},
     }
     running = [pod(f"web-1-{copy}", "n0") for copy in range(2)]
     for each in running:
