@@ -14,15 +14,15 @@ from kubespread.questions.registry import QUESTIONS
 __version__ = "0.3.0"
 
 _NAMES = {
+    "candidate.sources": "ClusterWorkloads",
     "errors": "KubespreadError ManifestError SnapshotError UnansweredError UsageError",
     "questions.advise.report": "AdviseReport",
     "questions.audit.report": "AuditReport",
     "questions.capacity.report": "CapacityReport",
     "questions.check.answer": "rule rules write_baseline",
     "questions.check.report": "CheckReport Finding RuleReport",
-    "questions.compare.answer": "ClusterSide Side",
+    "questions.compare.answer": "Side",
     "questions.compare.report": "CompareReport",
-    "questions.compare.workloads.report": "CompareWorkloadsReport",
     "questions.editing": "after_edits connect load",
     "questions.explain.report": "ExplainReport",
     "questions.fleet.answer": "fleet",

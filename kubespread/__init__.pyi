@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypeVar, overload
 
-from kubespread.candidate.sources import PodGiven
+from kubespread.candidate.sources import ClusterWorkloads as ClusterWorkloads, PodGiven
 from kubespread.errors import KubespreadError as KubespreadError, ManifestError as ManifestError, SnapshotError as SnapshotError, UnansweredError as UnansweredError, UsageError as UsageError
 from kubespread.questions.advise.report import AdviseReport as AdviseReport
 from kubespread.questions.audit.report import AuditReport as AuditReport
@@ -13,9 +13,8 @@ from kubespread.questions.autoscaling.asked import GroupsGiven
 from kubespread.questions.capacity.report import CapacityReport as CapacityReport
 from kubespread.questions.check.answer import rule as rule, rules as rules, write_baseline as write_baseline
 from kubespread.questions.check.report import CheckReport as CheckReport, Finding as Finding, RuleReport as RuleReport, Severity
-from kubespread.questions.compare.answer import ClusterSide as ClusterSide, Side as Side
+from kubespread.questions.compare.answer import Side as Side
 from kubespread.questions.compare.report import CompareReport as CompareReport
-from kubespread.questions.compare.workloads.report import CompareWorkloadsReport as CompareWorkloadsReport
 from kubespread.questions.editing import after_edits as after_edits, connect as connect, load as load
 from kubespread.questions.explain.report import ExplainReport as ExplainReport
 from kubespread.questions.fleet.answer import fleet as fleet
@@ -47,7 +46,7 @@ G = TypeVar("G", bound=PodGiven)
 __version__: str
 _HOMES: dict[str, str]
 _FUNCTIONS: dict[str, str]
-__all__ = ["AdviseReport", "AuditReport", "CapacityReport", "CheckReport", "ClusterSide", "CompareReport", "CompareWorkloadsReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "PlayReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UnansweredError", "UpgradeReport", "UsageError", "VerifyReport", "Workers", "__version__", "advise", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "play", "rebalance", "removable", "report", "rule", "rules", "simulate", "simulate_then", "survive", "topology_map", "upgrade", "verify", "write_baseline"]
+__all__ = ["AdviseReport", "AuditReport", "CapacityReport", "CheckReport", "ClusterWorkloads", "CompareReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "PlayReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UnansweredError", "UpgradeReport", "UsageError", "VerifyReport", "Workers", "__version__", "advise", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "play", "rebalance", "removable", "report", "rule", "rules", "simulate", "simulate_then", "survive", "topology_map", "upgrade", "verify", "write_baseline"]
 
 def explain(
     snapshot: Snapshot,
@@ -634,7 +633,6 @@ def play(
     - ``on_progress``: Called now and then with how far the answer is.
     """
 
-@overload
 def compare(
     before: Side,
     after: Side,
@@ -644,17 +642,15 @@ def compare(
     preemption: bool = True,
     name: str | None = None,
     namespace: str | None = None,
+    selector: str = "",
     recursive: bool = False,
     template_path: str = "",
-    jobs: int | None = 1,
 ) -> CompareReport:
-    """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their
-    spread.
+    """The rows that differ between ``before`` and ``after``: of each node, and of the workload with its replicas.
 
     Each `Side` is explained and, where both releases' scores are modeled, its replicas are placed. What both sides
-    are given alike is read once. Of each `ClusterSide` the next pods of all workloads are explained, those of one
-    ``namespace`` or of all; ``timeout`` is for these. With ``jobs=2`` a process answers each `Side`, which pays
-    where both are edited: None starts none. The other keywords are for both sides.
+    are given alike is read once. Of `ClusterWorkloads` all replicas are placed from scratch. The keywords are for
+    both sides.
 
     Raises ManifestError, SnapshotError and UsageError.
 
@@ -666,44 +662,6 @@ def compare(
     - ``selector``: Ask about the cluster's workloads with these labels (app=web,tier!=db).
     - ``recursive``: Also read subdirectories.
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
-    """
-
-@overload
-def compare(
-    before: ClusterSide,
-    after: ClusterSide,
-    *,
-    preemption: bool = True,
-    namespace: str | None = None,
-    selector: str = "",
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> CompareWorkloadsReport:
-    """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their
-    spread.
-
-    Each `Side` is explained and, where both releases' scores are modeled, its replicas are placed. What both sides
-    are given alike is read once. Of each `ClusterSide` the next pods of all workloads are explained, those of one
-    ``namespace`` or of all; ``timeout`` is for these. With ``jobs=2`` a process answers each `Side`, which pays
-    where both are edited: None starts none. The other keywords are for both sides.
-
-    Raises ManifestError, SnapshotError and UsageError.
-
-    - ``replicas``: Desired replicas (default: the workload's own).
-    - ``from_scratch``: Also re-place the replicas already running.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
-    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
-    - ``namespace``: Namespace of manifests that set none, or of the cluster's workloads.
-    - ``selector``: Ask about the cluster's workloads with these labels (app=web,tier!=db).
-    - ``recursive``: Also read subdirectories.
-    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
     """
 
 def rebalance(

@@ -195,13 +195,7 @@ def _scheduling(scheduler: kubespread.Scheduler, question: Arguments) -> kubespr
 def _tool(name: str) -> Tool:
     """A question's own."""
     question = question_of(name)
-    return Tool(
-        name,
-        description_of(question),
-        arguments_of(question),
-        (question.report(), *question.other_reports()),
-        partial(_alone, question),
-    )
+    return Tool(name, description_of(question), arguments_of(question), (question.report(),), partial(_alone, question))
 
 
 class Posed(NamedTuple):

@@ -31,7 +31,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.gotext import quote
-from kubespread.kube.owners import controller_of, is_active, other_kind, static_notes
+from kubespread.kube.owners import controller_of, other_kind
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError
@@ -72,24 +72,6 @@ class ClusterWorkloads(Struct, frozen=True):
                 is_asked = self.all_namespaces or meta.namespace == namespace
                 if is_asked and selector.matches(meta.labels) and (self.kinds or not _is_part(obj, present)):
                     yield Reference(row, meta.name, meta.namespace)
-
-    def with_lone_pods(self, snapshot: Snapshot, namespace: str, selector: Selector) -> Iterator[Reference]:
-        """All `references` and, unless kinds are named, pods that none of them makes: of those that share a controller
-        (a Job) the first that waits for a node, else the first.
-        """
-        yield from self.references(snapshot, namespace, selector)
-        if self.kinds:
-            return
-        makers = {_key(row, obj) for row in _LASTING for obj in snapshot.of_kind(row)}
-        lone: dict[tuple[str, str, str], Pod] = {}
-        for pod in sorted(snapshot.pods, key=lambda pod: (bool(pod.spec.node_name), pod.metadata.name)):
-            owner, meta = controller_of(pod), pod.metadata
-            maker = ("Pod", meta.namespace, meta.name) if owner is None else (owner.kind, meta.namespace, owner.name)
-            is_asked = self.all_namespaces or meta.namespace == namespace
-            if is_asked and maker not in makers and is_active(pod) and not any(static_notes(pod)):
-                lone.setdefault(maker, pod)
-        pods = (pod.metadata for pod in lone.values() if selector.matches(pod.metadata.labels))
-        yield from (Reference(POD_CREATORS["Pod"], meta.name, meta.namespace) for meta in pods)
 
     def gaps(self, snapshot: Snapshot) -> Iterator[str]:
         """Why some of them are not known."""

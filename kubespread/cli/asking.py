@@ -14,7 +14,7 @@ from msgspec import structs
 
 from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster_if_any, waiting
-from kubespread.cli.field import CompareSchedulerOptions, Late, Typed, field_of
+from kubespread.cli.field import Late, Typed, field_of
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.groups import (
     AnswerOptions,
@@ -145,7 +145,6 @@ def command_about(
         if has_it
     ]
     options_type = make_dataclass(f"{question.__name__}Options", own_fields, frozen=True)
-    has_sides = any(option.form == "sides" for _, _, option in options_of(question))
     endings = [field.name for field, _, option in options_of(question) if option.prints and is_alone]
     if shared:
         source_options = make_dataclass(
@@ -187,7 +186,7 @@ def command_about(
     command.__name__ = question.name
     command.__annotations__ = {
         "options": options_type,
-        "scheduling": CompareSchedulerOptions if has_sides else SchedulerOptions,
+        "scheduling": SchedulerOptions,
         "answer": Annotated[AnswerOptions, formats_in(writers)],
         "source": source_options,
         "speaking": SpeakingOptions,

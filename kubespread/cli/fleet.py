@@ -143,7 +143,7 @@ def fleet(*, called: typer.Context, clusters: FleetOptions) -> int:
       kubespread fleet fleet/*.json.gz audit -A --fail-on violated
       kubespread fleet --contexts 'prod-*' pending -A --html fleet.html
       kubespread fleet --contexts simulate web.yaml --replicas 9
-      kubespread fleet fleet/* compare -A --kube-version 1.36 --kube-version 1.37
+      kubespread fleet fleet/* compare -A --kube-version 1.36 --to-kube-version 1.37
       kubespread fleet --contexts 'prod-*' snapshot -o fleet/
     """
     called.obj = clusters

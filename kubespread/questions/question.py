@@ -221,7 +221,7 @@ class Sides(Workload):
     """A workload BEFORE and one AFTER, or one for both, each with its cluster, scheduler and settings."""
 
     form = "sides"
-    by_default = " Without it and without a manifest the next pod of every workload is asked about."
+    by_default = " Without it and without a manifest every workload is asked about."
 
     def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
         yield from super().arguments(field, kind)
@@ -235,18 +235,21 @@ class Sides(Workload):
 
     def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
         """All workloads of both clusters where none is named."""
-        side, of_all = part("compare", "answer", "Side"), part("compare", "answer", "ClusterSide")
+        from kubespread.candidate.sources import ClusterWorkloads
+
+        side = part("compare", "answer", "Side")
         unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(arguments.edits)])
         edits, release = arguments.to_edits, arguments.to_kube_version
         later = snapshot if edits is None else unedited.edited(*edits_of(arguments, edits))
         scheduled = scheduler if release is None else replace(scheduler, kube_version=release)
         settings = arguments.settings if arguments.to_set is None else arguments.to_set
         if arguments.manifest is None and arguments.workload is None and arguments.to_manifest is None:
-            return of_all(snapshot, scheduler, arguments.settings), of_all(later, scheduled, settings)
-        if arguments.selector:
+            pod = after = ClusterWorkloads(all_namespaces=arguments.namespace is None)
+        elif arguments.selector:
             raise UsageError("name a workload or choose them by labels, not both")
-        pod = _workload_of(arguments)
-        after = pod if arguments.to_manifest is None else _manifest_of(arguments.to_manifest)
+        else:
+            pod = _workload_of(arguments)
+            after = pod if arguments.to_manifest is None else _manifest_of(arguments.to_manifest)
         return side(snapshot, pod, scheduler, arguments.settings), side(later, after, scheduled, settings)
 
 
@@ -478,11 +481,6 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """
         snapshot, scheduler = given.pop("snapshot"), given.pop("scheduler", None)
         return cls(**given), snapshot, scheduler
-
-    @classmethod
-    def other_reports(cls) -> Sequence[type[A]]:
-        """The types of further reports that it is answered with in some of its forms."""
-        return ()
 
     def answer(self, scene: Scene) -> A:
         """The report. Raises UsageError, SnapshotError and ManifestError."""

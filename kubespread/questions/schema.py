@@ -17,8 +17,7 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def _of_questions() -> Iterator[type[Report]]:
-    questions = [question(name) for name in QUESTIONS]
-    return (report for cls in questions for report in (cls.report(), *cls.other_reports()))
+    return (question(name).report() for name in QUESTIONS)
 
 
 FILES: dict[str, type[Report]] = {

@@ -38,7 +38,7 @@ NOTHING = {
     "advise": ([POD], "2 of 2 nodes fit: no change is needed"),
     "explain": ([POD], "2 of 2 nodes fit: n0, n1"),
     "simulate": ([POD, "--replicas", "0"], "0 of 0"),
-    "compare": ([POD, "--uncordon", "n0"], "same: 2 of 2 nodes fit, 1 of 1 replica placed"),
+    "compare": ([POD, "--uncordon", "n0"], "same: 1 workload and 2 nodes"),
     "capacity": (["--request", "cpu=100"], "0 pods of cpu 100 fit"),
     "plan": (["--cordon", "n0"], "everything fits; none of 1 workload is worse"),
     "verify": ([str(FIXTURES / "promises" / "room.yaml")], "1 of 1 promise holds"),

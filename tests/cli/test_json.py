@@ -50,14 +50,6 @@ ASKED: Mapping[str, tuple[tuple[str, ...], str, Callable[[kubespread.Snapshot], 
             kubespread.Side(cluster, "deploy/web"), kubespread.Side(cluster, "deploy/web", SCHEDULER, ["cpu=1"])
         ),
     ),
-    "CompareWorkloadsReport": (
-        ("compare", "-A", "--kube-version", "1.30", "--kube-version", "1.36"),
-        AUDITED,
-        lambda cluster: kubespread.compare(
-            kubespread.ClusterSide(cluster, kubespread.Scheduler(kube_version="1.30")),
-            kubespread.ClusterSide(cluster, kubespread.Scheduler(kube_version="1.36")),
-        ),
-    ),
     "CheckReport": (("check", "-A"), AUDITED, kubespread.check),
     "TopologyMap": (("map", "deploy/web"), AUDITED, lambda cluster: kubespread.topology_map(cluster, "deploy/web")),
 }

@@ -1,23 +1,23 @@
-"""What must hold for any two questions that are compared."""
+"""The rows that differ are those in which the two answers differ by themselves."""
 
 from __future__ import annotations
-
-import re
-from collections.abc import Callable
-from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread import Side
+from kubespread import ClusterWorkloads, CompareReport, Scheduler, Side
+from kubespread.questions.resolving import given_pods
 from tests.builders import Data
 from tests.property.test_invariants import questions
+from tests.property.workloads_on_nodes import clusters, snapshot_of
 
 EDITS = st.lists(
     st.sampled_from(["cordon n0", "uncordon n0", "taint n0=slow:PreferNoSchedule", "label n0=zone=a", "add-node n0:2"]),
     max_size=3,
 )
+RELEASES = st.sampled_from(["1.26", "1.29", "1.33", "1.36", "1.37"])
+EVERY = ClusterWorkloads(all_namespaces=True)
 
 
 def side(asked: tuple[list[Data], list[Data], Data], edits: list[str]) -> Side:
@@ -25,83 +25,71 @@ def side(asked: tuple[list[Data], list[Data], Data], edits: list[str]) -> Side:
     return Side(kubespread.Snapshot.from_objects([*nodes, *running]).edited(*edits), candidate)
 
 
-def exchanged(value: Any) -> Any:
-    """The same with every ``before`` and ``after`` exchanged."""
-    if isinstance(value, list):
-        return [exchanged(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    names = {"before": "after", "after": "before"}
-    return {names.get(name, name): exchanged(each) for name, each in value.items()}
-
-
-def check_numbers(plain: Data) -> None:
-    """Each number in the sentence is that of a field beside it."""
-    (said,) = plain["answer"]
-    rest = said.removeprefix("same: ")
-    before, after = plain["before"], plain["after"]
-    running = [(side["present"] or 0) + (side["placed"] or 0) for side in (before, after)]
-    wanted = [side["replicas"] for side in (before, after)]
-    by = [each["after"] - each["before"] for each in plain["replicasOnNodes"]]
-    figures: dict[str, tuple[int | None, ...]] = {
-        **{rf"(\d+) (?:nodes? )?(?:{words})": (count(plain["nodes"]),) for words, count in COUNTED.items()},
-        r"(\d+) of (\d+) replicas? placed": (running[1], wanted[1]),
-        r"(\d+) of (\d+) replicas? placed instead of (\d+)": (running[1], wanted[1], running[0]),
-        r"(\d+) of (\d+) replicas? placed instead of (\d+) of (\d+)": (running[1], wanted[1], running[0], wanted[0]),
-        r"(\d+) pending instead of (\d+)": tuple(
-            max(0, (want or 0) - run) for want, run in reversed([*zip(wanted, running, strict=True)])
-        ),
-        r"(\d+) replicas? (?:goes|go) elsewhere": (
-            min(sum(max(0, each) for each in by), sum(max(0, -each) for each in by)),
-        ),
-        r"(\d+) of (\d+) nodes? fits?": (after["fitting"], after["nodes"]),
-        "another node is the first choice": (),
-        "matching pods are spread differently": (),
-        "replicas go to the same nodes in another order": (),
-        "kube-scheduler says something else": (),
+def judged(side: Side) -> dict[str, object]:
+    """Each node by itself, as explain has it."""
+    report = kubespread.explain(side.snapshot, side.pod, side.scheduler)
+    return {
+        node.name: (
+            node.feasible,
+            [each.reasons for each in node.rejections if each.plugin in report.filter_plugins],
+            node.total,
+            report.feasible.index(node.name) if node.total is not None else None,
+        )
+        for node in report.nodes
     }
-    assert said.startswith("same: ") == plain["same"]
-    for part in rest.split(", "):
-        found = [(match.groups(), figures[text]) for text in figures if (match := re.fullmatch(text, part))]
-        assert found, part
-        assert all(tuple(map(int, numbers)) == expected for numbers, expected in found), part
 
 
-COUNTED: dict[str, Callable[[list[Data]], int]] = {
-    "is gone|are gone": lambda nodes: sum(each["after"] is None for each in nodes),
-    "is new|are new": lambda nodes: sum(each["before"] is None for each in nodes),
-    "no longer fits?": lambda nodes: fits(nodes, True, False),
-    "fits? now": lambda nodes: fits(nodes, False, True),
-    "fails? for other reasons": lambda nodes: fits(nodes, False, False),
-    "scores? differently": lambda nodes: fits(nodes, True, True),
-}
+def placed(side: Side, replicas: int | None = None, *, from_scratch: bool = False) -> dict[str, object]:
+    """Each workload, as simulate has it."""
+    reports = kubespread.simulate(
+        side.snapshot,
+        [*given_pods(side.pod)],
+        replicas,
+        side.scheduler,
+        from_scratch=from_scratch,
+        deals=1,
+        on_refused=lambda _: None,
+    )
+    return {
+        f"{each.pod.namespace}/{each.subject}": (
+            each.running,
+            each.replicas,
+            {change.topology_key: each.skew_of(change.topology_key) for change in each.skew},
+            each.stopped,
+            {victim.pod for victim in each.preempted},
+            {node.name: node.present + node.placed for node in each.nodes},
+        )
+        for each in reports
+    }
 
 
-def fits(nodes: list[Data], before: bool, after: bool) -> int:
-    sides = [(each["before"], each["after"]) for each in nodes if each["before"] and each["after"]]
-    return sum((was["feasible"], now["feasible"]) == (before, after) for was, now in sides)
+def differing(before: dict[str, object], after: dict[str, object]) -> set[str]:
+    return {key for key in {*before, *after} if before.get(key) != after.get(key)}
+
+
+def check(report: CompareReport, expected: set[str]) -> None:
+    assert {change.key for change in report.changes} == expected
+    assert all(change.before != change.after for change in report.changes)
+    assert report.answer[0].startswith("same: ") == (not expected)
 
 
 @settings(max_examples=15, deadline=None)
 @given(questions(), EDITS, st.integers(0, 6))
 def test_a_side_is_the_same_as_itself(asked: tuple[list[Data], list[Data], Data], edits: list[str], count: int) -> None:
     report = kubespread.compare(side(asked, edits), side(asked, edits), replicas=count)
-    assert (report.same, report.nodes, report.replicas_on_nodes, report.replicas) == (True, (), (), ())
-    assert report.unchanged_nodes == report.before.nodes
-    assert exchanged(report.to_dict()) == report.to_dict()
-    check_numbers(report.to_dict())
+    assert (report.changes, report.verdict) == ((), "yes")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(questions(), questions(), EDITS, st.integers(0, 6), st.sampled_from(["cluster", "edits", "pod"]))
-def test_exchanged_sides_exchange_the_report(
+def test_the_rows_of_one_pod_are_those_that_differ_between_the_answers(
     asked: tuple[list[Data], list[Data], Data],
     other: tuple[list[Data], list[Data], Data],
     edits: list[str],
     count: int,
     differs: str,
 ) -> None:
-    """The one question has the other's cluster or pod, or both are different."""
+    """One side has the other's cluster or pod, or is edited; exchanged, each cell is."""
     before = side(asked, [])
     match differs:
         case "cluster":
@@ -111,10 +99,24 @@ def test_exchanged_sides_exchange_the_report(
         case _:
             after = side((*asked[:2], other[2]), [])
     there, back = (kubespread.compare(*pair, replicas=count) for pair in ((before, after), (after, before)))
-    for report in (there, back):
-        check_numbers(report.to_dict())
-    # Its sentence tells what changes from the one to the other.
-    assert {**exchanged(there.to_dict()), "answer": None} == {**back.to_dict(), "answer": None}
-    differing = len(there.nodes) + there.unchanged_nodes
-    assert differing <= there.before.nodes + there.after.nodes
-    assert there.same <= (not there.nodes)
+    was, now = placed(before, count), placed(after, count)
+    check(there, differing(judged(before), judged(after)) | differing(was, dict.fromkeys(was, *now.values())))
+    cells = {(change.key.rpartition("/")[2], change.column): (change.before, change.after) for change in there.changes}
+    assert len(there.changes) == len(back.changes) == len(cells)
+    for change in back.changes:
+        if "/" not in change.key:
+            assert cells[change.key, change.column] == (change.after, change.before)
+
+
+@settings(max_examples=15, deadline=None)
+@given(clusters(), st.lists(st.sampled_from(["cordon n0", "delete-node n1"]), max_size=1), RELEASES, RELEASES)
+def test_the_rows_of_all_workloads_are_those_that_are_placed_differently(
+    objects: list[Data], edits: list[str], old: str, new: str
+) -> None:
+    snapshot = snapshot_of(objects)
+    before = Side(snapshot, EVERY, Scheduler(kube_version=old))
+    after = Side(snapshot.edited(*edits), EVERY, Scheduler(kube_version=new))
+    was, now = placed(before, from_scratch=True), placed(after, from_scratch=True)
+    report = kubespread.compare(before, after)
+    check(report, differing(was, now))
+    assert (report.nodes, report.workloads) == (0, len({*was, *now}))

@@ -106,15 +106,14 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
             replicas=2,
             **options,
         ),
-        [f"1 node is gone, 1 replica goes elsewhere, preempting 4 pods: {LOW}"],
-        ["1 node is gone, 1 of 2 replicas placed instead of 2"],
-    ),
-    "compare, where both preempt the same": (
-        lambda **options: kubespread.compare(
-            Side(FULL, "deploy/high"), Side(FULL, "deploy/high"), replicas=2, **options
-        ),
-        [f"same: 0 of 2 nodes fit, 2 of 2 replicas placed, preempting 4 pods: {LOW}"],
-        ["same: 0 of 2 nodes fit, 1 of 2 replicas placed"],
+        [
+            "1 of 1 workload and 1 of 3 nodes differ, worse: default/Deployment/high preempts – → default/low-a, default/low-b, default/low-c, default/low-d and 1 more change",
+            "edits: – → delete-node n2",
+        ],
+        [
+            "1 of 1 workload and 1 of 3 nodes differ, worse: default/Deployment/high pending 0 → 1 and 2 more changes",
+            "edits: – → delete-node n2",
+        ],
     ),
 }
 

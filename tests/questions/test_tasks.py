@@ -148,16 +148,7 @@ ASKED: dict[str, Callable[..., QuestionReport]] = {
         snapshot, ["deploy/web"], ["scale=1", "rollout"], deals=deals, **how
     ),
     "simulate --runs": lambda snapshot, **how: kubespread.simulate(snapshot, WAITING, 3, runs=5, **how),
-    "compare": lambda snapshot, **how: kubespread.compare(
-        kubespread.Side(snapshot, WAITING),
-        kubespread.Side(snapshot.edited("drain n0 --ignore-daemonsets --force"), WAITING, set=["cpu=2"]),
-        replicas=3,
-        **how,
-    ),
     "upgrade": lambda snapshot, **how: kubespread.upgrade(snapshot, "zone in (a,b)", **how),
-    "compare -A": lambda snapshot, **how: kubespread.compare(
-        kubespread.ClusterSide(snapshot), kubespread.ClusterSide(snapshot.edited("cordon n0")), **how
-    ),
 }
 
 

@@ -45,9 +45,7 @@ def in_time(ask: Callable[..., Any], ticks: int, *args: Any, modules: Any = (tas
 def restricted(full: Any, part: Any) -> Any:
     """The full report without the parts that are missing in the other one, which gaps and notes may be about."""
     left = set(part.unfinished.missing)
-    kept: dict[str, Any] = {"unfinished": part.unfinished}
-    if not isinstance(full, kubespread.CompareWorkloadsReport):
-        kept |= {"gaps": part.gaps, "notes": part.notes}
+    kept: dict[str, Any] = {"unfinished": part.unfinished, "gaps": part.gaps, "notes": part.notes}
     match full:
         case kubespread.SurviveReport():
             kept["losses"] = full.losses[: part.unfinished.finished]
@@ -71,10 +69,6 @@ def restricted(full: Any, part: Any) -> Any:
         case kubespread.CheckReport():
             kept |= {"findings": tuple(finding for finding in full.findings if finding.workload not in left)}
             kept |= {"workloads": part.workloads, "ignored": part.ignored, "rules": part.rules}
-        case kubespread.CompareWorkloadsReport():
-            rows = tuple(row for row in full.workloads if row.workload not in left)
-            kept |= {"workloads": rows, "before": part.before, "after": part.after}
-            kept |= {"same": False, "unchanged": part.unfinished.finished - len(rows), "refused": part.refused}
     return full.revised(**kept)
 
 
@@ -247,7 +241,6 @@ class _Same:
         pytest.param(["report", "-A"], 3, id="questions"),
         pytest.param(["verify", str(FIXTURES / "promises" / "room.yaml")], 3, id="promises"),
         pytest.param(["check", "-A"], 3, id="workloads checked"),
-        pytest.param(["compare", "-A", "--cordon", "a1"], 3, id="workloads compared"),
     ],
 )
 def test_the_command_says_what_is_missing_and_exits_with_3(options: list[str], code: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread import ClusterSide, Scheduler, Side, Snapshot
+from kubespread import ClusterWorkloads, Scheduler, Side, Snapshot
 from kubespread.kube.versions import LATEST, KubeVersion
 from tests.builders import (
     DRIVER,
@@ -364,7 +364,7 @@ ANSWERS: dict[str, Callable[[Snapshot], Sequence[str]]] = {
         kubespread.compare(Side(cluster, "deploy/web"), Side(cluster, "deploy/web", AHEAD)).after.notes
     ),
     "compare, all workloads": lambda cluster: (
-        kubespread.compare(ClusterSide(cluster), ClusterSide(cluster, AHEAD)).after.notes
+        kubespread.compare(Side(cluster, ClusterWorkloads()), Side(cluster, ClusterWorkloads(), AHEAD)).after.notes
     ),
 }
 
@@ -375,7 +375,7 @@ def test_every_answer_says_that_the_release_is_none_yet(case: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["explain deploy/web", "audit", "compare deploy/web --kube-version 1.37", "survive"]
+    "command", ["explain deploy/web", "audit", "compare deploy/web --to-kube-version 1.37", "survive"]
 )
 def test_a_screen_says_it_where_it_names_the_release(command: str) -> None:
     screen = run(*command.split(), "-S", WEB, "--kube-version", AFTER, "-q", "--color", "never", terminal=120).out

@@ -31,7 +31,7 @@ WORST: Mapping[str, Callable[[Any], str]] = {
     "audit": lambda report: report.workloads[0].workload.name,
     "capacity": lambda report: report.domains[0].domain,
     "check": lambda report: min(report.findings, key=lambda each: each.severity.rank).code if report.findings else "",
-    "compare": lambda report: report.workloads[0].workload.name,
+    "compare": lambda report: report.changes[0].column if report.changes else "",
     "explain": lambda report: f"{report.constraints[0].max_skew}",
     "fleet": lambda report: report.clusters[0].name,
     "pending": lambda report: report.groups[0].workloads[0].name if report.groups else "",

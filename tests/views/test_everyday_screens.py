@@ -9,10 +9,8 @@ from contextlib import chdir
 from functools import cache
 from typing import Any
 
-import pytest
-
 import kubespread
-from kubespread import ClusterSide, Snapshot
+from kubespread import ClusterWorkloads, Side, Snapshot
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.removable.question import Removable
 from kubespread.views import terminal
@@ -20,7 +18,6 @@ from kubespread.views.look import Look
 from tests.cli.support import FIXTURES
 from tests.views.first_screens import SIZES, lacking, shown
 from tests.views.kept import Screen, check, keep
-from tests.views.simulate_screens import SCREENS
 
 WIDTHS = (80, 100, 140)
 POOLS = {
@@ -60,8 +57,11 @@ QUESTIONS: dict[str, Callable[[Snapshot, str], Any]] = {
     "advise": lambda snapshot, name: _of_workload(kubespread.advise, snapshot, name),
     "simulate": lambda snapshot, name: _of_workload(kubespread.simulate, snapshot, name),
     "compare": lambda snapshot, name: kubespread.compare(
-        ClusterSide(snapshot),
-        ClusterSide(snapshot.edited(f"drain {POOLS[name]} --ignore-daemonsets")),
+        Side(snapshot, ClusterWorkloads(all_namespaces=name != "aks300")),
+        Side(
+            snapshot.edited(f"drain {POOLS[name]} --ignore-daemonsets"),
+            ClusterWorkloads(all_namespaces=name != "aks300"),
+        ),
         namespace=WORKLOADS[name][1] if name == "aks300" else None,
     ),
 }
@@ -129,27 +129,14 @@ def first_screens() -> list[Screen]:
 UNCUT = ("kubectl ", "kubespread ", "  --")
 
 
-@pytest.mark.parametrize("question", ["audit", "survive", "explain"])
-def test_the_screen_of_a_small_cluster_is_the_one_that_was_looked_at(question: str) -> None:
-    report = QUESTIONS[question](snapshot("aws12"), "aws12")
-    for width in WIDTHS[::2]:
-        assert (
-            terminal.table(report, Look(width=width))
-            == (SCREENS / f"everyday-aws12-{question}-{width}.txt").read_text()
-        )
-
-
-@pytest.mark.slow
 def test_the_screens_are_those_that_were_looked_at() -> None:
     check(screens(), uncut=UNCUT)
 
 
-@pytest.mark.slow
 def test_the_first_screens_are_those_that_were_looked_at() -> None:
     check(first_screens(), uncut=UNCUT)
 
 
-@pytest.mark.slow
 def test_the_first_screen_has_the_verdict_the_worst_row_and_a_command() -> None:
     assert [fault for name, report in reports().items() for fault in lacking(name.partition("-")[2], report)] == []
 

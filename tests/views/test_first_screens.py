@@ -13,21 +13,21 @@ import pytest
 from rich.cells import cell_len
 
 import kubespread
-from kubespread import ClusterSide, Snapshot
+from kubespread import ClusterWorkloads, Side, Snapshot
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.reports.parts import QuestionReport
 from tests.cli.support import FIXTURES, run
 from tests.questions.clouds import CLOUDS, ZONE, cluster
-from tests.tiers import slow_but
 from tests.views.first_screens import SIZES, height, lacking
 
 WEB: Mapping[str, Any] = {"namespace": "shop"}
+EVERY = ClusterWorkloads(all_namespaces=True)
 ANSWERS: Mapping[str, Callable[[Snapshot, str], Any]] = {
     "advise": lambda cloud, _: kubespread.advise(cloud, "deploy/web", replicas=40, **WEB),
     "audit": lambda cloud, _: kubespread.audit(cloud),
     "capacity": lambda cloud, _: kubespread.capacity(cloud),
     "check": lambda cloud, _: kubespread.check(cloud),
-    "compare": lambda cloud, node: kubespread.compare(ClusterSide(cloud), ClusterSide(cloud.edited(f"cordon {node}"))),
+    "compare": lambda cloud, node: kubespread.compare(Side(cloud, EVERY), Side(cloud.edited(f"cordon {node}"), EVERY)),
     "explain": lambda cloud, _: kubespread.explain(cloud, "deploy/web", **WEB),
     "map": lambda cloud, _: kubespread.topology_map(cloud),
     "pending": lambda cloud, _: kubespread.pending(cloud.edited("scale-requests shop/deploy/web=99")),
@@ -47,7 +47,7 @@ def _dump(tmp_path: Path, cloud: str) -> str:
     return str(file)
 
 
-@pytest.mark.parametrize("cloud", slow_but(["GKE"], CLOUDS))
+@pytest.mark.parametrize("cloud", CLOUDS)
 def test_the_first_screen_has_the_verdict_the_worst_row_and_a_command(cloud: str, tmp_path: Path) -> None:
     snapshot = kubespread.load(_dump(tmp_path, cloud))
     node = snapshot.nodes[0].metadata.name
@@ -84,8 +84,8 @@ def _typed(commands: Iterable[str], path: str) -> Iterator[list[str]]:
 ONE_WORD = re.compile(r"[a-z]{3,}…$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("size", slow_but(SIZES[:1], SIZES))
-@pytest.mark.parametrize("cloud", slow_but(["GKE"], CLOUDS))
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("cloud", CLOUDS)
 def test_no_word_is_cut_where_a_line_ends(cloud: str, size: tuple[int, int], tmp_path: Path) -> None:
     path, (columns, rows) = _dump(tmp_path, cloud), size
     asked = ("audit -A", "survive -A", "survive -A --key hostname", "check -A", "pending -A", "removable", "report -A")
@@ -139,7 +139,6 @@ def _write_files(folder: Path) -> None:
         (folder / name).write_text(text)
 
 
-@pytest.mark.slow
 def test_the_command_to_type_next_runs(tmp_path: Path) -> None:
     path = _dump(tmp_path, "GKE")
     _write_files(tmp_path)
@@ -162,8 +161,7 @@ def test_the_command_to_type_next_runs(tmp_path: Path) -> None:
     assert [(line, end.code, end.err) for line, end in ends if end.code not in (0, 1)] == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("cloud", slow_but(["GKE"], CLOUDS))
+@pytest.mark.parametrize("cloud", CLOUDS)
 def test_an_answer_begins_with_no_where_it_is_one(cloud: str, tmp_path: Path) -> None:
     path = _dump(tmp_path, cloud)
     _write_files(tmp_path)

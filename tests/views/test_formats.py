@@ -66,7 +66,7 @@ HELP: dict[str, str] = {
     "simulate": "Format (default: a picture on a terminal, columns in a pipe). "
     "'name' prints namespace/pod<TAB>node lines.",
     "compare": "Format (default: a table on a terminal, columns in a pipe). "
-    "'name' prints the nodes that differ, or the workloads. 'csv' has a row per node that differs, or per workload.",
+    "'name' prints the nodes and workloads that differ. 'csv' has a row per cell that differs.",
     "play": "Format (default: tables on a terminal, columns in a pipe). "
     "'wide' adds the order in which nodes that fail lose their pods.",
     "survive": "Format (default: a table on a terminal, plain columns in a pipe). "

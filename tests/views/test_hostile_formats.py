@@ -10,7 +10,6 @@ import pytest
 
 import kubespread
 from kubespread.escaping import escaped, printable
-from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.views.formats import Writer
 from kubespread.views.look import Look
 from tests.builders import hard, pod
@@ -34,11 +33,6 @@ def answers(name: str) -> dict[str, Any]:
         "simulate": [kubespread.simulate(cluster, web, 3)] * 2,
         "compare": kubespread.compare(
             kubespread.Side(cluster, web), kubespread.Side(cluster, pod(nodeSelector={"x": "y"}))
-        ),
-        "compare workloads": kubespread.compare(
-            # The API server refuses what workloads with such names make.
-            kubespread.ClusterSide(cluster, kinds=(POD_CREATORS["Pod"],)),
-            kubespread.ClusterSide(cluster.edited("cordon kubernetes.io/hostname"), kinds=(POD_CREATORS["Pod"],)),
         ),
         "play": kubespread.play(cluster, {**scenario, "spec": {"steps": steps}}),
         "survive": kubespread.survive(cluster, ["zone"]),
@@ -72,15 +66,10 @@ def both() -> tuple[dict[str, Any], dict[str, Any]]:
     return answers(HOSTILE), answers(PLAIN)
 
 
-EACH = [(kind, name) for kind in (*KINDS, "compare workloads") for name in writers(kind.partition(" ")[0])]
+EACH = [(kind, name) for kind in KINDS for name in writers(kind)]
 
 
-ONCE = {form: kind for kind, form in reversed(EACH)}
-
-
-@pytest.mark.parametrize(
-    ("kind", "form"), [pytest.param(*each, marks=() if ONCE[each[1]] == each[0] else pytest.mark.slow) for each in EACH]
-)
+@pytest.mark.parametrize(("kind", "form"), EACH)
 def test_every_format_of_every_report_is_printable_and_has_no_line_more(
     kind: str, form: str, both: tuple[dict[str, Any], dict[str, Any]]
 ) -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from msgspec.structs import replace
+
 import kubespread
 from kubespread import RebalanceReport, Snapshot
 from kubespread.views import plain, terminal
@@ -45,7 +47,11 @@ def spread(app: str) -> Data:
 
 @cache
 def planned(nodes: int, cloud: str) -> RebalanceReport:
-    return kubespread.rebalance(cluster(nodes, cloud), descheduler=POLICY if nodes < 100 else None)
+    report = kubespread.rebalance(cluster(nodes, cloud), descheduler=POLICY if nodes < 100 else None)
+    if report.descheduler is None:
+        return report
+    # Wherever the policy happens to be.
+    return report.revised(descheduler=replace(report.descheduler, policy="spread.yaml"))
 
 
 def screens() -> list[Screen]:

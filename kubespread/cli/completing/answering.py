@@ -279,7 +279,7 @@ class Candidates:
 Source = Callable[[Line, Mapping[str, str]], Iterable[str]]
 
 _BY_NAME: Mapping[str, Source] = {
-    **dict.fromkeys(("context", "contexts", "to_context"), partial(_in_kubeconfig, "contexts")),
+    **dict.fromkeys(("context", "contexts"), partial(_in_kubeconfig, "contexts")),
     "cluster": partial(_in_kubeconfig, "clusters"),
     "user": partial(_in_kubeconfig, "users"),
     "namespace": namespaces,
@@ -287,7 +287,6 @@ _BY_NAME: Mapping[str, Source] = {
     "kube_versions": releases,
     "to_kube_version": releases,
     "feature_gates": feature_gates,
-    "to_feature_gates": feature_gates,
     "proposed": proposals,
     "key": topology_keys,
     "same": topology_keys,

@@ -1,14 +1,11 @@
-"""Asks one question after another about the same cluster, and keeps what is bad in their answers.
-
-A report compared with an earlier one, by the keys of their lines: what is new, worse, better, the same, or gone.
-"""
+"""Asks one question after another about the same cluster, and keeps what is bad in their answers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -34,21 +31,13 @@ from kubespread.questions.removable.holds import KeptNode, kept_nodes
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import HOLDS
 from kubespread.questions.report import lines
-from kubespread.questions.report.areas import Area
+from kubespread.questions.report.areas import AREAS, Area
 from kubespread.questions.report.at_maximum import at_maximum, growing, of_growth
 from kubespread.questions.report.question import Report
-from kubespread.questions.report.report import (
-    LEVELS,
-    AreaScore,
-    Badness,
-    Change,
-    Earlier,
-    GoneLine,
-    ReportLine,
-    Scorecard,
-)
+from kubespread.questions.report.report import LEVELS, AreaScore, Badness, ReportLine, Scorecard, Since
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.survive.question import Survive
+from kubespread.reports.changes import Cell, CellChange, changes_between
 from kubespread.reports.parts import ClusterReference
 from kubespread.wording import count_of
 from kubespread.world.events.world import World
@@ -59,8 +48,8 @@ class _Line(msgspec.Struct, rename="camel"):
     key: str
     level: Badness
     extent: int
-    area: str = ""
     what: str = ""
+    area: str = ""
 
 
 class _Score(msgspec.Struct, rename="camel"):
@@ -83,43 +72,8 @@ class _Member(msgspec.Struct, rename="camel"):
     reports: tuple[_Card, ...] = ()
 
 
-class Compared(msgspec.Struct, frozen=True):
-    """One cluster's earlier report."""
-
-    lines: dict[str, _Line]
-    scores: dict[str, int | None]
-    opened: tuple[str, ...]
-    """The areas that it was about; empty for all."""
-    time: str | None
-
-    def line(self, line: ReportLine) -> ReportLine:
-        """``line`` with what became of it, if the report was about its area; by level first, then by extent."""
-        if self.opened and line.area not in self.opened:
-            return line
-        before = self.lines.get(line.key)
-        if before is None:
-            return replace(line, change="new")
-        were, are = ((LEVELS.index(before.level), before.extent), (LEVELS.index(line.level), line.extent))
-        change: Change = "same" if were == are else "worse" if are > were else "better"
-        return replace(line, change=change, extent_before=before.extent, level_before=before.level)
-
-    def score(self, area: AreaScore) -> AreaScore:
-        return replace(area, score_before=self.scores.get(area.area))
-
-    def without(self, others: Iterable[ReportLine], areas: Sequence[Area], *, is_whole: bool) -> Earlier:
-        """Its lines of ``areas``, of all where there are none, that are not among ``others`` any more; none where these
-        are not the whole report.
-        """
-        keys = {line.key for line in others}
-        lines = (line for line in self.lines.values() if not areas or line.area in areas)
-        gone = (line for line in lines if is_whole and line.key not in keys)
-        return Earlier(
-            time=self.time, gone=tuple(GoneLine(key=line.key, level=line.level, what=line.what) for line in gone)
-        )
-
-
-def read_earlier(path: str, cluster: ClusterReference | None) -> Compared:
-    """The report of ``cluster`` that ``-o json`` wrote to a file, alone or with those of a fleet's other clusters.
+def _read_earlier(path: str, cluster: ClusterReference | None) -> _Card:
+    """The report of ``cluster`` in a file, alone or with those of a fleet's other clusters.
 
     Raises ManifestError, and UsageError where that is of others.
     """
@@ -135,9 +89,23 @@ def read_earlier(path: str, cluster: ClusterReference | None) -> Compared:
         card = found
     if card.kind != "Scorecard":
         raise UsageError(f"{file}: not {expected}: kind {card.kind or 'missing'}")
-    time = None if card.cluster is None else card.cluster.time
-    of_areas = {area.area: area.score for area in card.areas}
-    return Compared({line.key: line for line in card.lines}, of_areas, card.opened, time)
+    return card
+
+
+def _since(earlier: _Card, report: Scorecard) -> Since:
+    def rows(card: _Card | Scorecard) -> dict[str, Mapping[str, Cell]]:
+        areas = (set(report.opened) or set(AREAS)) & (set(earlier.opened) or set(AREAS))
+        lines = (line for line in card.lines if line.area in areas)
+        return {
+            **{score.area: {"score": score.score} for score in card.areas if score.area in areas},
+            **{line.key: {"level": line.level, "extent": line.extent, "what": line.what} for line in lines},
+        }
+
+    before, after = rows(earlier), rows(report)
+    if report.unfinished is not None:
+        before = {key: row for key, row in before.items() if key in after}
+    time = None if earlier.cluster is None else earlier.cluster.time
+    return Since(time=time, changes=tuple(changes_between(before, after)))
 
 
 # Scores of what pods do, whatever is asked for: a constraint that is deleted takes nothing wrong away.
@@ -245,7 +213,7 @@ def answer(question: Report, scene: Scene) -> Scorecard:
     """Nothing happens in the scene's world."""
     if question.fail_on in ("new", "worse") and question.since is None:
         raise UsageError(f"--fail-on {question.fail_on} has no effect without --since")
-    earlier = None if question.since is None else read_earlier(question.since, scene.source)
+    earlier = None if question.since is None else _read_earlier(question.since, scene.source)
     asking = _Asking(question, scene)
     audit = asking.whole("audit", Audit(**asking.shared), "auditing workloads")
     rows = () if audit is None else audit.workloads
@@ -254,8 +222,6 @@ def answer(question: Report, scene: Scene) -> Scorecard:
     listed = _distinct(line for line in found if question.is_about(line.area))
     scored = () if audit is None else scores(rows, zones, hosts, asking.held)
     areas = tuple(score for score in scored if question.is_about(score.area))
-    if earlier is not None:
-        listed, areas = [*map(earlier.line, listed)], tuple(map(earlier.score, areas))
     report = Scorecard(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -266,13 +232,14 @@ def answer(question: Report, scene: Scene) -> Scorecard:
         workloads=len(rows),
         areas=areas,
         lines=tuple(listed),
-        since=None if earlier is None else earlier.without(listed, question.opened, is_whole=not asking.missing),
         nodes_lost=len(asking.lost),
         gaps=tuple(dict.fromkeys((*asking.said("gaps"), *scene.gaps(scene.world.assumed)))),
         not_modelled=Report.never_modelled if question.autoscaler is None else with_growth(Report.never_modelled),
         notes=asking.said("notes"),
         unfinished=scene.unfinished("question", len(asking.asked), asking.missing),
     )
+    if earlier is not None:
+        report = report.revised(since=_since(earlier, report))
     return report.requiring(_failures(question, report))
 
 
@@ -280,13 +247,27 @@ def _failures(question: Report, report: Scorecard) -> Iterator[str]:
     bar = question.fail_on
     if bar is None:
         return
-    if bar in ("new", "worse"):
-        changes = ("new",) if bar == "new" else ("new", "worse")
-        reaching = [line for line in report.lines if line.change in changes]
+    if report.since is not None and bar in ("new", "worse"):
+        came = {change.key for change in report.since.changes if _is_reached(bar, change)}
+        reaching = [line for line in report.lines if line.key in came]
     else:
         reaching = [line for line in report.lines if LEVELS.index(line.level) >= LEVELS.index(bar)]
     if reaching:
         yield f"--fail-on {bar}: {count_of(len(reaching), 'line')}, the worst: {reaching[0].what}"
+
+
+def _is_reached(bar: Literal["new", "worse"], change: CellChange) -> bool:
+    """Whether a line is new, or is of a worse level or a greater extent."""
+    if change.column not in ("level", "extent"):
+        return False
+    if change.before is None or change.after is None or bar == "new":
+        return change.before is None
+    return _rank(change.after) > _rank(change.before)
+
+
+def _rank(cell: Cell) -> int:
+    """A level's, or the extent."""
+    return cell if isinstance(cell, int) else [str(level) for level in LEVELS].index(str(cell))
 
 
 def _distinct(found: Iterable[ReportLine]) -> list[ReportLine]:

@@ -9,14 +9,13 @@ from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.report.areas import AREAS, Area
+from kubespread.reports.changes import CellChange
 from kubespread.reports.parts import Judgment, OfWorkloads, Report, Share
 from kubespread.wording import count_of, some_of
 
 Badness = Literal["notice", "warning", "critical"]
 LEVELS: tuple[Badness, ...] = get_args(Badness)
 """From the least to the worst."""
-Change = Literal["new", "worse", "better", "same"]
-CHANGES: tuple[Change, ...] = get_args(Change)
 
 
 _WORDS: Mapping[tuple[Area, str], str] = {
@@ -99,12 +98,6 @@ class ReportLine(Report, frozen=True, kw_only=True):
     """The change that was tried and helps; null where none was found, or none was looked for."""
     commands: tuple[str, ...] = ()
     """What kubectl is told for that, where it has something to change in the cluster."""
-    change: Change | None = None
-    """What became of it since the earlier report, by level first and then by extent; null where none is given."""
-    level_before: Badness | None = None
-    """Its level then; null for a new one."""
-    extent_before: int | None = None
-    """Its extent then; null for a new one."""
 
     @property
     def badness(self) -> tuple[int, int, int, str]:
@@ -156,8 +149,6 @@ class AreaScore(Report, frozen=True, kw_only=True):
     """How many there are."""
     counted: str
     """What the points are."""
-    score_before: int | None = None
-    """The score of the earlier report; null where none is given, or it had none."""
 
     @property
     def what(self) -> str:
@@ -165,24 +156,24 @@ class AreaScore(Report, frozen=True, kw_only=True):
         return f"{self.points:,g} of {self.of:,} {_SCORED[self.area]}"
 
 
-class GoneLine(Report, frozen=True):
-    """A line of an earlier report that is not there any more."""
-
-    key: str
-    """As it had it."""
-    level: Badness
-    """How bad it was."""
-    what: str
-    """Its sentence then."""
-
-
-class Earlier(Report, frozen=True):
-    """An earlier report of the same cluster."""
+class Since(Report, frozen=True):
+    """What differs from an earlier report of the same cluster."""
 
     time: str | None
     """When that cluster was read, RFC 3339; null where the report does not say."""
-    gone: tuple[GoneLine, ...]
-    """Its lines that are not there any more; none is called so where this report is unfinished."""
+    changes: tuple[CellChange, ...]
+    """By the keys of lines ``level``, ``extent`` and ``what``, and by area ``score``; only of areas that both reports
+    are about. Where this one is unfinished, no line is gone.
+    """
+
+    @property
+    def sentence(self) -> str:
+        """``since 2026-11-01T06:00:00Z 2 new, 1 changed, 3 gone``."""
+        of_lines = [change for change in self.changes if change.column != "score"]
+        new = {change.key for change in of_lines if change.before is None}
+        gone = {change.key for change in of_lines if change.after is None}
+        changed = {change.key for change in of_lines} - new - gone
+        return f"since {self.time or 'then'} {len(new):,} new, {len(changed):,} changed, {len(gone):,} gone"
 
 
 class Scorecard(OfWorkloads, frozen=True, kw_only=True):
@@ -199,7 +190,7 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
     """How many lines are of each level."""
     by_area: tuple[AreaLines, ...] = ()
     """How many, and whose, of each area that has lines, the one with the worst line first."""
-    since: Earlier | None = None
+    since: Since | None = None
     """The report that this one is compared with; null where none is given."""
     nodes_lost: int = 0
     """How many nodes were lost, each by itself, to find the worst: of many those with the most to lose."""
@@ -225,18 +216,6 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
         """How many lines are of a level, or of a worse one."""
         return sum(self.levels[at] for at in LEVELS[LEVELS.index(level) :])
 
-    @property
-    def _changes(self) -> str:
-        """``; since 2026-11-01T06:00:00Z 2 new, 1 worse, 0 better, 3 gone``."""
-        if self.since is None:
-            return ""
-        changes = [f"{self.changed(change):,} {change}" for change in CHANGES if change != "same"]
-        return f"; since {self.since.time or 'then'} {', '.join(changes)}, {len(self.since.gone):,} gone"
-
-    def changed(self, *changes: Change) -> int:
-        """How many lines became one of these."""
-        return sum(line.change in changes for line in self.lines)
-
     def judged(self) -> Judgment:
         return "no" if self.reaches("warning") else "yes"
 
@@ -258,7 +237,8 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
         areas = f" in {', '.join(self.opened)}" if self.opened else ""
         whom = f"{count_of(self.workloads, 'workload')} on {count_of(self.nodes, 'node')}"
         found = f"{', '.join(counts)}{areas} of" if self.lines else f"nothing is wrong{areas} with"
-        yield f"{grade}{found} {whom}{self._changes}"
+        since = "" if self.since is None else f"; {self.since.sentence}"
+        yield f"{grade}{found} {whom}{since}"
         yield from (f"the worst: {line.what}" for line in self.lines[:1])
         yield from (f"{area.area} ({area.counts}): {area.what}" for area in self.by_area)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
 from kubespread.questions.report.areas import AREAS, Area
 from kubespread.questions.report.report import AreaLines, AreaScore, Badness, ReportLine, Scorecard
+from kubespread.views.changes import changed_rows, changes_sheet
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet
 from kubespread.views.terminal import HANGING, folded
@@ -35,20 +37,10 @@ _AREAS: Sequence[Column[AreaScore]] = (
 )
 
 
-def _change(line: ReportLine) -> str:
-    """``worse: 3, was 2``."""
-    if line.change in (None, "new", "same"):
-        return line.change or ""
-    if line.level_before != line.level:
-        return f"{line.change}: was {line.level_before}"
-    return f"{line.change}: {line.extent:,}, was {line.extent_before:,}"
-
-
 _LINE: Sequence[Column[ReportLine]] = (
     Column("LEVEL", lambda row: row.level),
     Column("AREA", lambda row: row.area),
     Column("WHAT", lambda row: row.what),
-    Column("CHANGE", _change, hides_empty=True),
     Column("EXTENT", lambda row: row.extent, is_number=True),
     Column("WHOM", lambda row: [*row.workloads, *row.nodes], Readers.PIPES),
     Column("SINCE", lambda row: row.since),
@@ -83,6 +75,7 @@ def view(report: Scorecard) -> View:
         sheets=[
             lines,
             Sheet(title="Scores", columns=_AREAS, rows=report.areas, tone=_score_tone, readers=Readers.PAGES),
+            *([] if report.since is None else [changes_sheet("Since then", report.since.changes)]),
         ],
         parts=lambda look: _parts(report, lines, look),
         remarks="among",
@@ -117,9 +110,9 @@ def view(report: Scorecard) -> View:
     )
 
 
-def _parts(report: Scorecard, lines: Sheet[ReportLine], look: Look) -> Iterator[Sheet[ReportLine] | Line]:
-    """The areas with their scores, and the worst lines; every line of what was asked for, or in full. What is gone
-    since an earlier report comes last.
+def _parts(report: Scorecard, lines: Sheet[ReportLine], look: Look) -> Iterator[Sheet[Any] | Line]:
+    """The areas with their scores, and the worst lines; every line of what was asked for, or in full. What differs
+    from an earlier report comes last.
     """
     scores = {area.area: area for area in report.areas}
     summed = {area.area: area for area in report.by_area}
@@ -131,8 +124,8 @@ def _parts(report: Scorecard, lines: Sheet[ReportLine], look: Look) -> Iterator[
     yield replace(lines, rows=shown)
     if more := len(report.lines) - len(shown):
         yield [Cell(f"  {count_of(more, 'more line')}: name an area or a workload, or -v for all", Tone.FAINT)]
-    for gone in () if report.since is None else report.since.gone:
-        yield folded(Cell(f"{'gone':8} {gone.what}", Tone.FAINT), hanging=_INSIDE)
+    if report.since is not None:
+        yield changed_rows(report.since.changes)
 
 
 def _of_area(area: Area, score: AreaScore | None, summed: AreaLines | None) -> Line:
@@ -142,8 +135,6 @@ def _of_area(area: Area, score: AreaScore | None, summed: AreaLines | None) -> L
     cells = [] if score is None else [score.what]
     if score is None and summed is None:
         cells.append("nothing is wrong")
-    if score is not None and score.score_before not in (None, score.score):
-        cells.append(f" (was {score.score_before})")
     if summed is not None:
         cells.append(f"{'; ' if cells else ''}{summed.counts}: {summed.what}")
     return folded(f"{area:8}", Cell(f"{number:>4}", tone), "  ", *cells, hanging=HANGING + 12)
@@ -152,9 +143,8 @@ def _of_area(area: Area, score: AreaScore | None, summed: AreaLines | None) -> L
 def _line(line: ReportLine, _look: Look) -> Iterator[Line]:
     """What it is; below it the remedy that was tried, and the command that shows more."""
     since = f" (since {line.since})" if line.since else ""
-    change = "" if line.change in (None, "same") else f" [{_change(line)}]"
     level = Cell(f"{line.level:8}", _TONES[line.level])
-    yield folded(level, f"{change} {line.what}{since}", hanging=_INSIDE)
+    yield folded(level, f" {line.what}{since}", hanging=_INSIDE)
     if line.remedy is not None:
         yield folded(f"tried: {line.remedy}", indent=" " * _INSIDE, hanging=_INSIDE + 2)
     # Folded it could not be copied.

@@ -1,1 +1,0 @@
-"""All workloads of a cluster on two sides, and those that are answered differently."""

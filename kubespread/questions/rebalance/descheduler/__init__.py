@@ -1,0 +1,1 @@
+"""The descheduler's RemovePodsViolatingTopologySpreadConstraint with its DefaultEvictor, as of v0.36."""
