@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from tests.cli.support import FIXTURES, Result, run
+from tests.tiers import slow_but
 
 CASES = FIXTURES / "cases"
 FOLDERS = sorted(str(path.parent.relative_to(CASES)) for path in CASES.rglob("case.yaml"))
@@ -48,7 +49,9 @@ class Case(msgspec.Struct, forbid_unknown_fields=True):
         return bool(self.verdict or self.answer or self.gaps or self.fields)
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize(
+    "folder", slow_but([folder for folder in FOLDERS if not folder.startswith("everyday")], FOLDERS)
+)
 def test_commands_end_as_their_cases_say(folder: str) -> None:
     there = CASES / folder
     cases = msgspec.yaml.decode((there / "case.yaml").read_bytes(), type=list[Case])

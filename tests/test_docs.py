@@ -22,6 +22,7 @@ from docs.generators.__main__ import GENERATED
 from kubespread.questions.schema import FILES, schema
 from kubespread.snapshot.live.connection import OPTIONAL, RESOURCES
 from tests.cli.support import ROOT, run
+from tests.tiers import slow_but
 
 DOCUMENTS = [
     "README.md",
@@ -64,11 +65,12 @@ WALKED = ("docs/README.md", "docs/tutorial.md", "docs/concepts.md")
 """What people read first, with the files of docs/tutorial in the folder where they are."""
 
 
-@pytest.mark.parametrize("name", GENERATED)
+@pytest.mark.parametrize("name", slow_but(["docs/adr/README.md", "docs/schema/prices.json"], GENERATED))
 def test_what_is_made_from_the_program_is_up_to_date(name: str) -> None:
     assert (ROOT / name).read_text() == GENERATED[name](), "make docs writes it anew"
 
 
+@pytest.mark.slow
 def test_no_field_of_the_last_release_is_gone_or_of_another_type() -> None:
     """Whoever reads them goes on to: docs/json.md says how long, and what to do first where one has to go."""
     _, *kept = (ROOT / released.FILE).read_text().splitlines()
@@ -80,7 +82,7 @@ def test_the_schemas_of_reports_are_schemas(name: str) -> None:
     Draft202012Validator.check_schema(schema(FILES[name]))
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", slow_but(["README.md", "docs/README.md"], DOCUMENTS))
 def test_the_commands_shown_run_and_print_what_is_shown(name: str) -> None:
     text = (ROOT / name).read_text()
     shown = [(shlex.split(match["arguments"]), match.end()) for match in COMMAND.finditer(text)]
@@ -186,6 +188,7 @@ def printed(arguments: str) -> str:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(JQ is None, reason="no jq (Debian: apt install jq)")
 @pytest.mark.parametrize("name", [name for name in DOCUMENTS if RECIPE.search((ROOT / name).read_text())])
 def test_the_recipes_for_jq_print_what_is_shown(name: str) -> None:

@@ -146,7 +146,6 @@ PARTS = {
     ("advise", "simulate"),
     ("compare", "explain"),
     ("compare", "simulate"),
-    ("rebalance", "map"),
     ("plan", "audit"),
     ("plan", "explain"),
     ("plan", "map"),

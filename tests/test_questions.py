@@ -11,6 +11,7 @@ PAGE = ROOT / "docs" / "questions.md"
 _LEAST_WELL, _LEAST = 80, 90
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", sections(), ids=lambda section: section.title)
 def test_the_screens_of_a_section_are_those_of_the_page(section: Section) -> None:
     page = PAGE.read_text()

@@ -22,7 +22,6 @@ from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
-from kubespread.kube.well_known import POD_DELETION_COST
 from kubespread.questions.remedies.change import Change
 from kubespread.snapshot.edits.nodes import RemoveLabel, RemoveTaint, SetLabel, Uncordon
 from kubespread.snapshot.edits.pods import EvictPod
@@ -63,12 +62,6 @@ def wait_until_whole(workload: WorkloadName, replicas: int) -> str:
         return f"kubectl rollout status {where} {quote(reference)} --timeout={_TIMEOUT}"
     ready = quote(f"--for=jsonpath={{.status.readyReplicas}}={replicas}")
     return f"kubectl wait {where} {ready} {quote(reference)} --timeout={_TIMEOUT}"
-
-
-def set_deletion_cost(key: PodKey, cost: int) -> str:
-    """Mark a pod for its controller's next scale-down."""
-    namespace, name = key
-    return f"kubectl annotate pod -n {quote(namespace)} --overwrite {quote(name)} {POD_DELETION_COST}={cost}"
 
 
 def _compact(data: object) -> str:

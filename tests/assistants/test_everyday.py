@@ -253,6 +253,7 @@ def tainted(snapshot: str) -> set[str]:
     return {node["metadata"]["name"] for node in of(snapshot, "Node") if node["spec"].get("taints")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("snapshot", sorted({question.snapshot for question in CONVERSATION}))
 def test_everyday_questions_take_two_calls_at_most_and_are_answered_right(snapshot: str) -> None:
     asked = [question for question in CONVERSATION if question.snapshot == snapshot]

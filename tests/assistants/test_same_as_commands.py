@@ -24,6 +24,7 @@ from kubespread.snapshot.edits.registry import EDITS
 from tests.cli.option_samples import SAMPLES, written
 from tests.cli.support import run
 from tests.serving.asgi import ASKING, app_of, call
+from tests.tiers import slow_but
 
 Asked = tuple[str, dict[str, Any]]
 """What is typed, and what is passed; files are passed as their text."""
@@ -128,7 +129,7 @@ gangs, and so on.
 """
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("name", slow_but(["explain", "map", "survive"], QUESTIONS))
 def test_every_option_of_a_tool_means_what_it_means_to_its_command(directory: Path, name: str) -> None:
     every = [*options(name)]
     shared = [option for option in every if option[1].keys() & OF_ALL]

@@ -90,6 +90,7 @@ def text_of(answer: types.CallToolResult | MCPError) -> str:
     return content.text
 
 
+@pytest.mark.slow
 def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
     """The client itself holds each answer to what the tool is listed with."""
     wrong: Calls = [("explain", {"workload": "deploy/wep"}), ("explain", {"manifest": "kind: Pod"}), ("nothing", {})]
@@ -128,6 +129,7 @@ def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
     assert str(unknown).startswith("unknown tool 'nothing'; the tools are explain, ")
 
 
+@pytest.mark.slow
 def test_a_fleet_is_asked_what_another_tool_asks(tmp_path: Path) -> None:
     for name in ("after-zone-outage", "web-in-three-zones"):
         (tmp_path / f"{name}.yaml").write_bytes((FIXTURES / "clusters" / f"{name}.yaml").read_bytes())
@@ -207,6 +209,7 @@ def test_no_report_has_a_field_where_an_answer_counts_what_is_left_out() -> None
     ] == []
 
 
+@pytest.mark.slow
 def test_a_running_cluster_is_reached_with_live_alone(tmp_path: Path) -> None:
     with serving(FakeApi(objects=hosts("a", "b"))) as api:
         kubeconfig = str(api.kubeconfig(tmp_path))

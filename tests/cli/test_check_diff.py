@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cli.support import FIXTURES, environment, run
+from tests.tiers import slow_but
 
 LINT = FIXTURES / "lint"
 CLUSTER = LINT / "cluster.yaml"
@@ -64,7 +65,10 @@ def on(code: str) -> tuple[str, ...]:
     return ("-S", str(own if own.exists() else CLUSTER))
 
 
-@pytest.mark.parametrize("code", sorted(path.name for path in LINT.iterdir() if path.is_dir()))
+CODES = sorted(path.name for path in LINT.iterdir() if path.is_dir())
+
+
+@pytest.mark.parametrize("code", slow_but(CODES[::9], CODES))
 def test_the_remedy_of_each_rule_is_applied_by_git_and_mends(code: str, tmp_path: Path) -> None:
     asked = ("bad.yaml", *on(code), "--select", code)
     (tmp_path / "bad.yaml").write_text((LINT / code / "bad.yaml").read_text())

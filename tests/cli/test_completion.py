@@ -15,6 +15,7 @@ from kubespread.cli.completing.answering import FREE, behind_last_break, source_
 from kubespread.cli.completing.tree import read_commands, read_line
 from kubespread.cli.setup import Shell, script
 from tests.cli.support import FIXTURES, ROOT, run
+from tests.tiers import slow_but
 
 COMMANDS = read_commands()
 SHOP = str(FIXTURES / "clusters" / "shop.yaml")
@@ -156,7 +157,7 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", slow_but([*CASES][::8], CASES))
 def test_a_word_is_completed(case: str, home: dict[str, str]) -> None:
     words, todo, candidates = CASES[case]
     assert completed(home, *words) == (todo, candidates)

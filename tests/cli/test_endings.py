@@ -51,6 +51,7 @@ def test_of_an_answer_that_has_no_finished_part_in_time_that_is_said() -> None:
     assert (done.code, done.out, done.err) == (3, "", "error: not finished within 500ms\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 @pytest.mark.parametrize("whom", ["itself", "its group"])
 def test_206_a_signal_three_times_leaves_no_traceback(number: int, code: int, whom: str) -> None:
@@ -80,6 +81,7 @@ def test_12_a_signal_on_the_way_out_leaves_no_traceback() -> None:
     assert (process.returncode, said) == (143, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("handles", [12, 15])
 def test_too_few_file_handles_for_workers_are_enough_for_one_process(handles: int) -> None:
     command = [str(PROGRAM), "survive", "-A", "--key", "hostname", "--jobs", "2", "-o", "name"]

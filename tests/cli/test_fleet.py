@@ -293,6 +293,7 @@ def test_an_engine_that_cannot_be_reached_is_no_clusters_fault(folder: Path, mon
     assert ended.err.startswith("error: tcp://127.0.0.1:1: no Dask scheduler that distributed ")
 
 
+@pytest.mark.slow
 def test_a_fleet_is_asked_again_when_a_file_changes_comes_or_goes(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

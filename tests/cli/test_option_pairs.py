@@ -38,6 +38,7 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.views.formats import Writer
 from tests.cli.option_samples import SAMPLES, SHARED, written
 from tests.conftest import SHARE
+from tests.tiers import slow_but
 
 BASES = {
     "explain": ["new.yaml", "dir", "deploy/web"],
@@ -268,7 +269,7 @@ def test_there_is_a_sample_of_every_option(command: str) -> None:
     )
 
 
-@pytest.mark.parametrize("command", SAMPLES)
+@pytest.mark.parametrize("command", slow_but(["explain", "survive"], SAMPLES))
 def test_each_of_two_options_changes_what_is_asked_or_is_refused_by_name(
     command: str, recorder: Recorder, pytestconfig: pytest.Config
 ) -> None:

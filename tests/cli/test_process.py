@@ -186,6 +186,7 @@ def test_interrupted() -> None:
     assert (process.returncode, out, err) == (130, b"", b"error: interrupted\n")
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_all_workers_at_once(tmp_path: Path) -> None:
     """As a terminal sends it: to the workers too, which say nothing about it."""
     cluster = tmp_path / "cluster.json"
@@ -229,6 +230,7 @@ def test_a_reader_that_goes_away() -> None:
     assert "Traceback" not in closed.err
 
 
+@pytest.mark.slow
 def test_output_that_cannot_be_written() -> None:
     for words in ('explain "$POD" -S "$CLUSTER" -q', "--help", "explain --help", "rbac --help", "--version"):
         result = shell(f"kubespread {words} > /dev/full")
@@ -246,11 +248,13 @@ def test_help_that_nobody_reads() -> None:
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ['simulate "$POD" -S "$CLUSTER" -o name', "demo"])
 def test_an_answer_needs_no_standard_error(words: str) -> None:
     assert shell(f"kubespread {words} 2>&-") == shell(f"kubespread {words}")._replace(err="")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["demo", 'check "$POD" --diff', 'explain "$POD" -S "$CLUSTER" --html page.html'])
 def test_what_needs_a_current_directory_says_so_where_it_is_gone(words: str, tmp_path: Path) -> None:
     result = shell(f'cd "{tmp_path}" && rmdir "{tmp_path}" && exec kubespread {words}')
@@ -270,6 +274,7 @@ def test_an_interrupt_while_the_program_is_imported_is_no_traceback(tmp_path: Pa
     assert (result.returncode, result.stdout, result.stderr) == (130, "", "error: interrupted\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_ended_by_a_signal_nothing_is_left_behind(number: int, code: int, tmp_path: Path) -> None:
     """A credential plugin that waits, with what it has started, and a file that is being written."""

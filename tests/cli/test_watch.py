@@ -193,6 +193,7 @@ def test_every_file_that_an_answer_depends_on_is_watched(
     assert all(line.startswith(answer) for line, answer in zip(lines, answers, strict=True)), lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_allowed", [True, False])
 def test_a_running_cluster_is_listed_once_where_it_may_be_watched(
     is_allowed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

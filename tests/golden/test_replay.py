@@ -46,7 +46,7 @@ ASKED_OF: Mapping[str, str] = {
     "controllers/job": "job",
     "controllers/replicaset": "scale",
     "controllers/statefulset": "statefulset",
-    "questions/rebalance/descheduler/": "descheduler",
+    "questions/rebalance/descheduler": "descheduler",
 }
 """By how a path in the package begins: how the names of the files begin that ask most of what is there."""
 

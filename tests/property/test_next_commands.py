@@ -48,6 +48,7 @@ REMEDIES = ("advise", "simulate")
 """What answers these with yes names what helps, or is it."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeated", REPEATED)
 @pytest.mark.parametrize("cluster", ASKED)
 def test_the_next_command_is_about_this_very_answer(cluster: str, repeated: str) -> None:

@@ -158,20 +158,6 @@ def shortest(snapshot: Snapshot, objects: list[Data], longest: int) -> int | Non
     return None
 
 
-@given(clusters())
-@settings(max_examples=15, deadline=None)
-def test_a_scale_down_with_its_pods_marked_makes_constraints_hold(objects: list[Data]) -> None:
-    for each in kubespread.rebalance(snapshot_of(objects)).scale_downs:
-        marked = {pod.pod.partition("/")[2]: str(pod.deletion_cost) for pod in each.pods}
-        own = json.loads(json.dumps(objects))
-        for found in own:
-            if found["metadata"]["name"] in marked:
-                cost = {"controller.kubernetes.io/pod-deletion-cost": marked[found["metadata"]["name"]]}
-                found["metadata"]["annotations"] = cost
-        after, _ = kubespread.after_edits(snapshot_of(own).edited(f"scale deploy/web={each.replicas_after}"))
-        assert violated(settled(after), [found for found in objects if found["metadata"]["name"] == "web-5d6"]) == 0
-
-
 @given(rolling.clusters())
 @settings(max_examples=20, deadline=None)
 def test_a_plan_in_mid_rollout_counts_as_it_says(objects: list[Data]) -> None:

@@ -119,6 +119,7 @@ def test_what_is_printed_of_what_ifs_of_a_cloud_s_cluster_runs(path: str) -> Non
     )
 
 
+@pytest.mark.slow
 def test_what_is_printed_of_promises_and_advice_runs(tmp_path: Path) -> None:
     path, promises = tmp_path / "cluster.json", tmp_path / "promises.yaml"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster("GKE")}))

@@ -487,6 +487,7 @@ def test_areas_and_workloads_are_opened_by_name(case: str) -> None:
     assert (f"{len(report.lines) - number} more line" in page) is (number < len(report.lines))
 
 
+@pytest.mark.slow
 def test_a_report_about_areas_is_the_part_of_the_whole_that_is_about_them() -> None:
     cluster = kubespread.load(FIXTURES / "cases" / "everyday" / "aws12.json.gz")
     whole = kubespread.report(cluster)

@@ -403,6 +403,7 @@ def test_formats_for_ci_name_the_line_of_each_promise(form: str, tmp_path: Path)
         Draft202012Validator(kept).validate(json.loads(result.out))
 
 
+@pytest.mark.slow
 def test_what_holds_is_printed_as_a_file_that_verifies(tmp_path: Path) -> None:
     shop = FIXTURES / "clusters" / "shop.yaml"
     printed = run("verify", "--suggest", "-S", shop, "-q")

@@ -19,7 +19,7 @@ ROOMS = (
     "questions/autoscaling/",
     "questions/check/lint/rules/",
     "questions/gangs/",
-    "questions/rebalance/descheduler/",
+    "questions/rebalance/descheduler",
     "scheduler/",
 )
 WITHOUT_RULES = {

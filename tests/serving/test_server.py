@@ -334,6 +334,7 @@ def asked(port: int, token: str, name: str = "explain") -> bytes:
         return content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
 def test_it_ends_whatever_is_open(number: signal.Signals, code: int) -> None:
     with served(SHOP) as (process, port, token):

@@ -6,12 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from kubespread.snapshot.live.connection import RESOURCES
 
 ROOT = Path(__file__).parents[2]
 PROCESSES = 8
 
 
+@pytest.mark.slow
 def test_fresh_processes_decode_all_kinds_at_once() -> None:
     """Types learned by several threads at the same time killed 19 of 20 such processes (signal 11)."""
     command = [sys.executable, "-m", "tests.snapshot.decoding_in_threads"]

@@ -16,6 +16,7 @@ from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.snapshot.anonymize import anonymize
 from kubespread.snapshot.save import save
 from tests.cli.support import FIXTURES
+from tests.tiers import slow_but
 from tools.replay import drains
 from tools.replay.cases import recorded
 
@@ -68,7 +69,7 @@ def mapped_back(report: Any, names: Mapping[str, str]) -> Any:
     return json.loads(text)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", slow_but(FAMILIES[:1], FAMILIES))
 def test_recorded_cases(family: str, tmp_path: Path) -> None:
     """Beside what is saved: a waiting pod is asked about as its manifest is."""
     different = {}
@@ -96,7 +97,10 @@ def test_recorded_cases(family: str, tmp_path: Path) -> None:
     assert different == {}
 
 
-@pytest.mark.parametrize("cluster", sorted((FIXTURES / "clusters").glob("*.yaml")), ids=lambda path: path.stem)
+CLUSTERS = sorted((FIXTURES / "clusters").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("cluster", slow_but(CLUSTERS[::10], CLUSTERS), ids=lambda path: path.stem)
 def test_fixtures(cluster: Path, tmp_path: Path) -> None:
     """Every form holds the same, so that one of them is asked."""
     snapshot = kubespread.load(cluster)

@@ -271,6 +271,7 @@ STREAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", STREAMS)
 @pytest.mark.parametrize("command", ["snapshot", 'explain "$POD" -q'], ids=["snapshot", "explain"])
 def test_streams_that_take_nothing(command: str, case: str) -> None:

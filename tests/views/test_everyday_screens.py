@@ -9,6 +9,8 @@ from contextlib import chdir
 from functools import cache
 from typing import Any
 
+import pytest
+
 import kubespread
 from kubespread import ClusterWorkloads, Side, Snapshot
 from kubespread.questions.audit.question import Audit
@@ -18,6 +20,7 @@ from kubespread.views.look import Look
 from tests.cli.support import FIXTURES
 from tests.views.first_screens import SIZES, lacking, shown
 from tests.views.kept import Screen, check, keep
+from tests.views.simulate_screens import SCREENS
 
 WIDTHS = (80, 100, 140)
 POOLS = {
@@ -129,14 +132,27 @@ def first_screens() -> list[Screen]:
 UNCUT = ("kubectl ", "kubespread ", "  --")
 
 
+@pytest.mark.parametrize("question", ["audit", "survive", "explain"])
+def test_the_screen_of_a_small_cluster_is_the_one_that_was_looked_at(question: str) -> None:
+    report = QUESTIONS[question](snapshot("aws12"), "aws12")
+    for width in WIDTHS[::2]:
+        assert (
+            terminal.table(report, Look(width=width))
+            == (SCREENS / f"everyday-aws12-{question}-{width}.txt").read_text()
+        )
+
+
+@pytest.mark.slow
 def test_the_screens_are_those_that_were_looked_at() -> None:
     check(screens(), uncut=UNCUT)
 
 
+@pytest.mark.slow
 def test_the_first_screens_are_those_that_were_looked_at() -> None:
     check(first_screens(), uncut=UNCUT)
 
 
+@pytest.mark.slow
 def test_the_first_screen_has_the_verdict_the_worst_row_and_a_command() -> None:
     assert [fault for name, report in reports().items() for fault in lacking(name.partition("-")[2], report)] == []
 

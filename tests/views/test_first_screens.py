@@ -18,6 +18,7 @@ from kubespread.questions.registry import QUESTIONS, question
 from kubespread.reports.parts import QuestionReport
 from tests.cli.support import FIXTURES, run
 from tests.questions.clouds import CLOUDS, ZONE, cluster
+from tests.tiers import slow_but
 from tests.views.first_screens import SIZES, height, lacking
 
 WEB: Mapping[str, Any] = {"namespace": "shop"}
@@ -47,7 +48,7 @@ def _dump(tmp_path: Path, cloud: str) -> str:
     return str(file)
 
 
-@pytest.mark.parametrize("cloud", CLOUDS)
+@pytest.mark.parametrize("cloud", slow_but(["GKE"], CLOUDS))
 def test_the_first_screen_has_the_verdict_the_worst_row_and_a_command(cloud: str, tmp_path: Path) -> None:
     snapshot = kubespread.load(_dump(tmp_path, cloud))
     node = snapshot.nodes[0].metadata.name
@@ -84,8 +85,8 @@ def _typed(commands: Iterable[str], path: str) -> Iterator[list[str]]:
 ONE_WORD = re.compile(r"[a-z]{3,}…$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("cloud", CLOUDS)
+@pytest.mark.parametrize("size", slow_but(SIZES[:1], SIZES))
+@pytest.mark.parametrize("cloud", slow_but(["GKE"], CLOUDS))
 def test_no_word_is_cut_where_a_line_ends(cloud: str, size: tuple[int, int], tmp_path: Path) -> None:
     path, (columns, rows) = _dump(tmp_path, cloud), size
     asked = ("audit -A", "survive -A", "survive -A --key hostname", "check -A", "pending -A", "removable", "report -A")
@@ -139,6 +140,7 @@ def _write_files(folder: Path) -> None:
         (folder / name).write_text(text)
 
 
+@pytest.mark.slow
 def test_the_command_to_type_next_runs(tmp_path: Path) -> None:
     path = _dump(tmp_path, "GKE")
     _write_files(tmp_path)
@@ -161,7 +163,8 @@ def test_the_command_to_type_next_runs(tmp_path: Path) -> None:
     assert [(line, end.code, end.err) for line, end in ends if end.code not in (0, 1)] == []
 
 
-@pytest.mark.parametrize("cloud", CLOUDS)
+@pytest.mark.slow
+@pytest.mark.parametrize("cloud", slow_but(["GKE"], CLOUDS))
 def test_an_answer_begins_with_no_where_it_is_one(cloud: str, tmp_path: Path) -> None:
     path = _dump(tmp_path, cloud)
     _write_files(tmp_path)

@@ -69,7 +69,12 @@ def both() -> tuple[dict[str, Any], dict[str, Any]]:
 EACH = [(kind, name) for kind in KINDS for name in writers(kind)]
 
 
-@pytest.mark.parametrize(("kind", "form"), EACH)
+ONCE = {form: kind for kind, form in reversed(EACH)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "form"), [pytest.param(*each, marks=() if ONCE[each[1]] == each[0] else pytest.mark.slow) for each in EACH]
+)
 def test_every_format_of_every_report_is_printable_and_has_no_line_more(
     kind: str, form: str, both: tuple[dict[str, Any], dict[str, Any]]
 ) -> None:

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from msgspec.structs import replace
-
 import kubespread
 from kubespread import RebalanceReport, Snapshot
 from kubespread.views import plain, terminal
@@ -47,11 +45,7 @@ def spread(app: str) -> Data:
 
 @cache
 def planned(nodes: int, cloud: str) -> RebalanceReport:
-    report = kubespread.rebalance(cluster(nodes, cloud), descheduler=POLICY if nodes < 100 else None)
-    if report.descheduler is None:
-        return report
-    # Wherever the policy happens to be.
-    return report.revised(descheduler=replace(report.descheduler, policy="spread.yaml"))
+    return kubespread.rebalance(cluster(nodes, cloud), descheduler=POLICY if nodes < 100 else None)
 
 
 def screens() -> list[Screen]:

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import kubespread
-from kubespread.errors import UsageError
-from kubespread.questions.rebalance.descheduler.plugin import Cycle, View, choose
-from kubespread.questions.rebalance.descheduler.policy import Limits, Policy, PolicyError, decode_policy
-from kubespread.scheduler.cluster.nodes import Nodes
-from tools.replay.cases import NOW, Data, Difference, Recorded
+from kubespread.errors import ManifestError, UsageError
+from kubespread.manifest.text import FieldLines
+from kubespread.questions.rebalance.descheduler import Cycle, DeschedulerPolicy, Policy, View, choose, decode_policy
+from kubespread.scheduler.cluster.cluster import Cluster
+from tools.replay.cases import Data, Difference, Recorded
 
 _NO_DOMAIN = "<none>"
 
@@ -24,9 +24,9 @@ def differences(recorded: Recorded, _kube_version: str | None = None) -> Iterato
     case, expect = recorded
     error = expect.get("error")
     try:
-        policy = decode_policy(case["policy"])
+        policy = decode_policy(case["policy"], recorded.name, FieldLines(b""))
         answer = _answer(case, policy)
-    except (PolicyError, UsageError) as refused:
+    except (ManifestError, UsageError) as refused:
         if not error:
             yield Difference(recorded.name, "error", None, str(refused))
         return
@@ -47,12 +47,12 @@ class _Answer(NamedTuple):
 
 def _answer(case: Data, policy: Policy) -> _Answer:
     snapshot = kubespread.Snapshot.from_objects([*case["nodes"], *case["pods"], *case.get("namespaces", ())])
-    view = View(Nodes(snapshot.nodes), snapshot.pods, snapshot.objects, NOW)
-    cycle, keys = Cycle(policy.limits), set[str]()
-    for profile in policy.profiles:
-        chosen = choose(view, policy, profile)
-        keys |= {spread.topology_key for spread in chosen.spreads}
-        cycle.evict(view, chosen, profile.evictor, lambda _: True)
+    view = View(Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects), snapshot.pods)
+    cycle, keys = Cycle(policy.written), set[str]()
+    for plugin, evictor in policy.profiles:
+        chosen, spreads = choose(view, policy, plugin, evictor)
+        keys |= {spread.constraint.topology_key for spread in spreads}
+        cycle.evict(view, chosen, evictor, lambda _: True)
     return _Answer(sorted(f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in cycle.evicted), keys)
 
 
@@ -90,9 +90,17 @@ def _victims(recorded: Recorded, policy: Policy, evicted: list[str]) -> Iterator
             yield Difference(recorded.name, "always", sorted(expect["always"]), evicted)
         return
     all_listed = expect["inOrderCount"] == len(expect["inOrder"])
-    is_limited = policy.limits != Limits() and expect["inOrderCount"] > 1
+    is_limited = _limits(policy.written) != (None, None, None) and expect["inOrderCount"] > 1
     if expect["small"] and all_listed and not is_limited and ours not in [set(each) for each in expect["inOrder"]]:
         yield Difference(recorded.name, "inOrder", expect["inOrder"], evicted)
+
+
+def _limits(policy: DeschedulerPolicy) -> tuple[int | None, ...]:
+    return (
+        policy.max_no_of_pods_to_evict_per_node,
+        policy.max_no_of_pods_to_evict_per_namespace,
+        policy.max_no_of_pods_to_evict_total,
+    )
 
 
 def _name(pod: Data) -> str:

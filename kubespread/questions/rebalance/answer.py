@@ -2,121 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec.structs import replace
 
-from kubespread.deadline import check
+from kubespread.controllers.disruption import LET_THROUGH
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
-from kubespread.kube.well_known import POD_DELETION_COST
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions import patches
 from kubespread.questions.rebalance import report as rows
-from kubespread.questions.rebalance.descheduler.plugin import played
-from kubespread.questions.rebalance.descheduler.policy import read_policy
+from kubespread.questions.rebalance.descheduler import Cycle, Policy, View, choose, read_policy
 from kubespread.questions.rebalance.goals import Aim, Attempt, Move, goals, matching, together
 from kubespread.questions.rebalance.question import Rebalance
-from kubespread.questions.rebalance.searching import REPLACING, Candidates, Found, candidates, search
+from kubespread.questions.rebalance.searching import REPLACING, Candidates, candidates, search
 from kubespread.questions.scene import Scene
+from kubespread.reports.happened import PlacedPod
 from kubespread.reports.parts import DomainChange
-from kubespread.scheduler.cluster.columns import ABSENT
-from kubespread.snapshot.edits.pods import EvictPod
-from kubespread.world.events.editing import scale
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas, workload_of
+from kubespread.world.store.happenings import EVICTED
 from kubespread.world.store.pod_book import key_of
 
-# Scale-downs instead of evictions: the pods whose deletion makes constraints hold, marked to be deleted first.
-
-
-MAX_PLAYED = 20
-"""The most workloads for which scale-downs are played."""
-_SCALED = ("Deployment", "ReplicaSet", "ReplicationController")
-"""Other controllers do not read the annotation."""
-
-
-def scale_downs(start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[rows.ScaleDown]:
-    """For some workloads, the smallest scale-down that makes their constraints hold, proven by playing it."""
-    for workload in workloads:
-        (owner,) = start.world.owners_below(workload)
-        pods = _placed(start, owner)
-        own = sorted({position for pod in pods for position in start.aim.goals_of(pod)})
-        surplus, replicas = _surplus(start, own, pods), start.world.owner(owner).replicas
-        # All negative, since unmarked pods cost 0.
-        marked = [(pod, place - len(surplus)) for place, pod in enumerate(surplus)]
-        if surplus and len(surplus) < replicas and _holds(start, workload, own, marked, replicas - len(surplus)):
-            yield rows.ScaleDown(
-                workload=workload,
-                replicas=replicas,
-                replicas_after=replicas - len(surplus),
-                pods=tuple(rows.MarkedPod(pod=NamespacedName.of(pod), deletion_cost=cost) for pod, cost in marked),
-                commands=tuple(patches.set_deletion_cost(key_of(pod), cost) for pod, cost in marked),
-            )
-
-
-def in_need(start: Attempt, workloads: Sequence[WorkloadName]) -> list[WorkloadName]:
-    """Workloads with violated constraints that a scale-down with deletion costs might fix."""
-    return [
-        workload
-        for workload in workloads
-        # With two revisions, the rollout decides which one loses pods.
-        if workload.kind in _SCALED and len(owners := start.world.owners_below(workload)) == 1
-        if any(start.needs[position].moves for pod in _placed(start, owners[0]) for position in start.aim.goals_of(pod))
-    ]
-
-
-def _placed(start: Attempt, owner: WorkloadName) -> list[Pod]:
-    return [pod for pod in start.world.book.of(owner) if is_active(pod) and pod.spec.node_name]
-
-
-def _surplus(start: Attempt, positions: Sequence[int], pods: Sequence[Pod]) -> list[Pod]:
-    """Pods, each from the fullest domains, without which all of the goals hold; empty where there is no such set."""
-    goals, node_of = start.aim.goals, start.world.living.nodes.index
-    counts = {position: start.counts[position].copy() for position in positions}
-    remaining, gone = list(pods), list[Pod]()
-
-    def fullness(pod: Pod) -> tuple[int, int, str]:
-        above = total = 0
-        for position in start.aim.goals_of(pod):
-            code = goals[position].domain_of(node_of.get(pod.spec.node_name))
-            if code is not None:
-                size = counts[position].item(code) - goals[position].minimum(counts[position])
-                above += size > goals[position].constraint.max_skew
-                total += size
-        return above, total, pod.metadata.name
-
-    while remaining and not all(goals[position].holds(counts[position]) for position in positions):
-        check()
-        pod = max(remaining, key=fullness)
-        if not fullness(pod)[0]:
-            return []
-        remaining.remove(pod)
-        gone.append(pod)
-        for position in start.aim.goals_of(pod):
-            code = goals[position].domain_of(node_of.get(pod.spec.node_name))
-            if code is not None:
-                counts[position][code] -= 1
-    return gone if remaining else []
-
-
-def _holds(
-    start: Attempt, workload: WorkloadName, positions: Sequence[int], marked: Sequence[tuple[Pod, int]], replicas: int
-) -> bool:
-    """Whether the controller deletes the pods that are marked with their costs, and all of the goals hold then."""
-    attempt = start.fork()
-    attempt.world.change_pods((pod, _with_cost(pod, cost)) for pod, cost in marked)
-    scale(attempt.world, workload, replicas)
-    attempt.count(attempt.world.next_step())
-    return not any(attempt.needs[position].moves for position in positions)
-
-
-def _with_cost(pod: Pod, cost: int) -> Pod:
-    annotations = {**pod.metadata.annotations, POD_DELETION_COST: str(cost)}
-    return replace(pod, metadata=replace(pod.metadata, annotations=annotations))
-
-
+OF_DESCHEDULER = (
+    "the descheduler's order among equal pods and equal domains, which is arbitrary: here by name",
+    "other plugins of its policy, its interval, and back-off and retries of evictions",
+)
+MAX_ROUNDS = 20
+"""The most cycles of the descheduler that are played."""
 _NAMED = ("Deployment", *sorted(REPLACING))
 
 
@@ -142,9 +57,11 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
     goals_of = matching(found_goals)
     pods, staying = candidates(world, workloads, goals_of)
     groups = together(len(found_goals), goals_of, (pod.pod for pod in pods))
-    start = Attempt(world.fork(), Aim(found_goals, goals_of, groups, scene.on_progress))
-    best = search(start, pods)
-    after, shrinking = best.attempt, in_need(start, workloads)
+    waiting = Counter(position for each in world.queue.waiting.values() for position in goals_of(each.pod))
+    arriving = [waiting[position] for position in range(len(found_goals))]
+    start = Attempt(world.fork(), Aim(found_goals, goals_of, groups, arriving, scene.on_progress))
+    after, obstacles = search(start, pods)
+    at_least = start.total[0]
     return rows.RebalanceReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -159,26 +76,24 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
         violated_after=after.violated,
         constraints=tuple(_constraints(start, after)),
         steps=tuple(_step(start, number, move) for number, move in enumerate(after.moves, 1)),
-        at_least=best.at_least,
-        is_fewest=best.exhausted,
-        waits=sum(move.budget is not None for move in after.moves),
-        obstacles=tuple(_obstacles(start, best)),
+        at_least=at_least,
+        is_fewest=not after.violated and len(after.moves) == at_least,
+        obstacles=tuple(_obstacles(start, obstacles)),
         staying=tuple(rows.StayingPods(why=why, pods=staying[why]) for why in sorted(staying)),
-        scale_downs=tuple(scale_downs(start, shrinking[:MAX_PLAYED])),
-        descheduler=played(start, policy, question.descheduler or "") if policy is not None else None,
+        rounds=tuple(_rounds(start.fork(), policy)) if policy is not None else (),
         gaps=scene.gaps(world.assumed),
-        not_modelled=Rebalance.never_modelled,
+        not_modelled=(*Rebalance.never_modelled, *(OF_DESCHEDULER if policy is not None else ())),
         notes=(
             *scene.notes,
             *unread,
-            *_uncounted(start, pods, len(shrinking) - MAX_PLAYED),
+            *_uncounted(start, pods),
             *placed_first,
             *([] if found_goals else [_not_in_force(question, workloads)]),
         ),
     )
 
 
-def _uncounted(start: Attempt, pods: Sequence[Candidates], unplayed: int) -> Iterator[str]:
+def _uncounted(start: Attempt, pods: Sequence[Candidates]) -> Iterator[str]:
     goals_of, constraint_goals = start.aim.goals_of, start.aim.goals
     uncounted = sum(
         len(alike.keys)
@@ -188,9 +103,6 @@ def _uncounted(start: Attempt, pods: Sequence[Candidates], unplayed: int) -> Ite
     if uncounted:
         who = "1 pod runs" if uncounted == 1 else f"{uncounted} pods run"
         yield f"{who} on nodes that a constraint does not count: without its label, or left out by its policies"
-    if unplayed > 0:
-        others = "workload" if unplayed == 1 else "workloads"
-        yield f"scale-downs are worked out for {MAX_PLAYED} workloads and not for {unplayed} more {others}"
 
 
 def _not_in_force(question: Rebalance, workloads: Sequence[WorkloadName]) -> str:
@@ -210,11 +122,7 @@ def _constraints(start: Attempt, after: Attempt) -> Iterator[rows.RebalancedCons
             topology_key=constraint.topology_key,
             when_unsatisfiable=constraint.when_unsatisfiable,
             max_skew=constraint.max_skew,
-            min_domains=constraint.min_domains,
             selector=str(constraint.selector),
-            source=constraint.source,
-            minimum_before=goal.minimum(before),
-            minimum_after=goal.minimum(now),
             skew_before=goal.skew(before),
             skew_after=goal.skew(now),
             domains=tuple(
@@ -228,18 +136,12 @@ def _constraints(start: Attempt, after: Attempt) -> Iterator[rows.RebalancedCons
 def _step(start: Attempt, number: int, move: Move) -> rows.EvictionStep:
     world, key = start.world, key_of(move.evicted)
     workload = workload_of(world, move.evicted)
-    keys = dict.fromkeys(
-        start.aim.goals[position].constraint.topology_key for position in start.aim.goals_of(move.evicted)
-    )
     return rows.EvictionStep(
         number=number,
         pod=NamespacedName.of(move.evicted),
         workload=workload,
         node=move.evicted.spec.node_name,
         lands_on=move.landed.spec.node_name,
-        domains=tuple(_change(world, topology_key, move) for topology_key in keys),
-        waits_for=move.budget,
-        edit=str(EvictPod(key[1], key[0])),
         commands=(
             patches.evict(key),
             patches.wait_until_gone(key),
@@ -248,16 +150,54 @@ def _step(start: Attempt, number: int, move: Move) -> rows.EvictionStep:
     )
 
 
-def _change(world: World, topology_key: str, move: Move) -> rows.DomainMove:
-    column, position_of = world.living.nodes.label(topology_key), world.living.nodes.index
-    codes = (int(column.codes[position_of[pod.spec.node_name]]) for pod in (move.evicted, move.landed))
-    before, after = (None if code == ABSENT else column.values[code] for code in codes)
-    return rows.DomainMove(topology_key=topology_key, before=before, after=after)
-
-
-def _obstacles(start: Attempt, best: Found) -> Iterator[rows.Obstacle]:
-    for place, reasons in sorted(best.obstacles.items()):
+def _obstacles(start: Attempt, obstacles: Mapping[int, Counter[str]]) -> Iterator[rows.Obstacle]:
+    for place, reasons in sorted(obstacles.items()):
         owners = (owner for position in start.aim.groups[place] for owner in start.aim.goals[position].workloads)
         workloads = tuple(dict.fromkeys(owners))
         for why, tried in reasons.most_common():
             yield rows.Obstacle(workloads=workloads, why=why, tried=tried)
+
+
+def _rounds(attempt: Attempt, policy: Policy) -> Iterator[rows.DeschedulerRound]:
+    """What the descheduler does until it evicts nothing. Raises UsageError."""
+    for number in range(1, MAX_ROUNDS + 1):
+        cycle = _cycle(attempt.world, policy)
+        attempt.world.settle()
+        happened = attempt.world.next_step()
+        attempt.count(happened)
+        held = Counter(cycle.held)
+        yield rows.DeschedulerRound(
+            number=number,
+            evicted=tuple(map(NamespacedName.of, cycle.evicted)),
+            placed=tuple(PlacedPod(pod=NamespacedName.of(pod), node=pod.spec.node_name) for pod in happened.placed),
+            held=tuple(rows.StayingPods(why=why, pods=held[why]) for why in sorted(held)),
+            pending=len(attempt.world.queue.waiting),
+            violated=attempt.violated,
+        )
+        if not cycle.evicted:
+            return
+
+
+def _cycle(world: World, policy: Policy) -> Cycle:
+    """One cycle: all evictions first, as the descheduler does not wait for replacements."""
+    cycle = Cycle(policy.written)
+
+    def request(pod: Pod) -> bool:
+        current = world.book[key_of(pod)]
+        if world.budgets.evict(current, world.time).code != LET_THROUGH:
+            return False
+        world.delete([current], EVICTED)
+        return True
+
+    for plugin, evictor in policy.profiles:
+        view = View(world.cluster, [_identified(pod) for pod in world.book])
+        chosen, _ = choose(view, policy, plugin, evictor)
+        cycle.evict(view, chosen, evictor, request)
+    return cycle
+
+
+def _identified(pod: Pod) -> Pod:
+    """The pod with a UID, as every stored pod has one: without it the descheduler evicts nothing."""
+    if pod.metadata.uid:
+        return pod
+    return replace(pod, metadata=replace(pod.metadata, uid=str(NamespacedName.of(pod))))

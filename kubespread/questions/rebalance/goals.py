@@ -5,7 +5,6 @@ the domains of each alone. One eviction in a world: its replacement, and what th
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
@@ -14,7 +13,7 @@ from msgspec import Struct, field
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName, is_active
-from kubespread.reports.parts import minimum, skew_between
+from kubespread.reports.parts import skew_between
 from kubespread.scheduler.cluster.columns import Counts
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     Constraint,
@@ -84,10 +83,6 @@ class Goal(Struct, frozen=True, eq=False):
     def skew(self, counts: Counts) -> int:
         """How far the fullest domain is above the minimum."""
         return skew_between(counts[self.counted.is_domain], lacks_domains=self.counted.lacks_domains)
-
-    def minimum(self, counts: Counts) -> int:
-        """The global minimum, which is 0 where domains are missing."""
-        return minimum(counts[self.counted.is_domain], lacks_domains=self.counted.lacks_domains)
 
     def holds(self, counts: Counts) -> bool:
         return self.skew(counts) <= self.constraint.max_skew
@@ -204,20 +199,11 @@ def together(number: int, goals_of: GoalsOf, pods: Iterable[Pod]) -> Sequence[Se
 
     The lower bounds of groups add up.
     """
-    group_of = list(range(number))
-
-    def root(position: int) -> int:
-        while group_of[position] != position:
-            position = group_of[position]
-        return position
-
-    for counting in {tuple(goals_of(pod)) for pod in pods}:
-        for other in counting[1:]:
-            group_of[root(other)] = root(counting[0])
-    groups: dict[int, list[int]] = {}
-    for position in range(number):
-        groups.setdefault(root(position), []).append(position)
-    return list(groups.values())
+    groups = [{position} for position in range(number)]
+    for counting in {frozenset(goals_of(pod)) for pod in pods}:
+        joined = [group for group in groups if group & counting]
+        groups = [*(group for group in groups if not group & counting), set().union(*joined)] if joined else groups
+    return sorted(map(sorted, groups))
 
 
 def need(counts: Counts, max_skew: int, *, floor: bool, arriving: int = 0) -> Need:
@@ -231,28 +217,11 @@ def need(counts: Counts, max_skew: int, *, floor: bool, arriving: int = 0) -> Ne
     if floor:
         over = int(np.maximum(counts - max_skew, 0).sum())
         return Need(over, over, 0)
-    low, high = int(counts.min()), max(int(counts.min()), int(counts.max()) - max_skew)
-    # With a larger least size fewer pods leave and more arrive, so the best is where the two meet.
-    while low < high:
-        middle = (low + high) // 2
-        leaving, coming = _apart(counts, middle, max_skew)
-        if leaving <= coming - arriving:
-            high = middle
-        else:
-            low = middle + 1
-    return min(_need(counts, least, max_skew, arriving) for least in {max(low - 1, int(counts.min())), low})
-
-
-def _need(counts: Counts, least: int, max_skew: int, arriving: int) -> Need:
-    leaving, coming = _apart(counts, least, max_skew)
-    missing = max(0, coming - arriving)
-    return Need(max(leaving, missing), leaving + missing, least)
-
-
-def _apart(counts: Counts, least: int, max_skew: int) -> tuple[int, int]:
-    """How many pods leave domains and how many arrive until all hold ``least`` to ``least + max_skew``."""
-    leaving = int(np.maximum(counts - (least + max_skew), 0).sum())
-    return leaving, int(np.maximum(least - counts, 0).sum())
+    lows = np.arange(counts.min(), max(counts.min(), counts.max() - max_skew) + 1)[:, None]
+    leaving = np.maximum(counts - (lows + max_skew), 0).sum(axis=1)
+    missing = np.maximum(np.maximum(lows - counts, 0).sum(axis=1) - arriving, 0)
+    found = np.maximum(leaving, missing).tolist(), (leaving + missing).tolist(), lows[:, 0].tolist()
+    return min(map(Need, *found))
 
 
 class Move(Struct, frozen=True):
@@ -260,32 +229,20 @@ class Move(Struct, frozen=True):
 
     evicted: Pod
     landed: Pod
-    budget: str | None
-    """The budget that allows this only once earlier evicted pods are replaced, None where none delays it."""
 
 
-class Aim(Struct, frozen=True, dict=True):
+class Aim(Struct, frozen=True):
     """The goals, shared by all attempts."""
 
     goals: Sequence[Goal]
     goals_of: GoalsOf
     groups: Sequence[Sequence[int]]
     """Goals that one eviction may serve at once, by position."""
+    arriving: Sequence[int]
+    """How many pods that wait at the start each goal would count."""
     on_progress: Callable[[int], None] | None = None
     """Called with the number of evictions tried so far."""
     tried: Iterator[int] = field(default_factory=lambda: count(1))
-
-    @cached_property
-    def group_of(self) -> Mapping[int, int]:
-        """The place of each goal's group."""
-        return {position: place for place, group in enumerate(self.groups) for position in group}
-
-    def by_group(self, positions: Iterable[int]) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
-        """Each group that some goals belong to, and those goals."""
-        by_group: dict[int, list[int]] = {}
-        for position in positions:
-            by_group.setdefault(self.group_of[position], []).append(position)
-        return ((self.groups[place], own) for place, own in by_group.items())
 
 
 class Attempt:
@@ -295,32 +252,21 @@ class Attempt:
         """Nothing is evicted yet. Evictions change ``world``."""
         self.world, self.aim = world, aim
         self.moves: tuple[Move, ...] = ()
-        self.gone: set[PodKey] = set()
-        """The evicted pods; a StatefulSet's pod is recreated with the same name."""
         self.counts: list[Counts] = [goal.counted.counts for goal in aim.goals]
-        self._arriving = self._waiting_for()
-        self.needs: list[Need] = [
-            goal.need(counts, arriving)
-            for goal, counts, arriving in zip(aim.goals, self.counts, self._arriving, strict=True)
-        ]
-        of_groups = [self.need_of(group) for group in aim.groups]
-        self._total = sum(moves for moves, _ in of_groups), sum(mass for _, mass in of_groups)
-        self._charged: dict[str, int] = {}
-        """Evictions by charged budget since its pods were last waited for."""
+        self.needs = list(map(Goal.need, aim.goals, self.counts, aim.arriving))
 
     def fork(self) -> Attempt:
         """A copy to continue from in a different way."""
         other = object.__new__(Attempt)
         other.world, other.aim, other.moves = self.world.fork(), self.aim, self.moves
-        other.gone = set(self.gone)
         other.counts, other.needs = list(self.counts), list(self.needs)
-        other._arriving, other._charged, other._total = self._arriving, dict(self._charged), self._total
         return other
 
     @property
     def total(self) -> tuple[int, int]:
         """How many evictions it takes at least, and how many pods have to leave and to come, over all groups."""
-        return self._total
+        of_groups = [self.need_of(group) for group in self.aim.groups]
+        return sum(moves for moves, _ in of_groups), sum(mass for _, mass in of_groups)
 
     @property
     def violated(self) -> int:
@@ -340,7 +286,6 @@ class Attempt:
             self.aim.on_progress(next(self.aim.tried))
         world = self.world
         pod, waited = world.book[key], set(world.queue.waiting)
-        budget = self._waits_for(pod)
         apply(world, EvictPod(pod.metadata.name, pod.metadata.namespace), pod.metadata.namespace)
         messages = [world.message(waiting) for name, waiting in world.queue.waiting.items() if name not in waited]
         happened = world.next_step()
@@ -351,56 +296,23 @@ class Attempt:
         landed = next((pod for pod in happened.placed if world.book.owner_of(pod) == owner), None)
         if landed is None:
             return "is not replaced"
-        self.moves = (*self.moves, Move(pod, landed, budget))
-        self.gone.add(key)
+        self.moves = (*self.moves, Move(pod, landed))
         self.count(happened)
         return None
 
-    def _waits_for(self, pod: Pod) -> str | None:
-        budgets = self.world.budgets.protecting(pod, self.world.time)
-        if len(budgets) != 1:
-            return None
-        name = f"{budgets[0].metadata.namespace}/{budgets[0].metadata.name}"
-        waits = 0 < budgets[0].status.disruptions_allowed <= self._charged.get(name, 0)
-        self._charged[name] = 1 if waits else self._charged.get(name, 0) + 1
-        return budgets[0].metadata.name if waits else None
-
     def count(self, happened: Happenings) -> None:
         """Update counts for pods that left and arrived."""
-        touched: set[int] = set()
         changes = [*((gone.pod, -1) for gone in happened.gone), *((pod, 1) for pod in happened.placed)]
         for pod, by in changes:
             node = self.world.living.nodes.index.get(pod.spec.node_name)
             for position in self.aim.goals_of(pod):
-                code = self.aim.goals[position].domain_of(node)
+                goal = self.aim.goals[position]
+                code = goal.domain_of(node)
                 if code is not None:
                     counts = self.counts[position].copy()
                     counts[code] += by
                     self.counts[position] = counts
-                    touched.add(position)
-        arriving = self._waiting_for()
-        touched |= {position for position, count in enumerate(arriving) if count != self._arriving[position]}
-        self._arriving = arriving
-        self._need_again(touched)
-
-    def _need_again(self, touched: Iterable[int]) -> None:
-        moves, mass = self._total
-        for group, positions in self.aim.by_group(touched):
-            before = self.need_of(group)
-            for position in positions:
-                goal = self.aim.goals[position]
-                self.needs[position] = goal.need(self.counts[position], self._arriving[position])
-            after = self.need_of(group)
-            moves, mass = moves + after[0] - before[0], mass + after[1] - before[1]
-        self._total = moves, mass
-
-    def _waiting_for(self) -> list[int]:
-        """Per goal, how many waiting pods would count."""
-        counts = [0] * len(self.aim.goals)
-        for waiting in self.world.queue.waiting.values():
-            for position in self.aim.goals_of(waiting.pod):
-                counts[position] += 1
-        return counts
+                    self.needs[position] = goal.need(counts, self.aim.arriving[position])
 
 
 def _fault(happened: Happenings, messages: Sequence[str]) -> str | None:

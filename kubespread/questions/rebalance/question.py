@@ -10,16 +10,13 @@ if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
     from kubespread.questions.rebalance.report import RebalanceReport
 
-    pass
-
 
 class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True):
     """Find the fewest evictions, and their order, after which the topology spread constraints hold again.
 
     Each replacement is placed as kube-scheduler would place it, and no disruption budget is violated. The plan is
     printed with the kubectl commands that carry it out; nothing is evicted. Only pods of Deployments, ReplicaSets,
-    ReplicationControllers and StatefulSets are evicted, each at most once. Where scaling down would also work, the pods
-    to delete first are named too.
+    ReplicationControllers and StatefulSets are evicted, each at most once.
 
     \b
     Examples:

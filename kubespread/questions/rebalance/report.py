@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.kube.well_known import DO_NOT_SCHEDULE
+from kubespread.reports.happened import PlacedPod
 from kubespread.reports.parts import DomainChange, Judgment, OfWorkloads, Report
 from kubespread.wording import count_of
 
@@ -18,47 +18,17 @@ class RebalancedConstraint(Report, frozen=True):
     topology_key: str
     when_unsatisfiable: str
     max_skew: int
-    min_domains: int | None
     selector: str
-    source: str
-    """``pod``, ``profile`` or ``system``: whether it is the pod's own or a default one."""
-    minimum_before: int
-    """The global minimum, which is 0 while there are fewer domains than minDomains."""
-    minimum_after: int
-    """The global minimum once the plan is done."""
     skew_before: int
-    """The fullest domain's pods minus the global minimum."""
+    """The fullest domain's pods minus the global minimum, which is 0 while there are fewer domains than minDomains."""
     skew_after: int
     """The skew once the plan is done."""
     domains: tuple[DomainChange, ...]
     """Those that count, by value."""
 
     @property
-    def is_hard(self) -> bool:
-        return self.when_unsatisfiable == DO_NOT_SCHEDULE
-
-    @property
-    def held_before(self) -> bool:
-        return self.skew_before <= self.max_skew
-
-    @property
     def holds_after(self) -> bool:
         return self.skew_after <= self.max_skew
-
-    @property
-    def steady(self) -> bool:
-        """Whether the plan changes none of its counts."""
-        return all(domain.before == domain.after for domain in self.domains)
-
-
-class DomainMove(Report, frozen=True, gc=False):
-    """The domains of a pod and of its replacement; null where the node lacks the label."""
-
-    topology_key: str
-    before: str | None
-    """The value of the pod's node."""
-    after: str | None
-    """The value of its replacement's node."""
 
 
 class EvictionStep(Report, frozen=True):
@@ -74,12 +44,6 @@ class EvictionStep(Report, frozen=True):
     """Where the pod is."""
     lands_on: str
     """The node that kube-scheduler chooses for the replacement."""
-    domains: tuple[DomainMove, ...]
-    """Of the topology keys of the constraints."""
-    waits_for: str | None
-    """The budget that refuses until the pods evicted before are replaced."""
-    edit: str
-    """The edit that plays the step: ``evict NAMESPACE/NAME``."""
     commands: tuple[str, ...]
     """kubectl's: evict through the API, wait until the pod is gone, wait until its workload is whole."""
 
@@ -104,31 +68,6 @@ class Obstacle(Report, frozen=True):
     """How many of the tried evictions, of different sorts of pods, had this fault."""
 
 
-class MarkedPod(Report, frozen=True, gc=False):
-    pod: NamespacedName
-    """NAMESPACE/name."""
-    deletion_cost: int
-    """The annotation ``controller.kubernetes.io/pod-deletion-cost``: the controller deletes the lowest first."""
-
-
-class ScaleDown(Report, frozen=True):
-    """A smaller workload whose constraints hold without any eviction, when its controller deletes the right pods.
-
-    Marked like this it deletes pods of the fullest domains first, also where it is scaled down by less.
-    """
-
-    workload: WorkloadName
-    """NAMESPACE/Kind/name."""
-    replicas: int
-    """The desired number now."""
-    replicas_after: int
-    """With how many its constraints hold."""
-    pods: tuple[MarkedPod, ...]
-    """In the order in which they are deleted."""
-    commands: tuple[str, ...]
-    """The commands that mark each of them; the scale-down itself is not among them."""
-
-
 class DeschedulerRound(Report, frozen=True):
     """One cycle of the descheduler, after which controllers recreate pods and kube-scheduler places them."""
 
@@ -136,28 +75,14 @@ class DeschedulerRound(Report, frozen=True):
     """From 1."""
     evicted: tuple[NamespacedName, ...]
     """NAMESPACE/name."""
+    placed: tuple[PlacedPod, ...]
+    """The pods that come for them, and where."""
     held: tuple[StayingPods, ...]
     """Chosen pods that stay, by reason."""
     pending: int
     """Pods without a node afterwards."""
     violated: int
     """Constraints of the question that do not hold afterwards."""
-
-
-class DeschedulerReport(Report, frozen=True):
-    policy: str
-    """The file it was read from."""
-    rounds: tuple[DeschedulerRound, ...]
-    """Up to the first one that evicts nothing, that brings back an earlier state, or that is the last one played."""
-    evictions: int
-    """Of all rounds."""
-    settles: bool
-    """Whether a round evicts nothing."""
-    repeats: int | None
-    """The round after which everything was as it is after the last one; null where that did not happen."""
-    holds: bool
-    """Whether all constraints of the question hold in the end."""
-    not_modelled: tuple[str, ...]
 
 
 class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
@@ -177,23 +102,18 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
     violated_after: int
     """How many do not once the plan is done."""
     constraints: tuple[RebalancedConstraint, ...]
-    """In the order of their letters."""
     steps: tuple[EvictionStep, ...]
     """The plan; empty where nothing needs to be done, or nothing helps."""
     at_least: int
     """No plan of any order evicts fewer pods and makes all constraints hold."""
     is_fewest: bool
-    """Whether that is proven to be the number of steps; where constraints stay violated, that no plan does better."""
-    waits: int
-    """How many steps have to wait for a budget."""
+    """Whether that is the number of steps, and all constraints hold then."""
     obstacles: tuple[Obstacle, ...]
     """Empty where all constraints hold in the end."""
     staying: tuple[StayingPods, ...]
     """Pods of the workloads that no plan evicts."""
-    scale_downs: tuple[ScaleDown, ...]
-    """Scale-downs that would work instead of evictions."""
-    descheduler: DeschedulerReport | None
-    """Null where no policy was given."""
+    rounds: tuple[DeschedulerRound, ...]
+    """Of the descheduler with the policy: up to the first one that evicts nothing. Empty where no policy was given."""
 
     @property
     def holds(self) -> bool:
@@ -212,8 +132,8 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
         for obstacle in self.obstacles:
             tried = count_of(obstacle.tried, "eviction")
             yield f"{', '.join(workload.called for workload in obstacle.workloads[:3])}: {tried} tried: {obstacle.why}"
-        if self.descheduler is not None:
-            yield _descheduler(self.descheduler)
+        if self.rounds:
+            yield self._descheduler
 
     @property
     def _outcome(self) -> str:
@@ -223,30 +143,21 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
         whole = "the constraint holds" if number == 1 else f"all {number:,} constraints hold"
         if not self.violated_before:
             return f"nothing to do: {whole}"
-        waits = f", {self.waits} of which {'waits' if self.waits == 1 else 'wait'} for a budget" if self.waits else ""
         evictions = count_of(len(self.steps), "eviction")
         if self.holds:
             fewest = "the fewest possible" if self.is_fewest else f"at least {self.at_least} of which any plan needs"
-            return f"{evictions}, {fewest}{waits}: then {whole}"
+            return f"{evictions}, {fewest}: then {whole}"
         stays = "stays" if self.violated_after == 1 else "stay"
         which = "the constraint" if number == 1 else f"{self.violated_after} of {number:,} constraints"
-        else_ = "else " if self.staying else ""
-        proven = f"whatever {else_}is evicted in whatever order" if self.is_fewest else "no better plan was found"
-        after = f" after {evictions}{waits}" if self.steps else ""
-        return f"{which} {stays} violated{after}, {proven}"
+        after = f" after {evictions}" if self.steps else ""
+        return f"{which} {stays} violated{after}, no better plan was found"
 
-
-def _descheduler(descheduler: DeschedulerReport) -> str:
-    rounds = count_of(len(descheduler.rounds) - descheduler.settles, "round")
-    evictions = count_of(descheduler.evictions, "eviction")
-    violated = descheduler.rounds[-1].violated
-    stay = f"{count_of(violated, 'constraint')} {'stays' if violated == 1 else 'stay'} violated"
-    result = "all constraints hold" if descheduler.holds else stay
-    if descheduler.settles and not descheduler.evictions:
-        return f"the descheduler evicts nothing: {result}"
-    if descheduler.settles:
-        return f"the descheduler rests after {rounds} and {evictions}: {result}"
-    if descheduler.repeats is not None:
-        repeated = f"after {rounds} all is as after round {descheduler.repeats}"
-        return f"the descheduler never rests: {repeated} ({evictions} so far)"
-    return f"the descheduler does not rest within {rounds} ({evictions} so far): {result}"
+    @property
+    def _descheduler(self) -> str:
+        evictions, last = sum(len(one.evicted) for one in self.rounds), self.rounds[-1]
+        stay = f"{count_of(last.violated, 'constraint')} {'stays' if last.violated == 1 else 'stay'} violated"
+        result = stay if last.violated else "all constraints hold"
+        done = f"after {count_of(len(self.rounds) - (not last.evicted), 'round')} and {count_of(evictions, 'eviction')}"
+        if not evictions:
+            return f"the descheduler evicts nothing: {result}"
+        return f"the descheduler {'does not rest' if last.evicted else 'rests'} {done}: {result}"

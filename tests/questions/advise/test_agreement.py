@@ -45,6 +45,7 @@ def test_promo_is_answered_alike_by_pending_advise_and_simulate() -> None:
     assert kubespread.simulate(cluster, "deploy/promo", namespace="shop", set=["minDomains[zone]=3"]).placed == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["s32", "s61"])
 def test_pending_finds_a_change_where_advise_finds_one(name: str) -> None:
     cluster = snapshot(f"judgment/5/{name}.json")
@@ -72,6 +73,7 @@ def test_a_pod_that_preempts_is_not_stuck_and_its_victims_are_named() -> None:
     assert not advised("everyday/aws12.json.gz", crit, preemption=False).victims
 
 
+@pytest.mark.slow
 def test_replicas_that_wait_are_asked_about_with_the_claims_they_have() -> None:
     """w1-0 and w1-3 wait, the volume of w1-3 is in zone-a: what frees w1-0 alone is not enough."""
     cluster = snapshot("judgment/5/s61.json")

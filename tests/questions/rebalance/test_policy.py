@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from kubespread.questions.rebalance.descheduler.policy import (
+from kubespread.errors import ManifestError
+from kubespread.kube.api.meta import LabelSelector
+from kubespread.manifest.text import FieldLines
+from kubespread.questions.rebalance.descheduler import (
     DAEMON_SET_PODS,
     EVICTOR,
     FAILED_BARE,
@@ -15,11 +18,8 @@ from kubespread.questions.rebalance.descheduler.policy import (
     SYSTEM_CRITICAL,
     WITH_PVC,
     EvictorArgs,
-    Limits,
     PluginArgs,
     Policy,
-    PolicyError,
-    Profile,
     decode_policy,
 )
 from tests.builders import Data
@@ -34,46 +34,18 @@ def policy(plugin: Any = None, evictor: Any = None, **more: Any) -> Data:
     return {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile], **more}
 
 
-MEANINGS: dict[str, tuple[Data, Policy]] = {
-    "without arguments the defaults": (policy(), Policy((Profile("default"),))),
-    "limits": (
-        policy(maxNoOfPodsToEvictPerNode=1, maxNoOfPodsToEvictPerNamespace=2, maxNoOfPodsToEvictTotal=3),
-        Policy((Profile("default"),), limits=Limits(1, 2, 3)),
-    ),
+MEANINGS: dict[str, tuple[Data, tuple[PluginArgs, EvictorArgs]]] = {
+    "without arguments the defaults": (policy(), (PluginArgs(), EvictorArgs())),
     "soft constraints too": (
         policy({"constraints": ["DoNotSchedule", "ScheduleAnyway"], "topologyBalanceNodeFit": False}),
-        Policy((Profile("default", PluginArgs(frozenset({"DoNotSchedule", "ScheduleAnyway"}), node_fit=False)),)),
+        (PluginArgs(["DoNotSchedule", "ScheduleAnyway"], topology_balance_node_fit=False), EvictorArgs()),
     ),
-    "deprecated booleans": (
-        policy(evictor={"evictLocalStoragePods": True, "ignorePvcPods": True}),
-        Policy(
-            (
-                Profile(
-                    "default",
-                    evictor=EvictorArgs(
-                        protections=frozenset({DAEMON_SET_PODS, FAILED_BARE, SYSTEM_CRITICAL, WITH_PVC})
-                    ),
-                ),
-            )
+    "pods with some labels alone": (
+        policy({"labelSelector": {"matchLabels": {"app": "web"}}}, {"noEvictionPolicy": "Mandatory"}),
+        (
+            PluginArgs(label_selector=LabelSelector(match_labels={"app": "web"})),
+            EvictorArgs(no_eviction_policy="Mandatory"),
         ),
-    ),
-    "deprecated booleans are ignored beside podProtections": (
-        policy(evictor={"evictLocalStoragePods": True, "podProtections": {"defaultDisabled": ["DaemonSetPods"]}}),
-        Policy(
-            (
-                Profile(
-                    "default", evictor=EvictorArgs(protections=frozenset({LOCAL_STORAGE, FAILED_BARE, SYSTEM_CRITICAL}))
-                ),
-            )
-        ),
-    ),
-    "namespaceLabelSelector counts only with matchLabels": (
-        policy(evictor={"namespaceLabelSelector": {"matchExpressions": [{"key": "a", "operator": "Exists"}]}}),
-        Policy((Profile("default"),)),
-    ),
-    "an age": (
-        policy(evictor={"minPodAge": "1h", "noEvictionPolicy": "Mandatory"}),
-        Policy((Profile("default", evictor=EvictorArgs(min_pod_age=3600 * 10**9, heeds_prefer_no_eviction=True)),)),
     ),
 }
 
@@ -81,16 +53,31 @@ MEANINGS: dict[str, tuple[Data, Policy]] = {
 @pytest.mark.parametrize("case", MEANINGS)
 def test_meaning(case: str) -> None:
     data, expected = MEANINGS[case]
-    assert decode_policy(data) == expected
+    assert decoded(data).profiles == [expected]
 
 
-def test_other_plugins_are_named() -> None:
-    data = policy()
-    data["profiles"][0]["plugins"] = {
-        "balance": {"enabled": [PLUGIN, "LowNodeUtilization"]},
-        "deschedule": {"enabled": ["PodLifeTime"]},
-    }
-    assert decode_policy(data).other_plugins == ("PodLifeTime", "LowNodeUtilization")
+def decoded(data: Data) -> Policy:
+    return decode_policy(data, "policy.yaml", FieldLines(b""))
+
+
+PROTECTIONS: dict[str, tuple[Data, set[str]]] = {
+    "the default ones": ({}, {LOCAL_STORAGE, DAEMON_SET_PODS, FAILED_BARE, SYSTEM_CRITICAL}),
+    "deprecated booleans": (
+        {"evictLocalStoragePods": True, "ignorePvcPods": True},
+        {DAEMON_SET_PODS, FAILED_BARE, SYSTEM_CRITICAL, WITH_PVC},
+    ),
+    "deprecated booleans are ignored beside podProtections": (
+        {"evictLocalStoragePods": True, "podProtections": {"defaultDisabled": ["DaemonSetPods"]}},
+        {LOCAL_STORAGE, FAILED_BARE, SYSTEM_CRITICAL},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PROTECTIONS)
+def test_protections(case: str) -> None:
+    evictor, expected = PROTECTIONS[case]
+    ((_, args),) = decoded(policy(evictor=evictor)).profiles
+    assert args.protections == expected
 
 
 ARGS = "profiles[0].pluginConfig[{}].args"
@@ -117,20 +104,12 @@ FAULTS: dict[str, tuple[Data, list[tuple[str, str]]]] = {
         policy({"constraints": ["Never"], "labelSelector": {"matchExpressions": [{"key": "a", "operator": "Is"}]}}),
         [
             (f"{ARGS.format(0)}.constraints[0]", "constraint Never is not one of [DoNotSchedule ScheduleAnyway]"),
-            (
-                f"{ARGS.format(0)}.labelSelector",
-                'failed to get label selectors from strategy\'s params: "Is" is not a valid label selector operator',
-            ),
+            (f"{ARGS.format(0)}.labelSelector", '"Is" is not a valid label selector operator'),
         ],
     ),
-    "two thresholds": (
-        policy(evictor={"priorityThreshold": {"value": 1, "name": "high"}}),
-        [
-            (
-                f"{ARGS.format(1)}.priorityThreshold",
-                "priority threshold misconfigured, only one of priorityThreshold fields can be set",
-            )
-        ],
+    "arguments that are not modeled": (
+        policy(evictor={"priorityThreshold": {"name": "high"}, "minPodAge": "1h"}),
+        [(f"{ARGS.format(1)}.minPodAge", "not modeled"), (f"{ARGS.format(1)}.priorityThreshold.name", "not modeled")],
     ),
     "an unknown field": (
         policy({"topologyBalanceNodeFits": True}),
@@ -166,6 +145,6 @@ FAULTS: dict[str, tuple[Data, list[tuple[str, str]]]] = {
 @pytest.mark.parametrize("case", FAULTS)
 def test_fault(case: str) -> None:
     data, expected = FAULTS[case]
-    with pytest.raises(PolicyError) as raised:
-        decode_policy(data)
-    assert list(raised.value.faults) == expected
+    with pytest.raises(ManifestError) as raised:
+        decoded(data)
+    assert [(fault.field, fault.message) for fault in raised.value.faults] == expected

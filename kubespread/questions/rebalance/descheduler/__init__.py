@@ -1,1 +1,0 @@
-"""The descheduler's RemovePodsViolatingTopologySpreadConstraint with its DefaultEvictor, as of v0.36."""
