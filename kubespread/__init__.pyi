@@ -726,7 +726,6 @@ def verify(
     promises: PromisesGiven | None = None,
     scheduler: Scheduler | None = None,
     *,
-    suggest: bool = False,
     filename: Sequence[str] = (),
     namespace: str | None = None,
     preemption: bool = True,
@@ -740,8 +739,8 @@ def verify(
 ) -> VerifyReport:
     """Which ``promises`` hold in ``snapshot``, by how much, and what breaks the others.
 
-    Promises are a path, the text of a file, plain data or a `Promises`; with ``suggest`` instead those that hold
-    are looked for, and ``suggested`` is a file of them. ``today`` decides until when a broken one is accepted.
+    Promises are a path, the text of a file, plain data or a `Promises`. ``today`` decides until when a broken one
+    is accepted.
     Raises ManifestError, SnapshotError and UsageError.
 
     - ``promises``: File of kind Promises, YAML or JSON; '-' for standard input.

@@ -64,7 +64,6 @@ FORMATS: Mapping[str, Format] = {
         Format("github", help="prints annotations of GitHub Actions"),
         Format("gitlab", help="is a Code Quality report"),
         Format("diff", help="is a patch with the remedies"),
-        Format("promises", help="is a file of those that hold"),
         Format("scenario", help="is the scenario, for play"),
         Format("prometheus", help="prints metrics for a textfile collector"),
     )

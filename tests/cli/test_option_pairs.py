@@ -49,7 +49,7 @@ BASES = {
     "pending": ["", "deploy/web"],
     "audit": ["", "deploy/web", "-n shop deploy/big"],
     "report": ["", "deploy/web"],
-    "verify": ["promises.json", "--suggest"],
+    "verify": ["promises.json"],
     "check": ["", "new.yaml", "dir", "-n shop deploy/api", "--list-rules"],
     "compare": ["new.yaml --cordon n1", "deploy/web --set cpu=2", "--all --cordon n1"],
     "survive": ["", "deploy/web"],

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
 
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -160,28 +159,3 @@ def test_room_is_what_is_free_on_open_nodes(
     of_whole, in_all = report.clauses
     assert of_whole.state == _kept(100 * usable >= share * 24)
     assert (in_all.state, in_all.margin) == (_kept(usable >= amount), usable - amount)
-
-
-@settings(max_examples=2, deadline=None)
-@given(objects=clusters())
-def test_what_is_suggested_holds_and_no_more_pods_could_be_promised(objects: list[Data]) -> None:
-    snapshot = snapshot_of(objects)
-    report = kubespread.verify(snapshot, suggest=True)
-    assert report.suggested is not None
-    again = kubespread.verify(snapshot, report.suggested)
-    assert {row.state for row in again.clauses} == {"held"}
-    assert [(row.clause, row.workload, row.says) for row in again.clauses] == [
-        (row.clause, row.workload, row.says) for row in report.clauses
-    ]
-    more = [
-        {**promise, "ready": promise["ready"] + 1}
-        for promise in yaml.safe_load(report.suggested)["promises"]
-        if "ready" in promise
-    ]
-    if more:
-        broken = [
-            row.state
-            for row in kubespread.verify(snapshot, {**HEAD, "promises": more}).clauses
-            if row.clause == "ready"
-        ]
-        assert set(broken) == {"broken"}

@@ -123,7 +123,9 @@ def test_what_is_printed_of_what_ifs_of_a_cloud_s_cluster_runs(path: str) -> Non
 def test_what_is_printed_of_promises_and_advice_runs(tmp_path: Path) -> None:
     path, promises = tmp_path / "cluster.json", tmp_path / "promises.yaml"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster("GKE")}))
-    promises.write_text(run("verify", "--suggest", "-S", path).out)
+    promise = {"workload": "shop/deploy/web", "survives": "any zone", "ready": "100%", "drain": "never blocked"}
+    head = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises"}
+    promises.write_text(json.dumps({**head, "promises": [promise]}))
     _run_out(
         str(path),
         f"verify {promises} --fail {ZONE}=europe-west4-a",

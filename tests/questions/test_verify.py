@@ -186,7 +186,7 @@ def test_a_drain_that_leaves_fewer_pods_pending_and_one_that_a_quota_refuses() -
     assert found(snapshot, {"workload": WEB, "drain": "never blocked"}) == [expected]
 
 
-def test_a_suggestion_and_manifests_that_are_applied_first_look_for_no_other_budgets(tmp_path: Path) -> None:
+def test_manifests_that_are_applied_first_let_no_other_budgets_be_looked_for(tmp_path: Path) -> None:
     manifest = tmp_path / "budget.yaml"
     manifest.write_text(yaml.safe_dump(budget("web", minAvailable=3)))
     promise = of({"workload": WEB, "drain": "never blocked"})
@@ -403,24 +403,9 @@ def test_formats_for_ci_name_the_line_of_each_promise(form: str, tmp_path: Path)
         Draft202012Validator(kept).validate(json.loads(result.out))
 
 
-@pytest.mark.slow
-def test_what_holds_is_printed_as_a_file_that_verifies(tmp_path: Path) -> None:
-    shop = FIXTURES / "clusters" / "shop.yaml"
-    printed = run("verify", "--suggest", "-S", shop, "-q")
-    assert (printed.code, printed.out.splitlines()[3:7]) == (
-        0,
-        ["- workload: default/deploy/api", "  survives: any zone", "  ready: 2", "  back: while silent"],
-    )
-    Draft202012Validator(schema()).validate(yaml.safe_load(printed.out))
-    path = tmp_path / "promises.yaml"
-    path.write_text(printed.out)
-    assert run("verify", str(path), "-S", shop, "-q").code == 0
-    assert run("verify", "-o", "promises", "-S", shop, "-q").out == printed.out
-
-
 def test_it_is_said_what_is_missing() -> None:
     result = run("verify", "-S", FIXTURES / "clusters" / "shop.yaml")
-    assert result.err == "error: verify needs a file of promises; --suggest prints one of what holds today\n"
+    assert result.err == "error: verify needs a file of promises\n"
     assert result.code == 2
 
 

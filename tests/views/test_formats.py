@@ -91,8 +91,8 @@ HELP: dict[str, str] = {
     "audit": "Format (default: a table on a terminal, plain columns in a pipe). "
     "'name' prints the workloads with findings, the worst first. 'prometheus' prints metrics for a textfile collector.",
     "verify": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
-    "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. 'promises' is a file of those that "
-    "hold. 'prometheus' prints metrics for a textfile collector.",
+    "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. "
+    "'prometheus' prints metrics for a textfile collector.",
     "report": "Format (default: a list on a terminal, plain columns in a pipe). "
     "'name' prints the workloads with lines, the worst first. 'prometheus' prints metrics for a textfile collector.",
     "rebalance": "Format (default: tables and commands on a terminal, columns in a pipe). "
@@ -118,7 +118,7 @@ def test_every_format_writes_every_report_it_is_for(name: str) -> None:
     found = {kind: writers(kind)[name] for kind in KINDS if name in writers(kind)}
     texts = [writer.load()(ANSWERS[kind], Look(in_full=True)) for kind, writer in found.items()]
     # Names of nothing are no line at all, nor is a patch that the question does not ask for.
-    is_empty = name in ("name", "diff", "promises")
+    is_empty = name in ("name", "diff")
     # Metrics of a whole cluster have no names.
     shown = "kubespread_" if name == "prometheus" else "n1"
     assert all((shown in text and text.endswith("\n")) or (is_empty and not text) for text in texts)

@@ -1,15 +1,10 @@
-"""Asks for each promise the question that decides it, each question once for all promises that it decides.
-
-Promises that hold: the least that could be promised of everything is verified, and how far it is surpassed is what can
-be promised.
-"""
+"""Asks for each promise the question that decides it, each question once for all promises that it decides."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from math import floor
 from shlex import quote
 from typing import Any, Literal, TypeVar
 
@@ -17,14 +12,13 @@ import msgspec
 
 from kubespread.candidate.replicas import autoscalers_of
 from kubespread.candidate.sources import Reference
-from kubespread.errors import EngineError, Fault, KubespreadError, ManifestError, UnansweredError, UsageError
+from kubespread.errors import EngineError, Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, PodDisruptionBudget
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS, of_pods
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import Named, NamespacedName, WorkloadName, is_active
-from kubespread.manifest.writer import to_yaml
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.audit.standing import groups
@@ -47,7 +41,6 @@ from kubespread.questions.verify.question import Verify
 from kubespread.questions.verify.report import Clause, VerifiedClause, VerifyReport
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.scenario import promises as terms
-from kubespread.scenario.document import API_VERSION
 from kubespread.scenario.reading import Scenario, Step, parse_step
 from kubespread.scenario.verbs import Apply
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
@@ -56,65 +49,7 @@ from kubespread.world.reporting.difference import Baseline
 from kubespread.world.reporting.happenings import desired_replicas, workload_of
 from kubespread.world.store.owners import in_order
 
-MOST_LOST = 200
-"""Of how many domains it is looked for what survives each of them."""
-_SHARES = ("cpu", "memory")
 Data = dict[str, Any]
-
-
-def of_data(promises: Sequence[Data]) -> Data:
-    """A file with these promises."""
-    return {"apiVersion": API_VERSION, "kind": terms.KIND, "promises": [*promises]}
-
-
-def probes(workloads: Sequence[WorkloadName], losable: Sequence[str]) -> Data:
-    """The least that could be promised of each, by itself where something else would hide it; ``losable`` is what may
-    be lost.
-    """
-    promises: list[Data] = []
-    for workload in workloads:
-        whose = {"workload": str(Named(workload.kind, workload.name, workload.namespace))}
-        for key in losable:
-            loss = {**whose, "survives": f"any {key}"}
-            promises += [{**loss, "ready": 0, "back": "while silent"}, {**loss, "back": "nodes deleted"}]
-        spread = {"spread": {"zone": 0}} if "zone" in losable else {}
-        rest = {"fits": terms.HPA_MAX, "rollout": 0, "drain": terms.NEVER_BLOCKED}
-        promises += [{**whose, **spread, **rest}, {**whose, "fits": terms.REPLICAS}]
-    return of_data([*promises, {"cluster": True, "room": dict.fromkeys(_SHARES, "0%")}])
-
-
-def suggestions(given: Sequence[Data], rows: Sequence[VerifiedClause]) -> Iterator[Data]:
-    """What can be promised, of what became of the probes that were ``given``."""
-    by_probe: dict[int, list[VerifiedClause]] = {}
-    for row in rows:
-        by_probe.setdefault(row.promise, []).append(row)
-    merged: dict[tuple[str, str], Data] = {}
-    for number, probe in enumerate(given, 1):
-        key = probe.get("workload", ""), probe.get("survives", "")
-        fields = merged.setdefault(key, {})
-        for row in by_probe.get(number, ()):
-            for name, value in _promised(row, probe).items():
-                # Of room there is a row for each resource.
-                fields[name] = {**fields.get(name, {}), **value} if isinstance(value, dict) else fields.get(name, value)
-    for (workload, survives), fields in merged.items():
-        if fields:
-            whose = {"workload": workload} if workload else {"cluster": True}
-            yield {**whose, **({"survives": survives} if survives else {}), **fields}
-
-
-def _promised(row: VerifiedClause, probe: Mapping[str, Any]) -> Data:
-    """The field that can be promised; none where nothing can."""
-    margin = floor(row.margin or 0)
-    match row.clause:
-        case "ready" | "rollout":
-            return {row.clause: margin} if row.state == "held" and margin > 0 else {}
-        case "spread":
-            return {"spread": {"zone": -margin}} if row.state != "unknown" else {}
-        case "room":
-            resource = row.promised.partition(" ")[0]
-            return {"room": {resource: f"{margin}%"}} if row.state == "held" and margin > 0 else {}
-        case _:
-            return {row.clause: probe[row.clause]} if row.state == "held" else {}
 
 
 A = TypeVar("A")
@@ -126,8 +61,9 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
     """Nothing happens in the scene's world. Raises ManifestError for what is not in the cluster, before anything is
     asked, and UsageError where nothing is promised.
     """
-    if question.promises is None and not question.suggest:
-        raise UsageError("verify needs a file of promises; --suggest prints one of what holds today")
+    promises = question.promises
+    if promises is None:
+        raise UsageError("verify needs a file of promises")
     notes, source = scene.notes, scene.source
     # No other question applies manifests.
     commands = Commands(scene.snapshot, scene.scheduler, question)
@@ -137,8 +73,6 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
     # What no autoscaler can be asked with is wrong with the question, not with a promise.
     growth(question, scene.now)
     verifying = _Verifying(question, scene, commands)
-    suggested = verifying.suggested() if question.promises is None else None
-    promises = question.promises if suggested is None else terms.read_promises(suggested)
     today = question.today or datetime.datetime.now(datetime.UTC).date()
     verifying.check(promises)
     rows = [_judged(row, promises.promises[row.promise - 1], today) for row in verifying.rows()]
@@ -150,7 +84,6 @@ def answer(question: Verify, scene: Scene) -> VerifyReport:
         promises=len(promises.promises),
         clauses=tuple(rows),
         applied=question.filename,
-        suggested=None if suggested is None else to_yaml(suggested),
         gaps=verifying.said("gaps"),
         not_modelled=verifying.said("not_modelled"),
         notes=tuple(dict.fromkeys((*notes, *verifying.said("notes")))),
@@ -212,29 +145,6 @@ class _Verifying(Inquiry):
                 faults += (Fault(text, path, line) for text in str(error).split("\n"))
         if faults:
             raise ManifestError(promises.file or "<promises>", faults)
-
-    def suggested(self) -> dict[str, Any]:
-        """What holds of all workloads that have replicas, and of the cluster. Raises UsageError where nothing does."""
-        whose = WorkloadsAsked.of(self._question.namespace, "")
-        names = list(filter(self._has_replicas, whose.chosen_in(self._world)))
-        losable = [key for key in ("zone", "node") if 1 < len(self._domains(key)) <= MOST_LOST]
-        data = probes([name for name in names if desired_replicas(self._world, name)], losable)
-        probed = terms.read_promises(data)
-        self.check(probed)
-        promises = list(suggestions(data["promises"], self.rows()))
-        if not promises:
-            late = self.scene.unfinished("promise", len(self.asked), self.missing)
-            raise (
-                UsageError("nothing holds of it that could be promised")
-                if late is None
-                else UnansweredError(late.sentence)
-            )
-        return of_data(promises)
-
-    def _domains(self, key: str) -> set[str]:
-        full = self._full("hostname" if key == "node" else key)
-        labels = (node.metadata.labels for node in self.scene.now.nodes)
-        return {own[full] for own in labels if full in own}
 
     def _full(self, key: str) -> str:
         return full_topology_key(key, self.scene.now.nodes)
@@ -441,8 +351,8 @@ class _Verifying(Inquiry):
     def _drain(self, workload: WorkloadName) -> Found:
         """With the options that would let it hold, where budgets are in the way."""
         found, refused = self._drained(workload)
-        # What is applied first is so after all options, and a suggestion promises only what holds.
-        tries = found.state == "broken" and self._question.promises is not None and not self._question.filename
+        # What is applied first is so after all options.
+        tries = found.state == "broken" and not self._question.filename
         for change in looser(self._settled.world, refused) if tries else ():
             edited = msgspec.structs.replace(self.scene, given=self.scene.snapshot.edited(*change.edits))
             other = type(self)(self._question, edited, self._commands)

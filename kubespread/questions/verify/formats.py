@@ -1,4 +1,4 @@
-"""Promises as the findings of a check, whose formats for CI are theirs too; as metrics; as a file of promises."""
+"""Promises as the findings of a check, whose formats for CI are theirs too; as metrics."""
 
 from __future__ import annotations
 
@@ -87,11 +87,6 @@ def _metrics(report: VerifyReport) -> Iterator[Metric]:
 def _labels(row: VerifiedClause) -> dict[str, str]:
     name = {} if row.workload is None else row.workload.labels
     return {"promise": str(row.promise), "clause": row.clause, "promised": row.promised, **name}
-
-
-def promises(report: VerifyReport, _look: Look) -> str:
-    """The file of promises that hold."""
-    return report.suggested or ""
 
 
 def github(report: VerifyReport, look: Look) -> str:

@@ -5,16 +5,12 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
-
-from kubespread.errors import UsageError
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.plan.question import Play
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
     OF_AUTOSCALER,
-    Apart,
     AutoscalerName,
     Function,
     InstanceTypesFile,
@@ -28,7 +24,6 @@ from kubespread.questions.survive.question import Survive
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
     from kubespread.questions.verify.report import VerifyReport
-    from kubespread.views.formats import Format
 
 
 class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
@@ -44,7 +39,6 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     \b
     Examples:
       kubespread verify promises.yaml
-      kubespread verify --suggest > promises.yaml
       kubespread verify promises.yaml -f k8s/ -S cluster.json.gz
       kubespread verify promises.yaml -S cluster.json.gz -o junit > promises.xml
       kubespread verify promises.yaml --autoscaler karpenter --instance-types types.yaml
@@ -56,35 +50,26 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     never_modelled = tuple(
         dict.fromkeys(text for asked in (Audit, Survive, Play, Capacity) for text in asked.never_modelled)
     )
-    apart = (Apart("suggest", ("promises",), "promises are looked for, not verified"),)
     yes, no = "every promise holds, or is accepted", "some promise is broken"
     hands_out = True
     doing = "verifying promises"
-    outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github", "promises", "prometheus"), "")}
+    outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github", "prometheus"), "")}
     function = Function(
         """Which ``promises`` hold in ``snapshot``, by how much, and what breaks the others.
 
-        Promises are a path, the text of a file, plain data or a `Promises`; with ``suggest`` instead those that hold
-        are looked for, and ``suggested`` is a file of them. ``today`` decides until when a broken one is accepted.
+        Promises are a path, the text of a file, plain data or a `Promises`. ``today`` decides until when a broken one
+        is accepted.
         Raises ManifestError, SnapshotError and UsageError.
         """,
         "snapshot promises scheduler",
-        "suggest filename namespace preemption autoscaler node_groups instance_types today jobs timeout on_progress",
+        "filename namespace preemption autoscaler node_groups instance_types today jobs timeout on_progress",
         types=AUTOSCALER_TYPES,
     )
     needs = OF_AUTOSCALER
 
     promises: Annotated[
-        Any, Promises("File of kind Promises, YAML or JSON; '-' for standard input.", metavar="[PROMISES]")
+        Any, Promises("File of kind Promises, YAML or JSON; '-' for standard input.", metavar="PROMISES")
     ] = None
-    suggest: Annotated[
-        bool,
-        Option(
-            "Print a file of what holds today of the workloads, those of -n if given, and of the cluster.",
-            is_for_scripts=True,
-            shown_in=("promises", "json", "yaml"),
-        ),
-    ] = False
     filename: Annotated[
         tuple[str, ...],
         Option("Manifests, or directories of them, to apply before.", ("-f", "--filename"), "FILE", is_path=True),
@@ -102,11 +87,6 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     instance_types: InstanceTypesFile = None
     today: datetime.date | None = None
     """The day on which it is decided what is accepted until when; None: today, in UTC."""
-
-    def written_in(self, form: Format) -> Verify:
-        if form.name == "promises" and self.promises is not None:
-            raise UsageError(f"PROMISES and -o promises do not go together: {self.apart[0].why}")
-        return msgspec.structs.replace(self, suggest=self.suggest or form.name == "promises")
 
     def next_command(self, report: VerifyReport, _commands: Commands) -> str:
         return next((row.command for row in report.of("broken", "unknown", "accepted")), "")

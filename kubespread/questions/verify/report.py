@@ -88,8 +88,6 @@ class VerifyReport(ScheduledReport, frozen=True, kw_only=True):
     """In the order of the file; of a promise about several workloads by kind and name."""
     applied: tuple[str, ...] = ()
     """The manifests that were applied first."""
-    suggested: str | None = None
-    """A file of these promises, which hold; null where they were given."""
 
     def __post_init__(self) -> None:
         worst: dict[int, Kept] = {}
