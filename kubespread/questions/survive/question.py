@@ -28,7 +28,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     All nodes in a domain fail: they are tainted, their pods are deleted unless they tolerate that, and kube-scheduler
     places the replacements that controllers create. Then the Node objects are deleted too, as a cloud provider
     eventually does. Each domain is lost by itself, with --pairs each two together, and with --after once something
-    else has failed. The exit code is 0 whatever the answer, unless --fail-on is given.
+    else has failed. --fail-on narrows what ends with exit code 1.
 
     With --autoscaler the verdict and --fail-on are about what is left once the Node objects are deleted and nodes are
     added, outside of the domains that are lost. Without, what Karpenter would add by the cluster's NodePools is said,
@@ -50,7 +50,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         "What happens to our workloads when a zone is lost? Use survive, and name the workloads that stay "
         "short of pods, the worst first, with a remedy for each."
     )
-    yes, no = "the question is answered", "what --fail-on names happens"
+    yes, no = "each domain can be lost, or nothing that --fail-on names happens", "some domain cannot, or it does"
     never_modelled = (
         "how long it takes: pods on silent nodes are deleted after about 6 minutes, at a limited rate per zone",
         "which pod of a zone is lost first: in the order of the nodes, and of more than 20 pods a few at once",
@@ -58,7 +58,6 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         "the order in which pods are made again: as they were lost, where another may leave others pending",
     )
     needs = OF_AUTOSCALER
-    verdict_counts = False
     hands_out = True
     doing = "losing domains"
     outputs = {
@@ -108,11 +107,14 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     fail_on: Annotated[
         tuple[Literal["pending", "short", "lost", "any"], ...],
         Option(
-            "Exit with 1 when losing some domain leaves pods pending or workloads degraded, while its Node "
+            "Exit with 1 only when losing some domain leaves pods pending or workloads degraded, while its Node "
             "objects are there or once they are deleted, takes pods that nothing makes again (lost), or any of these.",
             is_for_scripts=True,
         ),
     ] = ()
+
+    def is_yes(self, report: SurviveReport) -> bool | None:
+        return True if self.fail_on else None
 
     def next_command(self, report: SurviveReport, commands: Commands) -> str:
         from kubespread.questions.commands import option_of
