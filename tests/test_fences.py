@@ -54,6 +54,8 @@ ROOMS: dict[str, set[str]] = {
         "kube",
         "manifest",
         "node_groups",
+        # A command to type next shows no credential that was typed.
+        "redaction",
         "reports",
         "scenario",
         "scheduler",

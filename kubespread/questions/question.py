@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
     from kubespread.kube.api.kinds import Kind
     from kubespread.kube.taint import DrainFlags
-    from kubespread.questions.commands import Commands
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.workloads_asked import WorkloadsAsked
@@ -553,7 +552,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """The options of other questions that are about the same workloads of the cluster."""
         return ""
 
-    def next_command(self, _report: A, _commands: Commands) -> str:
+    # Typed as Any since Commands is made of questions: subclasses say Commands.
+    def next_command(self, _report: A, _commands: Any) -> str:
         """What to type after this answer; empty where its rows say so, or nothing is to be done."""
         return ""
 
@@ -705,7 +705,7 @@ class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
     def names_in(self) -> str | None:
         return self.namespace
 
-    def again(self, commands: Commands, question: str, *words: str) -> str:
+    def again(self, commands: Any, question: str, *words: str) -> str:
         """The command that asks another ``question`` of the same pods; empty where they are not told by name."""
         named = [pod for pod in self.pods if isinstance(pod, str) and pod != "-"]
         return commands.again(question, named[0], *words) if len(named) == 1 else ""

@@ -117,7 +117,12 @@ def test_the_built_in_constraints_score_a_pod_that_declares_none() -> None:
     ]
 
 
-@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*/*.yaml")), ids=lambda path: path.stem)
+TABLES = {"faults", "fuzz", "options", "refused", "scheduler", "suites"}
+"""Rows of tests, which name what they show."""
+RUN = [path for path in sorted(FIXTURES.glob("*/*.yaml")) if path.parent.name not in TABLES]
+
+
+@pytest.mark.parametrize("path", RUN, ids=lambda path: path.stem)
 def test_every_fixture_says_what_it_shows(path: Path) -> None:
     assert path.read_text().startswith("# ")
 
@@ -128,7 +133,7 @@ def test_every_fixture_is_used_by_a_case_or_shown_in_a_document() -> None:
     text = "".join(path.read_text() for path in texts)
     unused = [
         path.stem
-        for path in FIXTURES.glob("*/*.yaml")
+        for path in RUN
         if f'"{path.stem}"' not in text and f"/{path.name}" not in text and "infeasible" not in path.stem
     ]
     assert unused == []

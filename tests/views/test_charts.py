@@ -68,7 +68,11 @@ def bars(ask: Callable[[], Any]) -> list[Bar]:
             lambda: kubespread.pending(aws()),
             [
                 ("3 of 4 fit; zone ≤ 1: 3 zones, minDomains 4", [("good", 4)], "4 pods; --set minDomains[zone]=3"),
-                ("needs 3.5 cpu on one node; most free on one: 2.29", [("good", 3)], "3 pods; --set cpu=1290m"),
+                (
+                    "needs 3.5 cpu on one node; most free on one: 2.29",
+                    [("good", 3)],
+                    "3 pods; --add-node ip-10-0-14-124.eu-west-1.compute.internal --add-node ip-10-0-18-69.eu-west-1.compute.internal --add-node ip-10-0-35-130.eu-west-1.compute.internal",
+                ),
             ],
         ),
         (
