@@ -18,7 +18,7 @@ SURVIVE, UPGRADE = (
 )
 
 CODES: dict[str, tuple[list[str], int, str]] = {
-    "a report is an answer": (["survive", "-S", LOST, "-q"], 0, ""),
+    "a no ends with 1": (["survive", "-S", LOST, "-q"], 1, ""),
     "pods that stay pending, where that is to fail": (
         ["survive", "-S", LOST, "-q", "--fail-on", "pending"],
         1,
