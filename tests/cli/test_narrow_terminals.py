@@ -9,7 +9,7 @@ import pytest
 from kubespread.views.lines import wrapped
 from kubespread.views.look import Cell
 from tests.cli.support import CLUSTER, FIXTURES, POD, run
-from tests.steps import bounded_steps
+from tools.fuzz.steps import bounded_steps
 
 COMMANDS = [
     "explain POD",

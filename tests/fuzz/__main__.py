@@ -11,7 +11,8 @@ from collections import Counter
 from pathlib import Path
 from time import monotonic
 
-from tests.fuzz.running import Failure, Fuzzing
+from tests.cli.support import run
+from tools.fuzz.running import Failure, Fuzzing
 
 _EVERY = 500
 
@@ -25,7 +26,7 @@ def main() -> int:
     began, found = monotonic(), list[Failure]()
     slowest = (0.0, 0)
     with tempfile.TemporaryDirectory() as directory:
-        fuzzing = Fuzzing(Path(directory))
+        fuzzing = Fuzzing(Path(directory), run)
         # What is there already lives as long as the process: the collector need not look at it again.
         gc.freeze()
         done = 0

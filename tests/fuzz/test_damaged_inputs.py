@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from tests.cli.option_samples import SAMPLES
-from tests.fuzz.inputs import COMMANDS, WORDS
-from tests.fuzz.running import Failure, Fuzzing
+from tests.cli.support import run
+from tools.fuzz.inputs import COMMANDS, WORDS
+from tools.fuzz.running import Failure, Fuzzing
 
 SEEDS = range(4_000_040, 4_000_080)
 
 
 def test_no_damaged_input_ends_in_a_bug_or_not_at_all(tmp_path: Path) -> None:
-    fuzzing = Fuzzing(tmp_path)
+    fuzzing = Fuzzing(tmp_path, run)
     assert [*fuzzing.failures(SEEDS)] == []
     # Neither is everything refused, nor is everything answered.
     assert fuzzing.ended["exit code 0"] + fuzzing.ended["exit code 1"] >= len(SEEDS) // 10
@@ -22,7 +23,7 @@ def test_no_damaged_input_ends_in_a_bug_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_what_is_found_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fuzzing = Fuzzing(tmp_path)
+    fuzzing = Fuzzing(tmp_path, run)
     monkeypatch.setattr("kubespread.load", lambda *_paths: 1 / 0)
     failure = next(fuzzing.failures(range(100)))
     assert isinstance(failure, Failure)

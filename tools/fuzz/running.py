@@ -1,4 +1,4 @@
-"""Runs with damaged inputs, one after another in this process, each bounded in steps; what must never happen is told."""
+"""Runs with damaged inputs, one after another, each bounded in steps; what must never happen is told."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from unittest import mock
 
 import msgspec
@@ -21,10 +21,9 @@ import msgspec
 import kubespread
 from kubespread.assistants.server import tools
 from kubespread.errors import KubespreadError
-from tests.cli.support import run
-from tests.fuzz.inputs import COMMANDS, COSTLY, TOOL_ARGUMENTS, VALUES, WORDS, environment, write_all
-from tests.fuzz.mutations import HOSTILE, damaged, dangling, written
-from tests.steps import TooManyStepsError, bounded_steps
+from tools.fuzz.inputs import COMMANDS, COSTLY, TOOL_ARGUMENTS, VALUES, WORDS, environment, write_all
+from tools.fuzz.mutations import HOSTILE, damaged, dangling, written
+from tools.fuzz.steps import TooManyStepsError, bounded_steps
 
 MOST_STEPS = 30_000_000
 """Calls of functions in one run: some ten seconds."""
@@ -51,6 +50,22 @@ def _weighed() -> tuple[list[tuple[str, str]], list[float]]:
 _WEIGHED = _weighed()
 
 
+class Ended(Protocol):
+    """How a run of the program ended, and what it wrote to standard error."""
+
+    @property
+    def code(self) -> int: ...
+
+    @property
+    def err(self) -> str: ...
+
+
+class Program(Protocol):
+    """``kubespread ARGUMENTS`` inside this process."""
+
+    def __call__(self, *arguments: str, cwd: Path, env: dict[str, str]) -> Ended: ...
+
+
 @dataclass(frozen=True)
 class Failure:
     """A run that ended as none may: ``seed`` repeats it."""
@@ -65,6 +80,7 @@ class Fuzzing:
     """Files below ``directory``, of which one is damaged at a time."""
 
     directory: Path
+    run: Program
     ended: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -151,7 +167,7 @@ class Fuzzing:
         """What the shell asks when the last word is to be completed."""
         words = [word.replace("\x00", "") for word in words]
         completing = {**environment(self.directory), "_KUBESPREAD_COMPLETE": "zsh"}
-        result = _bounded(lambda: run(*words, cwd=self.directory, env=completing))
+        result = _bounded(lambda: self.run(*words, cwd=self.directory, env=completing))
         self.ended["completed"] += 1
         return (
             Failure(seed, f"completing {shlex.join(words)}", result.err[-2500:]) if result.code or result.err else None
@@ -164,7 +180,7 @@ class Fuzzing:
         try:
             # On one core nothing is handed to other processes, whose steps nobody counts.
             with mock.patch("os.cpu_count", return_value=1):
-                result = _bounded(lambda: run(*words, *debug, cwd=folder, env=environment(self.directory)))
+                result = _bounded(lambda: self.run(*words, *debug, cwd=folder, env=environment(self.directory)))
         except TooManyStepsError as error:
             return Failure(seed, f"{shlex.join(words)} with {what} damaged", str(error))
         self.ended[f"exit code {result.code}"] += 1

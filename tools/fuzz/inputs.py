@@ -10,9 +10,7 @@ from typing import Any
 
 import yaml
 
-from tests.cli import option_samples
-from tests.cli.support import FIXTURES
-
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 FUZZ = FIXTURES / "fuzz"
 RICH = FIXTURES / "cases" / "adversarial" / "base"
 MANIFESTS = sorted(path.name for path in RICH.glob("*.yaml"))
@@ -32,7 +30,7 @@ TOOL_ARGUMENTS: dict[str, Any] = {**_READ["tools"], "manifest": _POD, "toManifes
 
 def write_all(directory: Path) -> dict[str, Any]:
     """Every file that a command names, in ``directory``; those that are damaged, as plain data."""
-    option_samples.written(directory)
+    shutil.copytree(FIXTURES / "options" / "files", directory, dirs_exist_ok=True)
     shutil.copytree(FUZZ / "files", directory, dirs_exist_ok=True)
     shutil.copytree(RICH, directory / "base", dirs_exist_ok=True)
     rich = json.loads((RICH / "cluster.json").read_text())
