@@ -10,7 +10,7 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.worlds import world_of
 from kubespread.snapshot.edits.registry import parse
 from kubespread.world.events.editing import apply
-from kubespread.world.events.world import World
+from kubespread.world.events.world import World, unmade
 from kubespread.world.store.pod_book import key_of
 from tests.builders import Data, ago, owned_by, pod, replica, taint
 
@@ -168,3 +168,11 @@ def on_nodes(living: World) -> dict[str, list[str]]:
         if pod_there.spec.node_name:
             found.setdefault(pod_there.spec.node_name, []).append(said)
     return {node: sorted(names) for node, names in sorted(found.items())}
+
+
+def lacking(living: World) -> list[str]:
+    """The pods that workloads are to have and that are not made, by their owner, and why."""
+    return [
+        f"{each.owner.kind}/{each.owner.name} {each.count} {'refused' if each.is_refused else 'later'}: {each.message}"
+        for each in unmade(living)
+    ]

@@ -13,13 +13,11 @@ from kubespread import Scheduler, Snapshot
 from kubespread.kube.api.core import ResourceQuota
 from kubespread.questions.plan.report import PlayReport
 from kubespread.questions.worlds import world_of
-from kubespread.world.events.world import World, unmade
 from tests.builders import Data, node, pod, taint
 from tests.kube.test_quota import quota
-from tests.world.clusters import daemon_set, deployment, job, on_nodes, play, stateful_set, world
+from tests.world.clusters import deployment, job, lacking, on_nodes, play, stateful_set, world
 
 NODES = [node("n0"), node("n1"), node("n2")]
-BIG = {"containers": [{"name": "main", "image": "i", "resources": {"requests": {"cpu": "5"}}}]}
 
 
 def full(hard: int, *groups: list[Data]) -> list[Data]:
@@ -27,104 +25,9 @@ def full(hard: int, *groups: list[Data]) -> list[Data]:
     return [each for group in groups for each in group] + [quota({"pods": str(hard)})]
 
 
-def lacking(living: World) -> list[str]:
-    return [
-        f"{each.owner.kind}/{each.owner.name} {each.count} {'refused' if each.is_refused else 'later'}: {each.message}"
-        for each in unmade(living)
-    ]
-
-
 def refused(name: str, pods: int, resource: str = "pods") -> str:
     said = f"exceeded quota: q, requested: {resource}=1, used: {resource}={pods}, limited: {resource}={pods}"
     return f'pods "{name}" is forbidden: {said}'
-
-
-# The objects, the edits; which pods then run where, and what is lacking.
-CASES: dict[str, tuple[list[Data], list[str], dict[str, list[str]], list[str]]] = {
-    "a quota refuses the rest of a ReplicaSet's pods": (
-        [*NODES, *full(2, deployment("web", ("n0",)))],
-        ["scale deploy/web=4"],
-        {"n0": ["web-a"], "n1": ["web-5d6-1"]},
-        [f"ReplicaSet/web-5d6 2 refused: {refused('web-5d6-2', 2)}"],
-    ),
-    "they are made once another workload has less": (
-        [*NODES[:1], *full(3, deployment("web", ("n0",)), deployment("api", ("n0", "n0")))],
-        ["scale deploy/web=3", "scale deploy/api=1"],
-        {"n0": ["api-b", "web-5d6-1", "web-a"]},
-        [f"ReplicaSet/web-5d6 1 refused: {refused('web-5d6-2', 3)}"],
-    ),
-    "and are not lacking once nobody wants them": (
-        [*NODES[:1], *full(1, deployment("web", ("n0",)))],
-        ["scale deploy/web=3", "scale deploy/web=1"],
-        {"n0": ["web-a"]},
-        [],
-    ),
-    "a pod that is gone leaves room in its quota for the one after it": (
-        [*NODES[:2], *full(2, deployment("web", ("n0", "n1")))],
-        ["drain n0"],
-        {"n1": ["web-5d6-1", "web-b"]},
-        [],
-    ),
-    "so does one that is terminating on a node that is lost": (
-        [*NODES[:2], *full(2, deployment("web", ("n0", "n1")))],
-        ["fail n0"],
-        {"n0": ["(web-a)"], "n1": ["web-5d6-1", "web-b"]},
-        [],
-    ),
-    "a StatefulSet waits for the pod that is refused": (
-        [*NODES, *full(1, stateful_set("db", ("n0",)))],
-        ["scale sts/db=4"],
-        {"n0": ["db-0"]},
-        [
-            f"StatefulSet/db 1 refused: {refused('db-1', 1)}",
-            "StatefulSet/db 2 later: waits for db-1, which the API server refuses",
-        ],
-    ),
-    "of a Parallel one all are refused": (
-        [*NODES, *full(1, stateful_set("db", ("n0",), parallel=True))],
-        ["scale sts/db=4"],
-        {"n0": ["db-0"]},
-        [f"StatefulSet/db 3 refused: {refused('db-1', 1)}"],
-    ),
-    "a StatefulSet waits for the pod that has no node": (
-        [*NODES[:1], *stateful_set("db", ("n0",), spec=BIG)],
-        ["scale sts/db=4"],
-        {"n0": ["db-0"]},
-        ["StatefulSet/db 2 later: waits for db-1, which has no node"],
-    ),
-    "and for the pod that nobody ends": (
-        [*NODES[:2], *stateful_set("db", ("n0", "n1"))],
-        ["fail n0"],
-        {"n0": ["(db-0)"], "n1": ["db-1"]},
-        ["StatefulSet/db 1 later: waits for db-0, which is terminating"],
-    ),
-    "a Job waits for the pod that nobody ends where it is to": (
-        [*NODES[:2], *job("once", ("n0", "n1"), podReplacementPolicy="Failed")],
-        ["fail n0"],
-        {"n0": ["(once-a)"], "n1": ["once-b"]},
-        ["Job/once 1 later: waits for once-a, which is terminating"],
-    ),
-    "a DaemonSet's pod is refused, and made once there is room": (
-        [*NODES[:1], node("n1", pool="x"), *full(2, daemon_set("agent", ("n0",)), deployment("web", ("n0",)))],
-        ["add-node n1:1", "scale deploy/web=0"],
-        {"n0": ["agent-n0"], "n1-1": ["agent-1"]},
-        [],
-    ),
-    "a snapshot may lack pods from the start": (
-        [*NODES[:1], *deployment("web", ("n0",), replicas=3)],
-        [],
-        {"n0": ["web-a"]},
-        ["ReplicaSet/web-5d6 2 later: its controller has yet to make them"],
-    ),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_what_is_not_made_is_counted_and_said(case: str) -> None:
-    objects, edits, expected, lacks = CASES[case]
-    living = world(objects)
-    play(living, *edits)
-    assert (on_nodes(living), lacking(living)) == (expected, lacks)
 
 
 @pytest.mark.parametrize(
