@@ -78,7 +78,7 @@ def test_a_projects_snapshot_goes_before_the_users_context(project: Path) -> Non
 
 def test_a_format_that_a_report_does_not_have_is_not_meant_for_it(project: Path) -> None:
     result = configured(project, "survive", text="snapshot: shop.yaml\noutput: github\n")
-    assert (result.code, result.out.split()[:2]) == (0, ["KEY", "DOMAIN"])
+    assert (result.code, result.out.split()[:2]) == (1, ["KEY", "DOMAIN"])
 
 
 def test_a_format_is_not_the_name_of_a_snapshots_file(project: Path) -> None:

@@ -257,7 +257,7 @@ def test_a_page_gets_how_far_an_answer_is_and_then_all_that_it_shows() -> None:
     report = json.loads(run("survive", "-A", "-S", SHOP, "-o", "json", "-q").out)
     assert {**shown["report"], "provenance": None} == {**report, "provenance": None}
     assert shown["page"].startswith("<!doctype html>")
-    assert (shown["exitCode"], shown["command"]) == (0, f"kubespread survive -A -S {SHOP}")
+    assert (shown["exitCode"], shown["command"]) == (1, f"kubespread survive -A -S {SHOP}")
     refused = call(APP, "/ask/play", {**ASKING, "accept": "application/x-ndjson"}, {}).text
     assert json.loads(refused) == {"refused": {"error": "steps: required"}}
 

@@ -342,7 +342,7 @@ FILES = frozenset(
         "[MANIFEST]...",
         "SCENARIO",
         "[SCENARIO]",
-        "[PROMISES]",
+        "PROMISES",
         "TEMPLATE[:N][@CPUxGI][@KEY=VALUE]",
         "CPUxGI|TEMPLATE[@KEY=VALUE]",
         "POLICY",

@@ -113,8 +113,8 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         ),
     ] = ()
 
-    def is_yes(self, report: SurviveReport) -> bool | None:
-        return True if self.fail_on else None
+    def is_yes(self, report: SurviveReport) -> bool:
+        return bool(self.fail_on) or not report.is_no
 
     def next_command(self, report: SurviveReport, commands: Commands) -> str:
         from kubespread.questions.commands import option_of
