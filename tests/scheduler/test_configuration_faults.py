@@ -13,16 +13,12 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs
 from kubespread.scheduler.profile.loading import ConfigurationError, load_profiles
 from tests.builders import node, pod
+from tests.tables import FIXTURES, table_of
 
 Data = dict[str, Any]
 HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 ARGS = "profiles[0].pluginConfig[0].args"
-BUILDING = "initializing profiles: creating profile for scheduler name default-scheduler: "
 SORTED = {"queueSort": {"enabled": [{"name": "PrioritySort"}]}}
-QUEUE = (
-    'profiles[1].plugins.queueSort: Invalid value: {"Enabled":[{"Name":"PrioritySort","Weight":0}],"Disabled":null}: '
-    "must be the same for all profiles"
-)
 
 
 def profiles(*given: Data) -> Data:
@@ -41,205 +37,15 @@ def extender(**given: Any) -> Data:
     return {"urlPrefix": "http://localhost", **given}
 
 
-FIT = f'{BUILDING}initializing plugin "NodeResourcesFit": '
-SHAPE = "scoringStrategy.requestedToCapacityRatio.shape"
-NAME = (
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
-    "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-)
-REFUSALS: dict[str, tuple[Data, str]] = {
-    "no back-off": (
-        {"podInitialBackoffSeconds": 0},
-        "podInitialBackoffSeconds: Invalid value: 0: must be greater than 0",
-    ),
-    "a back-off that shrinks": (
-        {"podInitialBackoffSeconds": 20},
-        "podMaxBackoffSeconds: Invalid value: 10: must be greater than or equal to PodInitialBackoffSeconds",
-    ),
-    "queueSort in one profile only": (
-        profiles({"schedulerName": "a"}, {"schedulerName": "b", "plugins": SORTED}),
-        QUEUE,
-    ),
-    "queueSort disabled in the first": (
-        profiles(
-            {"schedulerName": "a", "plugins": {"queueSort": {"disabled": [{"name": "*", "weight": 3}]}}},
-            {"schedulerName": "b"},
-        ),
-        'profiles[1].plugins.queueSort: Invalid value: {"Enabled":null,"Disabled":null}: must be the same for all profiles',
-    ),
-    "two queueSort plugins": (
-        plugins(queueSort={"enabled": [{"name": "PrioritySort"}, {"name": "Other"}]}),
-        "profiles[0].plugins.queueSort.Enabled: Invalid value: 2: only one queue sort plugin can be enabled",
-    ),
-    "an extender that scores without weight": (
-        {"extenders": [extender(prioritizeVerb="rank")]},
-        "extenders[0].weight: Invalid value: 0: must have a positive weight applied to it",
-    ),
-    "two extenders that bind": (
-        {"extenders": [extender(bindVerb="bind"), extender(bindVerb="bind")]},
-        'extenders: Invalid value: "found 2 extenders implementing bind": only one extender can implement bind',
-    ),
-    "managed resources": (
-        {
-            "extenders": [
-                extender(managedResources=[{"name": "cpu"}, {"name": "a b"}]),
-                extender(managedResources=[{"name": "cpu"}]),
-            ]
-        },
-        '[extenders[0].managedResources[0].name: Invalid value: "cpu": is an invalid extended resource name, '
-        f'extenders[0].managedResources[1].name: Invalid value: "a b": {NAME}, '
-        'extenders[1].managedResources[0].name: Invalid value: "cpu": is an invalid extended resource name, '
-        'extenders[1].managedResources[0].name: Invalid value: "cpu": duplicate extender managed resource name]',
-    ),
-    "a lease that is shorter than its renewal": (
-        {"leaderElection": {"leaseDuration": "5s", "resourceLock": "endpoints"}},
-        '[leaderElection.leaseDuration: Invalid value: "10s": must be greater than `RenewDeadline`, '
-        'leaderElection.resourceLock: Invalid value: "endpoints": resourceLock value must be "leases"]',
-    ),
-    "a negative retry": (
-        {"leaderElection": {"retryPeriod": "-90s"}},
-        'leaderElection.retryPeriod: Invalid value: "-1m30s": must be greater than zero',
-    ),
-    "what is no duration": ({"leaderElection": {"retryPeriod": "soon"}}, 'time: invalid duration "soon"'),
-    "a negative burst": (
-        {"clientConnection": {"burst": -1}},
-        "clientConnection.burst: Invalid value: -1: must be non-negative",
-    ),
-    "the order of faults": (
-        {
-            "podInitialBackoffSeconds": -1,
-            "parallelism": 0,
-            "percentageOfNodesToScore": 101,
-            "clientConnection": {"burst": -1},
-            "extenders": [extender(prioritizeVerb="rank", weight=-1)],
-            **profiles(
-                {
-                    "schedulerName": "a",
-                    "percentageOfNodesToScore": -1,
-                    "pluginConfig": [{"name": "VolumeBinding", "args": {"bindTimeoutSeconds": -1}}],
-                },
-                {"schedulerName": "a", "plugins": SORTED},
-            ),
-        },
-        "[clientConnection.burst: Invalid value: -1: must be non-negative, "
-        "parallelism: Invalid value: 0: should be an integer value greater than zero, "
-        "profiles[0].percentageOfNodesToScore: Invalid value: -1: not in valid range [0-100], "
-        f"{ARGS}.bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a negative value, "
-        f"profiles[1].schedulerName: Duplicate value: {{}}, {QUEUE}, "
-        "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100], "
-        "podInitialBackoffSeconds: Invalid value: -1: must be greater than 0, "
-        "extenders[0].weight: Invalid value: -1: must have a positive weight applied to it]",
-    ),
-    "cloud limits at a point and in pluginConfig": (
-        profiles(
-            {"plugins": {"filter": {"enabled": [{"name": "EBSLimits"}]}}, "pluginConfig": [{"name": "CinderLimits"}]}
-        ),
-        '[profiles[0].plugins.filter.enabled[0]: Invalid value: "EBSLimits": was invalid in version "v1" '
-        '(KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1"), '
-        'profiles[0].pluginConfig[0]: Invalid value: "CinderLimits": was invalid in version "v1" '
-        '(KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1")]',
-    ),
-    "cloud limits in multiPoint": (
-        plugins(multiPoint={"enabled": [{"name": "EBSLimits"}]}),
-        f'{BUILDING}PreFilterPlugin "EBSLimits" does not exist',
-    ),
-    "an unknown plugin in multiPoint, and no PreFilter": (
-        plugins(multiPoint={"enabled": [{"name": "Nope"}]}, preFilter={"disabled": [{"name": "*"}]}),
-        f'{BUILDING}FilterPlugin "Nope" does not exist',
-    ),
-    "what a point names itself comes first": (
-        plugins(multiPoint={"enabled": [{"name": "Nope"}]}, permit={"enabled": [{"name": "NodeName"}]}),
-        f'{BUILDING}plugin "NodeName" does not extend PermitPlugin plugin',
-    ),
-    "arguments come before points": (
-        profiles(
-            {
-                "plugins": {"multiPoint": {"enabled": [{"name": "Nope"}]}},
-                "pluginConfig": [
-                    {
-                        "name": "NodeResourcesFit",
-                        "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"weight": -1}]}},
-                    }
-                ],
-            }
-        ),
-        f"{FIT}scoringStrategy.resources[0].weight: Invalid value: -1: resource weight of  not in valid range (0, 100]",
-    ),
-    "one plugin's arguments twice, both looked at": (
-        profiles(
-            {
-                "pluginConfig": [
-                    {"name": "InterPodAffinity"},
-                    {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": -1}},
-                ]
-            }
-        ),
-        '[profiles[0].pluginConfig[1]: Duplicate value: "InterPodAffinity", '
-        "profiles[0].pluginConfig[1].args.hardPodAffinityWeight: Invalid value: -1: not in valid range [0, 100]]",
-    ),
-    "a shape that falls back, and leaves the range": (
-        args("VolumeBinding", shape=[{"utilization": 50, "score": 11}, {"utilization": 50, "score": 0}]),
-        f"[{ARGS}.shape[1].utilization: Invalid value: 50: values must be sorted in increasing order, "
-        f"{ARGS}.shape[0].score: Invalid value: 11: not in valid range [0, 10]]",
-    ),
-    "timeouts of devices": (
-        args("DynamicResources", filterTimeout="-1s", bindingTimeout="10ms"),
-        f'[{ARGS}.filterTimeout: Invalid value: "-1s": must be zero or positive, '
-        f'{ARGS}.bindingTimeout: Invalid value: "10ms": must be at least 1 second]',
-    ),
-    "a ratio that falls, and leaves the range": (
-        args(
-            "NodeResourcesFit",
-            scoringStrategy={
-                "type": "RequestedToCapacityRatio",
-                "requestedToCapacityRatio": {
-                    "shape": [{"utilization": 50}, {"utilization": 50, "score": 11}, {"utilization": -1}]
-                },
-            },
-        ),
-        f"{FIT}[{SHAPE}[1].utilization: Invalid value: 50: values must be sorted in increasing order, "
-        f"{SHAPE}[1].score: Invalid value: 11: not in valid range [0, 10], "
-        f"{SHAPE}[2].utilization: Invalid value: -1: not in valid range [0, 100]]",
-    ),
-    "arguments of another version": (
-        args("NodeAffinity", apiVersion="kubescheduler.config.k8s.io/v1beta3", kind="NodeAffinityArgs"),
-        'decoding .profiles[0].pluginConfig[0]: decoding args for plugin NodeAffinity: no kind "NodeAffinityArgs" is registered '
-        'for version "kubescheduler.config.k8s.io/v1beta3" in scheme "pkg/scheduler/apis/config/scheme/scheme.go:29"',
-    ),
-    "arguments of no kind there is": (
-        args("NodeAffinity", kind="FooArgs"),
-        'decoding .profiles[0].pluginConfig[0]: decoding args for plugin NodeAffinity: no kind "FooArgs" is registered '
-        'for version "kubescheduler.config.k8s.io/v1" in scheme "pkg/scheduler/apis/config/scheme/scheme.go:29"',
-    ),
-    "arguments that are no object": (
-        profiles({"pluginConfig": [{"name": "NodeAffinity", "args": 5}]}),
-        "decoding .profiles[0].pluginConfig[0]: decoding args for plugin NodeAffinity: couldn't get version/kind; json parse error: "
-        'json: cannot unmarshal number into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
-        'Kind string "json:\\"kind,omitempty\\"" }',
-    ),
-    "an unknown field whose name has dots": (
-        {"profiles": [{"parallelism.x[0]": 1}]},
-        'strict decoding error: unknown field "profiles[0].parallelism.x[0]"',
-    ),
-    "unknown fields everywhere are told together": (
-        {"foo": 1, **args("PodTopologySpread", bar=1)},
-        'strict decoding error: unknown field "foo", decoding .profiles[0].pluginConfig[0]: strict decoding error: '
-        'decoding args for plugin PodTopologySpread: strict decoding error: unknown field "bar"',
-    ),
-    "a wrong type is worse than an unknown field": (
-        {"foo": 1, **args("InterPodAffinity", hardPodAffinityWeight="x")},
-        "decoding .profiles[0].pluginConfig[0]: decoding args for plugin InterPodAffinity: "
-        "json: cannot unmarshal string into Go struct field InterPodAffinityArgs.hardPodAffinityWeight of type int32",
-    ),
-}
+REFUSALS = table_of(FIXTURES / "refused" / "configurations.yaml")
 
 
 @pytest.mark.parametrize("case", REFUSALS)
 def test_refusals(case: str) -> None:
-    given, expected = REFUSALS[case]
+    given = REFUSALS[case]["configuration"]
     with pytest.raises(ConfigurationError) as refused:
-        load_profiles({**HEAD, **given})
-    assert str(refused.value) == expected
+        load_profiles(given if "apiVersion" in given else {**HEAD, **given})
+    assert str(refused.value) == REFUSALS[case]["refused"]
 
 
 ACCEPTED: dict[str, Data] = {
