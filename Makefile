@@ -68,11 +68,11 @@ screens: .venv/dev
 
 # The pictures of `kubespread serve`, by a Chromium that is installed.
 recording: .venv/dev
-	$(BIN)/python -m tests.browser.recording docs/pictures
+	$(BIN)/python -m tools.pictures.recording docs/pictures
 
 # The pictures of pages that documents show; needs Chromium (Debian: apt install chromium).
 pictures: .venv/dev
-	$(BIN)/python -m tests.browser
+	$(BIN)/python -m tools.pictures
 
 docs: .venv/installed
 	$(BIN)/python -m docs.generators

@@ -20,13 +20,13 @@ import kubespread
 from kubespread.questions.audit.question import Audit
 from kubespread.reports.parts import Provenance
 from kubespread.views.page.writing import write_page
-from tests.browser.chromium import Page, browser, opened_browser
 from tests.builders import hard, hosts, node, pod
 from tests.cli.support import ROOT
 from tests.views.clusters import HOSTNAME, ZONE, candidate, cluster
 from tests.views.test_formats import ANSWERS, CLUSTER
 from tests.views.test_page import HOSTILE, hostile_cluster, many_nodes, stepped
 from tests.world.clusters import deployment
+from tools.pictures.chromium import Page, browser, opened_browser
 
 pytestmark = [
     pytest.mark.slow,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.pictures import FOLDER, MOST_BYTES, PICTURES, page_of
 from tests.cli.support import ROOT
+from tools.pictures.pages import FOLDER, MOST_BYTES, PICTURES, page_of
 
 pytestmark = pytest.mark.slow
 

@@ -16,12 +16,12 @@ import pytest
 
 from kubespread.questions.registry import QUESTIONS
 from tests.api.server import FakeApi, serving
-from tests.browser.chromium import Page, browser, opened_browser
 from tests.browser.test_pages import axe
 from tests.builders import hosts, node
 from tests.cli.support import FIXTURES, run
 from tests.serving.running import served
 from tests.world.clusters import deployment
+from tools.pictures.chromium import Page, browser, opened_browser
 
 pytestmark = [
     pytest.mark.slow,

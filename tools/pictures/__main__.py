@@ -1,4 +1,4 @@
-"""Makes every picture of a page that documents show anew: ``python -m tests.browser``, then look at them."""
+"""Makes every picture of a page that documents show anew: ``python -m tools.pictures``, then look at them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.browser.chromium import browser, opened_browser
-from tests.browser.pictures import FOLDER, PICTURES, page_of
+from tools.pictures.chromium import browser, opened_browser
+from tools.pictures.pages import FOLDER, PICTURES, page_of
 
 if browser() is None:
     sys.exit("no Chromium on the PATH (Debian: apt install chromium)")

@@ -1,4 +1,4 @@
-"""``python -m tests.browser.recording FOLDER``: `kubespread serve` by hand, as an animated picture and two stills.
+"""``python -m tools.pictures.recording FOLDER``: `kubespread serve` by hand, as an animated picture and two stills.
 
 Chromium makes WebP pictures; here they are put one behind the other, each with how long it is shown.
 https://developers.google.com/speed/webp/docs/riff_container
@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import base64
 import struct
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.browser.chromium import Page, opened_browser
-from tests.cli.support import FIXTURES, ROOT
-from tests.serving.running import served
+from tools.pictures.chromium import Page, opened_browser
+from tools.pictures.pages import PROGRAM
 
 # As it is named in the checkout, where this is run.
-CLUSTER = (FIXTURES / "cases" / "everyday" / "aws12.json.gz").relative_to(ROOT)
+CLUSTER = "fixtures/cases/everyday/aws12.json.gz"
 WORKLOAD = "shop/deploy/web"
 WIDTH, HEIGHT, SCALE = 1400, 860, 0.7
 QUALITY = 62
@@ -25,10 +25,11 @@ SETTLED = "!('asks' in document.getElementById('hand').dataset) && document.getE
 POINTER = """{
   const pointer = document.createElement('div'); pointer.id = 'pointer';
   Object.assign(pointer.style, {position: 'fixed', zIndex: 9, width: '18px', height: '18px', borderRadius: '50%',
-    border: '3px solid #d4380d', background: 'rgb(255 120 60 / 0.35)', pointerEvents: 'none', transform: 'translate(-50%, -50%)'});
+    border: '3px solid #d4380d', background: 'rgb(255 120 60 / 0.35)', pointerEvents: 'none',
+    transform: 'translate(-50%, -50%)'});
   document.body.append(pointer);
-  new MutationObserver(() => document.getElementById('menu').open ? document.getElementById('menu').append(pointer) : document.body.append(pointer))
-    .observe(document.getElementById('menu'), {attributes: true});
+  const menu = document.getElementById('menu');
+  new MutationObserver(() => (menu.open ? menu : document.body).append(pointer)).observe(menu, {attributes: true});
 } 0"""
 
 
@@ -131,9 +132,19 @@ def still(page: Page, file: Path) -> None:
 
 
 def main(folder: Path) -> None:
-    with served(CLUSTER) as (_, port, token), opened_browser() as page:
+    serve = [str(PROGRAM), "serve", "-S", CLUSTER, "--no-browser"]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as serving:
+        try:
+            assert serving.stdout is not None
+            record(serving.stdout.readline().strip(), folder)
+        finally:
+            serving.kill()
+
+
+def record(url: str, folder: Path) -> None:
+    with opened_browser() as page:
         page.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=False)
-        page.visit(f"http://127.0.0.1:{port}/#token={token}", f"http://127.0.0.1:{port}/")
+        page.visit(url, url.partition("#")[0])
         light(page, is_on=True)
         page.wait(SETTLED)
         page.run(

@@ -1,4 +1,4 @@
-"""Headless Chromium, spoken to in its own protocol over two pipes, so that tests need nothing but the browser.
+"""Headless Chromium, spoken to in its own protocol over two pipes, so that nothing but the browser is needed.
 
 https://chromedevtools.github.io/devtools-protocol/, --remote-debugging-pipe: messages are JSON that a null byte ends.
 """
@@ -17,8 +17,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-from tests.cli.support import started
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -102,8 +100,9 @@ class Page:
     def drag(self, element: str, by: int) -> None:
         """Drag the handle of the slider that ``element`` selects by so many pixels, as a mouse does."""
         x, y = self.run(
-            f"(() => {{ const slider = document.querySelector({json.dumps(element)}); slider.scrollIntoView({{block: 'center'}});"
-            "const box = slider.getBoundingClientRect(); const part = (slider.value - slider.min) / (slider.max - slider.min);"
+            f"(() => {{ const slider = document.querySelector({json.dumps(element)});"
+            "slider.scrollIntoView({block: 'center'}); const box = slider.getBoundingClientRect();"
+            "const part = (slider.value - slider.min) / (slider.max - slider.min);"
             "return [box.x + 8 + part * (box.width - 16), box.y + box.height / 2] })()"
         )
         steps = [("mousePressed", 0.0), *(("mouseMoved", part / 8) for part in range(1, 9)), ("mouseReleased", 1.0)]
@@ -155,13 +154,13 @@ def opened_browser() -> Iterator[Page]:
             "--no-first-run",
             "--hide-scrollbars",
         ]
-        unheard = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        with started(
-            *("bash", "-c", script, str(to_child), str(from_child), path, *options),
-            *(f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank"),
+        command = ["bash", "-c", script, str(to_child), str(from_child), path, *options]
+        with subprocess.Popen(
+            [*command, f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             pass_fds=(to_child, from_child),
-            env=None,
-            **unheard,
         ) as process:
             os.close(to_child)
             os.close(from_child)
@@ -171,4 +170,7 @@ def opened_browser() -> Iterator[Page]:
                 os.close(to_browser)
                 os.close(from_browser)
                 process.terminate()
-                process.wait(timeout=30)
+                try:
+                    process.wait(timeout=30)
+                finally:
+                    process.kill()
