@@ -86,6 +86,16 @@ def flat(objects: list[Any]) -> Iterator[Data]:
             yield each
 
 
+def built(given: list[Data], builders: Mapping[str, Callable[..., Data | list[Data]]]) -> list[Data]:
+    """Objects, each plain or made by a builder: its name with the first argument, or a list of them, then the others."""
+    made = []
+    for each in given:
+        (name, first), *others = each.items()
+        arguments = first if isinstance(first, list) else [first]
+        made.append(builders[name](*arguments, **dict(others)) if name in builders else each)
+    return [*flat(made)]
+
+
 class Question:
     """One case of a table."""
 

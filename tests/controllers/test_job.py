@@ -13,15 +13,12 @@ from kubespread.errors import SnapshotError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Job
 from tests.builders import NOW, Data, ago, replica
+from tests.tables import FIXTURES, built, table_of
 
 
 def job(*, status: Data | None = None, deleted: bool = False, **spec: Any) -> Data:
     metadata = {"name": "j", "namespace": "default", **({"deletionTimestamp": ago(0)} if deleted else {})}
     return {"metadata": metadata, "spec": spec, "status": status or {}}
-
-
-def indexed(completions: int, parallelism: int, **more: Any) -> Data:
-    return job(completionMode="Indexed", completions=completions, parallelism=parallelism, **more)
 
 
 def worker(name: str, index: int | str | None = None, **state: Any) -> Data:
@@ -42,10 +39,6 @@ def ended(name: str, phase: str, seconds: float = 3600, index: int | None = None
     return made
 
 
-def condition(kind: str, reason: str = "", status: str = "True") -> Data:
-    return {"type": kind, "reason": reason, "status": status}
-
-
 def one_pass(workload: Data, pods: Sequence[Data]) -> JobPass:
     return reconcile(msgspec.convert(workload, Job), [msgspec.convert(pod, Pod) for pod in pods], NOW)
 
@@ -57,160 +50,16 @@ class Outcome(NamedTuple):
     conditions: tuple[str, ...] = ()
 
 
-class Case(NamedTuple):
-    job: Data
-    pods: Sequence[Data]
-    outcome: Outcome
-
-
-GOING = {"deletionTimestamp": ago(0)}
-COMPLETE = ("SuccessCriteriaMet/CompletionsReached", "Complete/CompletionsReached")
-BACKOFF = "BackoffLimitExceeded"
-CASES = {
-    "a Job that says nothing is one pod": Case(job(), [], Outcome(1)),
-    "parallelism is capped by what is left to complete": Case(
-        job(completions=5, parallelism=4, status={"succeeded": 3}), [], Outcome(2)
-    ),
-    "what runs already is not created again": Case(job(completions=5, parallelism=4), workers(3), Outcome(1)),
-    "what has ended since the last pass counts as well": Case(
-        job(completions=3, parallelism=3, status={"succeeded": 1}), [ended("w", "Succeeded")], Outcome(1)
-    ),
-    "what the status is about to count is not counted twice": Case(
-        job(completions=3, parallelism=3, status={"uncountedTerminatedPods": {"succeeded": ["w"]}}),
-        [ended("w", "Succeeded")],
-        Outcome(2),
-    ),
-    "without completions as many run as are asked for": Case(job(parallelism=3), workers(1), Outcome(2)),
-    "without completions one success ends it, and what runs runs on": Case(
-        job(parallelism=3), [*workers(1), ended("x", "Succeeded")], Outcome()
-    ),
-    "a pass creates 500 pods at most": Case(job(parallelism=1200), [], Outcome(500)),
-    "too many pods are deleted, the latest first": Case(
-        job(parallelism=1), [worker("old", created=300), worker("new", created=200)], Outcome(delete=("new",))
-    ),
-    "the one that is ready later goes first, to the second": Case(
-        job(parallelism=1), [worker("early", ready=101), worker("late", ready=100)], Outcome(delete=("late",))
-    ),
-    "of two that are equal the smaller name goes": Case(job(parallelism=1), workers(2), Outcome(delete=("w0",))),
-    "the one that restarted most often goes first": Case(
-        job(parallelism=1), [worker("a"), worker("b", restarts=1)], Outcome(delete=("b",))
-    ),
-    "neither a deletion cost nor a UID is looked at": Case(
-        job(parallelism=1), [worker("a", cost="5"), worker("b", cost="-5")], Outcome(delete=("a",))
-    ),
-    "a suspended Job loses all of its pods": Case(
-        job(parallelism=2, suspend=True),
-        [*workers(1), worker("x", **GOING)],
-        Outcome(delete=("w0",), conditions=("Suspended/JobSuspended",)),
-    ),
-    "a Job that is resumed is not suspended any more": Case(
-        job(parallelism=1, suspend=False, status={"conditions": [condition("Suspended", "JobSuspended")]}),
-        workers(1),
-        Outcome(),
-    ),
-    "a terminating pod is replaced at once": Case(
-        job(parallelism=1), [worker("x", deletionTimestamp=ago(100))], Outcome(1)
-    ),
-    "where it is asked for it is replaced once it is gone": Case(
-        job(parallelism=1, podReplacementPolicy="Failed"), [worker("x", deletionTimestamp=ago(100))], Outcome()
-    ),
-    "with a policy for failed pods it is replaced once it is gone": Case(
-        job(parallelism=1, podFailurePolicy={"rules": []}), [worker("x", deletionTimestamp=ago(100))], Outcome()
-    ),
-    "the last success completes the Job, which ends what still runs": Case(
-        job(completions=1, parallelism=1),
-        [ended("x", "Succeeded"), *workers(1)],
-        Outcome(delete=("w0",), conditions=COMPLETE[:1]),
-    ),
-    "a Job is complete once its last pod is gone": Case(
-        job(completions=1, parallelism=1), [ended("x", "Succeeded")], Outcome(conditions=COMPLETE)
-    ),
-    "it is not complete while a pod terminates": Case(
-        job(completions=1, parallelism=1),
-        [ended("x", "Succeeded"), worker("y", **GOING)],
-        Outcome(conditions=COMPLETE[:1]),
-    ),
-    "a Job whose success is settled ends what runs": Case(
-        job(parallelism=2, status={"conditions": [condition("SuccessCriteriaMet", "SuccessPolicy")]}),
-        workers(1),
-        Outcome(delete=("w0",), conditions=("SuccessCriteriaMet/SuccessPolicy",)),
-    ),
-    "a Job whose failure is settled fails once its last pod is gone": Case(
-        job(status={"conditions": [condition("FailureTarget", BACKOFF)]}),
-        [],
-        Outcome(conditions=(f"FailureTarget/{BACKOFF}", f"Failed/{BACKOFF}")),
-    ),
-    "a Job that is over is left alone": Case(
-        job(parallelism=2, status={"conditions": [condition("Complete", "CompletionsReached")]}),
-        workers(1),
-        Outcome(conditions=COMPLETE[1:]),
-    ),
-    "a condition that is not true says nothing": Case(
-        job(status={"conditions": [condition("Failed", status="False")]}), [], Outcome(1)
-    ),
-    "a Job of another controller is left alone": Case(job(managedBy="example.com/queue"), [], Outcome()),
-    "a Job that is being deleted creates nothing": Case(job(parallelism=2, deleted=True), workers(1), Outcome()),
-    "more failures than the limit end the Job": Case(
-        job(parallelism=2, backoffLimit=1, status={"failed": 1}),
-        [ended("x", "Failed"), *workers(1)],
-        Outcome(delete=("w0",), conditions=(f"FailureTarget/{BACKOFF}",)),
-    ),
-    "a failure that the status is about to count is not counted twice": Case(
-        job(parallelism=1, backoffLimit=1, status={"uncountedTerminatedPods": {"failed": ["x"]}}),
-        [ended("x", "Failed")],
-        Outcome(1),
-    ),
-    "six failures are the limit where none is set": Case(job(status={"failed": 6}), [], Outcome(1)),
-    "restarts in place count together": Case(
-        job(parallelism=2, backoffLimit=3, template={"spec": {"restartPolicy": "OnFailure"}}),
-        [worker("a", restarts=1), worker("b", restarts=2)],
-        Outcome(delete=("a", "b"), conditions=(f"FailureTarget/{BACKOFF}",)),
-    ),
-    "a Job is over when its time is": Case(
-        job(activeDeadlineSeconds=60, status={"startTime": ago(60)}),
-        [],
-        Outcome(conditions=("FailureTarget/DeadlineExceeded", "Failed/DeadlineExceeded")),
-    ),
-    "the smallest free indexes are created": Case(
-        indexed(6, 6, status={"completedIndexes": "0,3-4"}), [worker("a", 1)], Outcome(2, (2, 5))
-    ),
-    "an index that has failed is created again": Case(
-        indexed(2, 2), [ended("x", "Failed", index=0), worker("a", 1)], Outcome(1, (0,))
-    ),
-    "no more indexes than parallelism allows": Case(indexed(9, 2), [worker("a", 4)], Outcome(1, (0,))),
-    "of duplicated indexes all but one go, even where there are not too many": Case(
-        indexed(5, 5),
-        [worker("a", 1), worker("b", 1, ready=None), worker("c", 1, ready=500)],
-        Outcome(delete=("b", "c")),
-    ),
-    "pods without an index, or with another Job's, go": Case(
-        indexed(2, 2),
-        [worker("a", 0), worker("b", 2), worker("c"), worker("d", "x"), worker("e", "-1")],
-        Outcome(delete=("b", "c", "d", "e")),
-    ),
-    "of equal pods those of the smallest indexes go": Case(
-        indexed(4, 1), [worker("a", 2), worker("b", 1)], Outcome(delete=("b",))
-    ),
-    "the index of a pod that terminates is free": Case(
-        indexed(2, 2), [worker("a", 0, deletionTimestamp=ago(100)), worker("b", 1)], Outcome(1, (0,))
-    ),
-    "where pods are replaced only once they are gone it is not": Case(
-        indexed(3, 3, podReplacementPolicy="Failed"),
-        [worker("a", 0, deletionTimestamp=ago(100)), worker("b", 1)],
-        Outcome(1, (2,)),
-    ),
-    "a success without a valid index counts for nothing": Case(
-        indexed(1, 1), [ended("x", "Succeeded", index=7)], Outcome(1, (0,))
-    ),
-}
+CASES = {row["case"]: row for row in table_of(FIXTURES / "controllers" / "job.yaml")["cases"]}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_one_pass(name: str) -> None:
-    case = CASES[name]
-    done = one_pass(case.job, case.pods)
+    row = CASES[name]
+    done = one_pass(job(**row["job"]), built(row["pods"], {"worker": worker, "workers": workers, "ended": ended}))
     deleted = tuple(sorted(pod.metadata.name for pod in done.surplus.chosen))
-    assert Outcome(done.create, done.indexes, deleted, done.conditions) == case.outcome
+    expected: Data = {field: value if field == "create" else tuple(value) for field, value in row["expect"].items()}
+    assert Outcome(done.create, done.indexes, deleted, done.conditions) == Outcome(**expected)
 
 
 HELD_BACK: dict[str, tuple[list[Data], bool]] = {

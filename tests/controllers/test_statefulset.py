@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import pytest
@@ -26,6 +26,7 @@ from kubespread.kube.api.workloads import StatefulSet, StatefulSetStatus
 from kubespread.kube.quantity import IntOrStringError
 from kubespread.kube.versions import KubeVersion
 from tests.builders import NOW, Data, ago, replica
+from tests.tables import FIXTURES, built, table_of
 
 OLD, NEW = "st-old", "st-new"
 V1_36 = KubeVersion(36)
@@ -54,12 +55,6 @@ def one_pass(workload: Data, pods: Sequence[Data], version: KubeVersion = V1_36)
     return reconcile(msgspec.convert(workload, StatefulSet), typed, UPDATE, NOW, UpdateRules.of(version))
 
 
-class Case(NamedTuple):
-    workload: Data
-    pods: Sequence[Data]
-    actions: Sequence[Action]
-
-
 def rolling(**fields: Any) -> Data:
     return {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": fields}}
 
@@ -67,115 +62,20 @@ def rolling(**fields: Any) -> Data:
 PARALLEL: Data = {"podManagementPolicy": "Parallel"}
 ON_DELETE: Data = {"updateStrategy": {"type": "OnDelete"}}
 
-CASES = {
-    "the lowest missing ordinal is created, and no other": Case(stateful_set(), members(1), [Create("st-0", 0, NEW)]),
-    "without replicas there is one": Case(stateful_set(None), [], [Create("st-0", 0, NEW)]),
-    "ordinals start where the spec says": Case(
-        stateful_set(2, ordinals={"start": 5}), members(5), [Create("st-6", 6, NEW)]
-    ),
-    "nothing is created above a pod that is not ready": Case(stateful_set(), [member(0, ready=None)], []),
-    "nothing is created above a pod that has not been ready for long enough": Case(
-        stateful_set(minReadySeconds=60), [member(0, ready=59)], []
-    ),
-    "what has been ready for as long as asked is available": Case(
-        stateful_set(minReadySeconds=60), [member(0, ready=60)], [Create("st-1", 1, NEW)]
-    ),
-    "nothing is created above a terminating pod, which is not replaced before it is gone": Case(
-        stateful_set(), [member(0, terminating=True)], []
-    ),
-    "a pod that has failed is deleted first": Case(
-        stateful_set(), [member(0, phase="Failed", ready=None)], [Delete("st-0")]
-    ),
-    "a pod that has failed and terminates holds everything up": Case(
-        stateful_set(), [member(0, phase="Failed", ready=None, terminating=True)], []
-    ),
-    "of a Parallel one all missing pods are created at once": Case(
-        stateful_set(3, **PARALLEL), [member(1, ready=None)], [Create("st-0", 0, NEW), Create("st-2", 2, NEW)]
-    ),
-    "scaling down takes the highest ordinal, one after the other": Case(
-        stateful_set(1), members(0, 1, 2), [Delete("st-2")]
-    ),
-    "scaling down waits for a terminating pod": Case(
-        stateful_set(1), [*members(0, 1), member(2, terminating=True)], []
-    ),
-    "a condemned pod that is not ready goes where it is the first unhealthy one": Case(
-        stateful_set(1), [*members(0, 1), member(2, ready=None)], [Delete("st-2")]
-    ),
-    "a condemned pod that is not ready waits for an unhealthy one below it": Case(
-        stateful_set(1), [*members(0), member(1, ready=None), member(2, ready=None)], []
-    ),
-    "a condemned pod waits for an unhealthy replica": Case(stateful_set(1), [member(0, ready=None), *members(1)], []),
-    "below the first ordinal pods are condemned too": Case(
-        stateful_set(1, ordinals={"start": 2}), members(0, 2), [Delete("st-0")]
-    ),
-    "of a Parallel one all condemned pods go at once": Case(
-        stateful_set(1, **PARALLEL), [*members(0, 1, 2), member(3, terminating=True)], [Delete("st-2"), Delete("st-1")]
-    ),
-    "scaling comes before updating": Case(stateful_set(1), members(0, 1, revision=OLD), [Delete("st-1")]),
-    "an update goes from the highest ordinal down": Case(
-        stateful_set(3), members(0, 1, 2, revision=OLD), [Delete("st-2")]
-    ),
-    "an update goes on below what is up to date": Case(
-        stateful_set(3), [*members(0, 1, revision=OLD), *members(2)], [Delete("st-1")]
-    ),
-    "partition 2 of 4 replicas leaves st-0 and st-1 alone": Case(
-        stateful_set(4, **rolling(partition=2)), [*members(0, 1, revision=OLD), *members(2, 3)], []
-    ),
-    "partition 2 of 4 replicas starts with st-3": Case(
-        stateful_set(4, **rolling(partition=2)), members(0, 1, 2, 3, revision=OLD), [Delete("st-3")]
-    ),
-    "a partition counts from the first ordinal": Case(
-        stateful_set(3, ordinals={"start": 10}, **rolling(partition=2)),
-        members(10, 11, 12, revision=OLD),
-        [Delete("st-12")],
-    ),
-    "below the partition a pod comes back with the current revision": Case(
-        stateful_set(3, **rolling(partition=2)), members(1, revision=OLD), [Create("st-0", 0, OLD)]
-    ),
-    "from the partition on a pod comes back with the new revision": Case(
-        stateful_set(3, **rolling(partition=2)), members(0, 1, revision=OLD), [Create("st-2", 2, NEW)]
-    ),
-    "a partition beyond the replicas updates nothing": Case(
-        stateful_set(3, **rolling(partition=9)), members(0, 1, 2, revision=OLD), []
-    ),
-    "OnDelete replaces nothing": Case(stateful_set(3, **ON_DELETE), members(0, 1, 2, revision=OLD), []),
-    "OnDelete creates what is missing with the new revision": Case(
-        stateful_set(3, **ON_DELETE), members(0, revision=OLD), [Create("st-1", 1, NEW)]
-    ),
-    "a Parallel one is updated one by one as well": Case(
-        stateful_set(3, **PARALLEL), members(0, 1, 2, revision=OLD), [Delete("st-2")]
-    ),
-    "of a Parallel one an update waits for a pod that is not ready": Case(
-        stateful_set(3, **PARALLEL), [*members(0, 1, revision=OLD), member(2, ready=None)], []
-    ),
-    "of a Parallel one an outdated pod goes even if it is not ready": Case(
-        stateful_set(2, **PARALLEL), [*members(0), member(1, OLD, ready=None)], [Delete("st-1")]
-    ),
-    "of a Parallel one an update waits for a pod created in the same pass": Case(
-        stateful_set(2, **PARALLEL), members(0, revision=OLD), [Create("st-1", 1, NEW)]
-    ),
-    "a pod that has failed and is outdated is deleted once": Case(
-        stateful_set(1, **PARALLEL), [member(0, OLD, phase="Failed", ready=None)], [Delete("st-0")]
-    ),
-    "a rolling update with nothing below it keeps as many current ones as there are": Case(
-        stateful_set(2, updateStrategy={"type": "RollingUpdate"}, status={"currentReplicas": 1}),
-        [],
-        [Create("st-0", 0, OLD)],
-    ),
-    "maxUnavailable means nothing without its gate": Case(
-        stateful_set(4, **rolling(maxUnavailable=3)), members(0, 1, 2, 3, revision=OLD), [Delete("st-3")]
-    ),
-    "pods of other names are not looked at": Case(
-        stateful_set(1), [*members(0), replica("st-x"), replica("other-7")], []
-    ),
-    "a StatefulSet that is being deleted is left alone": Case(stateful_set(2, deleted=True), members(0, 5), []),
-}
+CASES = {row["case"]: row for row in table_of(FIXTURES / "controllers" / "statefulset.yaml")["cases"]}
+
+
+def told(action: Action) -> str:
+    return f"create {action.pod} {action.revision}" if isinstance(action, Create) else f"delete {action.pod}"
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_one_pass(name: str) -> None:
-    case = CASES[name]
-    assert list(one_pass(case.workload, case.pods).actions) == list(case.actions)
+    row = CASES[name]
+    pods = built(row["pods"], {"member": member, "members": members, "replica": replica})
+    done = one_pass(stateful_set(**row["stateful_set"]), pods)
+    assert [told(action) for action in done.actions] == row["actions"]
+    assert all(action.pod == f"st-{action.ordinal}" for action in done.actions if isinstance(action, Create))
 
 
 GATED = KubeVersion(36).with_gates("MaxUnavailableStatefulSet=true")

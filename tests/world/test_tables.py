@@ -1,7 +1,6 @@
 """What becomes of pods as a cluster is edited: tables, one file of ``fixtures/world`` each.
 
-A case is a sentence, the objects, the edits, and what is expected, each by the name of its reader. An object is plain,
-or what a builder makes: its name with the builder's first argument, then the others.
+A case is a sentence, the objects, the edits, and what is expected, each by the name of its reader.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import pytest
 from kubespread.world.events.world import World
 from tests.builders import Data, node, pod
 from tests.kube.test_quota import quota
-from tests.tables import FIXTURES, table_of
+from tests.tables import FIXTURES, built, table_of
 from tests.world.clusters import budget, daemon_set, deployment, job, lacking, on_nodes, play, stateful_set, world
 
 BUILDERS: Mapping[str, Callable[..., Data | list[Data]]] = {
@@ -28,16 +27,11 @@ READERS: Mapping[str, Callable[[World, list[str]], Any]] = {
 }
 
 
-def built(given: Data) -> Data | list[Data]:
-    (name, first), *others = given.items()
-    return BUILDERS[name](first, **dict(others)) if name in BUILDERS else given
-
-
 @pytest.mark.parametrize("path", sorted((FIXTURES / "world").glob("*.yaml")), ids=lambda path: path.stem)
 def test_what_becomes_of_pods(path: Path) -> None:
     differ = {}
     for row in table_of(path)["cases"]:
-        living = world(*map(built, row["objects"]))
+        living = world(built(row["objects"], BUILDERS))
         happened = play(living, *row["edits"])
         found = {name: READERS[name](living, happened) for name in row["expect"]}
         if found != row["expect"]:
