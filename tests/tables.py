@@ -29,6 +29,7 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import SpreadState
 from kubespread.scheduler.profile.profile import framework
 
 Data = dict[str, Any]
+Builders = Mapping[str, Callable[..., Data | list[Data]]]
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 _HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
@@ -86,7 +87,7 @@ def flat(objects: list[Any]) -> Iterator[Data]:
             yield each
 
 
-def built(given: list[Data], builders: Mapping[str, Callable[..., Data | list[Data]]]) -> list[Data]:
+def built(given: list[Data], builders: Builders) -> list[Data]:
     """Objects, each plain or made by a builder: its name with the first argument, or a list of them, then the others."""
     made = []
     for each in given:

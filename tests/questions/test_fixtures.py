@@ -117,7 +117,7 @@ def test_the_built_in_constraints_score_a_pod_that_declares_none() -> None:
     ]
 
 
-TABLES = {"controllers", "faults", "fuzz", "options", "refused", "scheduler", "suites", "world"}
+TABLES = {"controllers", "faults", "fuzz", "options", "provisioned", "refused", "scheduler", "suites", "world"}
 """Rows of tests, which name what they show."""
 RUN = [path for path in sorted(FIXTURES.glob("*/*.yaml")) if path.parent.name not in TABLES]
 

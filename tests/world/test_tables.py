@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from kubespread.world.events.world import World
-from tests.builders import Data, node, pod
+from tests.builders import node, pod
 from tests.kube.test_quota import quota
-from tests.tables import FIXTURES, built, table_of
+from tests.tables import FIXTURES, Builders, built, table_of
 from tests.world.clusters import budget, daemon_set, deployment, job, lacking, on_nodes, play, stateful_set, world
 
-BUILDERS: Mapping[str, Callable[..., Data | list[Data]]] = {
+BUILDERS: Builders = {
     each.__name__: each for each in (node, pod, deployment, stateful_set, daemon_set, job, budget, quota)
 }
 READERS: Mapping[str, Callable[[World, list[str]], Any]] = {
