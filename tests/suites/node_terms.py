@@ -22,3 +22,9 @@ def term(text: str) -> Data:
 def required(*texts: str) -> Data:
     """A node affinity with these terms, of which one has to match."""
     return {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term(text) for text in texts]}}
+
+
+def preferred(**weights: str) -> Data:
+    """A node affinity that weighs terms: ``w2="foo In bar"``."""
+    terms = [{"weight": int(name[1:]), "preference": term(text)} for name, text in weights.items()]
+    return {"preferredDuringSchedulingIgnoredDuringExecution": terms}
