@@ -1,4 +1,4 @@
-"""Profiles and KubeSchedulerConfiguration: expansion, weights, and kube-scheduler's refusals."""
+"""Profiles and KubeSchedulerConfiguration: expansion, weights, arguments, and versions of the file."""
 
 from __future__ import annotations
 

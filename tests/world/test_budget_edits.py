@@ -1,4 +1,4 @@
-"""Budgets that are changed, made and removed: what they let go then, and what is said of those that are not there."""
+"""Budgets that are changed, made and removed: what is made, and what is said of those that are not there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of pods when nodes are drained: kubectl's refusals, budgets, deadlocks, and what goes through."""
+"""Drains of several nodes of which kubectl refuses one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of pods when nodes fail: who is lost, who stays terminating, who is replaced, and when nobody is evicted."""
+"""In which order failed nodes lose their pods, and whether that is chance."""
 
 from __future__ import annotations
 

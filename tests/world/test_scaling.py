@@ -1,4 +1,4 @@
-"""What becomes of pods when workloads are scaled: who goes first, where the others go, and what is arbitrary."""
+"""Which pods crowd the nodes of a ReplicaSet that is scaled down."""
 
 from __future__ import annotations
 
