@@ -7,6 +7,8 @@ import os
 import re
 import signal
 import sys
+import threading
+import warnings
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -75,6 +77,9 @@ def _heed_signals(ended: list[ExitCode]) -> None:
             # It is being cleaned up already, which a second interrupt would leave half done, with a traceback.
             return
         ended.append(ENDING[number])
+        # Threads that hand work to processes may find it gone: that is what was asked for, and no traceback's worth.
+        threading.excepthook = lambda _: None
+        warnings.simplefilter("ignore")
         interrupt = signal.getsignal(signal.SIGINT)
         if not callable(interrupt):
             raise KeyboardInterrupt

@@ -44,8 +44,6 @@ class Bars(Struct, frozen=True):
     """As many pods as a domain may have, the next one included: minimum + maxSkew; None for what is not limited."""
     is_beside: bool = False
     """Whether before and after are the question, which a page draws beside each other."""
-    moves: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """How many pods go from one domain to another; empty where that is not known."""
 
 
 class ChartRow(Struct, frozen=True):

@@ -13,23 +13,18 @@ LEFT, MIDDLE, RIGHT = "0", "50", "100"
 A, B, C = "0.5", "1.5", "2.5"
 
 
-def chart(counts: dict[str, tuple[int, int]], moves: dict[tuple[str, str], int] | None = None) -> Bars:
+def chart(counts: dict[str, tuple[int, int]]) -> Bars:
     rows = [Bar(name, before, after) for name, (before, after) in counts.items()]
-    return Bars("zone", rows, is_beside=True, moves=moves or {})
+    return Bars("zone", rows, is_beside=True)
 
 
 CASES = {
-    "what moves goes straight from where it was to where it is": (
-        chart({"a": (4, 2), "b": (1, 1), "c": (0, 2)}, {("a", "c"): 2}),
-        {(LEFT, A, RIGHT, C)},
-    ),
-    "where it is not known which pod goes where, lines meet in the middle": (
+    "lines meet in the middle": (
         chart({"a": (4, 2), "b": (1, 0), "c": (0, 3)}),
         {(LEFT, A, MIDDLE, B), (LEFT, B, MIDDLE, B), (MIDDLE, B, RIGHT, C)},
     ),
     "what only goes has no line, as it comes nowhere": (chart({"a": (4, 2), "b": (1, 1)}), set()),
     "nor has what stays": (chart({"a": (4, 4)}), set()),
-    "a move to a domain that is not drawn has none": (chart({"a": (2, 1)}, {("a", "z"): 1}), set()),
 }
 
 
@@ -42,15 +37,14 @@ def test_lines(case: str) -> None:
     assert set(found) == lines
 
 
-def test_each_side_says_its_pods_and_the_moves_are_told_in_words() -> None:
-    page = sides([chart({"a": (4, 2), "c": (0, 2)}, {("a", "c"): 2})])
+def test_each_side_says_its_pods() -> None:
+    page = sides([chart({"a": (4, 2), "c": (0, 2)})])
     assert re.findall(r'<p class="(\w+)"><span title="(\w)">.*?<b>(\d)</b>', page) == [
         ("before", "a", "4"),
         ("after", "a", "2"),
         ("before", "c", "0"),
         ("after", "c", "2"),
     ]
-    assert "<li>2 pods: a → c</li>" in page
 
 
 def test_long_names_are_without_what_they_share_and_whole_where_one_points() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kubespread.views.lines import CUT
 from kubespread.views.page.parts import breakable, of_bars, text
@@ -16,7 +16,6 @@ _BETWEEN = 100
 """How wide moves are drawn; a page stretches them."""
 _LEAST, _WIDEST = 1.5, 9.0
 """Of lines, for one pod and for the most."""
-_MOST_TOLD = 8
 _HEADS = '<div class="sides heads" aria-hidden="true"><p>before</p><p>after</p></div>'
 _LONG = 24
 """Letters of a name that is shortened."""
@@ -93,12 +92,10 @@ def _sides(name: str, chart: Bars) -> str:
     cells = "".join(
         _side(bar, called[bar.name], most, is_after=is_after) for bar in shown for is_after in (False, True)
     )
-    told = "".join(f"<li>{text(line)}</li>" for line in _told(chart))
-    legend = f'<ul class="legend">{told}</ul>' if told else ""
     return (
         f'<h3 id="{name}">{text(chart.title)}</h3>{_HEADS}'
         f'<div class="sides" role="group" aria-labelledby="{name}">{cells}'
-        f"{_lines(chart, [*called])}</div>{legend}{more}"
+        f"{_lines(chart, [*called])}</div>{more}"
     )
 
 
@@ -128,29 +125,14 @@ def _side(bar: Bar, name: str, most: int, *, is_after: bool) -> str:
     )
 
 
-def _told(chart: Bars) -> Iterator[str]:
-    """The moves in words, where it is known which pod goes where."""
-    moves = sorted(chart.moves.items(), key=lambda move: -move[1])
-    for (before, after), pods in moves[:_MOST_TOLD]:
-        yield f"{count_of(pods, 'pod')}: {before} → {after}"
-    if moves[_MOST_TOLD:]:
-        yield f"and {count_of(len(moves) - _MOST_TOLD, 'more way')}"
-
-
 def _lines(chart: Bars, names: Sequence[str]) -> str:
-    """Lines from what loses pods to what gets some; through one point where it is not known which pod goes where."""
+    """Lines from what loses pods to what gets some, through one point: which pod goes where is not known."""
     rows = {name: place + 0.5 for place, name in enumerate(names)}
     middle, half = len(names) / 2, _BETWEEN // 2
-    lines = [
-        (0, rows[before], _BETWEEN, rows[after], pods)
-        for (before, after), pods in chart.moves.items()
-        if before in rows and after in rows
-    ]
-    if not lines:
-        changes = [(rows[bar.name], bar.after - bar.before) for bar in chart.bars if bar.name in rows]
-        lines = [(0, row, half, middle, -more) for row, more in changes if more < 0]
-        come = [(half, middle, _BETWEEN, row, more) for row, more in changes if more > 0]
-        lines = [*lines, *come] if lines and come else []
+    changes = [(rows[bar.name], bar.after - bar.before) for bar in chart.bars if bar.name in rows]
+    went = [(0, row, half, middle, -more) for row, more in changes if more < 0]
+    came = [(half, middle, _BETWEEN, row, more) for row, more in changes if more > 0]
+    lines = [*went, *came] if went and came else []
     most = max((pods for *_, pods in lines), default=1)
     paths = "".join(_line(*line, most) for line in lines)
     return (
