@@ -120,7 +120,8 @@ PLAYED: dict[str, tuple[list[Data], list[Any], tuple[int, int, int], str, str]] 
         ["rollout deploy/web"],
         (0, 1, 0),
         "no",
-        "0 pending, 1 not created after 1 step, not done in full: step 1",
+        '0 pending, 1 not created after 1 step, not done in full: step 1 (pods "web-689465cdd7-1" is forbidden: '
+        "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2)",
     ),
     "one that takes a pod away before": (
         [*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_LESS))],

@@ -219,10 +219,11 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def not_done(self) -> list[str]:
-        """Which steps were not done in full, and which budgets were broken on the way."""
+        """Which steps were not done in full and why, and which budgets were broken on the way."""
         steps, broken = ", ".join(map(str, self.blocked)), ", ".join(self.broken_budgets)
         plural = "" if len(self.blocked) == 1 else "s"
-        shortfalls = {f"not done in full: step{plural} {steps}": steps, f"budgets broken: {broken}": broken}
+        why = next((f" ({step.why.rstrip('.')})" for step in self.steps if step.is_blocked and step.why), "")
+        shortfalls = {f"not done in full: step{plural} {steps}{why}": steps, f"budgets broken: {broken}": broken}
         return [text for text, is_so in shortfalls.items() if is_so]
 
     def failures(self, fail_on: Sequence[FailOn]) -> list[str]:
@@ -456,7 +457,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         for step in self.played.steps:
             if step.is_blocked and step.why:
                 blocked.setdefault(step.why, []).append(step.number)
-        for why, numbers in blocked.items():
+        # The first cause stands in the headline.
+        for why, numbers in [*blocked.items()][1:]:
             yield f"step{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}: {why}"
 
     def _lacking(self) -> Iterator[str]:

@@ -368,12 +368,13 @@ def sentences_of(report: SimulateReport) -> Iterator[str]:
 
 
 def beside_placed(report: SimulateReport) -> str:
-    """What to add to the number of placed replicas: who was preempted, and which replicas do not exist."""
+    """Say who was preempted, which replicas do not exist, and which requirement is not met though all are placed."""
     unmade = {"not created": report.not_created, "not made yet": report.not_made_yet}
     parts = [f"{count:,} {what}" for what, count in unmade.items() if count]
     if report.preempted:
         parts.append(f"preempting {preempted_pods(report.preempted, _MAX_PODS)}")
-    return "".join(f", {part}" for part in parts)
+    unmet = () if report.lacking else report.unmet
+    return "".join([*(f", {part}" for part in parts), *(f"; {text}" for text in unmet)])
 
 
 def totals(reports: Sequence[SimulateReport]) -> str:
