@@ -40,7 +40,7 @@ _WAYS = (
     (re.compile(r"must be greater than or equal to (?P<least>\d+)"), "set {field} to {least} or more"),
     (re.compile(r"^Required value|: Required value"), "add {field}"),
     (re.compile(r"must not be specified when labelSelector is not set"), "add labelSelector: {selector}"),
-    (re.compile(r'Duplicate value: "\{.*Schedul'), "merge constraints {pair} into one"),
+    (re.compile(r'Duplicate value: "\{.*(?:DoNotSchedule|ScheduleAnyway)'), "merge constraints {pair} into one"),
     (re.compile(r"Duplicate value: "), "remove {field}, which is there twice"),
     (re.compile(r"unknown field "), "{misplaced}"),
     (re.compile(r"Forbidden: (?P<why>.+)$"), "remove {field}: {why}"),
