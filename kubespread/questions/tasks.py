@@ -273,7 +273,8 @@ def _begun(asked: Made, made: Any, items: Sequence[tuple[int, Any]], until: floa
 def _ended(outcomes: Any) -> Outcomes:
     """Outcomes that end where nobody wants the rest any more."""
     try:
-        yield from outcomes
+        for outcome in outcomes:  # noqa: UP028 - `yield from` would close them outside of the finally, with a warning
+            yield outcome
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
@@ -159,6 +160,20 @@ def test_the_answer_is_the_same_for_any_number_of_jobs(question: str, objects: l
     snapshot = snapshot_of(objects).edited(*filter(None, [edit]))
     ask = ASKED[question]
     assert ask(snapshot, jobs=2) == ask(snapshot, jobs=1)
+
+
+def test_outcomes_that_nobody_wants_any_more_end_without_a_warning() -> None:
+    def begun() -> Iterator[int]:
+        try:
+            yield from (1, 2)
+        finally:
+            warnings.warn("1 task is not used", UserWarning, stacklevel=1)
+
+    outcomes: Any = tasks._ended(begun())
+    assert next(outcomes) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        outcomes.close()
 
 
 @pytest.fixture(scope="module")
