@@ -63,6 +63,8 @@ class World(Store):
 
     def _pass(self, names: Sequence[WorkloadName]) -> bool:
         check()
+        if not names:
+            return False
         for name in names:
             self.dirty.pop(name, None)
         # What it makes of no pods, and of refused ones, differs too.

@@ -140,6 +140,7 @@ OPERATOR = "operator"
 """What is put for the kinds of operators that make lost pods again."""
 BELOW = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet", "Job", "DaemonSet", OPERATOR})
 """The kinds that make pods and delete them themselves."""
+_MODELED = ABOVE | BELOW
 BETWEEN_STEPS = datetime.timedelta(minutes=10)
 """How much time passes from one thing that is changed to the next: controllers compare the ages of pods."""
 
@@ -439,34 +440,32 @@ class Store:
         """Delete pods. Those that take their time terminate, and keep their room until `let_go`, or for good where
         their kubelet does not answer.
         """
-        listed, stops_at_once = list(pods), self.surroundings.stops_at_once and why != PREEMPTED
-        ending = [pod for pod in listed if self.ends(pod)]
-        lingering = [] if stops_at_once else [pod for pod in ending if self._takes_time(pod)]
-        self.leaving |= {key_of(pod): why for pod in lingering}
-        staying = [pod for pod in listed if is_active(pod) and not self.ends(pod)]
-        self._terminate([*staying, *filter(is_active, lingering)], why)
-        self.remove([pod for pod in ending if key_of(pod) not in self.leaving], why)
+        at_once, staying, gone = self.surroundings.stops_at_once and why != PREEMPTED, list[Pod](), list[Pod]()
+        for pod in pods:
+            position = self._position(pod)
+            if position is None or pod.spec.termination_grace_period_seconds == 0:
+                gone.append(pod)
+            elif is_silent(self.living.nodes.objects[position]):
+                staying += filter(is_active, [pod])
+            elif at_once:
+                gone.append(pod)
+            else:
+                self.leaving[key_of(pod)] = why
+                staying += filter(is_active, [pod])
+        self._terminate(staying, why)
+        self.remove(gone, why)
 
     def let_go(self) -> bool:
         """The pods that their kubelets stop are gone; whether there were any."""
-        going, self.leaving = self.leaving, {}
-        for key, why in going.items():
-            self.remove([self.book[key]], why)
+        going = dict(self.leaving)
+        for why in dict.fromkeys(going.values()):
+            self.remove([self.book[key] for key, reason in going.items() if reason == why], why)
         return bool(going)
-
-    def ends(self, pod: Pod) -> bool:
-        """Whether a pod that is deleted is gone: its kubelet answers, or it has ended, or has no grace period."""
-        position, grace_period = self._position(pod), pod.spec.termination_grace_period_seconds
-        return position is None or grace_period == 0 or not is_silent(self.living.nodes.objects[position])
-
-    def _takes_time(self, pod: Pod) -> bool:
-        """Whether its kubelet has to stop it first."""
-        return self._position(pod) is not None and pod.spec.termination_grace_period_seconds != 0
 
     def _terminate(self, pods: Iterable[Pod], why: str) -> None:
         """Pods are deleted on nodes whose kubelet does not answer, or has yet to: they stay, and keep their room."""
-        state = preempted if why == PREEMPTED else terminating
-        going = [(pod, state(pod, self.timestamp)) for pod in pods]
+        state, now = preempted if why == PREEMPTED else terminating, self.timestamp
+        going = [(pod, state(pod, now)) for pod in pods]
         for pod, _ in going:
             self._note_gone(pod, why, stays=True)
             if key_of(pod) not in self.leaving:
@@ -483,7 +482,9 @@ class Store:
             if position is not None:
                 gone.append((old, position))
                 come.append((new, position))
-            self._touch(self.book.owner_of(new))
+            # Who looks after pods that terminate knows already.
+            if is_active(new):
+                self._touch(self.book.owner_of(new))
         if gone:
             self.living.change(come, gone)
 
@@ -506,27 +507,35 @@ class Store:
         """``stays``: the pod is terminating from now on, and gone only when that is noted once more: soon, where its
         kubelet stops it.
         """
-        owner = self.book.owner_of(pod)
-        is_missed = owner is not None and self._misses(pod, owner, why, stays=stays and key_of(pod) not in self.leaving)
+        owner, lingers = self.book.owner_of(pod), key_of(pod) in self.leaving
+        if lingers and not stays and owner is not None and self._is_seen_leaving(owner):
+            return
+        is_missed = owner is not None and self._misses(pod, owner, why, stays=stays and not lingers)
         if is_active(pod):
             self.happenings.gone.append(Gone(pod, why, owner if is_missed else None))
         if owner is None:
             return
         # How many pods an unlisted controller is to have is read from those it has, so before one of them goes.
         record = self.owner(owner)
-        if not self.makes_others(owner):
+        if not self._touch(owner):
             return
         record.template = record.template or as_template(pod)
         if is_missed and not (stays and self.waits_for_the_end(pod, owner)):
             record.gone.append(pod)
-        self._touch(owner)
 
-    def _touch(self, owner: WorkloadName | None) -> None:
-        """A pod of ``owner`` has changed."""
-        if owner is not None and self.makes_others(owner):
-            self.dirty[owner] = None
-            if (watcher := self.watchers.get(owner)) is not None:
-                self.dirty[watcher] = None
+    def _is_seen_leaving(self, owner: WorkloadName) -> bool:
+        """Whether a pod that terminates is gone for all that looks after the pods of ``owner``: its quota is not."""
+        is_at_rest = owner not in self.watchers and owner not in self.api_server.refused
+        return is_at_rest and self.controlled_as(owner) in ("ReplicaSet", "ReplicationController")
+
+    def _touch(self, owner: WorkloadName | None) -> bool:
+        """A pod of ``owner`` has changed; whether that makes another where one is gone."""
+        if owner is None or not self.makes_others(owner):
+            return False
+        self.dirty[owner] = None
+        if (watcher := self.watchers.get(owner)) is not None:
+            self.dirty[watcher] = None
+        return True
 
     def _position(self, pod: Pod) -> int | None:
         """Of its node in the cluster's columns, None for a pod that is not there."""
@@ -551,7 +560,7 @@ class Store:
 
     def makes_others(self, name: WorkloadName) -> bool:
         """Whether it makes another pod where one is gone."""
-        return self.controlled_as(name) in ABOVE | BELOW
+        return self.controlled_as(name) in _MODELED
 
     def is_known(self, name: WorkloadName) -> bool:
         """Whether it is known what becomes of its pods; a static pod is its kubelet's."""
@@ -572,14 +581,14 @@ class Store:
             return False
         if owner.kind == "DaemonSet" and (why == LOST or not self.wants_daemon(pod)):
             return False
-        waits = self.waits_for_the_end(pod, owner)
-        if is_active(pod):
-            if stays and waits:
-                self.happenings.note(
-                    f"{owner.kind}/{owner.name} creates no replacement while the pod it lost is terminating"
-                )
-            return not (stays and waits)
-        return waits and not stays and is_terminating(pod)
+        if not is_active(pod):
+            return not stays and is_terminating(pod) and self.waits_for_the_end(pod, owner)
+        waits = stays and self.waits_for_the_end(pod, owner)
+        if waits:
+            self.happenings.note(
+                f"{owner.kind}/{owner.name} creates no replacement while the pod it lost is terminating"
+            )
+        return not waits
 
     def waits_for_the_end(self, pod: Pod, owner: WorkloadName) -> bool:
         """Whether a pod has to be gone before there is another one; one that was adopted names no controller."""
