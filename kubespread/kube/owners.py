@@ -60,6 +60,11 @@ def is_terminating(pod: Pod) -> bool:
     return pod.metadata.deletion_timestamp is not None
 
 
+def is_kept(pod: Pod) -> bool:
+    """Whether a pod that was deleted has stopped, and is there only for finalizers that nothing modeled takes off."""
+    return bool(pod.metadata.finalizers) and is_terminating(pod) and pod.status.phase in ENDED_PHASES
+
+
 def ready_since(pod: Pod) -> datetime | None:
     """When it became ready; None where it is not, or does not say when. Raises SnapshotError."""
     condition = ready_condition(pod)

@@ -20,7 +20,7 @@ from kubespread.kube.api.core import Pod, PodSpec, PodStatus, PodTemplateSpec
 from kubespread.kube.api.decoding import check, check_time
 from kubespread.kube.api.meta import Int64, KubeObject, ObjectMeta, OwnerReference, StringMap
 from kubespread.kube.pod_requests import RESIZE_PENDING
-from kubespread.kube.well_known import DISRUPTION_TARGET, READ_ANNOTATIONS, READ_OF_PODS, READY
+from kubespread.kube.well_known import DISRUPTION_TARGET, FINALIZERS_TAKEN_OFF, READ_ANNOTATIONS, READ_OF_PODS, READY
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -48,7 +48,7 @@ SPEC_COLLECTIONS = (
     "scheduling_gates",
     "resource_claims",
 )
-META_COLLECTIONS = ("labels", "annotations", "owner_references")
+META_COLLECTIONS = ("labels", "annotations", "owner_references", "finalizers")
 
 
 class _Metadata(KubeObject):
@@ -65,6 +65,7 @@ class _Metadata(KubeObject):
     labels: Raw = Raw(b"{}")
     annotations: StringMap = field(default_factory=dict)
     owner_references: Raw = Raw(b"[]")
+    finalizers: list[str] = field(default_factory=list)
 
 
 class _Known(NamedTuple):
@@ -109,6 +110,7 @@ class PodSharing:
         self._names: dict[str, str] = {}
         self._nodes: dict[bytes, str] = {}
         self._no_annotations: dict[str, str] = self._part("annotations", {})
+        self._no_finalizers: list[str] = self._part("finalizers", [])
 
     def from_json(self, metadata: Raw, spec: Raw, status: Raw) -> Pod:
         """The pod of the parts of a JSON object, defaulted.
@@ -134,6 +136,7 @@ class PodSharing:
             annotations=self._annotations(meta.annotations),
             labels=alike.labels,
             owner_references=alike.owner_references,
+            finalizers=self._finalizers(meta.finalizers) if meta.finalizers else self._no_finalizers,
         )
         _check_times(made)
         text = bytes(status) or b"{}"
@@ -156,6 +159,7 @@ class PodSharing:
         meta.namespace = self._name(meta.namespace)
         meta.labels = self._part("labels", meta.labels)
         meta.owner_references = self._part("owner_references", meta.owner_references)
+        meta.finalizers = self._finalizers(meta.finalizers)
         pod.spec = self._spec(pod.spec)
         pod.status = self._part("status", pod.status)
 
@@ -241,6 +245,11 @@ class PodSharing:
         if READ_OF_PODS.isdisjoint(annotations):
             return self._no_annotations
         return self._part("annotations", {name: value for name, value in annotations.items() if name in READ_OF_PODS})
+
+    def _finalizers(self, finalizers: list[str]) -> list[str]:
+        """Those that nothing modeled takes off, which few pods have."""
+        kept = [name for name in finalizers if name not in FINALIZERS_TAKEN_OFF]
+        return self._part("finalizers", kept) if kept else self._no_finalizers
 
     def _from_text(self, name: str, decoder: msgspec.json.Decoder[Any], raw: Raw | bytes) -> Any:
         key = name, bytes(raw)

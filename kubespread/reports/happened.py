@@ -305,7 +305,9 @@ class FewerReady(Report, frozen=True, gc=False):
     lacking: int
     """How many more of its pods than before are pending or not made."""
     controller_unknown: bool = False
-    """Whether its controller is not modeled and may make other pods, so that this is not known."""
+    """Whether its controller may make other pods, so that this is not known: it is not modeled, or waits for a pod that
+    finalizers keep.
+    """
 
     def __str__(self) -> str:
         return f"{self.workload.called} has {self.ready:,} of {self.wanted:,} ready, {self.ready_before:,} before"
@@ -349,22 +351,30 @@ def eviction_order(evictions: Sequence[NodeEviction]) -> str:
 
 
 class BlockedPod(Report, frozen=True):
-    """A pod whose eviction the API server refuses for good."""
+    """A pod whose eviction the API server refuses for good, or that finalizers keep once it is evicted."""
 
     pod: NamespacedName
     """NAMESPACE/name."""
     node: str
     """Where it stays."""
     budget: str
-    """The name of the disruption budget, in the namespace of the pod."""
+    """The name of the disruption budget, in the namespace of the pod; empty where none refuses."""
     message: str
-    """The API server's."""
+    """The API server's, or that nothing that is modeled takes off its finalizers."""
     cause: str
     """The API server's detail: what the budget needs and has."""
+
+    finalizers: tuple[str, ...] = ()
+    """Those that keep it: kubectl drain waits until they are taken off, and whether they are is not known."""
 
     @property
     def refusal(self) -> str:
         return f"{self.message} {self.cause}".strip()
+
+    @property
+    def fate(self) -> str:
+        """What is said of it, and of several."""
+        return "may stay" if self.finalizers else "cannot be evicted"
 
 
 class PendingPods(Report, frozen=True):

@@ -55,6 +55,7 @@ class ObjectMeta(KubeObject):
     labels: StringMap = field(default_factory=dict)
     annotations: StringMap = field(default_factory=dict)
     owner_references: list[OwnerReference] = field(default_factory=list)
+    finalizers: list[str] = field(default_factory=list)
 
 
 class LabelSelectorRequirement(KubeObject):

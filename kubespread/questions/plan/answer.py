@@ -85,7 +85,8 @@ def _in_order(question: Plan, scene: Scene) -> _Played:
     given = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
     question = replace(question, manifests=given)
     trial = _tried(question, scene)
-    refused = {blocked.pod for step in trial.report.steps for blocked in step.happened.blocked}
+    stays = (blocked for step in trial.report.steps for blocked in step.happened.blocked)
+    refused = {blocked.pod for blocked in stays if not blocked.finalizers}
     if trial.report.verdict == "yes" or not refused:
         return trial
     before = Baseline.settled(replace(scene, given=dataclasses.replace(scene.snapshot, edits=())).world).world

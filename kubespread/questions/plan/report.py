@@ -81,10 +81,13 @@ class StepReport(Report, frozen=True):
     @property
     def is_blocked(self) -> bool:
         """Whether it was not done in full."""
-        is_stuck = not all(
-            [*(rollout.complete for rollout in self.rollouts), *(upgrade.complete for upgrade in self.upgrades)]
-        )
-        return self.failed is not None or bool(self.happened.blocked) or is_stuck
+        return self.is_refused or bool(self.happened.blocked)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether more than finalizers keeps it from being done in full."""
+        is_stuck = not all(rollout.complete for rollout in self.rollouts)
+        return self.failed is not None or is_stuck or not all(pod.finalizers for pod in self.happened.blocked)
 
     @property
     def is_stuck(self) -> bool:
@@ -99,7 +102,7 @@ class StepReport(Report, frozen=True):
         waiting = happened.pending if self.pending or not is_unmade else ()
         messages = (
             *([] if self.failed is None else [" ".join(self.failed.split("\n"))]),
-            *(pod.refusal for pod in happened.blocked),
+            *(f"{pod.pod} {pod.fate}: {pod.refusal}" if pod.finalizers else pod.refusal for pod in happened.blocked),
             *(rollout.wedged_on for rollout in self.rollouts if rollout.wedged_on is not None),
             *(kind.message for kind in waiting),
             *(row.message for row in (*happened.not_created, *happened.not_made_yet)),
@@ -264,9 +267,11 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
     def judged(self) -> Judgment:
         if not (self.lacking or self.not_done or self.stuck_deals):
             return "yes"
-        if self.lacking == self._short and not (self.not_done or self.stuck_deals):
+        if self.broken_budgets or self.stuck_deals or any(step.is_refused for step in self.steps):
+            return "no"
+        if self.lacking == self._short:
             return "unknown" if all(row.controller_unknown for row in self.unexplained) else "no"
-        is_pending_alone = self.lacking == [f"{self.pending} pending"] and not (self.not_done or self.stuck_deals)
+        is_pending_alone = self.lacking == [f"{self.pending} pending"]
         return "unknown" if is_pending_alone and self._unknown_groups else "no"
 
     @property

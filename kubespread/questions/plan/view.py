@@ -231,7 +231,7 @@ class _Step(Struct, frozen=True):
     @property
     def went_wrong(self) -> str:
         failed = [] if self.step.failed is None else [self.step.failed]
-        blocked = [f"{pod.pod} cannot be evicted: {pod.refusal}" for pod in self.step.happened.blocked]
+        blocked = [f"{pod.pod} {pod.fate}: {pod.refusal}" for pod in self.step.happened.blocked]
         lacking = [f"{row.workload.called}: {row.message}" for row in _lacking(self.step.happened)]
         return "; ".join([*failed, *dict.fromkeys(blocked), *lacking])
 
@@ -515,9 +515,9 @@ def _details(row: _Step, look: Look) -> Iterator[Line]:
     step = row.step
     for line in step.failed.split("\n") if step.failed is not None else ():
         yield [Cell("not done: ", Tone.BAD), Cell(line)]
-    refused = Counter((pod.budget, pod.refusal) for pod in step.happened.blocked)
-    for (_, message), number in refused.items():
-        yield [Cell(f"{count_of(number, 'pod')} cannot be evicted: ", Tone.BAD), Cell(message)]
+    refused = Counter((pod.budget, pod.fate, pod.refusal) for pod in step.happened.blocked)
+    for (_, fate, message), number in refused.items():
+        yield [Cell(f"{count_of(number, 'pod')} {fate}: ", Tone.BAD), Cell(message)]
     for upgrade in step.upgrades:
         text, stuck = f"{upgrade.replaced} of {count_of(len(upgrade.nodes), 'node')} replaced", upgrade.blocked
         if stuck is not None:

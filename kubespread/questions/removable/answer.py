@@ -245,9 +245,8 @@ class _Trials:
         trial = self.baseline.trial()
         drained = trial.after(partial(drain, nodes=[name], flags=_ALL_FLAGS if held else self._flags))
         waited, removed, until_deleted = len(drained.waiting), drained, 0
-        if blocked := holds.blocking(drained):
-            held += blocked
-        else:
+        held += (blocked := holds.blocking(drained))
+        if all(hold.cause == "finalizer" for hold in blocked):
             # Pods that wait may fit once it is gone, and its domain with it.
             removed = trial.after(partial(delete_nodes, nodes=[name]))
             held += tuple(holds.leaving(removed))

@@ -60,7 +60,7 @@ class Certain:
     def goes(self, node: int, pods: Sequence[Pod]) -> bool:
         """Whether a drain that evicts ``pods``, all that leave the node with it, certainly leaves none pending.
 
-        Only for pods that a ReplicaSet recreates at once, that have no volumes, that their budgets let go together,
+        Only for pods that a ReplicaSet recreates at once, without volumes and finalizers, that budgets let go together,
         that no filter but topology spread judges beyond the node, and that count only in their own constraints, as the
         node's only such pod.
         """
@@ -68,7 +68,9 @@ class Certain:
             return False
         owners = [self._world.book.owner_of(pod) for pod in pods]
         for pod, owner in zip(pods, owners, strict=True):
-            if owner is None or (mover := self._mover(owner)) is None or pod.spec.has_scheduled_volumes:
+            if owner is None or (mover := self._mover(owner)) is None:
+                return False
+            if pod.spec.has_scheduled_volumes or pod.metadata.finalizers:
                 return False
             if mover.hard and not self._counts_alone(node, pod, mover):
                 return False

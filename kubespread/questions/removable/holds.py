@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from kubespread.controllers.disruption import LOCAL_STORAGE_ERROR, UNMANAGED_ERROR, DrainPlan
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.owners import NamespacedName
+from kubespread.kube.owners import NamespacedName, is_kept
 from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from kubespread.questions.removable.report import HeldBy, Hold, HoldCause
@@ -75,13 +75,14 @@ def refusals(plan: DrainPlan) -> Iterator[Hold]:
 
 
 def blocking(difference: Difference) -> tuple[Hold, ...]:
-    """The evictions that the API server refused."""
-    by_message: dict[str, list[Pod]] = {}
+    """The evictions that the API server refused, and the pods that finalizers keep."""
+    by_cause: dict[tuple[HeldBy, str], list[Pod]] = {}
     for blocked in difference.blocked:
-        by_message.setdefault(blocked.cause or blocked.message, []).append(blocked.pod)
+        cause: HeldBy = "finalizer" if is_kept(blocked.pod) else "budget"
+        by_cause.setdefault((cause, blocked.cause or blocked.message), []).append(blocked.pod)
     return tuple(
-        Hold(cause="budget", detail=message, pods=tuple(map(NamespacedName.of, pods)))
-        for message, pods in by_message.items()
+        Hold(cause=cause, detail=message, pods=tuple(map(NamespacedName.of, pods)))
+        for (cause, message), pods in by_cause.items()
     )
 
 

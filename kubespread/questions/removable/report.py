@@ -24,6 +24,7 @@ HeldBy = Literal[
     "noController",
     "daemonSet",
     "budget",
+    "finalizer",
     "noNode",
     "notMade",
     "noRoom",
@@ -78,6 +79,10 @@ HOLDS: Mapping[HoldCause, HoldRow] = {
         word="budget",
         means="the API server refuses an eviction",
         nodes="cannot be drained: a budget refuses an eviction now",
+    ),
+    "finalizer": HoldRow(
+        word="finalizer",
+        means="a pod has a finalizer that nothing that is modeled takes off: whether kubectl drain ends is not known",
     ),
     "safeToEvict": HoldRow(
         word="safe-to-evict: false",
@@ -195,8 +200,8 @@ class NodeRemoval(Report, frozen=True):
 
     @property
     def may_go(self) -> bool:
-        """Whether all that keeps it are controllers that are not modeled, and may make lost pods again."""
-        return bool(self.held) and all(hold.cause == "unknownController" for hold in self.held)
+        """Whether all that keeps it is not modeled: controllers that may make lost pods again, or finalizers."""
+        return bool(self.held) and all(hold.cause in ("unknownController", "finalizer") for hold in self.held)
 
 
 class Together(Report, frozen=True):

@@ -78,7 +78,7 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     report = report.revised(tight_budgets=tight, holders=holders(_held(question, through, stopping, world)))
     if through.autoscale is None and (scaled := grown(through.growth, world)) is not None:
         report = report.revised(scaled=(scaled.report,), not_modelled=with_growth(report.not_modelled))
-    if question.remedies and report.verdict != "yes":
+    if question.remedies and report.verdict != "yes" and not (report.blocked is not None and report.blocked.is_kept):
         report = _with_remedies(report, through, stopping, scene, took)
     prices = None if question.prices is None else read_prices(question.prices)
     return report.revised(

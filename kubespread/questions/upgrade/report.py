@@ -76,9 +76,14 @@ class Blocked(Report, frozen=True):
     refusal: str | None
     """kubectl's refusal, where it does not begin to drain."""
     pods: tuple[BlockedPod, ...]
-    """Pods whose eviction the API server refuses as long as nothing else changes."""
+    """Pods whose eviction the API server refuses as long as nothing else changes, or that finalizers keep."""
     workloads: tuple[WorkloadName, ...]
     """NAMESPACE/Kind/name of what these pods belong to."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether finalizers alone keep the nodes, so that it may go on."""
+        return self.refusal is None and all(pod.finalizers for pod in self.pods)
 
 
 class UpgradeCost(CostChange, frozen=True):
@@ -123,7 +128,9 @@ class UpgradeReport(OfWorkloads, frozen=True, kw_only=True):
     replaced.
     """
     holders: tuple[Holder, ...] = ()
-    """Whose pods budgets keep on nodes to replace, before any is replaced or where it stops, by namespace."""
+    """Whose pods budgets keep on nodes to replace, before any is replaced or where it stops, or finalizers do there, by
+    namespace.
+    """
     pending_before: int = 0
     """Pods that are pending before any node is replaced, once the cluster has settled."""
     remedies: tuple[str, ...] = ()
@@ -164,10 +171,11 @@ class UpgradeReport(OfWorkloads, frozen=True, kw_only=True):
 
     def judged(self) -> Judgment:
         is_left = self.pending or self.not_created or self.not_made_yet
-        if is_left or any(step.is_bad for step in self.steps):
+        is_refused = self.blocked is not None and not self.blocked.is_kept
+        if is_left or is_refused or any(pod.is_bad for step in self.steps for pod in step.preempted):
             return "unknown" if self._may_find_room else "no"
         known = [row for row in self.short if not row.controller_unknown]
-        return "no" if known else "unknown" if self.short else "yes"
+        return "no" if known else "unknown" if self.short or self.blocked is not None else "yes"
 
     @property
     def _may_find_room(self) -> bool:
@@ -258,9 +266,9 @@ def _causes(blocked: Blocked) -> Iterator[str]:
         yield f"kubectl refuses: {blocked.refusal}"
     by_message: dict[str, list[str]] = {}
     for pod in blocked.pods:
-        by_message.setdefault(f"{pod.message} {pod.cause}".strip(), []).append(pod.pod)
+        by_message.setdefault(f"{pod.fate}: {pod.refusal}", []).append(pod.pod)
     for message, pods in by_message.items():
-        yield f"{some_of(pods, _MAX_NAMED)} cannot be evicted: {message}"
+        yield f"{some_of(pods, _MAX_NAMED)} {message}"
 
 
 def _broken_budgets(report: UpgradeReport) -> dict[str, list[str]]:

@@ -273,7 +273,7 @@ def drain(drains: Iterable[tuple[str, PlayReport]], workload: WorkloadName, pods
         if stays := [blocked for blocked in drained.happened.blocked if blocked.pod in pods]:
             more = f" and {len(stays) - 1:,} more" if len(stays) > 1 else ""
             bad.append((len(stays), node, f"is blocked by {stays[0].pod}{more}{{others}}: {stays[0].refusal}"))
-            is_known = True
+            is_known |= not all(blocked.finalizers for blocked in stays)
         elif workload in report.worse:
             number, says = _left(report, last.happened, workload)
             bad.append((number, node, says))

@@ -15,7 +15,7 @@ from kubespread.controllers.disruption import LET_THROUGH, TOO_MANY_REQUESTS, Dr
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import DaemonSet
-from kubespread.kube.owners import WorkloadName, is_active, is_ready
+from kubespread.kube.owners import WorkloadName, is_active, is_kept, is_ready
 from kubespread.kube.taint import DrainFlags, cordoned
 from kubespread.kube.well_known import zone_key
 from kubespread.scheduler.cluster.memo import Memo
@@ -170,7 +170,7 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
     """Cordon all nodes and evict their pods, node by node; whether all are empty.
 
     A node that kubectl refuses keeps its pods and is in `Happenings.refused`, and the others are drained. Pods whose
-    eviction the API server refuses are in `Happenings.blocked`.
+    eviction the API server refuses, or that finalizers keep, are in `Happenings.blocked`.
 
     kubectl asks for all pods of a node at once, a worker each, and again every 5 seconds for those that were refused.
     Here pods without a budget are evicted together, and one of each budget: requests that are charged to the same one
@@ -208,13 +208,18 @@ def delete_nodes(world: World, nodes: Sequence[str]) -> None:
 
 
 def evict(world: World, pods: Sequence[Pod]) -> bool:
-    """Evict pods, as many at once as budgets let through; whether all went. What is refused is `Happenings.blocked`."""
+    """Evict pods, as many at once as budgets let through; whether all went. What stays is in `Happenings.blocked`."""
     blocked = _evict(world, pods)
+    kept = [pod for key in map(key_of, pods) if key in world.book and is_kept(pod := world.book[key])]
     for pod, answer in blocked:
         budgets = world.budgets.protecting(pod, world.time)
         name = ", ".join(budget.metadata.name for budget in budgets)
         world.happenings.blocked.append(Blocked(pod, answer.message or "", answer.cause or "", name))
-    return not blocked
+    for pod in kept:
+        names = pod.metadata.finalizers
+        its = f"its finalizer{'' if len(names) == 1 else 's'} {', '.join(names)}"
+        world.happenings.blocked.append(Blocked(pod, f"nothing that is modeled takes off {its}", "", ""))
+    return not (blocked or kept)
 
 
 def _daemon_sets(world: World, pods: Iterable[Pod]) -> Sequence[DaemonSet]:

@@ -15,7 +15,7 @@ from kubespread.controllers.deployment import replicas_of
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.deadline import check
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName, is_active, is_ready, is_terminating
+from kubespread.kube.owners import WorkloadName, is_active, is_kept, is_ready, is_terminating
 from kubespread.world.events.controllers import (
     is_one_by_one,
     ordinals_of,
@@ -151,7 +151,10 @@ def _of_paused(world: World, name: WorkloadName) -> Iterator[Unmade]:
 
 def _of_stateful_set(world: World, name: WorkloadName) -> Iterator[Unmade]:
     ordinals, pods = ordinals_of(world, name, _replicas(world, name)), _by_ordinal(world, name)
-    missing = [ordinal for ordinal in ordinals if ordinal not in pods or not is_active(pods[ordinal])]
+    # Whether a pod comes in the place of one that finalizers keep is not known.
+    missing = [
+        ordinal for ordinal in ordinals if (pod := pods.get(ordinal)) is None or not (is_active(pod) or is_kept(pod))
+    ]
     refused = world.api_server.refused.get(name)
     tried = {ordinal_of(pod, name.name) for pod, _ in refused.pods} if refused is not None else set()
     if refused is not None and (count := len(tried.intersection(missing))):
@@ -193,7 +196,8 @@ def _of_others(world: World, name: WorkloadName) -> Iterator[Unmade]:
     if refused := world.api_server.refused.get(name):
         yield Unmade(name, len(refused.pods), refused.message, is_refused=True)
     if world.controlled_as(name) in ("Job", OPERATOR) and not world.makes_none(name):
-        leaving = [pod for pod in world.book.of(name) if is_terminating(pod) and world.waits_for_the_end(pod, name)]
+        ending = [pod for pod in world.book.of(name) if is_terminating(pod) and not is_kept(pod)]
+        leaving = [pod for pod in ending if world.waits_for_the_end(pod, name)]
         if leaving:
             message = f"waits for {leaving[0].metadata.name}, which is terminating"
             yield Unmade(name, len(leaving), message, is_refused=False)

@@ -20,7 +20,7 @@ from kubespread.controllers.outage import is_silent
 from kubespread.controllers.statefulset import REVISION_LABEL, first_ordinal, ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet, StatefulSet, UpdateStrategy
-from kubespread.kube.owners import WorkloadName, is_active, is_ready
+from kubespread.kube.owners import WorkloadName, is_active, is_kept, is_ready
 from kubespread.reports.happened import ASKED_FOR, FewerReady
 from kubespread.wording import count_of, some_of
 from kubespread.world.events.controllers import bring_to_number, rollout_of_cluster, sized
@@ -297,7 +297,7 @@ class Difference(Struct, frozen=True, dict=True):
 
     @property
     def blocked(self) -> Sequence[Blocked]:
-        """The pods whose eviction was refused."""
+        """The pods whose eviction was refused, or that finalizers keep."""
         return [blocked for step in self.happened for blocked in step.blocked]
 
     @property
@@ -333,8 +333,12 @@ class Difference(Struct, frozen=True, dict=True):
             ready_before=before,
             ready=ready,
             lacking=lacking,
-            controller_unknown=not all(map(self.world.is_known, owners)),
+            controller_unknown=not all(map(self.world.is_known, owners)) or any(map(self._may_be_made, owners)),
         )
+
+    def _may_be_made(self, owner: WorkloadName) -> bool:
+        """Whether ``owner`` makes another pod once the finalizers of one are taken off."""
+        return any(is_kept(pod) and self.world.waits_for_the_end(pod, owner) for pod in self.world.book.of(owner))
 
     @property
     def worse(self) -> set[WorkloadName]:

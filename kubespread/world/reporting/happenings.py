@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.gotext import parse_int64
-from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_active, is_ready
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_active, is_kept, is_ready
 from kubespread.kube.selector import pinned_names, required_node_selector
 from kubespread.kube.well_known import DESIRED_REPLICAS
 from kubespread.reports import happened as reports
@@ -76,6 +76,7 @@ def blocked_pods(blocked: Iterable[Blocked]) -> Iterator[reports.BlockedPod]:
             budget=eviction.budget,
             message=eviction.message,
             cause=eviction.cause,
+            finalizers=tuple(eviction.pod.metadata.finalizers) if is_kept(eviction.pod) else (),
         )
 
 

@@ -36,7 +36,7 @@ class Gone(Struct, frozen=True):
 
 
 class Blocked(Struct, frozen=True):
-    """A pod whose eviction the API server refuses."""
+    """A pod whose eviction the API server refuses, or that finalizers keep when it is evicted."""
 
     pod: Pod
     message: str

@@ -14,7 +14,7 @@ from kubespread.kube.api.core import Pod, PodCondition, PodStatus
 from kubespread.kube.api.meta import ObjectMeta, OwnerReference
 from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_ready
 from kubespread.kube.selector import pinned_names, required_node_selector
-from kubespread.kube.well_known import BY_SCHEDULER, DISRUPTION_TARGET, JOB_COMPLETION_INDEX, READY
+from kubespread.kube.well_known import BY_SCHEDULER, DISRUPTION_TARGET, ENDED_PHASES, JOB_COMPLETION_INDEX, READY
 
 PENDING = PodStatus(phase="Pending")
 
@@ -79,6 +79,12 @@ def on_node(pod: Pod, node: str, status: PodStatus) -> Pod:
 def terminating(pod: Pod, time: str) -> Pod:
     """The pod while it terminates: no controller counts it, but it keeps its room until its kubelet is done."""
     return replace(pod, metadata=replace(pod.metadata, deletion_timestamp=pod.metadata.deletion_timestamp or time))
+
+
+def stopped(pod: Pod, time: str) -> Pod:
+    """The pod once its kubelet is done, where finalizers keep it: it has no room any more."""
+    phase = pod.status.phase if pod.status.phase in ENDED_PHASES else "Failed"
+    return replace(terminating(pod, time), status=replace(pod.status, phase=phase))
 
 
 def preempted(pod: Pod, time: str) -> Pod:

@@ -66,6 +66,7 @@ from kubespread.world.store.pod_book import (
     node_of,
     preempted,
     readiness_known,
+    stopped,
     taken_to_be_ready,
     terminating,
 )
@@ -438,7 +439,7 @@ class Store:
 
     def delete(self, pods: Iterable[Pod], why: str) -> None:
         """Delete pods. Those that take their time terminate, and keep their room until `let_go`, or for good where
-        their kubelet does not answer.
+        their kubelet does not answer. Those that finalizers keep stay without room.
         """
         at_once, staying, gone = self.surroundings.stops_at_once and why != PREEMPTED, list[Pod](), list[Pod]()
         for pod in pods:
@@ -452,19 +453,29 @@ class Store:
             else:
                 self.leaving[key_of(pod)] = why
                 staying += filter(is_active, [pod])
-        self._terminate(staying, why)
-        self.remove(gone, why)
+        self._terminate(staying, why, preempted if why == PREEMPTED else terminating)
+        self._end(gone, why)
 
     def let_go(self) -> bool:
-        """The pods that their kubelets stop are gone; whether there were any."""
+        """The pods that their kubelets stop have ended; whether there were any."""
         going = dict(self.leaving)
         for why in dict.fromkeys(going.values()):
-            self.remove([self.book[key] for key, reason in going.items() if reason == why], why)
+            self._end([self.book[key] for key, reason in going.items() if reason == why], why)
         return bool(going)
 
-    def _terminate(self, pods: Iterable[Pod], why: str) -> None:
-        """Pods are deleted on nodes whose kubelet does not answer, or has yet to: they stay, and keep their room."""
-        state, now = preempted if why == PREEMPTED else terminating, self.timestamp
+    def _end(self, pods: Sequence[Pod], why: str) -> None:
+        """Pods that are deleted have stopped: they are gone, but for those that finalizers keep."""
+        if kept := [pod for pod in pods if pod.metadata.finalizers]:
+            for pod in kept:
+                self.queue.remove(pod)
+                self.leaving.pop(key_of(pod), None)
+                self._forget_nomination(pod)
+            self._terminate(kept, why, stopped)
+        self.remove([pod for pod in pods if not pod.metadata.finalizers] if kept else pods, why)
+
+    def _terminate(self, pods: Iterable[Pod], why: str, state: Callable[[Pod, str], Pod]) -> None:
+        """Pods are deleted and stay: their kubelet does not answer, or has yet to, or finalizers keep them."""
+        now = self.timestamp
         going = [(pod, state(pod, now)) for pod in pods]
         for pod, _ in going:
             self._note_gone(pod, why, stays=True)
@@ -481,7 +492,8 @@ class Store:
             position = self._position(old)
             if position is not None:
                 gone.append((old, position))
-                come.append((new, position))
+                if new.status.phase not in ENDED_PHASES:
+                    come.append((new, position))
             # Who looks after pods that terminate knows already.
             if is_active(new):
                 self._touch(self.book.owner_of(new))
@@ -510,7 +522,8 @@ class Store:
         owner, lingers = self.book.owner_of(pod), key_of(pod) in self.leaving
         if lingers and not stays and owner is not None and self._is_seen_leaving(owner):
             return
-        is_missed = owner is not None and self._misses(pod, owner, why, stays=stays and not lingers)
+        stays_on = stays and (not lingers or bool(pod.metadata.finalizers))
+        is_missed = owner is not None and self._misses(pod, owner, why, stays=stays_on)
         if is_active(pod):
             self.happenings.gone.append(Gone(pod, why, owner if is_missed else None))
         if owner is None:

@@ -1,0 +1,162 @@
+"""Pods that finalizers keep once they are evicted: kubectl drain waits for them, and nothing here says until when."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread import Snapshot
+from kubespread.snapshot.anonymize import anonymize
+from tests.builders import Data, ago, hosts
+from tests.world.clusters import budget, deployment, job, play, stateful_set, world
+
+PROTECT, OTHER = "example.com/protect", "example.com/other"
+KEPT = f"nothing that is modeled takes off its finalizer {PROTECT}"
+STAYS = f"default/web-a may stay: {KEPT}"
+REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
+NEEDS = "The disruption budget {} needs 2 healthy pods and has 2 currently"
+
+
+def with_finalizers(objects: list[Data], name: str, *finalizers: str, **metadata: Any) -> list[Data]:
+    """``objects``, of which the pod ``name`` has them."""
+    made: list[Data] = json.loads(json.dumps(objects))
+    for obj in made:
+        if (obj["kind"], obj["metadata"]["name"]) == ("Pod", name):
+            obj["metadata"] |= {"finalizers": [*finalizers], **metadata}
+    return made
+
+
+def removed(snapshot: Snapshot) -> list[str]:
+    report = kubespread.removable(snapshot, "n0")
+    held = [f"{hold.cause}: {', '.join(hold.pods)}: {hold.detail}" for row in report.rows for hold in row.held]
+    return [report.verdict, *held]
+
+
+def planned(snapshot: Snapshot) -> list[str]:
+    report = kubespread.plan(snapshot.edited("drain n0"), force=True)
+    return [report.verdict, report.answer[0]]
+
+
+def upgraded(snapshot: Snapshot) -> list[str]:
+    report = kubespread.upgrade(snapshot, "n0")
+    return [report.verdict, *report.answer]
+
+
+def verified(snapshot: Snapshot) -> list[str]:
+    promise = {"workload": "deploy/web", "drain": "never blocked"}
+    head = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises"}
+    report = kubespread.verify(snapshot, {**head, "promises": [promise]})
+    return [report.verdict, *(f"{row.state}: {row.says}" for row in report.clauses)]
+
+
+NODES, WEB, DB = hosts("a", "a", "b"), deployment("web", ("n0", "n1")), stateful_set("web", ("n0", "n1"))
+HELD = with_finalizers([*NODES, *WEB], "web-a", PROTECT)
+CASES: Mapping[str, tuple[Callable[[Snapshot], list[str]], list[Data], list[str]]] = {
+    "whether a node goes is not known": (removed, HELD, ["unknown", f"finalizer: default/web-a: {KEPT}"]),
+    "nor where its pods are made again only once those before them are gone": (
+        removed,
+        with_finalizers([*NODES, *DB], "web-0", PROTECT),
+        ["unknown", f"finalizer: default/web-0: {KEPT}"],
+    ),
+    "nor where a pod is deleted already": (
+        removed,
+        with_finalizers([*NODES, *WEB], "web-a", PROTECT, deletionTimestamp=ago(60)),
+        ["unknown", f"finalizer: default/web-a: {KEPT}"],
+    ),
+    "a node stays where a budget keeps its pod": (
+        removed,
+        [*with_finalizers([*NODES, *DB], "web-0", PROTECT), budget("web", minAvailable=2)],
+        ["no", f"budget: default/web-0: {NEEDS.format('web')}"],
+    ),
+    "a node whose pods have no finalizer goes": (removed, with_finalizers([*NODES, *WEB], "web-b", PROTECT), ["yes"]),
+    "whether a drain ends is not known": (
+        planned,
+        HELD,
+        ["unknown", f"nothing more is pending; not done in full: step 1 ({STAYS}); none of 1 workload is worse"],
+    ),
+    "nor where there are several finalizers": (
+        planned,
+        with_finalizers([*NODES, *DB], "web-0", PROTECT, "orphan", OTHER),
+        [
+            "unknown",
+            "nothing more is pending; not done in full: step 1 (default/web-0 may stay: nothing that is modeled takes off "
+            f"its finalizers {PROTECT}, {OTHER}); 1 of 1 workload is worse: StatefulSet/web",
+        ],
+    ),
+    "an upgrade may end at the node": (upgraded, HELD, ["unknown", "0 of 1 node replaced: blocked at n0", STAYS]),
+    "and does where a budget keeps another pod": (
+        upgraded,
+        [*HELD, *stateful_set("db", ("n0", "n1")), budget("db", maxUnavailable=0)],
+        [
+            "no",
+            "0 of 1 node replaced: blocked at n0",
+            f"default/db-0 cannot be evicted: {REFUSED} {NEEDS.format('db')}",
+            STAYS,
+            "no change that was tried gets it through: 6 changes tried",
+        ],
+    ),
+    "whether drains are never blocked is not known": (
+        verified,
+        [*HELD, budget("other")],
+        ["unknown", f"unknown: draining n0 is blocked by default/web-a (1 of 2 nodes with its pods): {KEPT}"],
+    ),
+    "drains are blocked where a budget keeps its pods": (
+        verified,
+        [*HELD, budget("web", minAvailable=2)],
+        [
+            "no",
+            f"broken: draining n0 is blocked by default/web-a (2 of 2 nodes with its pods): {REFUSED} "
+            f"{NEEDS.format('web')}",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_finalizers_keep_is_not_known_to_go(case: str) -> None:
+    ask, objects, told = CASES[case]
+    assert ask(Snapshot.from_objects(objects)) == told
+
+
+@pytest.mark.parametrize("ask", [removed, planned, upgraded])
+@pytest.mark.parametrize("name", ["batch.kubernetes.io/job-tracking", "orphan", "foregroundDeletion"])
+def test_finalizers_that_are_taken_off_change_nothing(ask: Callable[[Snapshot], list[str]], name: str) -> None:
+    plain = [*NODES, *job("web", ("n0", "n1"))]
+    tracked = Snapshot.from_objects(with_finalizers(plain, "web-a", name))
+    assert tracked.pods == Snapshot.from_objects(plain).pods
+    assert ask(tracked) == ask(Snapshot.from_objects(plain))
+
+
+ENDED = {
+    "their room is free": (
+        deployment("web", ("n0",), cpu="8"),
+        "web-a",
+        ["- web-a n0 evicted", "+ web-5d6-1 n0", f"! web-a {KEPT}"],
+    ),
+    "their names are not": (
+        stateful_set("web", ("n0",)),
+        "web-0",
+        [
+            "- web-0 n0 evicted for good",
+            f"! web-0 {KEPT}",
+            "StatefulSet/web creates no replacement while the pod it lost is terminating",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ENDED)
+def test_pods_that_finalizers_keep_have_ended(case: str) -> None:
+    objects, name, told = ENDED[case]
+    assert play(world(*hosts("a"), *with_finalizers(objects, name, PROTECT)), f"evict {name}") == told
+
+
+def test_finalizers_are_kept_and_go_by_other_names_where_names_are_hidden() -> None:
+    snapshot = Snapshot.from_objects(HELD)
+    hidden, names = anonymize(snapshot)
+    assert [[names[name] for name in pod.metadata.finalizers] for pod in hidden.pods] == [[PROTECT], []]
+    assert [pod.metadata.finalizers for pod in snapshot.pods] == [[PROTECT], []]
