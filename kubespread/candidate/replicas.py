@@ -377,7 +377,7 @@ class Growth(Struct, frozen=True):
     waiting: Sequence[Pod] = ()
     """Replicas of its revision that exist and have no node yet."""
     outdated: int = 0
-    """How many of ``present`` a rollout that waits is to replace."""
+    """Number of ``present`` pods that a waiting rollout is to replace."""
 
     @property
     def count(self) -> int | None:
@@ -509,7 +509,7 @@ def _growth(
 
 
 def _is_outdated(pod: Pod, candidate: Candidate) -> bool:
-    """Whether its Deployment is to replace it by one of the candidate's revision."""
+    """True if its Deployment is to replace it by one of the candidate's revision."""
     own, owner = controller_of(candidate.pod), controller_of(pod)
     is_of_deployment = candidate.workload is not None and candidate.workload.kind == "Deployment"
     return is_of_deployment and owner is not None and own is not None and owner.name != own.name

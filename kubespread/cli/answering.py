@@ -103,10 +103,10 @@ def read_of(cluster: Snapshot) -> Iterator[str]:
 
 
 def beside_each(
-    answers: Sequence[tuple[str, Any]], written: Format, choosing: Choosing | None, width: int | None
+    answers: Sequence[tuple[str, Any]], written: Format, choosing: Choosing | None, *, is_short: bool
 ) -> Iterator[str]:
     """What belongs to answers but is not in their format, each line with its subject; common notes are told once.
-    ``choosing`` leaves some of them out, and most where rows of this ``width`` are few; None: none.
+    ``choosing`` leaves some of them out, and most where a screen ``is_short``; None: none.
     """
     known = () if choosing is None else choosing.known
     notes = [
@@ -117,8 +117,8 @@ def beside_each(
     all_notes = [("", note) for note in common]
     for (whose, _), own in zip(answers, notes, strict=True):
         all_notes += [(whose, note) for note in own if note not in common]
-    if choosing is not None and width is not None:
-        yield from _on_screen(all_notes, choosing, width)
+    if choosing is not None and is_short:
+        yield from _on_screen(all_notes, choosing)
     else:
         shown = all_notes if choosing is None else choosing(all_notes)
         yield from (f"{whose}{note.kind}: {note.text}" for whose, note in shown)
@@ -134,15 +134,15 @@ def beside_each(
                 yield f"{whose}{sentence}"
 
 
-def _on_screen(notes: Sequence[tuple[str, _Note]], choosing: Choosing, width: int) -> Iterator[str]:
-    """Few of those that change what an answer means, in a line each, and how many others there are."""
+def _on_screen(notes: Sequence[tuple[str, _Note]], choosing: Choosing) -> Iterator[str]:
+    """The few that change most what an answer means, and how many others there are."""
     loud = sorted(
         (item for item in notes if item[1].kind == "gap" or choosing.always_counts(item[1])),
         key=lambda item: not choosing.always_counts(item[1]),
     )
     shown = loud[:_MOST_ON_SCREEN]
     for whose, note in shown:
-        yield lines.cut_end(escaped(f"{whose}{note.kind}: {note.text}"), width)
+        yield f"{whose}{note.kind}: {note.text}"
     gaps = sum(note.kind == "gap" for _, note in loud[_MOST_ON_SCREEN:])
     others = {"gap": gaps, "note": len(notes) - len(shown) - gaps}
     rest = [count_of(number, f"more {noun}" if shown else noun) for noun, number in others.items() if number]
@@ -259,7 +259,7 @@ class Answering:
             write_page(self.options.html, page_of(answer, self.cluster, self.scheduler))
         look, write = look or self.look(), writer.load()
         width = look.width if look.rows is not None and self.written.name == "table" else None
-        said = [*self._said(parts, beside or parts, code, width)]
+        said = [*self._said(parts, beside or parts, code, is_short=width is not None)]
         if requires and not self.speaking.quiet and not any(report.unmet or report.unfinished for _, report in parts):
             said.append("every requirement is met")
         if width is not None and look.rows is not None and stderr_is_terminal():
@@ -270,11 +270,11 @@ class Answering:
             say(line)
 
     def _said(
-        self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode, width: int | None
+        self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode, *, is_short: bool
     ) -> Iterator[str]:
-        """What is said beside the answer, with few notes where rows of this ``width`` are few."""
+        """What is said beside the answer, with few notes where a screen ``is_short``."""
         if not self.speaking.quiet:
-            yield from self._notes(parts, beside, code, width)
+            yield from self._notes(parts, beside, code, is_short=is_short)
         for whose, report in parts:
             is_said = self.written.has_conclusion or not (self.speaking.quiet or stdout_takes_tables())
             if report.unfinished is not None and not is_said:
@@ -287,7 +287,7 @@ class Answering:
         return self.others if self.cluster is None else (*self.others, (self.cluster, self.scheduler))
 
     def _notes(
-        self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode, width: int | None
+        self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode, *, is_short: bool
     ) -> Iterator[str]:
         """The notes that matter to the answer, and what its format lacks of it."""
         choosing = None
@@ -301,7 +301,7 @@ class Answering:
                 of_clusters={text for scheduler, origin in origins for text in scheduler.notes(origin)},
                 has_all_gaps=code is ExitCode.NO_CLUSTER,
             )
-        yield from beside_each(beside, self.written, choosing, width)
+        yield from beside_each(beside, self.written, choosing, is_short=is_short)
         if len(beside) > len(parts) and not self.written.has_conclusion and not stdout_takes_tables():
             yield parts[0][1].said[0]
 

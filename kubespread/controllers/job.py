@@ -85,7 +85,7 @@ def for_index(pod: Pod, index: int) -> Pod:
 
 
 def is_indexed(pod: Pod) -> bool:
-    """Whether it is one of an Indexed Job's."""
+    """True if it is one of an Indexed Job's."""
     return JOB_COMPLETION_INDEX in pod.metadata.annotations
 
 
@@ -95,7 +95,7 @@ def index_of(pod: Pod) -> int | None:
 
 
 def completed_indexes(job: Job) -> set[int]:
-    """Those that have succeeded."""
+    """The indexes that have succeeded."""
     spans = _completed_indexes(job.status.completed_indexes, job.spec.completions or 0)
     return {index for span in spans for index in span}
 

@@ -199,7 +199,7 @@ class Replacement(Enum):
 
     AT_ONCE = "at once"
     WHEN_GONE = "when the pod is gone"
-    """Of a dead node once it is deleted by force, its Node object is, or the node is tainted
+    """On a dead node: once the pod is deleted by force, its Node object is, or the node is tainted
     node.kubernetes.io/out-of-service.
     """
     NEVER = "never"
@@ -226,7 +226,7 @@ def replacement(controller: OwnerReference | None, owner: Job | DaemonSet | None
 
 
 def _surges(daemon_set: DaemonSet) -> bool:
-    """Whether maxSurge allows a pod beside another on the same node."""
+    """True if maxSurge allows a pod beside another on the same node."""
     strategy = daemon_set.spec.update_strategy or UpdateStrategy()
     surge = (strategy.rolling_update or RollingUpdate()).max_surge or 0
     return strategy.type in ("", "RollingUpdate") and scaled(surge, 1, round_up=True) > 0

@@ -61,7 +61,7 @@ def is_terminating(pod: Pod) -> bool:
 
 
 def is_kept(pod: Pod) -> bool:
-    """Whether a pod that was deleted has stopped, and is there only for finalizers that nothing modeled takes off."""
+    """True if a pod that was deleted has stopped, and is there only for finalizers that nothing modeled takes off."""
     return bool(pod.metadata.finalizers) and is_terminating(pod) and pod.status.phase in ENDED_PHASES
 
 

@@ -247,7 +247,7 @@ class PodSharing:
         return self._part("annotations", {name: value for name, value in annotations.items() if name in READ_OF_PODS})
 
     def _finalizers(self, finalizers: list[str]) -> list[str]:
-        """Those that nothing modeled takes off, which few pods have."""
+        """Finalizers that nothing modeled takes off, which few pods have."""
         kept = [name for name in finalizers if name not in FINALIZERS_TAKEN_OFF]
         return self._part("finalizers", kept) if kept else self._no_finalizers
 

@@ -337,7 +337,7 @@ class KubeVersion(Struct, frozen=True):
         return self.minor <= NEWEST
 
     def since(self, minor: int, patch: int = 0, *, picked: Sequence[Release] = ()) -> bool:
-        """Whether this version is ``1.minor.patch`` or newer, or one of an older minor from the patch on that a change
+        """True if this version is ``1.minor.patch`` or newer, or one of an older minor from the patch on that a change
         was ``picked`` into.
         """
         release = self.release

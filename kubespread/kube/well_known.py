@@ -95,9 +95,9 @@ BETA_INSTANCE_TYPE = "beta.kubernetes.io/instance-type"
 
 ENDED_PHASES = ("Succeeded", "Failed")
 """A pod in one of these has ended: it is not scheduled, and it takes no room on its node."""
-DISRUPTION_TARGET = "DisruptionTarget"
 FINALIZERS_TAKEN_OFF = frozenset({"batch.kubernetes.io/job-tracking", "orphan", "foregroundDeletion"})
-"""By the Job controller and the garbage collector, once a pod has ended."""
+"""Finalizers that the Job controller and the garbage collector take off once a pod has ended."""
+DISRUPTION_TARGET = "DisruptionTarget"
 """The condition of a pod that is about to be evicted, and why."""
 BY_SCHEDULER = "PreemptionByScheduler"
 """The reason of that condition where the pod is preempted."""

@@ -28,8 +28,8 @@ _NOT_TYPED = ("admission", "default_toleration_seconds")
 
 
 class Commands(Struct, frozen=True):
-    """How the commands repeat what an answer depends on: its cluster, its scheduler, and what the question says that
-    another has a field for too.
+    """Writer of commands that repeat what an answer depends on: its cluster, its scheduler, and what the question
+    says that another has a field for too.
     """
 
     cluster: Snapshot | None
@@ -78,7 +78,7 @@ class Commands(Struct, frozen=True):
         return " ".join(["kubespread", *words[:named], *edits, *words[named:], *self._scheduling(), *self._source()])
 
     def _repeated(self, question: str, words: Collection[str], *, is_same: bool = False) -> Iterator[str]:
-        """What this question says that ``question`` has a field for, unless it is among ``words``; what says which pods
+        """Words of this question that ``question`` has a field for, unless it is among ``words``; what says which pods
         are meant, or changes them, only where it is asked of the same.
         """
         if self.question is None:
@@ -123,7 +123,7 @@ def flag_of(field: FieldInfo, option: Option) -> str:
 
 
 def typed(field: FieldInfo, option: Option, value: Any) -> Iterator[str]:
-    """What is typed for a field; nothing for a value that is in no text."""
+    """Words to type for a field; none for a value that is in no text."""
     flag = flag_of(field, option)
     if isinstance(value, bool):
         yes, _, no = flag.partition("/")

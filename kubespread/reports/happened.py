@@ -305,7 +305,7 @@ class FewerReady(Report, frozen=True, gc=False):
     lacking: int
     """How many more of its pods than before are pending or not made."""
     controller_unknown: bool = False
-    """Whether its controller may make other pods, so that this is not known: it is not modeled, or waits for a pod that
+    """True if its controller may make other pods, so that this is not known: it is not modeled, or waits for a pod that
     finalizers keep.
     """
 
@@ -365,7 +365,7 @@ class BlockedPod(Report, frozen=True):
     """The API server's detail: what the budget needs and has."""
 
     finalizers: tuple[str, ...] = ()
-    """Those that keep it: kubectl drain waits until they are taken off, and whether they are is not known."""
+    """Finalizers that keep it: kubectl drain waits until they are taken off, and whether they are is not known."""
 
     @property
     def refusal(self) -> str:
@@ -373,7 +373,7 @@ class BlockedPod(Report, frozen=True):
 
     @property
     def fate(self) -> str:
-        """What is said of it, and of several."""
+        """Verb phrase for it, and for several."""
         return "may stay" if self.finalizers else "cannot be evicted"
 
 

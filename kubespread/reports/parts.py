@@ -561,7 +561,7 @@ class ConstraintReport(Report, frozen=True):
 
     @property
     def counts_nothing(self) -> bool:
-        """Whether it has no labelSelector."""
+        """True if it has no labelSelector."""
         return self.selector == str(NOTHING)
 
     @property

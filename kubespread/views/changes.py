@@ -28,7 +28,7 @@ def changes_sheet(title: str, changes: Sequence[CellChange], tone: Judge | None 
 
 
 def changed_rows(changes: Sequence[CellChange], tone: Judge = lambda _: Tone.PLAIN) -> Sheet[Sequence[CellChange]]:
-    """What a terminal shows: ``shop/Deployment/api  placed 3 → 2 · pending 0 → 1``."""
+    """Line of a terminal: ``shop/Deployment/api  placed 3 → 2 · pending 0 → 1``."""
 
     def drawn(row: Sequence[CellChange], _look: Look) -> Iterator[Line]:
         cells = (Cell(f"{'  ' if change is row[0] else ' · '}{change.cell}", tone(change)) for change in row)

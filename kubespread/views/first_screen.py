@@ -32,7 +32,7 @@ def _lines(line: Line, width: int | None) -> Iterator[Line]:
 
 
 class _Piece(Struct, frozen=True):
-    """What is shown whole or counted as left out."""
+    """Part of a screen that is shown whole or counted as left out."""
 
     weight: int
     """The smallest come first; 0 for what is always shown."""

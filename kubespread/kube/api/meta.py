@@ -70,7 +70,7 @@ class LabelSelector(KubeObject):
 
     @property
     def keys(self) -> set[str]:
-        """Of the labels that it looks at."""
+        """Label keys that it looks at."""
         return {*self.match_labels, *(requirement.key for requirement in self.match_expressions)}
 
 

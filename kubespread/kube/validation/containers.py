@@ -493,7 +493,7 @@ def _lifecycle_faults(container: core.Container, pod: Surrounding, path: str) ->
 
 
 def _is_dropped(container: full.Container, name: str, version: KubeVersion) -> bool:
-    """Whether the field called ``name`` is a lifecycle that is empty without its stop signal, which is not stored."""
+    """True if the field called ``name`` is a lifecycle that is empty without its stop signal, which is not stored."""
     lifecycle = container.lifecycle
     if name != "lifecycle" or lifecycle is None or lifecycle.stop_signal is None or version.has("ContainerStopSignals"):
         return False

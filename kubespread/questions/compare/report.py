@@ -33,7 +33,7 @@ class SideReport(reports.Report, frozen=True):
 
     @property
     def cells(self) -> dict[str, str | None]:
-        """What may differ between two questions."""
+        """Options that may differ between two questions."""
         return {
             "snapshot": None if self.cluster is None else self.cluster.snapshot or self.cluster.context,
             "manifest": self.manifest,
@@ -53,11 +53,11 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
     before: SideReport
     after: SideReport
     nodes: int
-    """How many either side has and judges; 0 where all workloads are compared."""
+    """Number of nodes that either side has and judges; 0 where all workloads are compared."""
     workloads: int
-    """How many either side has."""
+    """Number of workloads that either side has."""
     changes: tuple[CellChange, ...]
-    """Those of workloads, then those of nodes. A workload: replicas ``placed`` and ``pending``, ``skew KEY``,
+    """Changes of workloads, then those of nodes. A workload: replicas ``placed`` and ``pending``, ``skew KEY``,
     kube-scheduler's ``message`` for the first that stays pending, the pods it ``preempts``, and replicas ``on NODE``.
     A node: ``fits``, ``reason``, ``score``, ``place`` in the order of nodes.
     """
@@ -93,7 +93,7 @@ class CompareReport(reports.QuestionReport, frozen=True, kw_only=True):
 
 
 def is_worse(change: CellChange) -> bool:
-    """Whether a node no longer fits, more replicas lack a node, a skew is larger, pods are preempted that were not, or
+    """True if a node no longer fits, more replicas lack a node, a skew is larger, pods are preempted that were not, or
     a node or workload is gone.
     """
     before, after = change.before, change.after

@@ -31,12 +31,12 @@ _NO_CHANGE = {
 
 
 def _options(group: StuckGroup) -> str:
-    """What frees the group: options, or a change that has none."""
+    """Change that frees the group: options, or a change that has none."""
     return "" if group.change is None else " ".join(group.change.options) or group.change.change
 
 
 def _change(group: StuckGroup) -> str:
-    """The same with its remarks, or why nothing does."""
+    """The change with its remarks, or the reason why nothing helps."""
     if group.change is None:
         return _NO_CHANGE[group.cause].format(group.tried)
     preempting = [f"preempts {count_of(len(group.victims), 'pod')}"] if group.victims else []

@@ -85,8 +85,11 @@ class StepReport(Report, frozen=True):
 
     @property
     def is_refused(self) -> bool:
-        """Whether more than finalizers keeps it from being done in full."""
-        is_stuck = not all(rollout.complete for rollout in self.rollouts)
+        """True if more than finalizers keeps it from being done in full."""
+        stopped = (upgrade.blocked for upgrade in self.upgrades)
+        is_stuck = not all(rollout.complete for rollout in self.rollouts) or any(
+            blocked is not None and not blocked.is_kept for blocked in stopped
+        )
         return self.failed is not None or is_stuck or not all(pod.finalizers for pod in self.happened.blocked)
 
     @property
@@ -222,7 +225,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
 
     @property
     def not_done(self) -> list[str]:
-        """Which steps were not done in full and why, and which budgets were broken on the way."""
+        """Steps that were not done in full and why, and budgets that were broken on the way."""
         steps, broken = ", ".join(map(str, self.blocked)), ", ".join(self.broken_budgets)
         plural = "" if len(self.blocked) == 1 else "s"
         why = next((f" ({step.why.rstrip('.')})" for step in self.steps if step.is_blocked and step.why), "")

@@ -108,8 +108,8 @@ class Entry(Struct, frozen=True):
     replicas: Replicas | None = None
     """Its pods, where they are told apart; without it all are copies of ``pod``."""
     made: int | None = None
-    """How many of its pods are there already, where each other one is made once those before it have a node; None where
-    all are made at once.
+    """Number of its pods that are there already, where each other one is made once those before it have a node; None
+    where all are made at once.
     """
     binds: bool = True
     """Whether the claims that a pod waits with are bound once it has a node."""
@@ -125,7 +125,7 @@ class Outcome(Struct):
     wanted: int | None
     choices: list[Choice] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
-    """Of the placed pods, where they are told apart."""
+    """Names of the placed pods, where they are told apart."""
     before: Sequence[Sequence[int]] | None = None
     """The matching pods of every domain of each constraint before the first copy was placed."""
     listed: int = 0
@@ -297,9 +297,9 @@ class _Replicas(_Copies):
 
     def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
         self._stuck: list[Applicant] = []
-        """Those that found no node."""
+        """Replicas that found no node."""
         self._again: list[Applicant] = []
-        """Those of them that are tried again."""
+        """Replicas among them that are tried again."""
         super().__init__(entry, living, cycles)
 
     def _come_forward(self) -> None:

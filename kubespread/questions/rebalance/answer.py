@@ -159,7 +159,7 @@ def _obstacles(start: Attempt, obstacles: Mapping[int, Counter[str]]) -> Iterato
 
 
 def _rounds(attempt: Attempt, policy: Policy) -> Iterator[rows.DeschedulerRound]:
-    """What the descheduler does until it evicts nothing. Raises UsageError."""
+    """Play the descheduler until it evicts nothing. Raises UsageError."""
     for number in range(1, MAX_ROUNDS + 1):
         cycle = _cycle(attempt.world, policy)
         attempt.world.settle()

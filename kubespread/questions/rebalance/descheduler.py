@@ -173,7 +173,7 @@ class PluginArgs(KubeObject):
 class Policy(Struct, frozen=True):
     written: DeschedulerPolicy
     profiles: Sequence[tuple[PluginArgs, EvictorArgs]]
-    """Those that enable the strategy."""
+    """Profiles that enable the strategy."""
 
 
 T = TypeVar("T", bound=KubeObject)
@@ -288,7 +288,7 @@ def _namespaces(args: EvictorArgs) -> Selector:
 
 
 class View:
-    """What the descheduler sees of a cluster when a cycle begins. Pods to be evicted still take their room.
+    """The descheduler's view of a cluster when a cycle begins. Pods to be evicted still take their room.
 
     Source: descheduler v0.36: pkg/descheduler/node/node.go, NodeFit, PodFitsAnyOtherNode
     """
@@ -315,7 +315,7 @@ class View:
         return np.array(ready, dtype=np.bool_)
 
     def fits_other(self, pod: Pod, among: Mask) -> bool:
-        """Whether some node of ``among`` other than the pod's own would accept it.
+        """True if some node of ``among`` other than the pod's own would accept it.
 
         Spreading, ports and volumes are not checked, nor pods' affinity and other pods' anti-affinity.
         """
@@ -343,7 +343,7 @@ class View:
         return self._admitting[key]
 
     def _is_repelled(self, pod: Pod, terms: Sequence[PodAffinityTerm], node: int) -> bool:
-        """Whether another pod on the node matches the anti-affinity of ``pod``; a namespaceSelector is not read."""
+        """True if another pod on the node matches the anti-affinity of ``pod``; a namespaceSelector is not read."""
         labels = self.nodes.objects[node].metadata.labels
         return any(
             _matches(term, pod, other)
@@ -367,7 +367,7 @@ SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
 
 
 def protections(view: View, args: EvictorArgs) -> dict[str, Callable[[Pod], bool]]:
-    """What keeps pods from eviction, by what it is called."""
+    """Reasons that keep pods from eviction, by their names."""
     selector, threshold = _labels(args.label_selector), args.priority_threshold.value
     siblings = Counter(owner.uid for pod in view.pods for owner in pod.metadata.owner_references)
     budgets = [(each.metadata.namespace, selector_of(each)) for each in view.cluster.objects.of(PodDisruptionBudget)]
@@ -520,7 +520,7 @@ def in_eviction_order(pods: Sequence[Pod]) -> list[Pod]:
 def choose(
     view: View, policy: Policy, plugin: PluginArgs, evictor: EvictorArgs
 ) -> tuple[Sequence[Pod], Sequence[Spread]]:
-    """What the strategy chooses with the arguments of one profile, by namespace and name, before limits and budgets,
+    """The strategy's choice with the arguments of one profile, by namespace and name, before limits and budgets,
     and the constraints that it processed: none in a cluster of fewer than two ready nodes.
 
     Constraints are looked at one after another, and none knows what was chosen for those before. Raises UsageError.
@@ -565,7 +565,7 @@ class Cycle(Struct):
     policy: DeschedulerPolicy
     evicted: list[Pod] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
-    """Why pods that were chosen stay."""
+    """Reasons why chosen pods stay."""
 
     def evict(self, view: View, chosen: Sequence[Pod], args: EvictorArgs, request: Callable[[Pod], bool]) -> None:
         """Evict what one profile chose, by namespace and name; ``request`` asks the API server.

@@ -239,7 +239,7 @@ class Aim(Struct, frozen=True):
     groups: Sequence[Sequence[int]]
     """Goals that one eviction may serve at once, by position."""
     arriving: Sequence[int]
-    """How many pods that wait at the start each goal would count."""
+    """Number of pods waiting at the start that each goal would count."""
     on_progress: Callable[[int], None] | None = None
     """Called with the number of evictions tried so far."""
     tried: Iterator[int] = field(default_factory=lambda: count(1))

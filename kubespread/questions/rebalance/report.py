@@ -107,13 +107,15 @@ class RebalanceReport(OfWorkloads, frozen=True, kw_only=True):
     at_least: int
     """No plan of any order evicts fewer pods and makes all constraints hold."""
     is_fewest: bool
-    """Whether that is the number of steps, and all constraints hold then."""
+    """True if that is the number of steps, and all constraints hold then."""
     obstacles: tuple[Obstacle, ...]
     """Empty where all constraints hold in the end."""
     staying: tuple[StayingPods, ...]
     """Pods of the workloads that no plan evicts."""
     rounds: tuple[DeschedulerRound, ...]
-    """Of the descheduler with the policy: up to the first one that evicts nothing. Empty where no policy was given."""
+    """Rounds of the descheduler with the policy, up to the first one that evicts nothing. Empty where no policy was
+    given.
+    """
 
     @property
     def holds(self) -> bool:

@@ -92,7 +92,7 @@ def search(start: Attempt, pods: Sequence[Candidates]) -> tuple[Attempt, dict[in
 
 
 def _reached(start: Attempt, group: Sequence[int], pods: Sequence[Candidates]) -> tuple[Attempt, Counter[str]]:
-    """What comes of evicting again and again the first pod that helps the group and worsens no other; the start where
+    """Result of evicting again and again the first pod that helps the group and worsens no other; the start where
     that does not reach it, and why.
     """
     attempt = start

@@ -355,7 +355,7 @@ def _missing_labels(stuck: Stuck, node: Node) -> tuple[LabelEdit, ...]:
 
 
 def _is_given(stuck: Stuck, node: Node, key: str) -> bool:
-    """Whether an edit of the question gave the node its label ``key``, or took it off."""
+    """True if an edit of the question gave the node its label ``key``, or took it off."""
     return stuck.before(node).metadata.labels.get(key) != node.metadata.labels.get(key)
 
 

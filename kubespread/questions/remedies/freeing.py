@@ -132,7 +132,7 @@ class AllFreed(PlayedGoal):
 
 
 def victims_of(gone: Iterable[Gone], keys: Collection[PodKey]) -> tuple[NamespacedName, ...]:
-    """Those whose room pods among ``keys`` took."""
+    """Pods whose room those among ``keys`` took."""
     made_room = (each for each in gone if each.made_room_for is not None and key_of(each.made_room_for) in keys)
     return tuple(NamespacedName.of(each.pod) for each in made_room)
 

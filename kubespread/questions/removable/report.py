@@ -200,7 +200,7 @@ class NodeRemoval(Report, frozen=True):
 
     @property
     def may_go(self) -> bool:
-        """Whether all that keeps it is not modeled: controllers that may make lost pods again, or finalizers."""
+        """True if all that keeps it is not modeled: controllers that may make lost pods again, or finalizers."""
         return bool(self.held) and all(hold.cause in ("unknownController", "finalizer") for hold in self.held)
 
 

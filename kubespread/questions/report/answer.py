@@ -257,7 +257,7 @@ def _failures(question: Report, report: Scorecard) -> Iterator[str]:
 
 
 def _is_reached(bar: Literal["new", "worse"], change: CellChange) -> bool:
-    """Whether a line is new, or is of a worse level or a greater extent."""
+    """True if a line is new, or is of a worse level or a greater extent."""
     if change.column not in ("level", "extent"):
         return False
     if change.before is None or change.after is None or bar == "new":

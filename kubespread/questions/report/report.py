@@ -157,7 +157,7 @@ class AreaScore(Report, frozen=True, kw_only=True):
 
 
 class Since(Report, frozen=True):
-    """What differs from an earlier report of the same cluster."""
+    """Differences from an earlier report of the same cluster."""
 
     time: str | None
     """When that cluster was read, RFC 3339; null where the report does not say."""

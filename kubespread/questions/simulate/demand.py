@@ -282,9 +282,9 @@ class Demand(Struct, frozen=True):
     pod: Pod
     """The first that is missing."""
     replicas: Replicas
-    """Those that are missing, in order."""
+    """Replicas that are missing, in order."""
     told_apart: Replicas | None
-    """The same, where scheduling tells them from copies of the first."""
+    """The replicas one by one, where scheduling tells them from copies of the first."""
     present: Mapping[PodKey, int]
     """The workload's replicas that run already, each with its node, by position."""
     gang: Gang | None
@@ -326,7 +326,7 @@ class Demand(Struct, frozen=True):
         return (*self.candidate.notes, *self.growth.notes, *self.change.notes, *self.gang_notes)
 
     def names(self, placed: Outcome) -> Iterator[str]:
-        """Of the replicas, in the order they were placed, and then of those that were not."""
+        """Names of the replicas, in the order they were placed, and then of those that were not."""
         if self.change.played is not None:
             return iter(self.change.played.names)
         names = (replica.pod.metadata.name for replica in self.replicas())

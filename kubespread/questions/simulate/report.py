@@ -192,7 +192,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     present: int = 0
     """How many replicas of the workload are already running and stay where they are."""
     outdated: int = 0
-    """How many of those are of an older revision, beside which the new pods of a rollout that waits are placed."""
+    """Number of those of an older revision, beside which the new pods of a rollout that waits are placed."""
     deleted: tuple[DeletedReplica, ...] = ()
     """The replicas that are deleted because fewer are asked for than run."""
     rollout: RolloutReport | None = None
@@ -402,13 +402,13 @@ def nothing_to_place(report: SimulateReport) -> str | None:
 
 
 def of_waiting_revision(report: SimulateReport) -> str:
-    """How many of the pods that a rollout waits for find a node."""
+    """Number of the pods that a rollout waits for and that find a node."""
     new = count_of((report.replicas or 0) - report.present, "new pod")
     return f"{report.placed:,} of {new} of the current revision placed"
 
 
 def outdated(report: SimulateReport) -> str:
-    """Which pods that rollout is to replace."""
+    """Pods that the rollout is to replace."""
     some = "the" if report.outdated == report.present else f"{report.outdated:,} of the"
     running = f"{report.present:,} that {verb_of(report.present, 'run')}"
     return f"{some} {running} {verb_of(report.outdated, 'are')} of an older one"

@@ -137,9 +137,9 @@ class DomainLoss(Report, frozen=True):
     already_lost: bool = False
     """Whether none of its nodes answered before: then only their deletion takes pods."""
     trouble: tuple[Trouble, ...] = ()
-    """What the loss leaves in either end state: pods ``lost`` for good, pods ``unmade`` though their workloads are not
-    short, ``pending`` pods, ``short`` workloads, or a ``budget`` that preemption broke. Empty where the domain can be
-    lost.
+    """The damage that the loss leaves in either end state: pods ``lost`` for good, pods ``unmade`` though their
+    workloads are not short, ``pending`` pods, ``short`` workloads, or a ``budget`` that preemption broke. Empty
+    where the domain can be lost.
     """
     not_made: tuple[UnmadePods, ...] = ()
     """Pods that workloads should have and that do not exist, of each those that it lacks more of than before."""

@@ -82,7 +82,7 @@ class Blocked(Report, frozen=True):
 
     @property
     def is_kept(self) -> bool:
-        """Whether finalizers alone keep the nodes, so that it may go on."""
+        """True if finalizers alone keep the nodes, so that it may go on."""
         return self.refusal is None and all(pod.finalizers for pod in self.pods)
 
 

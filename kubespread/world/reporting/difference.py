@@ -337,7 +337,7 @@ class Difference(Struct, frozen=True, dict=True):
         )
 
     def _may_be_made(self, owner: WorkloadName) -> bool:
-        """Whether ``owner`` makes another pod once the finalizers of one are taken off."""
+        """True if ``owner`` makes another pod once the finalizers of one are taken off."""
         return any(is_kept(pod) and self.world.waits_for_the_end(pod, owner) for pod in self.world.book.of(owner))
 
     @property

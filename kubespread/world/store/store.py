@@ -131,7 +131,7 @@ class Surroundings(Struct, frozen=True):
     assumed: dict[str, None] = field(default_factory=dict)
     """Shared record of what was assumed where the cluster's source does not say."""
     stops_at_once: bool = False
-    """Whether pods that are deleted or evicted are gone before their successors are placed, as with a kubelet that runs
+    """True if pods that are deleted or evicted are gone before their successors are placed, as with a kubelet that runs
     nothing. Otherwise, and where they are preempted, their successors are placed while they keep their room.
     """
 
@@ -537,7 +537,7 @@ class Store:
             record.gone.append(pod)
 
     def _is_seen_leaving(self, owner: WorkloadName) -> bool:
-        """Whether a pod that terminates is gone for all that looks after the pods of ``owner``: its quota is not."""
+        """True if a pod that terminates is gone for all that looks after the pods of ``owner``: its quota is not."""
         is_at_rest = owner not in self.watchers and owner not in self.api_server.refused
         return is_at_rest and self.controlled_as(owner) in ("ReplicaSet", "ReplicationController")
 

@@ -120,7 +120,7 @@ class Subject(Struct, frozen=True, kw_only=True):
     told_apart: Replicas | None = None
     """Its replicas, where scheduling tells them from copies of the pod."""
     one_by_one: bool = False
-    """Whether each replica is made once the one before runs."""
+    """True if each replica is made once the one before runs."""
     file: str | None = None
     is_written: bool = True
     """Whether a manifest says it, not the cluster."""

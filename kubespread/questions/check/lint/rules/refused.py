@@ -79,7 +79,7 @@ def check(fault: Fault, refused: RefusedManifest) -> Remedy | None:
 
 
 def _misplaced(message: str) -> str:
-    """What is to become of a field that the API does not have there."""
+    """Say what to do with a field that the API does not have there."""
     match = _UNKNOWN.search(message)
     if match is None:
         return "remove what the API does not have"

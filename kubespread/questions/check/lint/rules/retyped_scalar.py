@@ -47,7 +47,7 @@ def check(fault: Fault, refused: RefusedManifest) -> Remedy | None:
 
 
 def _reshaped(field: str, value: object, go_type: str) -> str:
-    """What makes a list or a map of a value that is neither, or the other one."""
+    """Say how to make a list or a map of a value that is neither, or the other one."""
     name = field.rpartition(".")[2]
     if go_type.startswith("[]"):
         if isinstance(value, dict) and value:
