@@ -102,7 +102,6 @@ _COMMANDS: dict[str, _Command | None] = {
         home="snapshot",
         has_ordered_options=False,
     ),
-    "config": _Command("Show what the environment and configuration files set.", has_ordered_options=False),
     "rbac": _Command("Print the ClusterRole needed to read a running cluster.", has_ordered_options=False),
     "completion": _Command("Print the script that completes commands, options and names.", has_ordered_options=False),
     "demo": _Command("Try explain, simulate and report on a small example cluster.", has_ordered_options=False),

@@ -1,8 +1,7 @@
-"""Commands about the program: ``completion``, ``config``, ``rbac`` and ``demo``; each imports what it alone needs."""
+"""Commands about the program: ``completion``, ``rbac`` and ``demo``; each imports what it alone needs."""
 
 from __future__ import annotations
 
-import os
 from contextlib import chdir
 from enum import StrEnum
 from importlib.resources import as_file, files
@@ -64,65 +63,6 @@ def script(shell: Shell) -> str:
     if not folder.is_dir():
         folder = Path(str(package)).parent / "completions"
     return (folder / _SCRIPTS[shell]).read_text("utf-8")
-
-
-class Action(StrEnum):
-    VIEW = "view"
-
-
-class Output(StrEnum):
-    PLAIN = "plain"
-    JSON = "json"
-    YAML = "yaml"
-
-
-def config(
-    _action: Annotated[Action, typer.Argument(metavar="view", help="Show every setting and where it comes from.")],
-    *,
-    output: Annotated[
-        Output, typer.Option("-o", "--output", case_sensitive=False, help="Output format; ignores the configured one.")
-    ] = Output.PLAIN,
-    no_config: Annotated[bool, typer.Option("--no-config", help="Read no configuration files.")] = False,
-) -> int:
-    """Show what the environment and configuration files set: the snapshot, the release, the output and more.
-
-    Options override the environment, which overrides .kubespread.yaml in this directory or the nearest parent that has
-    one, which overrides $XDG_CONFIG_HOME/kubespread/config.yaml. With --no-config, which every question accepts, or
-    KUBESPREAD_NO_CONFIG=1, no file is read.
-
-    \b
-    Examples:
-      kubespread config view
-      KUBESPREAD_KUBE_VERSION=1.34 kubespread config view
-      kubespread config view -o json | jq -r '.keys[] | select(.key == "snapshot").values[]'
-    """
-    from kubespread.config.layers import KEYS, settings
-    from kubespread.reports.parts import Configuration, ConfiguredKey
-    from kubespread.views import documents
-    from kubespread.views.look import Look
-    from kubespread.views.plain import columns
-    from kubespread.views.sheet import NONE
-
-    decided = settings(os.environ, files=not no_config)
-    keys = [
-        ConfiguredKey(
-            key=name,
-            variable=key.variable,
-            values=decided[name].values if name in decided else (),
-            origin=decided[name].origin if name in decided else None,
-        )
-        for name, key in KEYS.items()
-    ]
-    if output is not Output.PLAIN:
-        write = documents.json if output is Output.JSON else documents.yaml
-        emit(write(Configuration(keys=tuple(keys)), Look()))
-        return ExitCode.YES
-    rows = [
-        [key.key, NONE, f"({key.variable})"] if key.origin is None else [key.key, ", ".join(key.values), key.origin]
-        for key in keys
-    ]
-    emit(columns(("KEY", "VALUE", "FROM"), rows, headers=True))
-    return ExitCode.YES
 
 
 def rbac() -> int:

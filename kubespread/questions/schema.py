@@ -11,7 +11,7 @@ import msgspec
 from kubespread.kube.owners import NamespacedName
 from kubespread.questions.fleet.report import FleetReport
 from kubespread.questions.registry import QUESTIONS, question
-from kubespread.reports.parts import API_VERSION, Configuration, Report
+from kubespread.reports.parts import API_VERSION, Report
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -21,7 +21,6 @@ def _of_questions() -> Iterator[type[Report]]:
 
 
 FILES: dict[str, type[Report]] = {
-    "configuration.json": Configuration,
     "fleet-report.json": FleetReport,
     **{f"{_HUMP.sub('-', report.__name__).lower()}.json": report for report in _of_questions()},
 }

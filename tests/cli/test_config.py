@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from kubespread.manifest.objects import read_documents
 from tests.cli.support import CLUSTER, FIXTURES, ROOT, Result, run, shell
 
 POD = str(FIXTURES / "manifests" / "two-constraints.yaml")
@@ -94,32 +91,6 @@ def test_findings_are_ignored(project: Path) -> None:
     assert configured(project, "check", bad, "--ignore", "KS102").code == 1
 
 
-def test_view_says_the_same_to_scripts(project: Path) -> None:
-    text = "snapshot: [four.yaml, five.yaml]\n"
-    report = json.loads(configured(project, "config", "view", "-o", "json", text=text).out)
-    Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "configuration.json").read_text())).validate(report)
-    values, origin = ["../four.yaml", "../five.yaml"], "../.kubespread.yaml:1"
-    assert report["keys"][:2] == [
-        {"key": "snapshot", "variable": "KUBESPREAD_SNAPSHOT", "values": values, "origin": origin},
-        {"key": "context", "variable": "KUBESPREAD_CONTEXT", "values": [], "origin": None},
-    ]
-    documents = read_documents(configured(project, "config", "view", "-o", "yaml").out.encode())
-    assert documents == [report]
-
-
-def test_view_says_where_each_value_comes_from(project: Path) -> None:
-    result = configured(project, "config", "view", text="snapshot: four.yaml\n", KUBESPREAD_OUTPUT="json")
-    assert [line.split() for line in result.out.splitlines()] == [
-        ["KEY", "VALUE", "FROM"],
-        ["snapshot", "../four.yaml", "../.kubespread.yaml:1"],
-        ["context", "<none>", "(KUBESPREAD_CONTEXT)"],
-        ["schedulerConfig", "<none>", "(KUBESPREAD_SCHEDULER_CONFIG)"],
-        ["kubeVersion", "<none>", "(KUBESPREAD_KUBE_VERSION)"],
-        ["output", "json", "KUBESPREAD_OUTPUT"],
-        ["ignore", "<none>", "(KUBESPREAD_IGNORE)"],
-    ]
-
-
 REFUSED = {
     "a key that is none": ("\nsnapshots: x\n", ':2: snapshots: unknown key, did you mean "snapshot"?'),
     "a key that nothing is near to": (
@@ -153,7 +124,6 @@ def test_a_file_that_is_wrong_ends_every_question(case: str, project: Path) -> N
     text, fault = REFUSED[case]
     said = f"error: ../.kubespread.yaml{fault}\n"
     assert configured(project, *EXPLAIN, text=text) == (2, "", said)
-    assert configured(project, "config", "view") == (2, "", said)
     assert configured(project, "explain", "--help").code == 0
 
 
@@ -177,7 +147,6 @@ def test_files_are_left_out_where_one_says_so(project: Path) -> None:
         result = configured(project, "check", bad, *words, **layers, **more)
         layers = {}
         assert (result.code, "KS101" in result.out) == (1, True)
-        assert "<none>" in configured(project, "config", "view", *words, **more).out
     assert configured(project, "check", bad, KUBESPREAD_NO_CONFIG="0").code == 2
     set_still = configured(project, *EXPLAIN, "--no-config", KUBESPREAD_SNAPSHOT="../four.yaml")
     assert nodes(set_still) == 4

@@ -52,7 +52,7 @@ def test_ten_commands_are_listed_and_all_others_are_named() -> None:
     named = re.findall(r"(?:^|\), )(\w+) \(", more), sections["Set up"].strip().split(", ")
     assert named == (
         ["advise", "plan", "play", "compare", "rebalance", "map", "verify", "fleet", "snapshot", "serve"],
-        ["mcp", "config", "rbac", "completion", "demo"],
+        ["mcp", "rbac", "completion", "demo"],
     )
     assert {*EVERYDAY, *named[0], *named[1]} == {*COMMANDS}
 

@@ -32,7 +32,7 @@ _SUSPICIOUS = 10.0
 _SELDOM = 0.1
 T = TypeVar("T")
 _CODES = {0, 1, 2, 3}
-_WITHOUT_DEBUG = ("config", "completion")
+_WITHOUT_DEBUG = ("completion",)
 _RICH = "rich.json"
 
 
