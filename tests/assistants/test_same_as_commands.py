@@ -15,16 +15,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
+from kubespread import UsageError
 from kubespread.assistants.server import arguments_from, tools
+from kubespread.candidate.manifest import Manifest, read_manifest
 from kubespread.kube.well_known import ZONE
-from kubespread.questions.question import Argument, Workload, edits_of, options_of
+from kubespread.questions.question import Argument, Question, Workload, edits_of, options_of
 from kubespread.questions.registry import QUESTIONS, question
+from kubespread.questions.scene import Scene
+from kubespread.scenario.promises import Promises, read_promises
 from kubespread.snapshot.edits.nodes import DRAIN_FLAGS
 from kubespread.snapshot.edits.registry import EDITS
 from tests.cli.option_samples import SAMPLES, written
 from tests.cli.support import run
 from tests.serving.asgi import ASKING, app_of, call
-from tests.tiers import slow_but
 
 Asked = tuple[str, dict[str, Any]]
 """What is typed, and what is passed; files are passed as their text."""
@@ -91,8 +94,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def answers(directory: Path, name: str, asked: Sequence[Asked]) -> Sequence[Any]:
-    """The command's, the tool's and the server's; None for what is refused, in words of their own."""
+def told(directory: Path, name: str, asked: Sequence[Asked]) -> tuple[str, dict[str, Any]]:
+    """The words of the command, and the arguments of the others."""
     typed, passed = together(asked)
     arguments = {
         AFTER.get(argument, argument) if name == "compare" else argument: (directory / value).read_text()
@@ -100,24 +103,46 @@ def answers(directory: Path, name: str, asked: Sequence[Asked]) -> Sequence[Any]
         else value
         for argument, value in passed.items()
     }
-    if "-n shop" in typed:
-        typed = typed.replace("-A", "")
+    return typed.replace("-A", "") if "-n shop" in typed else typed, arguments
+
+
+def command(directory: Path, name: str, typed: str, _: dict[str, Any]) -> Any:
     printed = run(name, *shlex.split(typed), "-S", "cluster.json", "-o", "json", cwd=directory).out
+    return json.loads(printed or "null")
+
+
+def tool(directory: Path, name: str, _: str, arguments: dict[str, Any]) -> Any:
+    try:
+        return tools()[name].call(loaded(directory), kubespread.Scheduler(), {**arguments, "limit": 10**6})
+    except kubespread.UsageError:
+        return None
+
+
+def server(directory: Path, name: str, _: str, arguments: dict[str, Any]) -> Any:
+    answer = call(app_of(loaded(directory)), f"/ask/{name}", ASKING, arguments)
+    assert answer.status in (200, 400), answer.text
+    return answer.data if answer.status == 200 else None
+
+
+DOORS = (command, tool, server)
+
+
+def loaded(directory: Path) -> kubespread.Snapshot:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(directory)
-        snapshot = kubespread.load("cluster.json")
-    try:
-        report = tools()[name].call(snapshot, kubespread.Scheduler(), {**arguments, "limit": 10**6})
-    except kubespread.UsageError:
-        report = None
-    answer = call(app_of(snapshot), f"/ask/{name}", ASKING, arguments)
-    assert answer.status in (200, 400), answer.text
-    served = answer.data if answer.status == 200 else None
+        return kubespread.load("cluster.json")
+
+
+def answers(directory: Path, name: str, asked: Sequence[Asked]) -> Sequence[Any]:
+    """The command's, the tool's and the server's; None for what is refused, in words of their own."""
+    typed, arguments = told(directory, name, asked)
+    said, *others = (door(directory, name, typed, arguments) for door in DOORS)
     # What is passed as text has no file's name.
-    said = json.loads(printed.replace(passed.get("manifest", "manifest"), "manifest") or "null")
+    file = together(asked)[1].get("manifest", "manifest")
+    said = json.loads(json.dumps(said).replace(file, "manifest"))
     return [
         answer and {field: value for field, value in answer.items() if field not in ("provenance", "file")}
-        for answer in (said, report, served)
+        for answer in (said, *others)
     ]
 
 
@@ -129,27 +154,57 @@ gangs, and so on.
 """
 
 
-@pytest.mark.parametrize("name", slow_but(["explain", "map", "survive"], QUESTIONS))
+class _PosedError(UsageError):
+    """A door has made its question, and need not wait for the answer."""
+
+
+def posed(directory: Path, name: str, asked: Sequence[Asked]) -> Sequence[Any]:
+    """The question that each door makes, its edits and its scheduler; None for what is refused."""
+    made: list[Any] = []
+
+    def stop(question: Question[Any], scene: Scene) -> None:
+        fields = {field: texts(directory, getattr(question, field)) for field in question.__struct_fields__}
+        edits = () if scene.given is None else tuple(map(str, scene.given.edits))
+        made.append((question.name, fields, edits, scene.scheduler))
+        raise _PosedError("posed")
+
+    doors = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Question, "answered", stop)
+        for door in DOORS:
+            made.clear()
+            door(directory, name, *told(directory, name, asked))
+            doors.append(made[0] if made else None)
+    return doors
+
+
+def texts(directory: Path, value: Any) -> Any:
+    """A field as what is in its files: assistants and browsers pass texts, a command their names."""
+    match value:
+        case tuple() | list():
+            return tuple(texts(directory, each) for each in value)
+        case Manifest():
+            return [item.data for item in value.items]
+        case Promises():
+            return [promise.path for promise in value.promises], value.namespace
+        case str() if "\n" not in value and value and (directory / value).is_file():
+            file = str(directory / value)
+            return texts(directory, read_promises(file) if value == "promises.json" else read_manifest(file))
+    return value
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
 def test_every_option_of_a_tool_means_what_it_means_to_its_command(directory: Path, name: str) -> None:
-    every = [*options(name)]
-    shared = [option for option in every if option[1].keys() & OF_ALL]
-    # Not all edits go together.
-    for parts in (shared[::2], shared[1::2], [option for option in every if option not in shared]):
-        ask_in_parts(directory, name, parts)
-
-
-def ask_in_parts(directory: Path, name: str, parts: Sequence[Asked]) -> None:
-    """About the first subject that takes all of ``parts`` together, or else half of them at a time."""
-    for subject in SUBJECTS[name] if parts else ():
-        said, report, served = answers(directory, name, [subject, *parts])
-        assert said == report == served, parts
-        if said is not None:
-            return
-    if len(parts) == 1:
-        assert parts[0][0] in REFUSED
-        return
-    for half in (parts[::2], parts[1::2]) if parts else ():
-        ask_in_parts(directory, name, half)
+    # Each side of a comparison is a question of its own, made by each door in its way.
+    ask = answers if name == "compare" else posed
+    for option in options(name):
+        for subject in SUBJECTS[name]:
+            typed, *others = ask(directory, name, [subject, option])
+            assert others == [typed] * len(others), (subject, option)
+            if typed is not None:
+                break
+        else:
+            assert option[0] in REFUSED, option
 
 
 @pytest.mark.parametrize(
