@@ -133,7 +133,6 @@ def simulate(
     autoscaler: str | None = None,
     node_groups: GroupsGiven = None,
     instance_types: InstanceTypesGiven | None = None,
-    prices: PricesGiven | None = None,
     gang: int | None = None,
     same: str | None = None,
     name: str | None = None,
@@ -176,7 +175,6 @@ def simulate(
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
     - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
-    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
     - ``gang``: Place N replicas together or none of them. With --replicas, a multiple of N: one gang after another.
     - ``same``: With --gang, place all members in one domain of this topology key, and show each domain's verdict.
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
@@ -210,7 +208,6 @@ def simulate(
     autoscaler: str | None = None,
     node_groups: GroupsGiven = None,
     instance_types: InstanceTypesGiven | None = None,
-    prices: PricesGiven | None = None,
     gang: int | None = None,
     same: str | None = None,
     name: str | None = None,
@@ -253,7 +250,6 @@ def simulate(
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
     - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
-    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
     - ``gang``: Place N replicas together or none of them. With --replicas, a multiple of N: one gang after another.
     - ``same``: With --gang, place all members in one domain of this topology key, and show each domain's verdict.
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).

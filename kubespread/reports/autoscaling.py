@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 
 import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.reports.cost import TotalCost
 from kubespread.reports.parts import Report
 from kubespread.wording import count_of, some_of
 
@@ -108,28 +106,6 @@ class UnhelpedPods(Report, frozen=True):
     """Every group's reason."""
 
 
-class LeastNodes(Report, frozen=True):
-    """The fewest new nodes with which every pod finds a node, played with kube-scheduler."""
-
-    groups: tuple[GroupNodes, ...]
-    """The number of nodes per group."""
-    total: int
-    """How many in all."""
-    proven: bool
-    """Whether all smaller numbers were played and leave pods pending; else the search ended before."""
-
-
-class GroupLeast(Report, frozen=True):
-    """The fewest new nodes of one group alone with which every pod finds a node."""
-
-    group: str
-    """As the autoscaler has it."""
-    total: int | None
-    """Null where no number of its nodes is enough."""
-    why: str | None
-    """What stands in the way then: of an empty node of it, or of all pods once another node would stay empty."""
-
-
 class AutoscalingReport(Report, frozen=True, kw_only=True):
     """What an autoscaler adds for pods that wait, and what comes of it."""
 
@@ -155,14 +131,6 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     """Karpenter's pools without a template that may take all pods that still wait, as far as taints and labels tell: it
     would launch machines of types that the cluster does not tell.
     """
-    least: LeastNodes | None
-    """Null where no pod waited, or no nodes were found with which all find one; and where new nodes may be of several
-    instance types, of which the fewest nodes would be the largest.
-    """
-    least_per_group: tuple[GroupLeast, ...]
-    """In the order of ``groups``; empty where it was not searched."""
-    cost: TotalCost | None = None
-    """What the nodes cost that are added; null where none is, or without prices."""
     notes: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
 
@@ -188,13 +156,6 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
         """Why pods still wait; where nothing tells what new nodes are like, only the limits that keep them off any."""
         return (verdict.reason for verdict in kind.groups if verdict.too_large or not self.unknown_groups)
 
-    @property
-    def price(self) -> Decimal | None:
-        """Of all new nodes together; None where that of one is not known."""
-        prices = [None if kind.price is None else kind.nodes * Decimal(kind.price) for kind in self.types]
-        known = [price for price in prices if price is not None]
-        return sum(known, Decimal(0)) if known and len(known) == len(prices) else None
-
     def followed_by(self, later: AutoscalingReport) -> AutoscalingReport:
         """Both as one, where more pods waited later."""
         loops = (msgspec.structs.replace(loop, number=loop.number + len(self.loops)) for loop in later.loops)
@@ -219,13 +180,6 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     def with_notes(self, notes: Iterable[str]) -> AutoscalingReport:
         """The report with more to be said of it."""
         return msgspec.structs.replace(self, notes=(*self.notes, *notes))
-
-
-def added_cost(report: AutoscalingReport) -> Iterator[str]:
-    """``the 3 nodes it adds cost 1.152 EUR per hour``; nothing without prices."""
-    if report.cost is not None:
-        adds = "the node it adds costs" if report.added == 1 else f"the {report.added:,} nodes it adds cost"
-        yield f"{adds} {report.cost.text}"
 
 
 def autoscaler_sentence(report: AutoscalingReport) -> str:

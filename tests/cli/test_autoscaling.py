@@ -83,35 +83,6 @@ def test_instance_types_make_it_known(tmp_path: Path) -> None:
     assert (played.code, json.loads(played.out)["pending"]) == (0, 0)
 
 
-def test_a_type_without_a_price_has_that_of_the_price_file(tmp_path: Path) -> None:
-    """The dearer one is named first, and is as large."""
-    (tmp_path / "pool.yaml").write_text(POOL)
-    entries = "[{name: a, cpu: 4, memory: 16Gi}, {name: b, cpu: 4, memory: 16Gi}]"
-    (tmp_path / "types.yaml").write_text(
-        f"apiVersion: kubespread.dev/v1alpha1\nkind: InstanceTypes\ninstanceTypes: {entries}\n"
-    )
-    (tmp_path / "prices.yaml").write_text(
-        "apiVersion: kubespread.dev/v1alpha1\nkind: Prices\nprices: {a: 0.3, b: 0.2}\n"
-    )
-    answer = simulate(
-        "-S",
-        tmp_path / "pool.yaml",
-        "--autoscaler",
-        "karpenter",
-        "--instance-types",
-        tmp_path / "types.yaml",
-        "--prices",
-        tmp_path / "prices.yaml",
-        "-o",
-        "json",
-    )
-    account = answer.report_of(SIMULATE_SCHEMA)["autoscaling"]
-    assert (account["types"], account["cost"]["total"]["amount"]) == (
-        [{"name": "b", "nodes": 2, "price": "0.2"}],
-        "0.4",
-    )
-
-
 def test_a_file_begins_with_what_nodes_tell(tmp_path: Path) -> None:
     cluster = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
     printed = run("snapshot", "--instance-types", "-S", cluster)

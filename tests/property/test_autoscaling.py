@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 
 from kubespread.node_groups.groups import Autoscaler, NodeGroup
 from kubespread.questions.autoscaling.autoscale import autoscale
-from kubespread.questions.autoscaling.growing import scale_up
-from kubespread.questions.autoscaling.templates import zone_groups
 from tests.builders import Data, hard, soft
 from tests.questions.autoscaling.clusters import HOSTNAME, ZONE, group, machine, running, waiting, world
 
@@ -45,12 +43,3 @@ def test_scale_ups(
         assert all(each.nodes for each in loop.added)
     for state in report.groups:
         assert state.maximum is None or state.added <= state.maximum
-    if not report.left and report.waiting:
-        assert report.least is not None
-        assert report.least.total <= report.added
-    if report.least is not None:
-        again = before.fork()
-        counts = {each.group: len(each.nodes) for each in report.least.groups}
-        found = zone_groups(groups, again.cluster.nodes.objects, launches=kind is Autoscaler.KARPENTER)
-        scale_up(again, [(each, each.machines * counts.get(each.name, 0)) for each in found])
-        assert not again.waiting

@@ -13,11 +13,8 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Snapshot
-from kubespread.kube.selector import parse_selector
-from kubespread.node_groups.groups import NodeGroup
 from kubespread.reports.cost import Cost
 from tests.builders import Data, node
-from tests.cli.support import run
 from tests.world.clusters import budget, deployment
 
 PRICED: Data = {
@@ -134,32 +131,6 @@ def test_an_upgrade_that_is_blocked_costs_its_surge_in_the_end() -> None:
         "the nodes cost 0.484 EUR per hour, at most 0.868 EUR per hour while they are replaced, and 0.868 EUR per hour "
         "in the end"
     ]
-
-
-GROWN: Mapping[str, tuple[str, int, str]] = {
-    "nodes with a price": ("l", 5, "the 4 nodes it adds cost 1.536 EUR per hour"),
-    "one node": ("s", 2, "the node it adds costs 0.1 EUR per hour"),
-    "nodes of unknown price": ("x", 3, "the 2 nodes it adds cost an unknown amount"),
-}
-
-
-@pytest.mark.parametrize("case", GROWN)
-def test_simulate_says_what_the_nodes_cost_that_an_autoscaler_adds(case: str) -> None:
-    type_, replicas, sentence = GROWN[case]
-    group = NodeGroup("w", template="n0", members=parse_selector(f"type={type_}"))
-    (web,) = (each for each in deployment("web", (), cpu="5", replicas=replicas) if each["kind"] == "Deployment")
-    cluster = Snapshot.from_objects(nodes(type_))
-    report = kubespread.simulate(cluster, web, autoscaler="ca", node_groups=[group], prices=PRICED)
-    assert said(report) == [sentence]
-    assert [gap for gap in report.gaps if "price" in gap] == (
-        ["no price is known of 2 nodes: 2 with type=x"] if type_ == "x" else []
-    )
-
-
-def test_prices_are_for_an_autoscaler() -> None:
-    assert run("simulate", "web.yaml", "--prices", "prices.yaml").err == (
-        "error: --prices is for --autoscaler: add that, or leave it out\n"
-    )
 
 
 GAPS: Mapping[str, tuple[tuple[str | None, ...], list[str]]] = {

@@ -96,7 +96,7 @@ def grown(growth: Growth | None, world: World, lost: Lost = NOTHING_LOST) -> Gro
     if growth is None or not world.waiting:
         return None
     after = world.fork()
-    report = replace(growth.autoscale(after, searches=False, lost=lost), assumed_from=growth.assumed_from)
+    report = replace(growth.autoscale(after, lost=lost), assumed_from=growth.assumed_from)
     is_limited = any(verdict.too_large for kind in report.pending for verdict in kind.groups)
     is_told = report.added or is_limited or (report.waiting and not report.unknown_groups)
     return Grown(report, after) if is_told or not report.assumed_from else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Node, Pod
@@ -15,181 +14,22 @@ from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.node_groups.groups import DEFAULT_EXPANDERS, Autoscaler, Expander, InstanceType, NodeGroup
 from kubespread.questions.autoscaling import cluster_autoscaler, karpenter
-from kubespread.questions.autoscaling.growing import (
-    Alike,
-    GrowingCluster,
-    is_daemons,
-    pod_groups,
-    scale_up,
-    verdicts_on,
-)
+from kubespread.questions.autoscaling.growing import Alike, pod_groups, verdicts_on
 from kubespread.questions.autoscaling.templates import NOTHING_LOST, Lost, ZoneGroup, zone_groups
 from kubespread.reports.autoscaling import (
     AutoscalingReport,
-    GroupLeast,
-    GroupNodes,
     GroupVerdict,
     LaunchedType,
-    LeastNodes,
     NodeGroupState,
     ScalingLoop,
     UnhelpedPods,
 )
-from kubespread.scenario.prices import Prices
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugin import SUCCESS
 from kubespread.wording import count_of, some_of, verb_of
 from kubespread.world.events.controllers import daemon_templates
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import workload_of
-
-# The fewest new nodes with which all pods find one, searched by playing on copies of the world.
-
-
-_MAX_PLAYS, _MIN_PLAYS = 150, 12
-_MAX_TRIED = 20_000
-_WORK = 150_000
-"""Plays times nodes and pods, beyond which the search gives up being complete."""
-
-Counts = tuple[int, ...]
-"""How many nodes of each group."""
-
-
-class PlayedNodes(Struct, frozen=True):
-    """The outcome of adding these nodes."""
-
-    waiting: int
-    has_empty: bool
-    """Whether a new node got no pod that waited."""
-    message: str
-    """kube-scheduler's message for the first waiting pod."""
-    added: tuple[GroupNodes, ...]
-
-
-class Room(Struct, frozen=True):
-    """Room for identical pods, if topology domains did not matter."""
-
-    pods: int
-    existing: int
-    """On the existing nodes."""
-    per_node: Counts
-    """On one new node of each group."""
-
-    def is_enough(self, counts: Counts) -> bool:
-        """Whether these new nodes give all of them room."""
-        new = sum(room * count for room, count in zip(self.per_node, counts, strict=True))
-        return self.existing + new >= self.pods
-
-
-class FewestNodes:
-    """Plays on copies of a world in which pods wait; each number of nodes once."""
-
-    def __init__(self, world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> None:
-        self._world, self._groups, self._daemons = world, groups, daemons
-        self._pending = pod_groups(world)
-        self._known: dict[Counts, PlayedNodes] = {}
-        size = len(world.cluster) + len(world.cluster.running)
-        self._budget = max(_MIN_PLAYS, min(_MAX_PLAYS, _WORK // max(1, size)))
-        most = sum(map(len, self._pending))
-        rooms = [0 if group.template is None else group.room for group in groups]
-        self._most = [most if room is None else min(most, room) for room in rooms]
-        self._rooms = [] if world.surroundings.preempts else self._rooms_for_pods()
-
-    def _rooms_for_pods(self) -> list[Room]:
-        growing = GrowingCluster(self._world.cluster, self._daemons)
-        first_new = len(growing)
-        grown = [(place, growing.add(group.trial())) for place, group in enumerate(self._groups) if group.template]
-        rooms = []
-        for pods in self._pending:
-            room = growing.room(pods.pod, pods.plugins, len(pods))
-            per_node = [0] * len(self._groups)
-            for place, node in grown:
-                per_node[place] = int(room[node])
-            rooms.append(Room(len(pods), int(room[:first_new].sum()), tuple(per_node)))
-        return rooms
-
-    def per_group(self) -> tuple[GroupLeast, ...]:
-        """Of each group alone."""
-        return tuple(self._alone(position) for position in range(len(self._groups)))
-
-    def mixed(self, enough: Counts) -> LeastNodes | None:
-        """Of all groups together; ``enough`` are numbers that may suffice."""
-        self.play(enough)
-        successes = [counts for counts, played in self._known.items() if not played.waiting]
-        best = max(successes, key=lambda counts: (-sum(counts), counts), default=None)
-        for tried, counts in enumerate(self._ascending(sum(self._most) if best is None else sum(best) - 1)):
-            if counts not in self._known and (len(self._known) >= self._budget or tried >= _MAX_TRIED):
-                return None if best is None else self._least_nodes(self._reduced(best), proven=False)
-            if not self.play(counts).waiting:
-                return self._least_nodes(counts, proven=True)
-        return None if best is None else self._least_nodes(best, proven=True)
-
-    def play(self, counts: Counts) -> PlayedNodes:
-        """Play with these nodes of each group, all added at once."""
-        if counts not in self._known:
-            self._known[counts] = self._played(counts)
-        return self._known[counts]
-
-    def _played(self, counts: Counts) -> PlayedNodes:
-        world, groups = self._world.fork(), [group.fork() for group in self._groups]
-        added = scale_up(world, [(group, group.machines * count) for group, count in zip(groups, counts, strict=True)])
-        pending = pod_groups(world)
-        used = {pod.spec.node_name for pod in world.happenings.placed if not is_daemons(world, pod)}
-        return PlayedNodes(
-            sum(map(len, pending)),
-            any(name not in used for group in added for name in group.nodes),
-            world.message(pending[0].waiting[0]) if pending else "",
-            tuple(added),
-        )
-
-    def _alone(self, position: int) -> GroupLeast:
-        group, most = self._groups[position], self._most[position]
-        why = unfit(self._world.cluster, self._daemons, group, self._pending)
-        if why is not None:
-            return GroupLeast(group=group.name, total=None, why=why)
-        lower, upper = 0, 1
-        while (played := self._play_alone(position, upper)).waiting:
-            if played.has_empty or upper == most:
-                nodes = count_of(upper, "node")
-                return GroupLeast(group=group.name, total=None, why=f"with {nodes} of it: {played.message}")
-            lower, upper = upper, min(2 * upper, most)
-        while upper - lower > 1:
-            middle = (lower + upper) // 2
-            if self._play_alone(position, middle).waiting:
-                lower = middle
-            else:
-                upper = middle
-        return GroupLeast(group=group.name, total=upper, why=None)
-
-    def _play_alone(self, position: int, count: int) -> PlayedNodes:
-        return self.play(tuple(count if place == position else 0 for place in range(len(self._groups))))
-
-    def _ascending(self, most: int) -> Iterator[Counts]:
-        """All numbers of nodes, ``most`` together, that could hold the pods by their room, the fewest first."""
-        for total in range(1, most + 1):
-            for counts in _compositions(total, self._most):
-                if all(room.is_enough(counts) for room in self._rooms) and self._is_allowed(counts):
-                    yield counts
-
-    def _is_allowed(self, counts: Counts) -> bool:
-        """Whether every pool stays within its limits."""
-        together: Counter[str] = Counter()
-        for group, count in zip(self._groups, counts, strict=True):
-            together[group.group.name] += group.size + count
-        return all(group.pool_limit is None or together[group.group.name] <= group.pool_limit for group in self._groups)
-
-    def _reduced(self, counts: Counts) -> Counts:
-        """``counts`` without the nodes that turn out not to be needed, left out one by one."""
-        for place in range(len(counts)):
-            while counts[place]:
-                fewer = (*counts[:place], counts[place] - 1, *counts[place + 1 :])
-                if self.play(fewer).waiting:
-                    break
-                counts = fewer
-        return counts
-
-    def _least_nodes(self, counts: Counts, *, proven: bool) -> LeastNodes:
-        return LeastNodes(groups=self.play(counts).added, total=sum(counts), proven=proven)
 
 
 def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: Sequence[Alike]) -> str | None:
@@ -207,18 +47,6 @@ def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: S
     return f"on an empty node of it{types}: {', '.join(reasons)}"
 
 
-def _compositions(total: int, most: Sequence[int]) -> Iterator[Counts]:
-    """Every way to split ``total`` into one number per entry of ``most``, none above its entry."""
-    if not most:
-        if total == 0:
-            yield ()
-        return
-    for first in range(min(total, most[0]), -1, -1):
-        if total - first <= sum(most[1:]):
-            for rest in _compositions(total - first, most[1:]):
-                yield (first, *rest)
-
-
 _MAX_NAMED = 3
 _NOT_MODELLED = {
     Autoscaler.CLUSTER_AUTOSCALER: cluster_autoscaler.NOT_MODELLED,
@@ -233,17 +61,13 @@ def autoscale(
     *,
     types: Sequence[InstanceType] = (),
     expanders: Sequence[Expander] = DEFAULT_EXPANDERS,
-    prices: Prices | None = None,
-    searches: bool = True,
     lost: Lost = NOTHING_LOST,
 ) -> AutoscalingReport:
     """Let ``world`` grow as the autoscaler would, until nothing waits or no further node helps.
 
     ``types``: what Karpenter launches for groups without a template. ``expanders``: how cluster-autoscaler chooses.
-    ``prices``: of what has none of its own. ``searches``: also find the fewest nodes that
-    would have been enough, where each group has one kind of nodes. ``lost``: what no new node can be part of. The nodes
-    and pods that came are in the world and its happenings. Raises UsageError for a template that is no node of the
-    cluster.
+    ``lost``: what no new node can be part of. The nodes and pods that came are in the world and its happenings. Raises
+    UsageError for a template that is no node of the cluster.
     """
     world.settle()
     daemons = [template for _, template in daemon_templates(world)]
@@ -255,14 +79,11 @@ def autoscale(
         launches=launches,
         types=types if launches else (),
         keys=_keys(pending),
-        prices=prices,
         gone=lost.nodes,
     )
     zones, barred = _outside(zones, lost)
     static = "it is static: its number of nodes does not follow the pods that wait"
     barred += [GroupVerdict(group=group.name, reason=static) for group in groups if group.is_static]
-    searches = searches and bool(pending) and not any(group.has_types for group in zones)
-    search = FewestNodes(world.fork(), [group.fork() for group in zones], daemons) if searches else None
     picked = [
         group
         for group in zones
@@ -277,7 +98,6 @@ def autoscale(
     notes += _type_notes(zones) if launches else _expander_notes(zones, expanders, loops)
     if loops and not loops[-1].placed:
         notes.append(f"loop {loops[-1].number} placed none of the pods it was for: nothing further is tried")
-    alone = () if search is None else search.per_group()
     stuck = tuple(_unhelped(world, zones, daemons, barred))
     nodes = world.cluster.nodes.objects
     hopes = [
@@ -295,8 +115,6 @@ def autoscale(
         types=_launched(zones),
         pending=stuck,
         unknown_groups=tuple(dict.fromkeys(group.group.name for group in unknown)) if all(hopes) else (),
-        least=None if search is None else search.mixed(tuple(len(group.added) for group in zones)),
-        least_per_group=alone,
         notes=tuple(notes),
         not_modelled=karpenter.NOT_MODELLED_OF_TYPES
         if zones and all(group.has_types for group in zones)

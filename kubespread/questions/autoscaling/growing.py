@@ -17,7 +17,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
 from kubespread.reports.autoscaling import GroupNodes, ScalingLoop
 from kubespread.scheduler.cluster.cluster import Change, Cluster
-from kubespread.scheduler.cluster.columns import Counts, Mask, allocatable, requested
+from kubespread.scheduler.cluster.columns import Mask, allocatable, requested
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice
 from kubespread.scheduler.plugin import SUCCESS, Code, SchedulingError, Status
@@ -117,13 +117,6 @@ class GrowingCluster:
             return self._applicant(pod, plugins).placing().evaluation().verdict(node)
         except SchedulingError as error:
             return Status(Code.ERROR, (str(error),))
-
-    def room(self, pod: Pod, plugins: Framework, copies: int) -> Counts:
-        """How many copies, ``copies`` at most, each node could hold if topology domains did not matter."""
-        try:
-            return self._applicant(pod, plugins).placing().room(copies)
-        except SchedulingError:
-            return np.zeros(len(self), dtype=np.int64)
 
     def place(self, pod: Pod, plugins: Framework, node: int) -> None:
         """A copy of the pod runs on a node that `fitting` named."""

@@ -24,7 +24,6 @@ from kubespread.kube.selector import Requirement
 from kubespread.kube.taint import uncordoned
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, READY, REGION, ZONE
 from kubespread.node_groups.groups import InstanceType, NodeGroup
-from kubespread.scenario.prices import Prices
 from kubespread.snapshot.edits.new_nodes import as_new_node, going_along, labels_of_zone, named, node_called
 from kubespread.snapshot.edits.verb import nodes_with
 from kubespread.wording import count_of
@@ -128,10 +127,6 @@ class ZoneGroup(Struct):
         meta = node.metadata
         return replace(node, metadata=replace(meta, labels={**meta.labels, TEMPLATE_LABEL: "true"}))
 
-    def fork(self) -> ZoneGroup:
-        """A copy that grows apart from this one."""
-        return replace(self, added=[*self.added], launched=[*self.launched])
-
 
 def zone_groups(
     groups: Sequence[NodeGroup],
@@ -140,14 +135,12 @@ def zone_groups(
     launches: bool = False,
     types: Sequence[InstanceType] = (),
     keys: Collection[str] = (),
-    prices: Prices | None = None,
     gone: Sequence[Node] = (),
 ) -> list[ZoneGroup]:
     """Every group in each of its zones, by name. ``launches``: the autoscaler picks machines itself, as Karpenter does,
     so the template describes new nodes better than existing nodes do, in any zone; groups without a template choose
-    among ``types``, apart for each value of the topology ``keys``. What has no price of its own has that of
-    ``prices``. Nodes that are ``gone`` are models of new ones too. Raises UsageError for a template that is no node of
-    the cluster.
+    among ``types``, apart for each value of the topology ``keys``. Nodes that are ``gone`` are models of new ones too.
+    Raises UsageError for a template that is no node of the cluster.
     """
     in_zones = (
         _of_types(group, nodes, types, keys)
@@ -155,18 +148,7 @@ def zone_groups(
         else _in_zones(group, nodes, gone, launches=launches)
         for group in groups
     )
-    made = [group if prices is None else _priced(group, prices) for group in chain.from_iterable(in_zones)]
-    return sorted(made, key=lambda group: group.name)
-
-
-def _priced(group: ZoneGroup, prices: Prices) -> ZoneGroup:
-    machines = [
-        replace(machine, price=prices.prices.get(machine.node.metadata.labels.get(prices.label, "")))
-        if machine.price is None
-        else machine
-        for machine in group.machines
-    ]
-    return replace(group, machines=tuple(machines))
+    return sorted(chain.from_iterable(in_zones), key=lambda group: group.name)
 
 
 def zone_of(node: Node) -> str | None:

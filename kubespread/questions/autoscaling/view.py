@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kubespread.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, added_cost, autoscaler_sentence
+from kubespread.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, autoscaler_sentence
 from kubespread.views.lines import cut_middle, width_of
 from kubespread.views.look import Cell, Line, Look, Part, Tone
 from kubespread.views.terminal import INDENT, Laid, aim, because, flowed, folded, laid_out, room_beside, together
@@ -22,8 +22,6 @@ def scaling(report: AutoscalingReport, look: Look) -> Iterator[Part]:
         yield folded(f"nodes: {_groups(report)}")
         if report.types:
             yield folded(f"instance types: {_types(report)}")
-    for sentence in (*added_cost(report), *_enough(report)):
-        yield folded(sentence)
     yield from _unhelped(report)
 
 
@@ -77,9 +75,8 @@ def _groups(report: AutoscalingReport) -> str:
 
 
 def _types(report: AutoscalingReport) -> str:
-    """``2 m6i.2xlarge · 1 c6i.large, 0.853 in all``, unless another sentence says what they cost."""
-    price = "" if report.price is None or report.cost is not None else f", {report.price:f} in all"
-    return f"{' · '.join(f'{kind.nodes:,} {kind.name}' for kind in report.types)}{price}"
+    """``2 m6i.2xlarge · 1 c6i.large``."""
+    return " · ".join(f"{kind.nodes:,} {kind.name}" for kind in report.types)
 
 
 def _by_pool(report: AutoscalingReport, changes: Iterable[tuple[str, str]]) -> str:
@@ -94,19 +91,6 @@ def _by_pool(report: AutoscalingReport, changes: Iterable[tuple[str, str]]) -> s
         for pool, zones in pools.items()
     )
     return " · ".join(phrases)
-
-
-def _enough(report: AutoscalingReport) -> Iterator[str]:
-    if report.least is not None:
-        by_pool = _by_pool(report, ((group.group, f" {len(group.nodes):,}") for group in report.least.groups))
-        least = report.least
-        bound = "fewest nodes with which all fit" if least.proven else "all fit with, though fewer may do"
-        yield f"{bound}: {least.total:,}, {by_pool}"
-    elif report.least_per_group and not report.unknown_groups:
-        yield "no number of new nodes was found with which all fit"
-    alone = [(least.group, f" {least.total:,}") for least in report.least_per_group if least.total is not None]
-    if len(report.least_per_group) > 1 and alone:
-        yield f"of one group alone: {_by_pool(report, alone)}"
 
 
 def _unhelped(report: AutoscalingReport) -> Iterator[Line]:

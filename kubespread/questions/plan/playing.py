@@ -268,7 +268,7 @@ class Playing(Struct, frozen=True):
                 failed.append(str(error))
             world.settle()
             while self.autoscale is not None and world.waiting:
-                new = self.autoscale(world, searches=False)
+                new = self.autoscale(world)
                 scaled = new if scaled is None else scaled.followed_by(new)
                 changes = [resumed(world, row) if isinstance(row, RolloutReport) else row for row in changes]
                 if not (new.added and world.happenings.blocked and isinstance(step.action, Drain)):

@@ -25,7 +25,6 @@ from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.text import STDIN
 from kubespread.questions.autoscaling.asked import autoscaler_of, growth
-from kubespread.questions.costs import price_gaps, total_cost
 from kubespread.questions.queue.manner import MAX_RUNS, check_deals
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
@@ -35,7 +34,6 @@ from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import Limits, PlacedByEdits, SimulateReport
 from kubespread.questions.worlds import world_of
 from kubespread.reports.parts import Unfinished
-from kubespread.scenario.prices import read_prices
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import full_topology_key
 from kubespread.world.events.world import World
@@ -102,17 +100,10 @@ def with_autoscaling(
     simulated = list(map(Simulated, posed.demands, reports))
     world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
     grow = growth(question, resolved.snapshot)
-    prices = None if question.prices is None else read_prices(question.prices)
     if any(report.replicas is None for report in reports):
         raise UsageError("an autoscaler is for a number of replicas: as many as fit leaves none pending")
     if grow is not None and world.waiting:
-        account = grow(world, prices=prices)
-        account = account.with_notes(_notes(simulated))
-        if prices is not None and account.added:
-            names = [name for loop in account.loops for group in loop.added for name in group.nodes]
-            nodes = [world.living.nodes.objects[world.living.nodes.index[name]] for name in names]
-            account = structs.replace(account, cost=total_cost(nodes, prices))
-            world.assume(price_gaps(nodes, prices))
+        account = grow(world).with_notes(_notes(simulated))
         reports = [
             simulation.report.revised(autoscaling=account)
             if simulation.lacking or simulation.report.preempted

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -15,10 +14,8 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.questions.plan.question import Deals, FailOn
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
-    AUTOSCALING,
     CHANCE,
     OF_AUTOSCALER,
-    PRICES,
     REQUIREMENTS,
     Apart,
     AutoscalerName,
@@ -165,7 +162,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
                 "autoscaler",
                 "node_groups",
                 "instance_types",
-                "prices",
                 "gang",
                 "same",
                 "require_placed",
@@ -183,7 +179,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     needs = {
         **OF_AUTOSCALER,
         "same": ("gang",),
-        "prices": ("autoscaler",),
         "fail_on": ("then",),
         "jobs": ("runs", "then"),
         "engine": ("runs", "then"),
@@ -211,7 +206,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         """,
         "snapshot pods replicas scheduler",
         "until_full from_scratch ties seed sample runs deals keys preemption autoscaler node_groups "
-        "instance_types prices gang same name namespace selector recursive template_path set jobs timeout "
+        "instance_types gang same name namespace selector recursive template_path set jobs timeout "
         "on_progress on_refused",
         types={
             "pods": "PodGiven | list[G] | tuple[G, ...]",
@@ -282,7 +277,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None
     instance_types: InstanceTypesFile = None
-    prices: Annotated[Any, dataclasses.replace(PRICES, heading=AUTOSCALING)] = None
     gang: Annotated[
         int | None,
         Option(

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.reports.autoscaling import AutoscalingReport, added_cost, autoscaler_sentence
+from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence
 from kubespread.reports.gang import GangReport, gang_outcome, gang_sentences
 from kubespread.reports.happened import RolloutReport, rollout_sentence
 from kubespread.reports.parts import (
@@ -364,7 +364,6 @@ def sentences_of(report: SimulateReport) -> Iterator[str]:
     yield from cause(report)
     if report.autoscaling is not None:
         yield autoscaler_sentence(report.autoscaling)
-        yield from added_cost(report.autoscaling)
 
 
 def beside_placed(report: SimulateReport) -> str:

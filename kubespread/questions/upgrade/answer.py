@@ -425,7 +425,7 @@ class _Pool:
         """The nodes that an autoscaler adds for the pods that wait now."""
         if self.autoscale is None or not self.trial.world.waiting:
             return []
-        report = self.autoscale(self.trial.world, searches=False, lost=self._old)
+        report = self.autoscale(self.trial.world, lost=self._old)
         self.scaled.append(report)
         return [name for loop in report.loops for group in loop.added for name in group.nodes]
 

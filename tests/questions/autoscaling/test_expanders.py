@@ -13,7 +13,6 @@ from kubespread.node_groups.groups import Autoscaler, Expander, NodeGroup
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.autoscaling.cluster_autoscaler import Option, best
 from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
-from kubespread.scenario.prices import Prices
 from tests.questions.autoscaling.clusters import group, machine, typed, waiting, world
 
 SMALL = machine("a1", "a", cpu="100m")
@@ -89,15 +88,6 @@ def test_which_group_grows(case: Case) -> None:
     assert [each.group for loop in report.loops for each in loop.added][:1] == case.grown
     assert report.notes == case.notes
     assert report.expanders == tuple(map(str, case.expanders))
-
-
-def test_prices_may_be_in_a_file_of_their_own() -> None:
-    groups = [grows("a", "4"), grows("b", "4"), grows("c", "4", price=Decimal("0.9"))]
-    prices = Prices({"a": Decimal("0.3"), "b": Decimal("0.2"), "c": Decimal("0.1")}, label="kind")
-    report = autoscale(
-        world([SMALL, *waiting(4)]), groups, Autoscaler.CLUSTER_AUTOSCALER, expanders=(PRICE,), prices=prices
-    )
-    assert [each.group for loop in report.loops for each in loop.added] == ["b"], "a group's own price comes first"
 
 
 def option(name: str, nodes: int, pods: int, waste: int, priority: int | None, price: int | None) -> Option:
