@@ -99,6 +99,27 @@ def test_a_constraint_without_any_domain_let_every_node_pass_up_to_a_patch(versi
     assert found.feasible == (("n1", "n2") if fits else ())
 
 
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        ("1.23", None),
+        ("1.24", 'nodeinfo not found for node name "gone"'),
+        ("1.27.13", 'nodeinfo not found for node name "gone"'),
+        ("1.27", None),
+        ("1.28.9", 'nodeinfo not found for node name "gone"'),
+        ("1.28.10", None),
+        ("1.29.4", 'nodeinfo not found for node name "gone"'),
+        ("1.29.5", None),
+        ("1.30.0", None),
+    ],
+)
+def test_a_name_without_a_node_ended_the_cycle_up_to_a_patch(version: str, message: str | None) -> None:
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]} for name in ("gone", "n1")]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    report = at_version(version, [node("n1"), node("n2")], pod(affinity={"nodeAffinity": required}))
+    assert (report.message, report.feasible) == (message, () if message else ("n1",))
+
+
 def test_before_1_24_nodes_that_fit_are_listed_by_name_without_scores() -> None:
     report = at_version("1.23", [node("b", cpu="16"), node("a", cpu="4")], pod())
     assert (

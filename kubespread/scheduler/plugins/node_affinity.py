@@ -68,6 +68,8 @@ class NodeAffinity(Plugin, frozen=True):
     """Up to 1.26 a single term with contradictory names rejects the pod, regardless of the other terms."""
     narrows: bool = True
     """Since 1.24 names in the required terms leave the other nodes out beforehand."""
+    needs_all_named: bool = False
+    """Up to a patch of 1.29 such a name without a node ends the cycle."""
 
     def signature(self, pod: Pod) -> Hashable:
         return msgspec.msgpack.encode((pod.spec.node_selector, _node_affinity_of(pod)))
@@ -86,6 +88,8 @@ class NodeAffinity(Plugin, frozen=True):
         conflict = state.pinned == frozenset() or (self.one_conflict_rejects and state.has_conflict)
         if self.narrows and conflict:
             return CONFLICT
+        if self.needs_all_named and (gone := (state.pinned or frozenset()) - cluster.nodes.index.keys()):
+            raise SchedulingError(f'nodeinfo not found for node name "{min(gone)}"')
         return state if state.filters or state.scores else SKIP
 
 
@@ -223,7 +227,14 @@ def _node_affinity(setting: Setting) -> NodeAffinity:
     if Point.PRE_FILTER not in setting.points:
         # Names in the terms leave nodes out in PreFilter; without it Filter looks at each node.
         return NodeAffinity(added, narrows=False)
-    return NodeAffinity(added, one_conflict_rejects=not setting.version.since(27), narrows=setting.version.since(24))
+    version = setting.version
+    narrows = version.since(24)
+    return NodeAffinity(
+        added,
+        one_conflict_rejects=not version.since(27),
+        narrows=narrows,
+        needs_all_named=narrows and not version.since(30, picked=((27, 14), (28, 10), (29, 5))),
+    )
 
 
 NODE_AFFINITY = Specification(
