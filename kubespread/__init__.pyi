@@ -129,7 +129,7 @@ def simulate(
     runs: int = 1,
     deals: int | None = None,
     keys: Sequence[str] = (),
-    preemption: bool | None = None,
+    preemption: bool = True,
     autoscaler: str | None = None,
     node_groups: GroupsGiven = None,
     instance_types: InstanceTypesGiven | None = None,
@@ -155,9 +155,8 @@ def simulate(
     unless given. A workload that runs in the cluster already is grown to that number from the replicas it has; a
     template that differs from the running one takes those away first.
 
-    With ``preemption=None`` replicas preempt where a number of them is asked for; True also says why that does not
-    help, where it helps none of them. ``node_groups`` is the path of a NodeGroups file, or the groups,
-    ``instance_types`` that of an InstanceTypes file, or the types.
+    ``node_groups`` is the path of a NodeGroups file, or the groups, ``instance_types`` that of an InstanceTypes
+    file, or the types.
 
     Raises ManifestError, SnapshotError and UsageError.
 
@@ -204,7 +203,7 @@ def simulate(
     runs: int = 1,
     deals: int | None = None,
     keys: Sequence[str] = (),
-    preemption: bool | None = None,
+    preemption: bool = True,
     autoscaler: str | None = None,
     node_groups: GroupsGiven = None,
     instance_types: InstanceTypesGiven | None = None,
@@ -230,9 +229,8 @@ def simulate(
     unless given. A workload that runs in the cluster already is grown to that number from the replicas it has; a
     template that differs from the running one takes those away first.
 
-    With ``preemption=None`` replicas preempt where a number of them is asked for; True also says why that does not
-    help, where it helps none of them. ``node_groups`` is the path of a NodeGroups file, or the groups,
-    ``instance_types`` that of an InstanceTypes file, or the types.
+    ``node_groups`` is the path of a NodeGroups file, or the groups, ``instance_types`` that of an InstanceTypes
+    file, or the types.
 
     Raises ManifestError, SnapshotError and UsageError.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from kubespread.reports.parts import Report
@@ -43,30 +42,6 @@ class BlockedMember(Report, frozen=True):
     """What bars it, where it is one thing."""
 
 
-class GangSearch(Report, frozen=True):
-    """Whether a gang that is stuck would fit if its members took other nodes than those kube-scheduler prefers.
-
-    It does not look for them: it tries the members once, one after another.
-    """
-
-    nodes: tuple[str, ...] | None
-    """A node for each member, in an order in which kube-scheduler would accept them; null when none was found."""
-    domain: str | None
-    """The topology domain they share, where they have to."""
-    impossible: bool
-    """Whether it is proven that there are none: too little room, or every choice was tried."""
-    room: int | None
-    """How many members the nodes hold at most, whatever they take; of several domains in the roomiest. Null where that
-    was not counted.
-    """
-    steps: int
-    """How many placements the search tried; 0 where the room alone settles it."""
-    blocking: tuple[str, ...] = ()
-    """Removing any one of these constraints would let all fit; with ``room``, the one that keeps it so low."""
-    reason: str | None = None
-    """Why other choices were not searched, where they were not."""
-
-
 class GangReport(Report, frozen=True):
     pod_group: str | None
     """The PodGroup, or group of a Workload, that asks for it; null where a what-if does."""
@@ -96,8 +71,6 @@ class GangReport(Report, frozen=True):
     """The domain of each gang that is placed, in order."""
     ties: int = 0
     """How many domains share the best total of the last gang that is placed: kube-scheduler takes any, at random."""
-    search: GangSearch | None = None
-    """Only for a gang that is stuck."""
 
 
 _MAX_NODES = 3
@@ -131,38 +104,12 @@ def gang_sentences(gang: GangReport) -> Iterator[str]:
         yield f"member {blocked.member} of {gang.members} ({blocked.pod}) finds no node{where}: {blocked.stopped}"
         if blocked.conclusion is not None:
             yield f"member {blocked.member}: {blocked.conclusion}"
+        if gang.members > 1:
+            yield "kube-scheduler tries members once, in order; another order was not tried"
     if gang.waiting is not None:
         fitted = "the one that finds a node" if gang.fitted == 1 else f"the {gang.fitted} that find a node"
         whose = fitted if gang.fitted else "none is tried"
         yield f"{whose}: {gang.waiting}"
-    if gang.search is not None:
-        yield _searched(gang, gang.search)
-
-
-def _searched(gang: GangReport, search: GangSearch) -> str:
-    needed = gang.size - gang.scheduled if gang.pod_group is not None else gang.members
-    members = f"all {needed}" if needed == gang.members else f"{needed} of {gang.members}"
-    if search.nodes is not None:
-        copies = Counter(search.nodes)
-        most = ", ".join(f"{node} {count:,}" for node, count in copies.most_common(_MAX_NODES))
-        more = f" and {count_of(len(copies) - _MAX_NODES, 'more node')}" if len(copies) > _MAX_NODES else ""
-        where = "" if search.domain is None else f"in {search.domain or EMPTY}, "
-        return f"another choice would place {members}, which kube-scheduler does not look for: {where}{most}{more}"
-    if search.reason is not None:
-        return f"whether another choice of nodes would place {members} is not known: {search.reason}"
-    any_one = f" of one {_key(gang)}" if gang.topology_key is not None else ""
-    if search.room is not None and search.impossible:
-        holds = f"the roomiest {_key(gang)} holds" if gang.topology_key is not None else "they hold"
-        why = f", for {search.blocking[0]}" if search.blocking else ""
-        return f"no choice of nodes{any_one} places {members}: {holds} {search.room} at most{why}"
-    if search.impossible:
-        without = f"; all would fit without {' or without '.join(search.blocking)}" if search.blocking else ""
-        return (
-            f"no choice of nodes{any_one} places {members}: every one was tried ({search.steps:,} placements){without}"
-        )
-    return (
-        f"no choice of nodes{any_one} that places {members} was found in {search.steps:,} placements; others are left"
-    )
 
 
 def _key(gang: GangReport) -> str:

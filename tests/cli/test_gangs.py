@@ -47,10 +47,6 @@ REFUSED: dict[str, tuple[list[str], str]] = {
         ["--gang", "4", "--then", "scale=9"],
         f"--then and --gang do not go together: {ONE_WORKLOAD}",
     ),
-    "preemption": (
-        ["--gang", "4", "--preemption"],
-        "--gang and --preemption do not go together: that is not modeled of gangs",
-    ),
     "an autoscaler": (
         ["--gang", "4", "--autoscaler", "ca"],
         "--gang and --autoscaler do not go together: that is not modeled of gangs",
@@ -86,7 +82,7 @@ def test_what_comes_of_it_stands_beside_the_columns() -> None:
     said = simulate("--gang", "6", "--same", RACK).err.splitlines()
     assert said[-3:] == [
         "member 6 of 6 (train-5) finds no node in rack-1: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
-        "no choice of nodes of one rack places all 6: the roomiest rack holds 5 at most",
+        "kube-scheduler tries members once, in order; another order was not tried",
         "No: gang of 6 not placed, 5 of 6 members fit",
     ]
 

@@ -341,16 +341,6 @@ PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
             "  1 pending: the only node has too little cpu",
         ],
     ),
-    "why it does not help": (
-        ["--replicas", "1", "--preemption", "--set", "cpu=9"],
-        1,
-        [
-            "No: Pod/web in default: 0 of 1 replica placed, 1 pending",
-            "  preemption finds no node: preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
-            "  0/1 nodes are available: 1 Insufficient cpu.",
-            "  1 pending: the only node has too little cpu",
-        ],
-    ),
     "as many as fit is what fits beside what runs": (
         ["--replicas", "max"],
         1,
@@ -622,9 +612,7 @@ def test_a_pod_that_the_scheduler_fails_with_an_error_is_not_placed(tmp_path: Pa
         "matchExpressions": [{"key": "a", "operator": "Bogus"}]
     }
     cluster = written(tmp_path / "cluster.json", [*hosts("a", "b"), broken])
-    result = run(
-        "simulate", "pod/waiting", "-S", cluster, "-o", "json", "--survive", "zone=1", "--preemption", "--runs", "2"
-    )
+    result = run("simulate", "pod/waiting", "-S", cluster, "-o", "json", "--survive", "zone=1", "--runs", "2")
     report = result.report_of(SIMULATE_SCHEMA)
     assert (result.code, report["replicas"], report["placed"], report["worstLoss"][ZONE]["remaining"]) == (1, 1, 0, 0)
     assert "Bogus" in report["stopped"]

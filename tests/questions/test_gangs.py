@@ -8,7 +8,6 @@ import pytest
 
 import kubespread
 from kubespread.errors import UsageError
-from kubespread.reports.gang import GangSearch
 from tests.builders import Data, hard, hosts, node, owned_by, owner, pod
 from tests.gangs import rack_node, taken
 from tests.storage import claim, on_host, storage_class, volume
@@ -38,8 +37,6 @@ def told(report: kubespread.SimulateReport) -> dict[str, Any]:
     said = {key: gang[key] for key in kept if gang[key]}
     if gang["blocked"] is not None:
         said["blocked"] = tuple(gang["blocked"].values())
-    if gang["search"] is not None:
-        said["search"] = {key: value for key, value in gang["search"].items() if value}
     return {**said, "on": sorted(placement.node for placement in report.placements)}
 
 
@@ -51,7 +48,7 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
         {"gang": 3},
         {"members": 3, "gangs": 1, "placed": 1, "fitted": 3, "on": ["n0", "n1", "n2"]},
     ),
-    "one room short, so none is placed and the room proves that none could be": (
+    "one room short, so none is placed": (
         NODES,
         pod(requests=TWO_CPU),
         {"gang": 7},
@@ -60,7 +57,6 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
             "gangs": 1,
             "fitted": 6,
             "blocked": (7, "web-6", LACKING, "all 6 nodes have too little cpu"),
-            "search": {"impossible": True, "room": 6},
             "on": [],
         },
     ),
@@ -74,7 +70,6 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
             "placed": 1,
             "fitted": 2,
             "blocked": (3, "web-6", LACKING, "all 6 nodes have too little cpu"),
-            "search": {"impossible": True, "room": 2},
             "on": ["n0", "n1", "n2", "n3"],
         },
     ),
@@ -86,11 +81,10 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
             "members": 3,
             "placed": 2,
             "blocked": (1, "web-6", LACKING, "all 6 nodes have too little cpu"),
-            "search": {"impossible": True},
             "on": ["n0", "n1", "n2", "n3", "n4", "n5"],
         },
     ),
-    "kube-scheduler's order gets stuck and another works": (
+    "kube-scheduler's order gets stuck where another would work, and no other is tried": (
         CORNER,
         pod(affinity=APART),
         {"gang": 2},
@@ -104,25 +98,6 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
                 "0/3 nodes are available: 3 node(s) didn't match pod anti-affinity rules.",
                 "all 3 nodes fail anti-affinity",
             ),
-            "search": {"nodes": ["n1", "n2"], "steps": 2},
-            "on": [],
-        },
-    ),
-    "no order works, since every one was tried": (
-        CORNER,
-        pod(affinity=APART),
-        {"gang": 3},
-        {
-            "members": 3,
-            "gangs": 1,
-            "fitted": 1,
-            "blocked": (
-                2,
-                "web-1",
-                "0/3 nodes are available: 3 node(s) didn't match pod anti-affinity rules.",
-                "all 3 nodes fail anti-affinity",
-            ),
-            "search": {"impossible": True, "blocking": ["podAntiAffinity"], "steps": 42},
             "on": [],
         },
     ),
@@ -152,7 +127,6 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
                 "0/2 nodes are available: 2 node(s) didn't match pod topology spread constraints.",
                 None,
             ),
-            "search": {"impossible": True, "room": 1, "blocking": ["zone maxSkew 1"]},
             "on": [],
         },
     ),
@@ -170,7 +144,6 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
                 "0/8 nodes are available: 3 node(s) didn't match pod topology spread constraints, 5 Insufficient cpu.",
                 "zone constraint allows only b and c; there all 4 nodes have too little cpu",
             ),
-            "search": {"impossible": True, "room": 13, "blocking": ["zone maxSkew 1"]},
             "on": [],
         },
     ),
@@ -265,17 +238,6 @@ def test_domains_that_score_alike_are_named_and_a_seed_takes_any_of_them() -> No
     assert {report.gang.ties for report in reports if report.gang is not None} == {3}
     assert [report.gang.chosen for report in reports if report.gang is not None][0] == ("a",)
     assert {report.gang.chosen[0] for report in reports if report.gang is not None} == {"a", "b", "c"}
-
-
-def test_in_another_domain_there_is_an_order_that_works() -> None:
-    """In region r kube-scheduler begins in the corner; in region s there is too little room anyway."""
-    corner = [{**each, "metadata": {**each["metadata"]}} for each in CORNER]
-    for each in corner:
-        each["metadata"]["labels"] = {**each["metadata"]["labels"], "region": "r"}
-    gang = ask([*corner, node("n9", zone="c", rack="9", region="s")], pod(affinity=APART), gang=2, same="region").gang
-    assert gang is not None
-    assert gang.search is not None
-    assert (gang.fits, gang.search.domain, sorted(gang.search.nodes or ())) == (False, "r", ["n1", "n2"])
 
 
 def web(replicas: int, *nodes: str, kind: str = "ReplicaSet") -> list[Data]:
@@ -374,7 +336,6 @@ REFUSED: dict[str, tuple[Data, dict[str, Any], str]] = {
         {"gang": 2, "same": "zoen"},
         "no node and no constraint has the topology key 'zoen'; did you mean zone?",
     ),
-    "preemption": (pod(), {"gang": 2, "preemption": True}, "preemption does not go with a gang"),
     "an autoscaler": (pod(), {"gang": 2, "autoscaler": "ca"}, "an autoscaler does not go with a gang"),
     "a DaemonSet": (
         daemon_set(),
@@ -410,7 +371,7 @@ def test_what_the_release_does_without_being_asked_is_said(version: str) -> None
     assert report.notes == (NOTES[version],)
 
 
-def test_members_that_bind_claims_are_all_or_none_and_other_choices_are_not_searched() -> None:
+def test_members_that_bind_claims_are_all_or_none() -> None:
     """Volumes for two of three; once there is a third, each member has its own."""
     storage = [storage_class("local", "kubernetes.io/no-provisioner"), claim("other")]
     volumes = [volume(f"v{at}", "local", only=on_host(f"n{at}")) for at in range(3)]
@@ -426,11 +387,7 @@ def test_members_that_bind_claims_are_all_or_none_and_other_choices_are_not_sear
     }
     hosted = hosts("a", "a", "b")
     stuck = ask([*hosted, *storage, *volumes[:2]], grown, gang=3)
-    assert (stuck.placed, stuck.gang and stuck.gang.fitted, stuck.gang and stuck.gang.search) == (
-        0,
-        2,
-        GangSearch(nodes=None, domain=None, impossible=False, room=None, steps=0, reason="its members bind claims"),
-    )
+    assert (stuck.placed, stuck.gang and stuck.gang.fitted) == (0, 2)
     placed = ask([*hosted, *storage, *volumes], grown, 3, gang=3)
     assert sorted(placement.node for placement in placed.placements) == ["n0", "n1", "n2"]
     one_by_one = ask([*hosted, *storage, *volumes], grown, 3, gang=1)

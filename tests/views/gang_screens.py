@@ -13,7 +13,6 @@ from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, pod
 from tests.gangs import deployment, pod_group, scheduler
-from tests.questions.test_gangs import APART, CORNER
 from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
 
 SCREENS = Path(__file__).parent / "screens"
@@ -52,7 +51,7 @@ class Screen(NamedTuple):
         return terminal.table(answered(self.name), Look(width=self.width))
 
 
-SCREENS_KEPT = [Screen(name, width) for name in (*QUESTIONS, "pod-group", "another-choice") for width in (80, 120)]
+SCREENS_KEPT = [Screen(name, width) for name in (*QUESTIONS, "pod-group") for width in (80, 120)]
 
 
 def objects_of(question: Question) -> list[Data]:
@@ -75,9 +74,6 @@ def answered(name: str) -> Sequence[SimulateReport]:
         question = QUESTIONS["fits-in-a-zone"]
         snapshot = kubespread.Snapshot.from_objects([*objects_of(question), pod_group(min_count=18, key=ZONE)])
         return [kubespread.simulate(snapshot, deployment(20, requests={"cpu": "2"}), scheduler=scheduler())]
-    if name == "another-choice":
-        snapshot = kubespread.Snapshot.from_objects(CORNER)
-        return [kubespread.simulate(snapshot, pod("train", affinity=APART), gang=2)]
     question = QUESTIONS[name]
     snapshot = kubespread.Snapshot.from_objects(objects_of(question))
     candidate = deployment(1, "train", schedulingGroup=None, requests={"cpu": "2"}, constraints=question.constraints)

@@ -24,20 +24,16 @@ from msgspec.structs import replace
 
 from kubespread.kube.owners import priority_of
 from kubespread.questions.causes.bars import bars
-from kubespread.questions.queue.look_ahead import MAX_STEPS, Search, look_ahead
 from kubespread.questions.queue.queue import MAX_REPLICAS, Entry, Outcome, run
-from kubespread.reports.gang import BlockedMember, GangDomain, GangReport, GangSearch
+from kubespread.reports.gang import BlockedMember, GangDomain, GangReport
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import Counts, LabelColumn
 from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Prepared
 from kubespread.scheduler.placing import Placing, Tiebreaker
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, SchedulingError
-from kubespread.scheduler.plugins.dynamicresources.plugin import DynamicResourcesState
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit, scored_requests
 from kubespread.scheduler.plugins.noderesources.scoring import allocation_of_domains
-from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread, SpreadState
-from kubespread.world.store import claims
 from kubespread.world.store.claims import Replica, Replicas
 
 NO_PLACEMENTS = "no feasible placements found"
@@ -72,8 +68,8 @@ def _in_one_domain(cluster: Cluster, entries: Sequence[Entry], gang: Gang, choos
     equals = [domain.value for domain in domains if best is not None and domain.total == best]
     if not domains:
         outcomes, _ = run(cluster, [replace(entry, count=0) for entry in entries], choosing.break_tie)
-        for outcome in outcomes:
-            outcome.stopped, outcome.stuck = NO_PLACEMENTS, True
+        for entry, outcome in zip(entries, outcomes, strict=True):
+            outcome.wanted, outcome.stopped, outcome.stuck = entry.count, NO_PLACEMENTS, True
         return Attempt(outcomes, cluster, fits=False)
     # Where none fits, the one with the most members explains why.
     shown = choosing.chance.choice(equals) if equals and choosing.chance is not None else domains[0].value
@@ -208,7 +204,8 @@ def _counted(
     """
     count = entry.count or 0
     room = start.room(count)
-    in_domain = sums_by_domain(column, room)
+    in_domain = np.zeros(len(column.values), dtype=np.int64)
+    np.add.at(in_domain, column.codes[column.present], room[column.present])
     nodes = np.bincount(column.codes[column.present], minlength=len(column.values))
     lacking = column.present & (in_domain[column.codes] < count)
     come = [(entry.pod, node) for node in np.flatnonzero(lacking).tolist() for _ in range(int(room[node]))]
@@ -223,13 +220,6 @@ def _counted(
         )
         for code in codes
     ]
-
-
-def sums_by_domain(column: LabelColumn, amounts: Counts) -> Counts:
-    """The sum over the nodes of each domain, by the domain's code."""
-    sums = np.zeros(len(column.values), dtype=np.int64)
-    np.add.at(sums, column.codes[column.present], amounts[column.present])
-    return sums
 
 
 class Gang(Struct, frozen=True, eq=False):
@@ -278,119 +268,6 @@ class Attempt(Struct, frozen=True):
     def fitted(self) -> int:
         """How many members found a node."""
         return sum(len(outcome.choices) for outcome in self.outcomes)
-
-
-# Whether a stuck gang would fit if its members took other nodes, or another topology domain.
-#
-# kube-scheduler tries the members once, each on the node it prefers, and takes none back. Another choice is shown, or
-# ruled out, only where it is certain: a found one was placed step by step, and an impossible one has too little room or
-# was tried in every way.
-
-
-def search(cluster: Cluster, members: Sequence[Entry], gang: Gang) -> GangSearch | None:
-    """Another choice for the needed members, or what rules one out; None where placing ends in an error."""
-    if len(members) > 1:
-        return _not_searched("its members are of several workloads")
-    (entry,) = members
-    if entry.replicas is not None or claims.unbound_claims(cluster, entry.pod):
-        return _not_searched("its members bind claims")
-    try:
-        prepared = entry.plugins.prepare(cluster, entry.pod)
-        start = Placing(prepared)
-        room = start.room(gang.needed) if prepared.rejection is None else np.zeros(len(cluster), dtype=np.int64)
-        if gang.topology_key:
-            return _by_domain(cluster, gang, prepared, start, room)
-        return _search_anywhere(cluster, entry, gang, start, bound(start, room))
-    except SchedulingError:
-        return None
-
-
-def _not_searched(reason: str) -> GangSearch:
-    return GangSearch(nodes=None, domain=None, impossible=False, room=None, steps=0, reason=reason)
-
-
-def _too_small(most: Bound) -> GangSearch:
-    blocking = (most.constraint,) if most.constraint else ()
-    return GangSearch(nodes=None, domain=None, impossible=True, room=most.members, steps=0, blocking=blocking)
-
-
-def _search_anywhere(cluster: Cluster, entry: Entry, gang: Gang, start: Placing, most: Bound) -> GangSearch | None:
-    if most.members < gang.needed:
-        return _too_small(most)
-    outlook = look_ahead(entry.plugins, cluster, entry.pod, gang.needed)
-    if outlook is None:
-        return None
-    return GangSearch(
-        nodes=outlook.nodes,
-        domain=None,
-        impossible=outlook.exhausted and not _takes_devices(start),
-        room=None,
-        steps=outlook.steps,
-        blocking=outlook.blocking,
-    )
-
-
-def _by_domain(cluster: Cluster, gang: Gang, prepared: Prepared, start: Placing, room: Counts) -> GangSearch:
-    """Domain by domain, the roomiest first, within one limit on steps."""
-    column, names = cluster.nodes.label(gang.topology_key), cluster.nodes.names
-    bounds = {
-        code: bound(start, np.where(column.codes == code, room, 0))
-        for code in column.sorted_codes.tolist()
-        if gang.domain in (None, column.values[code])
-    }
-    roomiest = max(bounds.values(), key=lambda most: most.members, default=Bound(0))
-    if roomiest.members < gang.needed:
-        return _too_small(roomiest)
-    steps, is_open = 0, False
-    for code, most in sorted(bounds.items(), key=lambda pair: -pair[1].members):
-        if most.members < gang.needed:
-            break
-        confined = Placing(prepared.fork(), start.answers.fork(), column.codes == code)
-        tried = Search(gang.needed, MAX_STEPS - steps)
-        order = tried.order_from(confined)
-        steps += tried.steps
-        if order is not None:
-            nodes = tuple(names[node] for node in order)
-            return GangSearch(nodes=nodes, domain=column.values[code], impossible=False, room=None, steps=steps)
-        is_open |= not tried.exhausted
-    impossible = not is_open and not _takes_devices(start)
-    return GangSearch(nodes=None, domain=None, impossible=impossible, room=None, steps=steps)
-
-
-def _takes_devices(start: Placing) -> bool:
-    """Whether members take devices: not every choice of these is tried."""
-    return any(isinstance(state, DynamicResourcesState) for state in start.states.values())
-
-
-class Bound(Struct, frozen=True):
-    """An upper bound on members, possibly not reachable."""
-
-    members: int
-    constraint: str = ""
-    """``zone maxSkew 1``, where that is what keeps it so low."""
-
-
-def bound(start: Placing, room: Counts) -> Bound:
-    """``room`` is how many members each node has room for if topology domains did not matter."""
-    state = start.states.get(PodTopologySpread.name)
-    least = Bound(int(room.sum()))
-    for counted in state.hard if isinstance(state, SpreadState) else ():
-        members = _spread(counted, room)
-        if members < least.members:
-            least = Bound(members, f"{counted.constraint.topology_key} maxSkew {counted.constraint.max_skew}")
-    return least
-
-
-def _spread(counted: HardConstraint, room: Counts) -> int:
-    constraint, column = counted.constraint, counted.column
-    if not constraint.self_match or not counted.is_domain.any():
-        return int(room.sum())
-    room_there = sums_by_domain(column, np.where(counted.counts_on, room, 0))
-    full = counted.fork()
-    full.counts = counted.counts + room_there
-    most = constraint.max_skew + full.global_minimum - counted.counts
-    uncounted = int(room[column.present & ~counted.counts_on].sum())
-    return int(np.minimum(room_there, np.maximum(most, 0)).sum()) + uncounted
 
 
 class Unit:
@@ -462,14 +339,14 @@ class _Gang(Unit):
         self.gang = gang
         self._placed: list[Attempt] = []
         """The gangs that are placed."""
-        self._stuck: Tried | None = None
+        self._stuck: Attempt | None = None
         """The one that does not fit."""
 
     def _attempt(self, cluster: Cluster, members: Sequence[Entry], gang: Gang, choosing: Choosing) -> Cluster | None:
         """The cluster with the gang on it, None when it does not fit."""
         tried = attempt(cluster, members, gang, choosing)
         if not tried.fits:
-            self._stuck = Tried(cluster, members, gang, tried)
+            self._stuck = tried
             return None
         self._stuck = None
         self._placed.append(tried)
@@ -479,8 +356,8 @@ class _Gang(Unit):
     def tell(self, place: int) -> None:
         bound = self.outcomes[place]
         if self._stuck is not None:
-            last = self._stuck.attempt.outcomes[place]
-            others = (outcome.stopped for outcome in self._stuck.attempt.outcomes if outcome.stopped is not None)
+            last = self._stuck.outcomes[place]
+            others = (outcome.stopped for outcome in self._stuck.outcomes if outcome.stopped is not None)
             bound.stuck = True
             bound.stopped = last.stopped or self.gang.permit or next(others, None)
             bound.unplaced = None if self.gang.topology_key else last.unplaced
@@ -559,23 +436,14 @@ def _but(names: Iterable[str], replicas: Replicas) -> Replicas:
     return further
 
 
-class Tried(Struct, frozen=True):
-    """A gang that does not fit, and what it was tried on."""
-
-    cluster: Cluster
-    members: Sequence[Entry]
-    gang: Gang
-    attempt: Attempt
-
-
 def gang_report(
-    gang: Gang, entries: Sequence[Entry], placed: Sequence[Attempt], stuck: Tried | None, place: int
+    gang: Gang, entries: Sequence[Entry], placed: Sequence[Attempt], stuck: Attempt | None, place: int
 ) -> GangReport:
     """The report for the workload at ``place`` of a gang: the result for all, and what stops its own members.
 
     The caller fills in the name of the stuck member.
     """
-    last = stuck.attempt if stuck is not None else placed[-1] if placed else None
+    last = stuck or (placed[-1] if placed else None)
     requested = _requested_gangs(gang, entries)
     return GangReport(
         pod_group=gang.pod_group,
@@ -586,13 +454,12 @@ def gang_report(
         placed=_whole(gang, placed),
         fits=not gang.fault and _whole(gang, placed) >= (1 if requested is None else requested),
         fitted=0 if last is None else last.fitted,
-        blocked=None if stuck is None else _blocked(stuck, place),
-        waiting=gang.fault or (gang.permit if stuck is not None and stuck.attempt.fitted else "") or None,
+        blocked=None if stuck is None else _blocked(gang, stuck.outcomes[place]),
+        waiting=gang.fault or (gang.permit if stuck is not None and stuck.fitted else "") or None,
         topology_key=gang.topology_key or None,
         domains=tuple(last.domains) if last is not None else (),
         chosen=tuple(attempt.chosen for attempt in placed if attempt.chosen is not None),
         ties=placed[-1].ties if placed else 0,
-        search=None if stuck is None else search(stuck.cluster, stuck.members, stuck.gang),
     )
 
 
@@ -609,20 +476,19 @@ def _whole(gang: Gang, placed: Sequence[Attempt]) -> int:
     return min(1, len(placed)) if gang.pod_group is not None else len(placed)
 
 
-def _members(gang: Gang, entries: Sequence[Entry], stuck: Tried | None) -> int:
+def _members(gang: Gang, entries: Sequence[Entry], stuck: Attempt | None) -> int:
     """Members to place, of several gangs in one; 0 for as many as fit."""
     if stuck is not None:
-        return sum(entry.count or 0 for entry in stuck.members)
+        return sum(outcome.wanted or 0 for outcome in stuck.outcomes)
     if gang.pod_group is not None:
         return sum(entry.count or 0 for entry in entries)
     return gang.needed if _requested_gangs(gang, entries) == 1 else gang.size
 
 
-def _blocked(stuck: Tried, place: int) -> BlockedMember | None:
-    outcome = stuck.attempt.outcomes[place]
+def _blocked(gang: Gang, outcome: Outcome) -> BlockedMember | None:
     if outcome.stopped is None:
         return None
-    unplaced = None if stuck.gang.topology_key else outcome.unplaced
+    unplaced = None if gang.topology_key else outcome.unplaced
     return BlockedMember(
         member=len(outcome.choices) + 1,
         pod="",

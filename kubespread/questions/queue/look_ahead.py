@@ -46,9 +46,8 @@ def look_ahead(plugins: Framework, cluster: Cluster, pod: Pod, replicas: int) ->
 class Search:
     """Looks for an order of ``replicas`` placements, never trying the same numbers of copies twice."""
 
-    def __init__(self, replicas: int, max_steps: int | None = None) -> None:
-        """At most ``max_steps`` placements are tried, MAX_STEPS unless given."""
-        self._replicas, self._max_steps = replicas, MAX_STEPS if max_steps is None else max_steps
+    def __init__(self, replicas: int) -> None:
+        self._replicas = replicas
         self.steps = 0
         self.exhausted = False
         """Whether every order was tried."""
@@ -62,7 +61,7 @@ class Search:
         chance = random.Random(_SEED)
         for _ in range(_RESTARTS):
             placing, path = start.fork(), list[int]()
-            while len(path) < self._replicas and self.steps < self._max_steps // 2:
+            while len(path) < self._replicas and self.steps < MAX_STEPS // 2:
                 fitting = np.flatnonzero(placing.feasible())
                 if not len(fitting):
                     break
@@ -87,7 +86,7 @@ class Search:
                 trail.pop()
                 del path[-1:]
                 continue
-            if self.steps >= self._max_steps:
+            if self.steps >= MAX_STEPS:
                 return None
             self.steps += 1
             held = tuple(sorted([*path, node]))

@@ -92,8 +92,6 @@ class Manner(Struct, frozen=True):
     """How often to replay controllers' choices among equal pods; None: as often as is worth it."""
     preempts: bool = True
     """Replicas that fit nowhere preempt pods of lower priority, where a number of replicas is requested."""
-    tells_preemption: bool = False
-    """Report what preemption would do even where it does not help."""
     keys: Sequence[str] = ()
     """Topology keys to report about, besides those of the constraints, zone and hostname."""
     on_progress: Callable[[int], None] | None = None

@@ -35,6 +35,7 @@ from kubespread.questions.queue.manner import Manner, deals_worth, other_deals
 from kubespread.questions.queue.queue import Outcome
 from kubespread.questions.resolving import Resolved, replicas_of, told_apart
 from kubespread.questions.scheduler import Scheduler
+from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.worlds import world_of
 from kubespread.reports.happened import RolloutReport
 from kubespread.reports.judged_nodes import constraint_reports, domain_counts
@@ -63,22 +64,20 @@ class WhatIf(Struct, frozen=True):
     topology_key: str = ""
 
 
-def what_if(gang: int | None, same: str | None, replicas: int | None, *, refused: Sequence[str]) -> WhatIf | None:
-    """The requested what-if, None for no gangs. ``refused`` are other requested options that do not go with gangs.
-
-    Raises UsageError.
-    """
+def what_if(question: Simulate, replicas: int | None) -> WhatIf | None:
+    """The requested what-if, None for no gangs. Raises UsageError."""
+    gang = question.gang
     if gang is None:
-        if same is not None:
+        if question.same is not None:
             raise UsageError("a topology key to share is for gangs: say of how many, with --gang N")
         return None
     if gang < 1:
         raise UsageError(f"a gang has at least 1 member, not {gang}")
     if replicas is not None and (replicas == 0 or replicas % gang):
         raise UsageError(f"replicas must be a multiple of the gang of {gang}, not {replicas}")
-    for refusal in refused:
-        raise UsageError(f"{refusal} does not go with a gang")
-    return WhatIf(gang, same or "")
+    if question.autoscaler is not None:
+        raise UsageError("an autoscaler does not go with a gang")
+    return WhatIf(gang, question.same or "")
 
 
 def gangs_of(

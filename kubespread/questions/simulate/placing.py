@@ -254,19 +254,13 @@ def _skew_change(before: Sequence[int], after: ConstraintReport, dealt: Dealt | 
 def _preemption(demand: Demand, outcome: Outcome, manner: Manner) -> PreemptionReport | None:
     """What preemption does for the first replica that needs it, in a cluster with those before it.
 
-    Where none happens: what it would do for the replica after as many as fit, or why it does not help.
+    Where as many as fit are placed: what it would do for the one after those.
     """
     if outcome.preemption is not None:
         return preemption_report(outcome.preemption, demand.profile.version)
     stuck = outcome.unplaced
-    is_next = demand.growth.further is None and stuck is not None and has_lower(stuck.cluster, demand.pod)
-    if (
-        not manner.preempts
-        or not (is_next or manner.tells_preemption)
-        or demand.gang is not None
-        or stuck is None
-        or not stuck.fits_nowhere
-    ):
+    is_next = manner.preempts and demand.growth.further is None and demand.gang is None
+    if not is_next or stuck is None or not stuck.fits_nowhere or not has_lower(stuck.cluster, demand.pod):
         return None
     return preemption_report(preempt(stuck, post_filters(demand.profile)), demand.profile.version)
 
@@ -366,7 +360,7 @@ def pose(
     replicas = question.desired
     if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
         raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
-    as_gangs = what_if(question.gang, question.same, replicas, refused=_refused_with_gangs(question))
+    as_gangs = what_if(question, replicas)
     resolved = resolve(
         snapshot,
         question.pods,
@@ -399,7 +393,6 @@ def pose(
         question.runs,
         question.deals,
         preempts=question.preemption,
-        tells_preemption=question.tells_preemption,
         keys=keys,
         on_progress=on_progress,
         sample=question.sample,
@@ -419,16 +412,6 @@ def pose(
         for pair, growth, change, gang in zip(pairs, grown, changes, gangs, strict=True)
     ]
     return Posed(resolved, demands, cluster, manner)
-
-
-def _refused_with_gangs(question: Simulate) -> list[str]:
-    """Requested options that are not modeled for gangs."""
-    asked_for = {
-        "preemption": question.tells_preemption,
-        "an autoscaler": question.autoscaler is not None,
-        "sampling": question.sample,
-    }
-    return [name for name, is_asked in asked_for.items() if is_asked]
 
 
 def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:

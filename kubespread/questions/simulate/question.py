@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,9 +36,7 @@ if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
     from kubespread.questions.commands import Commands
     from kubespread.questions.scene import Scene
-    from kubespread.questions.scheduler import Scheduler
     from kubespread.questions.simulate.report import SimulateReport
-    from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.look import Look
 
 _MAX_DIGITS = 9
@@ -142,12 +140,11 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     summary = "Place replicas as kube-scheduler would; show what stops them."
     yes, no = "all replicas are placed and requirements hold", "some are not, or one fails"
     apart = (
-        Apart("tells_preemption", ("no_preemption",), "nobody is evicted"),
         Apart("replicas", ("until_full",), "both say how many replicas there are to be"),
         Apart("ties", ("seed",), "a seed breaks ties at random"),
         Apart("ties", ("runs",), "runs break ties at random", unless=("sample",)),
         Apart("autoscaler", ("until_full",), "as many as fit leaves none pending"),
-        Apart("gang", ("tells_preemption", "autoscaler", "sample"), "that is not modeled of gangs"),
+        Apart("gang", ("autoscaler", "sample"), "that is not modeled of gangs"),
         Apart("deals", ("until_full", "from_scratch"), "no controller deletes anything"),
         Apart(
             "then",
@@ -158,7 +155,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
                 "seed",
                 "sample",
                 "runs",
-                "tells_preemption",
                 "autoscaler",
                 "node_groups",
                 "instance_types",
@@ -198,9 +194,8 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         unless given. A workload that runs in the cluster already is grown to that number from the replicas it has; a
         template that differs from the running one takes those away first.
 
-        With ``preemption=None`` replicas preempt where a number of them is asked for; True also says why that does not
-        help, where it helps none of them. ``node_groups`` is the path of a NodeGroups file, or the groups,
-        ``instance_types`` that of an InstanceTypes file, or the types.
+        ``node_groups`` is the path of a NodeGroups file, or the groups, ``instance_types`` that of an InstanceTypes
+        file, or the types.
 
         Raises ManifestError, SnapshotError and UsageError.
         """,
@@ -212,10 +207,8 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             "pods": "PodGiven | list[G] | tuple[G, ...]",
             "replicas": "int | None",
             "ties": "Ties",
-            "preemption": "bool | None",
             **AUTOSCALER_TYPES,
         },
-        defaults={"preemption": None},
         overloads=(
             Overload({"pods": "PodGiven"}, "SimulateReport"),
             Overload({"pods": "list[G] | tuple[G, ...]"}, "tuple[SimulateReport, ...]"),
@@ -267,12 +260,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         ),
     ] = 1
     keys: Annotated[tuple[str, ...], Option("Further topology keys to report about.", is_typed=False)] = ()
-    tells_preemption: Annotated[
-        bool,
-        Option(
-            "Also say why preemption does not help, where it helps no replica.", ("--preemption",), heading="Scheduler"
-        ),
-    ] = False
     preemption: Preemption = True
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None
@@ -364,12 +351,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     @property
     def requires(self) -> bool:
         return self.requirements.is_any
-
-    @classmethod
-    def called(cls, given: dict[str, Any]) -> tuple[Self, Snapshot | None, Scheduler | None]:
-        """Without ``preemption`` replicas preempt; True also says why that does not help."""
-        wants = given.get("preemption")
-        return super().called({**given, "preemption": wants is not False, "tells_preemption": bool(wants)})
 
     @classmethod
     def report(cls) -> type[SimulateReport]:

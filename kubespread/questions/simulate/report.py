@@ -250,9 +250,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     look_ahead: LookAhead | None = None
     """Only when replicas stay pending though their order could matter."""
     preemption: PreemptionReport | None = None
-    """What preemption does for the first replica that needs it, or would do for the one after as many as fit. Where it
-    does not help only when asked for.
-    """
+    """What preemption does for the first replica that needs it, or would do for the one after as many as fit."""
     gang: GangReport | None = None
     """Only of replicas that are scheduled together or not at all."""
     autoscaling: AutoscalingReport | None = None
@@ -423,7 +421,7 @@ def deleted(report: SimulateReport) -> Iterator[str]:
 
 
 def alternatives(report: SimulateReport) -> Iterator[str]:
-    """What edits did for pods that waited; other runs, another order and preemption, where requested."""
+    """What edits did for pods that waited; other runs, another order and preemption."""
     if report.by_edits is not None:
         yield str(report.by_edits)
     if report.runs is not None:
