@@ -352,7 +352,6 @@ def survive(
     namespace: str | None = None,
     workloads: str | Sequence[str] = (),
     selector: str = "",
-    after: Sequence[str] = (),
     pairs: bool = False,
     preemption: bool = True,
     autoscaler: str | None = None,
@@ -372,7 +371,6 @@ def survive(
     - ``namespace``: Ask about the workloads of this namespace.
     - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
-    - ``after``: Lose each domain after this step, an edit (fail=zone=a, 'drain NODE'): what both leave behind counts.
     - ``pairs``: Lose every two domains of a key together, instead of each by itself.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.

@@ -258,14 +258,14 @@ class Inquiry:
         """What of that was not."""
         self._answers: dict[object, Any] = {}
 
-    def of(self, question: Asked[A], doing: str, key: object = None) -> A:
-        """The answer to the first question with this ``key``, else with the same ``doing``. Raises what it raises, each
-        time.
+    def of(self, question: Asked[A], doing: str, key: object = None, scene: Scene | None = None) -> A:
+        """The answer to the first question with this ``key``, else with the same ``doing``, by default in its own
+        ``scene``. Raises what it raises, each time.
         """
         key = doing if key is None else key
         if key not in self._answers:
             try:
-                self._answers[key] = question.answer(self.scene.asking(question, doing))
+                self._answers[key] = question.answer((scene or self.scene).asking(question, doing))
             except KubespreadError as error:
                 self._answers[key] = error
         answer: A | KubespreadError = self._answers[key]

@@ -109,8 +109,6 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "nodes of a step": (["simulate", "-S", SHOP, "--then", "drain=c"], "", ["drain=c1", "drain=c2"]),
     "labels of a step": (["simulate", "-S", SHOP, "--then", "fail=zone=a"], "", ["fail=zone=a"]),
     "what a step scales": (["simulate", "-S", SHOP, "--then", "scale=deploy/w"], "nospace", ["scale=deploy/web="]),
-    "a step before a loss": (["survive", "-S", SHOP, "--after", "fail=b"], "", ["fail=b1", "fail=b2"]),
-    "a step before a loss is an edit": (["survive", "-S", SHOP, "--after", "ro"], "", []),
     "a step that nobody knows": (["simulate", "-S", SHOP, "--then", "snapshot=c"], "", []),
     "nodes of an edit": (["survive", "-S", SHOP, "--drain", "c"], "", ["c1", "c2"]),
     "a node whose taint follows": (["survive", "-S", SHOP, "--taint", "c"], "nospace", ["c1=", "c2="]),

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Snapshot
-from kubespread.controllers.outage import is_silent
 from kubespread.node_groups.groups import NodeGroup
-from kubespread.questions.survive.report import DomainLoss, FirstFailure
+from kubespread.questions.survive.report import DomainLoss
 from tests.builders import Data, hosts
 from tests.property.workloads_on_nodes import (
     HOSTNAME,
@@ -63,33 +62,6 @@ def test_each_loss_is_what_it_comes_to_by_hand(objects: list[Data], edit: str) -
         )
 
 
-@settings(max_examples=8, deadline=None)
-@given(
-    objects=clusters(),
-    step=st.sampled_from(["fail zone=a", "fail n0", "drain n0 --force --ignore-daemonsets", "delete-node n0"]),
-)
-def test_a_second_loss_is_what_both_come_to_by_hand(objects: list[Data], step: str) -> None:
-    """Compared with the cluster before the first; in the end the Node objects of both are deleted."""
-    snapshot = snapshot_of(objects)
-    before, then = after(snapshot), after(snapshot, step)
-    failed = [each.metadata.name for each in then.nodes if step.startswith("fail") and is_silent(each)]
-    first_deleted = after(snapshot, step, *_deleting(failed))
-    left = {each.metadata.labels[ZONE] for each in then.nodes if each.metadata.name not in failed}
-    report = kubespread.survive(snapshot, ("zone",), after=(step,))
-    first = report.after
-    assert first is not None
-    assert set(first.not_made_again) == bare_pods(before) - bare_pods(first_deleted)
-    _check(before, (then, first_deleted), first)
-    assert {loss.domain for loss in report.losses} == left
-    for loss in report.losses:
-        nodes = [each.metadata.name for each in then.nodes if each.metadata.labels[ZONE] == loss.domain]
-        lost = after(snapshot, step, f"fail zone={loss.domain}")
-        deleted = after(snapshot, step, f"fail zone={loss.domain}", *_deleting(dict.fromkeys((*nodes, *failed))))
-        _check(before, (lost, deleted), loss)
-        gone = bare_pods(before) - bare_pods(deleted)
-        assert set(loss.not_made_again) <= gone <= {*loss.not_made_again, *first.not_made_again}
-
-
 @settings(max_examples=6, deadline=None)
 @given(objects=clusters(), key=st.sampled_from(["zone", "hostname"]))
 def test_the_loss_of_a_pair_is_what_it_comes_to_by_hand(objects: list[Data], key: str) -> None:
@@ -110,7 +82,7 @@ def _deleting(names: Iterable[str]) -> list[str]:
     return [f"delete-node {HOSTNAME} in ({','.join(names)})"] if names else []
 
 
-def _check(before: Snapshot, states: tuple[Snapshot, Snapshot], said: DomainLoss | FirstFailure) -> None:
+def _check(before: Snapshot, states: tuple[Snapshot, Snapshot], said: DomainLoss) -> None:
     """Pods pending and workloads degraded, while the Node objects are there and once they are deleted."""
     pending = [sum(newly_waiting(before, state).values()) for state in states]
     assert [said.pending, said.pending_after_removal] == pending
@@ -132,7 +104,7 @@ def _is_short(name: str, before: Snapshot, then: Snapshot) -> bool:
 @given(
     objects=clusters(),
     keys=st.sampled_from([("zone",), ("hostname",), ("zone", "hostname")]),
-    more=st.sampled_from([{}, {}, {"pairs": True}, {"after": ("fail n0",)}]),
+    more=st.sampled_from([{}, {"pairs": True}]),
 )
 def test_the_verdict_and_the_sentences_say_what_the_rows_say(
     objects: list[Data], keys: tuple[str, ...], more: dict[str, Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Self
@@ -18,14 +18,12 @@ from kubespread.kube.owners import NamespacedName, WorkloadName, is_active, is_r
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.node_groups.groups import Autoscaler
 from kubespread.questions.autoscaling.asked import Growth, grown, usual_growth, with_files_read
-from kubespread.questions.autoscaling.templates import Lost, zone_of
-from kubespread.questions.editing import played
+from kubespread.questions.autoscaling.templates import Lost
 from kubespread.questions.question import with_growth
 from kubespread.questions.scene import Scene
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import (
     DomainLoss,
-    FirstFailure,
     LostWorkload,
     ShortWorkload,
     SurviveReport,
@@ -35,13 +33,11 @@ from kubespread.questions.survive.report import (
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.happened import LandedPods, UnmadePods
 from kubespread.reports.loads import changed_loads
-from kubespread.snapshot.edits.registry import parse
-from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.wording import EMPTY, short_key
 from kubespread.world.events.draining import fail, remove_failed
 from kubespread.world.events.world import World, unmade
-from kubespread.world.reporting.difference import Baseline, Difference, Trial, ready_pods
+from kubespread.world.reporting.difference import Baseline, Difference, ready_pods
 from kubespread.world.reporting.happenings import (
     AskedWorkloads,
     desired_replicas,
@@ -71,9 +67,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         if whose.names:
             raise whose.none_found(scene.now)
         whose.check_any(world, scene.now)
-    lost = list(_lost(world, question, counting.silenced))
-    if not lost:
-        raise UsageError(f"after {', '.join(question.after)} no other domain is left to lose")
+    lost = list(_lost(world, question))
     losses = tuple(scene.tasks(counting, lost, question, known=_known))
     is_grown = question.autoscaler is not None or any(loss.autoscaling is not None for loss in losses)
     report = SurviveReport(
@@ -85,7 +79,6 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         nodes=len(world.living.nodes.objects),
         pending_before=counting.baseline.pending(counting.counts),
         losses=losses,
-        after=counting.first,
         pairs=question.pairs,
         autoscaler=None if question.autoscaler is None else Autoscaler(question.autoscaler).full_name,
         gaps=scene.gaps(world.assumed),
@@ -111,20 +104,16 @@ def _failures(question: Survive, report: SurviveReport) -> Iterator[str]:
             yield f"--fail-on {key}: {failure}"
 
 
-def _lost(world: World, question: Survive, silenced: Collection[str]) -> Iterator[_Domain]:
-    """The domains of all keys, or each two of one, but those that just fell silent; by default zones, where no node is
-    in one what pods are spread over (racks), and hosts where that is nothing else.
+def _lost(world: World, question: Survive) -> Iterator[_Domain]:
+    """The domains of all keys, or each two of one; by default zones, where no node is in one what pods are spread over
+    (racks), and hosts where that is nothing else.
     """
     nodes = world.living.nodes.objects
     full = [full_topology_key(key, nodes) for key in question.keys] or _usual_keys(world)
     check_topology_keys(full, nodes, ())
     for key in dict.fromkeys(full):
         chosen = question.domains.get(key)
-        domains = [
-            domain
-            for domain in _domains(world, key)
-            if not set(silenced).issuperset(domain.nodes) and (chosen is None or domain.value in chosen)
-        ]
+        domains = [domain for domain in _domains(world, key) if chosen is None or domain.value in chosen]
         if question.pairs or key in question.in_pairs:
             yield from _pairs(domains)
         if not question.pairs:
@@ -182,61 +171,29 @@ class _Counting:
         baseline: Baseline,
         notes: Sequence[str],
         whose: WorkloadsAsked,
-        steps: Sequence[Edit],
-        namespace: str,
         told: Sequence[WorkloadName],
         growth: Growth | None,
     ) -> None:
-        """``steps`` come before each loss, ``namespace`` is that of names in them. Each loss has a row for those of
-        ``told``, whether it touches them or not. ``growth`` adds nodes after each.
+        """Each loss has a row for those of ``told``, whether it touches them or not. ``growth`` adds nodes after
+        each.
         """
         self.growth = growth
-        self.whose, self.baseline, self.notes, self.told = whose, baseline, [*notes], told
+        self.whose, self.baseline, self.notes, self.told = whose, baseline, notes, told
         self.assumed = baseline.world.assumed
         self.counts = whose.those_in(baseline.world)
         self._asked = AskedWorkloads(baseline.world, self.counts)
         self.trial = baseline.trial(self.counts)
-        self.silenced: tuple[str, ...] = ()
-        self.first = self._after(steps, namespace) if steps else None
 
     @classmethod
     def of(cls, question: Survive, scene: Scene) -> Self:
         whose = question.asked_in(scene.snapshot)
-        # No step reads a file: an assistant may have written it.
-        steps = [parse(step, None) for step in question.after]
         growth = usual_growth(question, scene.now, scene.world)
-        return cls(*scene.settled("anything is lost"), whose, steps, whose.default, question.told, growth)
+        return cls(*scene.settled("anything is lost"), whose, question.told, growth)
 
     @property
     def world(self) -> World:
         """The world that each domain is lost in."""
         return self.trial.world
-
-    def _after(self, steps: Sequence[Edit], namespace: str) -> FirstFailure:
-        """Go on from the world after ``steps``; what counts is compared with the one before them."""
-        happened: list[Happenings] = []
-        for notes, step in played(self.world, steps, namespace):
-            self.notes += notes
-            happened.append(step)
-        self.trial = Trial(self.baseline, self.world, self.counts, tuple(happened))
-        difference = self.trial.difference
-        standing = {node.metadata.name for node in self.baseline.world.living.nodes.objects if not is_silent(node)}
-        self.silenced = tuple(
-            node.metadata.name
-            for node in self.world.living.nodes.objects
-            if is_silent(node) and node.metadata.name in standing
-        )
-        alone = _Loss(self, _Domain("", "", ())).report()
-        return FirstFailure(
-            steps=tuple(map(str, steps)),
-            pending=alone.pending,
-            pending_after_removal=alone.pending_after_removal,
-            short=alone.short,
-            not_made_again=tuple(
-                dict.fromkeys((*(NamespacedName.of(gone.pod) for gone in difference.lost), *alone.not_made_again))
-            ),
-            is_done=difference.is_done,
-        )
 
     def __call__(self, domain: _Domain) -> DomainLoss:
         return _Loss(self, domain).report()
@@ -263,7 +220,7 @@ class _Loss:
     def __init__(self, counting: _Counting, domain: _Domain) -> None:
         self._counting, self._domain = counting, domain
         self._trial = counting.trial.fork()
-        self._failed = frozenset((*domain.nodes, *counting.silenced))
+        self._failed = frozenset(domain.nodes)
         pods = [pod for node in domain.nodes for pod in counting.world.book.on(node) if is_active(pod)]
         self._ready_here = Counter(counting.workload(pod) for pod in pods if is_ready(pod))
         """How many ready pods each workload has in the domain before it is lost."""
@@ -279,8 +236,7 @@ class _Loss:
         loads = tuple(
             load for load in changed_loads(counting.world.cluster, trial.world.cluster) if load.node not in names
         )
-        gone = [*names, *(name for name in counting.silenced if name not in names)]
-        difference = trial.during(partial(remove_failed, names=gone))
+        difference = trial.during(partial(remove_failed, names=names))
         removed, made_room = self._state(difference), tuple(preempted_pods(happened))
         scaled = grown(counting.growth, trial.world, self._barred()) if difference.waiting else None
         then = difference if scaled is None else difference.and_then(scaled.world)
@@ -317,15 +273,10 @@ class _Loss:
         )
 
     def _barred(self) -> Lost:
-        """What new nodes cannot be part of: the lost domain, and zones whose nodes all fell silent before it."""
-        counting, standing = self._counting, self._trial.world.living.nodes
-        gone = [
-            node for node in counting.baseline.world.living.nodes.objects if node.metadata.name not in standing.index
-        ]
-        silenced = {zone for node in gone if node.metadata.name in counting.silenced and (zone := zone_of(node))}
-        zones = silenced - {zone for node in standing.objects if (zone := zone_of(node))}
-        own = {self._domain.key: {*self._domain.value.split("+")}}
-        return Lost({ZONE: zones, **own} if self._domain.key != ZONE else {ZONE: zones | own[ZONE]}, gone)
+        """What new nodes cannot be part of: the lost domain."""
+        nodes = self._counting.world.living.nodes
+        gone = [nodes.objects[nodes.index[name]] for name in self._domain.nodes]
+        return Lost({self._domain.key: {*self._domain.value.split("+")}}, gone)
 
     def _landed(self, happened: Happenings) -> tuple[LandedPods, ...]:
         return tuple(landed_pods(self._trial.world, happened.placed, self._counting.workload))

@@ -27,8 +27,8 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
 
     All nodes in a domain fail: they are tainted, their pods are deleted unless they tolerate that, and kube-scheduler
     places the replacements that controllers create. Then the Node objects are deleted too, as a cloud provider
-    eventually does. Each domain is lost by itself, with --pairs each two together, and with --after once something
-    else has failed. --fail-on narrows what ends with exit code 1.
+    eventually does. Each domain is lost by itself, with --pairs each two together. --fail-on narrows what ends with
+    exit code 1.
 
     With --autoscaler the verdict and --fail-on are about what is left once the Node objects are deleted and nodes are
     added, outside of the domains that are lost. Without, what Karpenter would add by the cluster's NodePools is said,
@@ -39,7 +39,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
       kubespread survive -A
       kubespread survive -n shop -l tier=web --fail-on pending
       kubespread survive -A --key zone --key hostname -S cluster.json.gz
-      kubespread survive -A --after fail=zone=a
+      kubespread survive -A --fail zone=a
       kubespread survive -A --autoscaler karpenter --instance-types types.yaml --fail-on any
       kubespread survive -A --add-node node-7:3@zone=c --scale shop/deploy/web=12
     """
@@ -74,8 +74,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
         """,
         "snapshot keys scheduler",
-        "namespace workloads selector after pairs preemption autoscaler node_groups instance_types jobs timeout "
-        "on_progress",
+        "namespace workloads selector pairs preemption autoscaler node_groups instance_types jobs timeout on_progress",
         types=AUTOSCALER_TYPES,
     )
 
@@ -85,13 +84,6 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
             "Lose each domain of this topology key (default: zone, else what pods are spread over, else hostname).",
             ("--key",),
             "KEY",
-        ),
-    ] = ()
-    after: Annotated[
-        tuple[str, ...],
-        Option(
-            "Lose each domain after this step, an edit (fail=zone=a, 'drain NODE'): what both leave behind counts.",
-            metavar="STEP",
         ),
     ] = ()
     pairs: Annotated[bool, Option("Lose every two domains of a key together, instead of each by itself.")] = False
@@ -119,12 +111,10 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     def next_command(self, report: SurviveReport, commands: Commands) -> str:
         from kubespread.questions.commands import option_of
         from kubespread.questions.survive.report import badness
-        from kubespread.snapshot.edits.registry import parse
 
         worst = min(report.losses, key=badness, default=None)
         if worst is None or not worst.remaining:
             return ""
         verb = "fail-hard" if worst.pending_after_removal else "fail"
-        steps = (*self.after, *(f"{verb} {worst.topology_key}={value}" for value in worst.values))
-        words = [option_of(str(parse(step, None))) for step in steps]
+        words = [option_of(f"{verb} {worst.topology_key}={value}") for value in worst.values]
         return commands.of("pending", *words) if worst.remaining[0] == "pending" else commands.of_nodes("plan", *words)

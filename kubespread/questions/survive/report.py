@@ -214,28 +214,6 @@ class DomainLoss(Report, frozen=True):
         msgspec.structs.force_setattr(self, "trouble", tuple(trouble for trouble, is_left in leaves.items() if is_left))
 
 
-class FirstFailure(Report, frozen=True):
-    """What happened before each domain is lost, and what that alone leaves behind."""
-
-    steps: tuple[str, ...]
-    """The edits, in order."""
-    pending: int
-    """Pods without a node then, of each workload those that it has more of than before."""
-    pending_after_removal: int
-    """The same once the Node objects of the nodes that failed are deleted."""
-    short: tuple[ShortWorkload, ...]
-    """Workloads with fewer ready pods than desired, in either end state."""
-    not_made_again: tuple[NamespacedName, ...]
-    """NAMESPACE/name of pods that no known controller recreates."""
-    is_done: bool = True
-    """Whether nothing was refused: of what follows after a step that was, only trouble is known."""
-
-    @property
-    def not_done(self) -> str:
-        """What is said where it was not."""
-        return f"{', '.join(self.steps)}: not done in full, so whether a domain can be lost after it is not known"
-
-
 class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "SurviveReport"
     workloads: int
@@ -246,10 +224,6 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     """Their pods that are already pending before anything is lost."""
     losses: tuple[DomainLoss, ...]
     """By topology key, in the order asked, and domain."""
-    after: FirstFailure | None = None
-    """What happened before each of the losses, null where nothing did. Then what is pending and short is so compared
-    with the cluster before it, and the Node objects of both are deleted in the end.
-    """
     pairs: bool = False
     """Whether each loss is that of two domains."""
     autoscaler: str | None = None
@@ -265,8 +239,6 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
             return "no"
         if any(loss.remaining for loss in self.losses):
             return "unknown"
-        if self.after is not None and not self.after.is_done:
-            return "unknown"
         left_to_lose = [loss for loss in self.losses if not loss.already_lost]
         return "yes" if left_to_lose or self.unfinished is not None else "no"
 
@@ -276,13 +248,12 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     def brief(self) -> str:
         standing = [loss for loss in self.losses if not loss.already_lost]
         worst = min((loss for loss in standing if loss.trouble), key=badness, default=None)
-        if worst is None or self.autoscaler is not None or (self.after is not None and not self.after.is_done):
+        if worst is None or self.autoscaler is not None:
             return ""
-        then = "" if self.after is None else f"after {', '.join(self.after.steps)}, "
         alike = [loss for loss in standing if loss.topology_key == worst.topology_key]
         safe = sum(not loss.trouble for loss in alike)
         can = f"{safe or 'none'} of {_all_of(alike, in_pairs=self.pairs)} can be lost"
-        return f"{then}{can}. {domain_name(worst)}: {'; '.join(_in_brief(worst))}"
+        return f"{can}. {domain_name(worst)}: {'; '.join(_in_brief(worst))}"
 
     def share(self) -> Share:
         return Share(sum(bool(loss.remaining) for loss in self.losses), len(self.losses), "losses")
@@ -314,28 +285,18 @@ def badness(loss: DomainLoss) -> tuple[bool, Sequence[int], Sequence[int], int, 
 def _sentences(report: SurviveReport) -> Iterator[str]:
     """What losing the worst domains does and how many can be lost, for each topology key, the worst first."""
     ranked = [item for _, losses in report.by_key() for item in _of_key(losses, in_pairs=report.pairs)]
-    first = report.after
-    then = ""
-    if first is not None:
-        then = f"after {', '.join(first.steps)}, " if first.is_done else "as far as it got, "
-        if not first.is_done:
-            yield first.not_done
     growth = [
-        f"{then}{_losing(alike)}: {grown_text(alike)}"
-        for _, losses in report.by_key()
-        for alike in _grown_alike(losses)
+        f"{_losing(alike)}: {grown_text(alike)}" for _, losses in report.by_key() for alike in _grown_alike(losses)
     ]
+    without = "" if report.autoscaler is None else f"without {report.autoscaler}, "
     if report.autoscaler is not None:
         for _, losses in report.by_key():
-            yield f"{then}{_outcome(losses, report)}"
+            yield _outcome(losses, report)
         yield from growth
-        then += f"without {report.autoscaler}, "
-    yield from (f"{then}{sentence}" for _, sentence in sorted(ranked, key=lambda item: item[0]))
+    yield from (f"{without}{sentence}" for _, sentence in sorted(ranked, key=lambda item: item[0]))
     if report.autoscaler is None:
         yield from growth
     yield from of_unknown(short for loss in report.losses for short in loss.short)
-    if first is not None and first.is_done:
-        yield _of_first(first)
     for loss in sorted((loss for loss in report.losses if loss.made_room), key=badness)[:_MAX_NAMED]:
         yield f"losing {_listed([loss], 'or')} preempts {preempted_pods(loss.made_room, _MAX_NAMED)}"
     if report.pending_before:
@@ -381,17 +342,6 @@ def grown_text(losses: Sequence[DomainLoss]) -> str:
 
 _Rank = tuple[bool, int, int]
 _NONE: _Rank = (True, len(_TROUBLES), 0)
-
-
-def _of_first(first: FirstFailure) -> str:
-    before, after, lost = first.pending, first.pending_after_removal, first.not_made_again
-    when = _when(before > 0, after > 0, "also" if before == after else f"{after:,}")
-    does = [
-        *([f"leaves {count_of(before or after, 'pod')} pending{when}"] if before or after else ()),
-        *([f"leaves {count_of(len(first.short), 'workload')} degraded"] if first.short else ()),
-        *([f"takes {count_of(len(lost), 'pod')} for good: {some_of(lost, _MAX_NAMED)}"] if lost else ()),
-    ]
-    return f"{', '.join(first.steps)} alone {', and '.join(does) or 'leaves no pod pending and no workload degraded'}"
 
 
 def _of_key(losses: Sequence[DomainLoss], *, in_pairs: bool) -> Iterator[tuple[_Rank, str]]:

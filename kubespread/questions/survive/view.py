@@ -93,11 +93,10 @@ def view(report: SurviveReport) -> View:
     """Domains, the workloads that losing each leaves degraded, and the order in which its nodes lose their pods."""
     keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses)) or "domain"
     steps = {id(loss): number for number, loss in enumerate(sorted(report.losses, key=badness), 1)}
-    then = "" if report.after is None else f" after {', '.join(report.after.steps)}"
     return View(
         **about(report),
         title=f"Losing each {'pair of ' if report.pairs else ''}{keys}{'s' if report.pairs else ''} of "
-        f"{count_of(report.nodes, 'node')}{then}, {whose(report, report.workloads)}",
+        f"{count_of(report.nodes, 'node')}, {whose(report, report.workloads)}",
         sheets=[
             *_matrices(report),
             Sheet(

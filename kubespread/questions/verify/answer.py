@@ -24,7 +24,7 @@ from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.audit.standing import groups
 from kubespread.questions.autoscaling.asked import autoscaler_of, growth, with_files_read
 from kubespread.questions.capacity.question import Capacity
-from kubespread.questions.commands import Commands
+from kubespread.questions.commands import Commands, option_of
 from kubespread.questions.plan.playing import after_steps
 from kubespread.questions.plan.question import Play
 from kubespread.questions.plan.report import PlayReport
@@ -43,6 +43,8 @@ from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.scenario import promises as terms
 from kubespread.scenario.reading import Scenario, Step, parse_step
 from kubespread.scenario.verbs import Apply
+from kubespread.snapshot.edits.registry import parse
+from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.world.events.editing import exists, not_found
 from kubespread.world.reporting.difference import Baseline
@@ -226,7 +228,7 @@ class _Verifying(Inquiry):
         survives, ready, back = promise.survives, promise.ready, promise.back
         if survives is None:
             return
-        after = ("--after", quote(survives.after)) if survives.after else ()
+        after = [option_of(str(edit)) for edit in _edits_of(survives)]
         words = ("survive", quote(_reference(workload)), "--key", quote(survives.topology_key), *after)
         if ready is not None:
             yield of(
@@ -234,7 +236,7 @@ class _Verifying(Inquiry):
                 workload,
                 f"{ready}, {survives}",
                 words,
-                lambda: clauses.ready_without(self._survive(survives), workload, ready),
+                lambda: self._once_done(survives, clauses.ready_without(self._survive(survives), workload, ready)),
             )
         if back is not None or ready is None:
             clause: Clause = "survives" if back is None else "back"
@@ -243,7 +245,13 @@ class _Verifying(Inquiry):
                 terms.BACKS[self._question.autoscaler is not None],
             )
             when = back or at_first
-            yield of(clause, workload, promised, words, lambda: clauses.back(self._survive(survives), workload, when))
+            yield of(
+                clause,
+                workload,
+                promised,
+                words,
+                lambda: self._once_done(survives, clauses.back(self._survive(survives), workload, when)),
+            )
 
     def _others(self, of: _Judging, promise: terms.Promise, workload: WorkloadName) -> Iterator[VerifiedClause]:
         """What is promised of the pods as they are, of more replicas, of a rollout and of drains."""
@@ -279,12 +287,22 @@ class _Verifying(Inquiry):
         )
         question = Survive(
             keys=(self._full(survives.topology_key),),
-            after=(survives.after,) if survives.after else (),
             told=tuple(dict.fromkeys(told)),
             preemption=self._question.preemption,
             **self._autoscaled,
         )
-        return self.of(question, "losing domains", survives)
+        return self.of(question, "losing domains", survives, self._after(survives))
+
+    def _after(self, survives: terms.Survives) -> Scene:
+        return msgspec.structs.replace(self.scene, given=self.scene.snapshot.edited(*_edits_of(survives)))
+
+    def _once_done(self, survives: terms.Survives, found: Found) -> Found:
+        """What holds after an edit is not known where that is not done in full."""
+        if not survives.after:
+            return found
+        if found.state == "held" and self._after(survives).undone:
+            return Found("unknown", f"{survives.after}: not done in full, so what follows is not known")
+        return msgspec.structs.replace(found, says=f"{survives.after}, then {found.says}")
 
     def _audited(self, key: str, workload: WorkloadName) -> AuditedWorkload:
         """Its row in one answer for all workloads that this is asked of."""
@@ -396,6 +414,11 @@ class _Verifying(Inquiry):
     def said(self, name: Literal["gaps", "not_modelled", "notes"]) -> tuple[str, ...]:
         """With the objects that are lacking."""
         return tuple(dict.fromkeys((*(self._lacking if name == "gaps" else ()), *super().said(name))))
+
+
+def _edits_of(survives: terms.Survives) -> Sequence[Edit]:
+    # No edit reads a file: the promises may be another's.
+    return [parse(survives.after, None)] if survives.after else ()
 
 
 def _reference(workload: WorkloadName) -> str:

@@ -107,7 +107,7 @@ def back(report: SurviveReport, workload: WorkloadName, when: Back) -> Found:
     if losses[0].row.wanted and not losses[0].row.ready_before:
         return Found("unknown", f"none of {count_of(losses[0].row.wanted, 'pod')} is ready before anything is lost")
     worst = max(losses, key=lambda loss: loss.missing(when))
-    missing, step = worst.missing(when), _losing(report, worst.domain)
+    missing, step = worst.missing(when), _losing(worst.domain)
     late = "while its nodes are silent" if when == "while silent" else "once its nodes are deleted"
     if when == "nodes deleted" and report.autoscaler is not None:
         late = f"{late} and {report.autoscaler} has added others"
@@ -132,7 +132,7 @@ def ready_without(report: SurviveReport, workload: WorkloadName, promised: Amoun
         return _none_left(report)
     worst = min(losses, key=lambda loss: loss.worst[0] - promised.of(loss.row.wanted))
     fewest, when = worst.worst
-    least, step = promised.of(worst.row.wanted), _losing(report, worst.domain)
+    least, step = promised.of(worst.row.wanted), _losing(worst.domain)
     if fewest < least:
         why = worst.why if when != "at first" else ""
         safe = sum(loss.worst[0] >= promised.of(loss.row.wanted) for loss in losses)
@@ -150,10 +150,9 @@ def _losses(report: SurviveReport, workload: WorkloadName) -> tuple[list[_Loss],
     return losses, count_of(len(losses), noun)
 
 
-def _losing(report: SurviveReport, loss: DomainLoss) -> str:
+def _losing(loss: DomainLoss) -> str:
     noun, name = domain_noun(loss.topology_key), domain_name(loss)
-    after = "" if report.after is None else f"{', '.join(report.after.steps)}, then "
-    return f"{after}losing {name if noun in name else f'{noun} {name}'}"
+    return f"losing {name if noun in name else f'{noun} {name}'}"
 
 
 def _none_left(report: SurviveReport) -> Found:
@@ -163,9 +162,7 @@ def _none_left(report: SurviveReport) -> Found:
 
 
 def _if_finished(report: SurviveReport, found: Found) -> Found:
-    """What holds of every domain that was lost holds of all only where all were, and what came first was done."""
-    if report.after is not None and not report.after.is_done:
-        return Found("unknown", report.after.not_done)
+    """What holds of every domain that was lost holds of all only where all were."""
     return found if report.unfinished is None else Found("unknown", report.unfinished.sentence)
 
 
