@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from itertools import combinations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,7 +72,6 @@ def test_every_line_says_what_is_counted_by_hand(objects: list[Data], edit: str)
             )
             assert line.extent == lacks
     _check_losses(snapshot, report)
-    _check_pairs(snapshot, report)
     if not edit:
         _check_unconstrained(snapshot, report)
     _check_levels(report)
@@ -271,20 +269,6 @@ def _check_unconstrained(snapshot: Snapshot, report: Scorecard) -> None:
     }
     said = [line for line in report.lines if line.key == "spread/unconstrained"]
     assert {str(name) for line in said for name in line.workloads} == free
-
-
-def _check_pairs(snapshot: Snapshot, report: Scorecard) -> None:
-    """Each two of three zones."""
-    before = after(snapshot)
-    standing = {node.metadata.labels[ZONE] for node in before.nodes if not is_silent(node)}
-    pairs = (
-        [*combinations(sorted(standing), 2)] if len({node.metadata.labels[ZONE] for node in before.nodes}) > 2 else []
-    )
-    lost = {pair: _missing_without(snapshot, before, f"{ZONE} in ({','.join(pair)})") for pair in pairs}
-    said = {line.key: line.extent for line in report.lines if line.key.startswith("losses/zone/")}
-    assert {key: extent for key, extent in said.items() if {*key.rpartition("/")[2].split("+")} <= standing} == {
-        f"losses/zone/{'+'.join(pair)}": missing for pair, missing in lost.items() if missing
-    }
 
 
 def _missing_without(snapshot: Snapshot, before: Snapshot, nodes: str) -> int:

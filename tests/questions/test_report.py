@@ -468,8 +468,8 @@ def test_running_pods_that_break_their_own_rules_are_named_on_the_first_screen()
 
 OPENED: dict[str, tuple[tuple[str, ...], set[str], int]] = {
     "the page: the three worst": ((), {"running", "losses"}, 3),
-    "an area": (("losses",), {"losses"}, 6),
-    "two areas, and one without lines": (("losses", "rules", "drains"), {"losses", "drains"}, 7),
+    "an area": (("losses",), {"losses"}, 3),
+    "two areas, and one without lines": (("losses", "rules", "drains"), {"losses", "drains"}, 4),
     "a workload": (("shop/deploy/cart",), {"losses", "spread", "room"}, 3),
     "an area of a workload": (("shop/deploy/cart", "spread"), {"spread"}, 1),
 }

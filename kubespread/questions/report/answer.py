@@ -205,8 +205,6 @@ MOST_NODES = 24
 """How many nodes are lost, each by itself: of more those with the most to lose. As many are tried to do without: those
 with the fewest pods.
 """
-MOST_ZONES = 6
-"""Of how many zones each pair is lost."""
 
 
 def answer(question: Report, scene: Scene) -> Scorecard:
@@ -372,7 +370,7 @@ class _Asking(Inquiry):
         yield from of_growth(together, alone, self.commands)
 
     def _lost(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
-        """Zones, pools and nodes, and zones in pairs."""
+        """Lines about losing a zone, a pool or a node."""
         scene = self.scene
         if "audit" not in self.missing and not any(row.placed + row.pending + row.terminating for row in rows):
             return
@@ -386,8 +384,7 @@ class _Asking(Inquiry):
         keys += [HOSTNAME] if self.lost else []
         if keys:
             chosen = {HOSTNAME: tuple(self.lost)}
-            pairs = (ZONE,) if 2 < len(_domains(scene, ZONE)) <= MOST_ZONES else ()
-            lost = Survive(**self.shared, **self._autoscaled, keys=tuple(keys), domains=chosen, in_pairs=pairs)
+            lost = Survive(**self.shared, **self._autoscaled, keys=tuple(keys), domains=chosen)
             survive = self.whole("survive", lost, "losing zones and nodes")
             if survive is not None:
                 yield from lines.of_survive(survive, len(hosts), self.commands)

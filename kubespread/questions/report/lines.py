@@ -285,45 +285,27 @@ def _ending(finding: AuditFinding) -> str | None:
 
 
 def of_survive(report: SurviveReport, hosts: int, commands: Commands) -> Iterator[ReportLine]:
-    """A line for the worst domain of each key, and for each pair that leaves anything behind; of so many ``hosts`` some
-    may not be lost.
-    """
+    """A line for the worst domain of each key; of so many ``hosts`` some may not be lost."""
     for key, losses in report.by_key():
-        name, standing = short_key(key), [loss for loss in losses if not loss.already_lost]
-        alone = [loss for loss in standing if not _is_pair(loss)]
-        bad = sorted((loss for loss in standing if loss.trouble), key=badness)
-        for worst in [loss for loss in bad if not _is_pair(loss)][:1]:
-            safe = sum(not loss.remaining for loss in alone)
-            tried = " tried, those with the most to lose," if key == HOSTNAME and len(alone) < hosts else ""
-            of = f"{count_of(len(alone), domain_noun(key))}{tried}"
-            beside = f" ({f'{safe:,}' if safe else 'none'} of {of} can be lost)"
-            yield _of_loss(worst, f"losses/{name}", beside, commands)
-        for pair in filter(_is_pair, bad):
-            yield _of_loss(pair, f"losses/{name}/{pair.domain}", "", commands)
-
-
-def _is_pair(loss: DomainLoss) -> bool:
-    # No label has a plus sign in it.
-    return "+" in loss.domain
-
-
-def _of_loss(loss: DomainLoss, key: str, beside: str, commands: Commands) -> ReportLine:
-    options = [
-        "--key",
-        quote(SHORT.get(loss.topology_key, loss.topology_key)),
-        *(["--pairs"] if _is_pair(loss) else []),
-    ]
-    return ReportLine(
-        key=key,
-        area="losses",
-        question="survive",
-        level="notice" if _is_pair(loss) or not loss.remaining else "warning",
-        what=f"{troubles_of(loss)}{'' if loss.autoscaling is None else f'; {grown_text([loss])}'}{beside}",
-        extent=missing_pods(loss),
-        workloads=tuple(short.workload for short in loss.short),
-        nodes=(domain_name(loss),) if loss.topology_key == HOSTNAME else (),
-        command=commands.of("survive", *options),
-    )
+        standing = [loss for loss in losses if not loss.already_lost]
+        worst = min((loss for loss in standing if loss.trouble), key=badness, default=None)
+        if worst is None:
+            continue
+        safe = sum(not loss.remaining for loss in standing)
+        tried = " tried, those with the most to lose," if key == HOSTNAME and len(standing) < hosts else ""
+        of = f"{count_of(len(standing), domain_noun(key))}{tried}"
+        grown = "" if worst.autoscaling is None else f"; {grown_text([worst])}"
+        yield ReportLine(
+            key=f"losses/{short_key(key)}",
+            area="losses",
+            question="survive",
+            level="warning" if worst.remaining else "notice",
+            what=f"{troubles_of(worst)}{grown} ({f'{safe:,}' if safe else 'none'} of {of} can be lost)",
+            extent=missing_pods(worst),
+            workloads=tuple(short.workload for short in worst.short),
+            nodes=(domain_name(worst),) if key == HOSTNAME else (),
+            command=commands.of("survive", "--key", quote(SHORT.get(key, key))),
+        )
 
 
 def of_budgets(budgets: Iterable[TightBudget], commands: Commands) -> Iterator[ReportLine]:

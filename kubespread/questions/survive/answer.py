@@ -114,10 +114,7 @@ def _lost(world: World, question: Survive) -> Iterator[_Domain]:
     for key in dict.fromkeys(full):
         chosen = question.domains.get(key)
         domains = [domain for domain in _domains(world, key) if chosen is None or domain.value in chosen]
-        if question.pairs or key in question.in_pairs:
-            yield from _pairs(domains)
-        if not question.pairs:
-            yield from domains
+        yield from _pairs(domains) if question.pairs else domains
 
 
 def _usual_keys(world: World) -> list[str]:

@@ -87,8 +87,6 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         ),
     ] = ()
     pairs: Annotated[bool, Option("Lose every two domains of a key together, instead of each by itself.")] = False
-    in_pairs: tuple[str, ...] = ()
-    """Of these of the keys also lose each two domains at the same time; they come first, as they take longest."""
     domains: Mapping[str, tuple[str, ...]] = {}
     """By topology key the only domains of it that are lost; of a key that is not here all are."""
     told: tuple[Any, ...] = ()
