@@ -19,7 +19,7 @@ _NAMES = {
     "questions.advise.report": "AdviseReport",
     "questions.audit.report": "AuditReport",
     "questions.capacity.report": "CapacityReport",
-    "questions.check.answer": "rule rules write_baseline",
+    "questions.check.answer": "rule rules",
     "questions.check.report": "CheckReport Finding RuleReport",
     "questions.compare.answer": "Side",
     "questions.compare.report": "CompareReport",

@@ -11,7 +11,7 @@ from kubespread.questions.advise.report import AdviseReport as AdviseReport
 from kubespread.questions.audit.report import AuditReport as AuditReport
 from kubespread.questions.autoscaling.asked import GroupsGiven
 from kubespread.questions.capacity.report import CapacityReport as CapacityReport
-from kubespread.questions.check.answer import rule as rule, rules as rules, write_baseline as write_baseline
+from kubespread.questions.check.answer import rule as rule, rules as rules
 from kubespread.questions.check.report import CheckReport as CheckReport, Finding as Finding, RuleReport as RuleReport, Severity
 from kubespread.questions.compare.answer import Side as Side
 from kubespread.questions.compare.report import CompareReport as CompareReport
@@ -46,7 +46,7 @@ G = TypeVar("G", bound=PodGiven)
 __version__: str
 _HOMES: dict[str, str]
 _FUNCTIONS: dict[str, str]
-__all__ = ["AdviseReport", "AuditReport", "CapacityReport", "CheckReport", "ClusterWorkloads", "CompareReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "PlayReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UnansweredError", "UpgradeReport", "UsageError", "VerifyReport", "Workers", "__version__", "advise", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "play", "rebalance", "removable", "report", "rule", "rules", "simulate", "simulate_then", "survive", "topology_map", "upgrade", "verify", "write_baseline"]
+__all__ = ["AdviseReport", "AuditReport", "CapacityReport", "CheckReport", "ClusterWorkloads", "CompareReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "PlayReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UnansweredError", "UpgradeReport", "UsageError", "VerifyReport", "Workers", "__version__", "advise", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "play", "rebalance", "removable", "report", "rule", "rules", "simulate", "simulate_then", "survive", "topology_map", "upgrade", "verify"]
 
 def explain(
     snapshot: Snapshot,
@@ -269,7 +269,6 @@ def check(
     *,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
-    baseline: str | Path | None = None,
     base: str | None = None,
     fail_on: Severity | str = "error",
     namespace: str | None = None,
@@ -290,11 +289,10 @@ def check(
     or an object that the API server would refuse, is a finding and does not keep the others from being checked.
     Nothing to check is an error, never a yes.
 
-    Raises UsageError, SnapshotError, and ManifestError for a baseline that is none, which `write_baseline` writes.
+    Raises UsageError and SnapshotError.
 
     - ``select``: Check only these rules, by code or prefix (KS101,KS2).
     - ``ignore``: Skip these rules.
-    - ``baseline``: Leave out the findings recorded in FILE.
     - ``base``: Leave out what is also found in this git revision, where HEAD left it.
     - ``fail_on``: Say no, and exit with 1, when a finding is at least this severe.
     - ``namespace``: Namespace of manifests that set none, or of the cluster's workloads.
@@ -509,13 +507,13 @@ def audit(
     """How the workloads of ``snapshot`` are spread: what their constraints count, which of them do not hold and
     why.
 
-    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``, or Services, ``svc/web``; without any all are asked
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all are asked
     about that have pods or are to have some, and pods without a controller by their labels. The namespace is that
     of names without one, else the only one asked about; without it all are.
 
     Raises UsageError, SnapshotError and ManifestError.
 
-    - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db), or Services (svc/web). Default: all workloads of the namespace.
+    - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.
     - ``namespace``: Ask about the workloads of this namespace.
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
     - ``key``: Count and lose the domains of this node label, such as a rack or capacity type (default: zones, and hosts where there are not several).

@@ -103,9 +103,7 @@ def test_the_action_verifies_promises_of_the_cluster_with_the_manifests(tmp_path
 
 def test_what_a_pull_request_names_is_no_command(tmp_path: Path) -> None:
     """Neither as an input, where it could be expanded, nor as an option."""
-    code, _, summary = checked(
-        tmp_path, MANIFESTS="$(touch${IFS}owned) `touch${IFS}owned` --write-baseline=owned", ARGS=""
-    )
+    code, _, summary = checked(tmp_path, MANIFESTS="$(touch${IFS}owned) `touch${IFS}owned` --html=owned", ARGS="")
     assert (code, summary, sorted(path.name for path in tmp_path.iterdir())) == (2, "", ["summary.md"])
 
 

@@ -242,7 +242,6 @@ def _answered(
         answer = kubespread.ask(
             opened, question, answering.scheduler, hearing.on_progress, on_refused, workers, timeout, hearing.on_part
         )
-    question.keep(answer)
     reports = question.reports(answer)
     look = question.shown(answering.look())
     if look.width is not None:

@@ -171,20 +171,19 @@ class Named(Struct, frozen=True):
         return WorkloadName(self.kind, self.namespace or namespace, self.name)
 
 
-def named(workload: str | Named, more: Sequence[Kind] = (), suggested: Sequence[Kind] = REFERABLE) -> Named:
-    """Parses ``deploy/web`` or ``shop/deploy/web``, of a workload or one of the kinds ``more``; a Named is returned
-    unchanged. Raises UsageError, which names kinds that are ``suggested`` instead of an unknown one.
+def named(workload: str | Named, suggested: Sequence[Kind] = REFERABLE) -> Named:
+    """Parses ``deploy/web`` or ``shop/deploy/web``; a Named is returned unchanged. Raises UsageError, which names kinds
+    that are ``suggested`` instead of an unknown one.
     """
     if isinstance(workload, Named):
         return workload
     match = _NAMED.fullmatch(workload)
     if match is None:
         raise UsageError(f"invalid workload {workload!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web")
-    kind = kind_called(match["kind"], more) or other_kind(match["kind"])
+    kind = kind_called(match["kind"]) or other_kind(match["kind"])
     if kind is None:
-        kinds = (*suggested, *more)
-        meant = did_you_mean(near_miss(match["kind"], [alias for row in kinds for alias in row.aliases]))
-        listed = ", ".join(row.short for row in kinds if row.kind != "Pod")
+        meant = did_you_mean(near_miss(match["kind"], [alias for row in suggested for alias in row.aliases]))
+        listed = ", ".join(row.short for row in suggested if row.kind != "Pod")
         raise UsageError(f"unknown kind {match['kind']!r}{meant or f'; KIND is one of {listed}'}")
     return Named(kind.kind, match["name"], match["namespace"])
 

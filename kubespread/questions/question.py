@@ -31,7 +31,6 @@ from kubespread.questions.registry import part
 
 if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
-    from kubespread.kube.api.kinds import Kind
     from kubespread.kube.taint import DrainFlags
     from kubespread.questions.scene import Scene
     from kubespread.questions.scheduler import Scheduler
@@ -573,9 +572,6 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """The output that an `Ending` requests, in the format of -o. Raises UsageError."""
         raise NotImplementedError
 
-    def keep(self, report: A) -> None:
-        """Write requested files besides the answer, before it is shown. Raises UsageError."""
-
     @property
     def needs_cluster(self) -> bool:
         """Whether it cannot be answered without a cluster."""
@@ -751,15 +747,13 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
         )
 
 
-def workloads_in(
-    snapshot: Snapshot, namespace: str | None, selector: str, names: Sequence[str], more: Sequence[Kind] = ()
-) -> WorkloadsAsked:
+def workloads_in(snapshot: Snapshot, namespace: str | None, selector: str, names: Sequence[str]) -> WorkloadsAsked:
     """The workloads of ``snapshot`` that are named, else those of a namespace, with certain labels, or all of them."""
     from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
     from kubespread.questions.workloads_asked import WorkloadsAsked
 
     default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
-    return WorkloadsAsked.of(namespace, selector, names, default, more)
+    return WorkloadsAsked.of(namespace, selector, names, default)
 
 
 class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
@@ -778,11 +772,9 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
         str, Option("Ask about the workloads with these labels (app=web,tier!=db).", ("-l", "--selector"), "LABELS")
     ] = ""
 
-    def asked_in(self, snapshot: Snapshot, more: Sequence[Kind] = ()) -> WorkloadsAsked:
-        """Which ones these are in ``snapshot``, with objects of the kinds ``more``. Raises UsageError for an invalid
-        selector or name.
-        """
-        return workloads_in(snapshot, self.namespace, self.selector, self.named, more)
+    def asked_in(self, snapshot: Snapshot) -> WorkloadsAsked:
+        """Which ones these are in ``snapshot``. Raises UsageError for an invalid selector or name."""
+        return workloads_in(snapshot, self.namespace, self.selector, self.named)
 
     @property
     def named(self) -> tuple[str, ...]:

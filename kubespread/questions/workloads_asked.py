@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.api.kinds import POD_CREATORS, Kind
+from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import Named, WorkloadName, named
 from kubespread.kube.selector import Selector, SelectorError, parse_selector
 from kubespread.snapshot.snapshot import Snapshot
@@ -34,23 +34,16 @@ class WorkloadsAsked(Struct, frozen=True):
 
     @classmethod
     def of(
-        cls,
-        namespace: str | None,
-        text: str,
-        names: Sequence[str] = (),
-        default: str = DEFAULT_NAMESPACE,
-        more: Sequence[Kind] = (),
+        cls, namespace: str | None, text: str, names: Sequence[str] = (), default: str = DEFAULT_NAMESPACE
     ) -> WorkloadsAsked:
-        """``names`` are [NAMESPACE/]KIND/NAME, of workloads and of the kinds ``more``. Raises UsageError for an invalid
-        selector or name.
-        """
+        """``names`` are [NAMESPACE/]KIND/NAME. Raises UsageError for an invalid selector or name."""
         if names and text:
             raise UsageError("name workloads or choose them by labels, not both")
         try:
             selector = parse_selector(text)
         except SelectorError as error:
             raise UsageError(f"invalid selector {text!r}: {error}") from error
-        return cls(namespace, text, selector, tuple(named(name, more) for name in dict.fromkeys(names)), default)
+        return cls(namespace, text, selector, tuple(map(named, dict.fromkeys(names))), default)
 
     @property
     def within(self) -> str | None:

@@ -110,10 +110,3 @@ def test_what_nobody_can_judge_fails_only_where_it_is_asked_to(tmp_path: Path) -
     cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
     assert run("audit", "-S", cluster, "-o", "json").report_of(SCHEMA)["verdict"] == "unknown"
     assert [run("audit", "-S", cluster, *more).code for more in ((), ("--fail-on", "unjudged"))] == [0, 1]
-
-
-def test_a_service_is_audited_on_a_terminal_too() -> None:
-    snapshot = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
-    result = run("audit", "svc/web", "-n", "shop", "-S", snapshot, "--color", "never", terminal=80, rows=24)
-    assert (result.code, result.out.partition(":")[0]) == (1, "No")
-    assert result.out.splitlines()[-1] == f"next: kubespread audit deploy/web --why -n shop -S {snapshot}"

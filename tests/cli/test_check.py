@@ -62,11 +62,6 @@ CODES: dict[str, tuple[list[str], int, str]] = {
         2,
         'error: deployments.apps "nope" not found in namespace default; there are api, cache, web\n',
     ),
-    "a baseline that is not there": (
-        [GHOST, "--baseline", "missing.json"],
-        2,
-        "error: missing.json: No such file or directory\n",
-    ),
 }
 
 
@@ -109,13 +104,6 @@ def test_what_is_piped_in_is_checked_on_the_cluster_that_is_named() -> None:
     assert (own.code, json.loads(own.out)["files"]) == (1, 0)
     everywhere = run("check", "-A", *on[:2], "-q", "-o", "json", "--select", "KS101", stdin=b"# nothing\n")
     assert json.loads(everywhere.out)["files"] == 0
-
-
-def test_a_baseline_is_written_and_read(tmp_path: Path) -> None:
-    baseline = str(tmp_path / "known.json")
-    assert run("check", GHOST, "-q", "--write-baseline", baseline).code == 0
-    result = run("check", GHOST, "-q", "-o", "json", "--baseline", baseline)
-    assert (result.code, json.loads(result.out)["inBaseline"]) == (0, 1)
 
 
 def test_in_github_actions_annotations_are_the_default() -> None:

@@ -235,12 +235,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "a workload of the cluster": (
         f"-A -S {FIXTURES / 'clusters' / 'shop.yaml'} --base main",
-        "--base main compares files of a git repository: name files and directories (of anything else "
-        "--write-baseline records the findings, and --baseline leaves them out)",
-    ),
-    "recording what is known": (
-        "a.yaml --base main --write-baseline known.json",
-        "--write-baseline and --base do not go together: what the base has too is not known for good",
+        "--base main compares files of a git repository: name files and directories",
     ),
 }
 

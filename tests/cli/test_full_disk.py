@@ -60,7 +60,6 @@ WRITING = {
         "$DISK/old.json",
     ),
     "a page": ("explain pod.yaml -S cluster.yaml --html $DISK/old.html", "$DISK/old.html"),
-    "a baseline": ("check pod.yaml --write-baseline $DISK/old.json", "$DISK/old.json"),
 }
 
 

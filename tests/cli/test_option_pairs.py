@@ -25,7 +25,6 @@ from kubespread.cli.options.grouped import TYPED_ORDER
 from kubespread.cli.options.pairs import faults, spelled
 from kubespread.errors import KubespreadError
 from kubespread.questions import registry
-from kubespread.questions.check import answer as check_answer
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.fleet.clusters import Member
 from kubespread.questions.plan.question import Plan, Play
@@ -104,7 +103,6 @@ class Recorder:
         monkeypatch.setattr(Watching, "connect", lambda _, *access: self._connect(*access))
         for name in QUESTIONS:
             monkeypatch.setattr(kubespread, name, self._question(name, getattr(kubespread, name)), raising=False)
-        monkeypatch.setattr(check_answer, "write_baseline", self._noted("write_baseline"))
         for asked in (Plan, Play, Simulate):
             monkeypatch.setattr(asked, "instead", self._instead(asked.instead))
         monkeypatch.setattr(Writer, "load", lambda writer: self._noted(writer.module, ""))

@@ -28,9 +28,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "default").mkdir()
     (tmp_path / "default" / "page.html").touch()
     shutil.copy(CLUSTER, tmp_path / "dir" / "in" / "cluster.yaml")
-    (tmp_path / "known.json").write_text(
-        '{"apiVersion":"kubespread.dev/v1alpha1","kind":"CheckBaseline","findings":[]}'
-    )
     return tmp_path
 
 
@@ -52,7 +49,7 @@ REFUSED = {
     "play play.yaml -S cluster.yaml --html play.yaml": ("--html", "play.yaml"),
     "audit -S cluster.yaml --html cluster.yaml": ("--html", "cluster.yaml"),
     "map -S cluster.yaml --html cluster.yaml": ("--html", "cluster.yaml"),
-    "check pod.yaml --write-baseline pod.yaml": ("--write-baseline", "pod.yaml"),
+    "check pod.yaml --html pod.yaml": ("--html", "pod.yaml"),
 }
 
 
@@ -80,7 +77,7 @@ def test_a_kubeconfig_is_not_overwritten(folder: Path) -> None:
 def test_one_file_is_not_written_twice(folder: Path) -> None:
     for command in (
         "snapshot -S cluster.yaml --anonymize -o new.json --map dir/../new.json",
-        "check pod.yaml --html new.json --write-baseline new.json",
+        "snapshot -S cluster.yaml --anonymize -o dir/new.json --map dir/in/../new.json",
     ):
         code, _, err = run(*shlex.split(command), cwd=folder)
         assert (code, "name the same file" in err) == (2, True)
@@ -93,7 +90,6 @@ def test_other_files_are_written(folder: Path) -> None:
         "explain pod.yaml -S cluster.yaml --html /dev/null",
         "snapshot -S dir -o dir/new.json",
         "snapshot -S cluster.yaml --anonymize -o other.json --map names.json",
-        "check pod.yaml --write-baseline new.json",
         # A word that is called like a directory is none.
         "pending -n default -S cluster.yaml --html default/page.html",
     ):
@@ -105,9 +101,8 @@ FAILING = [
     "snapshot -S cluster.yaml --anonymize -o new.json --map nowhere/names.json",
     "explain pod.yaml -S cluster.yaml --html nowhere/page.html",
     "explain pod.yaml -S cluster.yaml --html /dev/full",
-    "check pod.yaml --write-baseline nowhere/known.json",
-    "check pod.yaml --write-baseline /dev/full",
-    "check pod.yaml --write-baseline dir",
+    "check pod.yaml --html nowhere/page.html",
+    "explain pod.yaml -S cluster.yaml --html dir",
 ]
 
 

@@ -95,31 +95,9 @@ def test_an_annotation_of_a_workload_in_the_cluster_silences_too() -> None:
     assert (codes(report), report.ignored) == ([], 1)
 
 
-def test_a_baseline_knows_findings_whatever_moves(tmp_path: Path) -> None:
-    before = write(tmp_path / "web.yaml", web(GHOST, UNKNOWN))
-    first = kubespread.check(None, before)
-    baseline = tmp_path / "baseline.json"
-    kubespread.write_baseline(first, baseline)
-    assert [each["code"] for each in json.loads(baseline.read_text())["findings"]] == ["KS101", "KS105"]
-    Path(before).unlink()
-    moved = write(tmp_path / "renamed.yaml", web(GHOST, UNKNOWN, replicas=7), "# first\n\n# lines\n")
-    again = kubespread.check(None, moved, baseline=baseline)
-    assert (codes(again), again.in_baseline, again.notes) == ([], 2, ())
-    mended = write(tmp_path / "renamed.yaml", web(hard(ZONE), UNKNOWN, hard("rack")))
-    better = kubespread.check(None, mended, baseline=baseline)
-    assert (codes(better), better.in_baseline) == (["KS105"], 1)
-    assert better.notes == ("1 finding of the baseline is gone",)
-
-
 def write(path: Path, manifest: Data, head: str = "") -> str:
     path.write_text(head + json.dumps(manifest, indent=2))
     return str(path)
-
-
-def test_what_is_no_baseline_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "baseline.json").write_text("{}")
-    with pytest.raises(kubespread.ManifestError, match="not a baseline of kubespread check"):
-        kubespread.check(None, web(GHOST), baseline=tmp_path / "baseline.json")
 
 
 def test_a_file_that_cannot_be_read_does_not_keep_the_others() -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
 
 import kubespread
 from kubespread import AuditReport, Snapshot
-from kubespread.errors import UsageError
 from kubespread.questions.audit.report import sentence
-from tests.builders import Data, ago, hard, hosts, owner, pod, soft
+from tests.builders import Data, ago, hard, hosts, pod, soft
 from tests.cli.support import FIXTURES
 from tests.storage import claim, on_host, storage_class, volume
 from tests.world.clusters import HASH, daemon_set, deployment, gone_to_sleep, stateful_set, unready
@@ -532,109 +530,6 @@ def test_workloads_without_a_constraint_of_their_own_are_counted() -> None:
     assert [name.called for name in report.unconstrained] == ["Deployment/api"]
     assert report.answer[1] == "1 of them has no spread constraint of its own: Deployment/api"
     assert audited([*THREE, *deployment("api", ("n1",))]).answer[1:2] != report.answer[1:2]
-
-
-def service(name: str = "front", selector: Data | None = None, **spec: Any) -> Data:
-    made = owner("Service", name, {"app": "web"} if selector is None else selector, api_version="v1")
-    made["spec"] |= spec
-    return made
-
-
-FRONT = {"tier": "front"}
-
-
-def in_front(made: list[Data]) -> list[Data]:
-    """The pods with one more label."""
-    for each in made:
-        if each["kind"] == "Pod":
-            each["metadata"] = {**each["metadata"], "labels": {**each["metadata"]["labels"], **FRONT}}
-    return made
-
-
-SERVICES: dict[str, tuple[list[Data], str, str]] = {
-    "the pods of two workloads": (
-        [*THREE, *in_front(deployment("web", ("n0", "n0")) + deployment("new", ("n1", "n2"))), service(selector=FRONT)],
-        "ok",
-        "Service/front: 4 ready endpoints, 2 in a, 1 in b, 1 in c: balanced",
-    ),
-    "uneven": (
-        [*THREE, *deployment("web", ("n0", "n0", "n1")), service()],
-        "uneven",
-        "Service/front: 3 ready endpoints, 2 in a, 1 in b, 0 in c: not balanced",
-    ),
-    "one endpoint is in one zone": (
-        [*TWO, *deployment("web", ("n0",)), service()],
-        "risk",
-        "Service/front: 1 ready endpoint, 1 in a, 0 in b: all of them in one zone",
-    ),
-    "pods that are not ready or terminate serve nobody": (
-        [*TWO, *with_terminating(unready(deployment("web", ("n0", "n1", "n1")), "web-a")), service()],
-        "risk",
-        "Service/front: 1 ready endpoint, 0 in a, 1 in b; 2 not ready: all of them in one zone",
-    ),
-    "unless their addresses are published": (
-        [
-            *TWO,
-            *with_terminating(unready(deployment("web", ("n0", "n1", "n1")), "web-a")),
-            service(publishNotReadyAddresses=True),
-        ],
-        "ok",
-        "Service/front: 3 ready endpoints, 1 in a, 2 in b: balanced",
-    ),
-    "a DaemonSet's pods are endpoints too": (
-        [*TWO, *daemon_set("agent", ("n0", "n1")), service(selector={"app": "agent"})],
-        "ok",
-        "Service/front: 2 ready endpoints, 1 in a, 1 in b: balanced",
-    ),
-    "nodes without a zone": (
-        [*hosts("a", "b", None), *deployment("web", ("n0", "n1", "n2")), service()],
-        "risk",
-        "Service/front: 3 ready endpoints, 1 in a, 1 in b, 1 on nodes without the label zone (n2)",
-    ),
-    "the only zone": (
-        [*hosts("a"), *deployment("web", ("n0",)), service()],
-        "ok",
-        "Service/front: 1 ready endpoint, 1 in a: there is no other zone",
-    ),
-    "no pod": ([*TWO, service()], "risk", "Service/front: no ready endpoint"),
-    "no selector": (
-        [*TWO, *deployment("web", ("n0",)), service(selector={})],
-        "unjudged",
-        "Service/front: it selects no pods, so where its endpoints are is not known",
-    ),
-    "an ExternalName": (
-        [*TWO, *deployment("web", ("n0",)), service(type="ExternalName")],
-        "unjudged",
-        "Service/front: it selects no pods, so where its endpoints are is not known",
-    ),
-}
-
-
-@pytest.mark.parametrize(("objects", "level", "text"), SERVICES.values(), ids=SERVICES)
-def test_a_service_is_counted_by_the_zones_of_its_ready_endpoints(objects: list[Data], level: str, text: str) -> None:
-    report = audited(objects, "svc/front")
-    (row,) = report.services
-    assert (report.answer[0], row.level) == (text, level)
-    assert {found.workload for found in report.workloads} == {
-        name for name in row.workloads if name.kind != "DaemonSet"
-    }, "the workloads behind it are audited"
-
-
-@pytest.mark.parametrize(
-    ("names", "objects", "message"),
-    [
-        (["svc/frnt"], [service()], 'services "frnt" not found in namespace default, did you mean "front"?'),
-        (
-            ["shop/svc/front"],
-            [service()],
-            'services "front" not found in namespace shop; there is one in namespace default',
-        ),
-        (["svc/front"], [], "no Service objects: Service/front is not known"),
-    ],
-)
-def test_a_service_that_is_not_there(names: list[str], objects: list[Data], message: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(message)):
-        audited([*TWO, *deployment("web", ("n0",)), *objects], *names)
 
 
 def test_a_selector_that_misses_its_own_pods_is_the_cause_unless_it_is_meant() -> None:

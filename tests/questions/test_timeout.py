@@ -260,12 +260,6 @@ def test_formats_without_sentences_leave_it_to_standard_error(form: str) -> None
         assert "not finished within 1µs: none of 2 workloads done" in done.out
 
 
-def test_a_baseline_is_not_written_of_part_of_an_answer(tmp_path: Any) -> None:
-    done = run("check", "-A", "--timeout", "0.001ms", "-S", SHOP, "--write-baseline", tmp_path / "known.json")
-    assert (done.code, [*tmp_path.iterdir()]) == (2, [])
-    assert "not written: not finished within 1µs: none of 2 workloads done" in done.err
-
-
 @pytest.mark.parametrize(
     ("timeout", "is_one"),
     [("60s", True), ("1m30s", True), ("90", True), ("0", True), ("soon", False), ("-1s", False), ("1d", False)],

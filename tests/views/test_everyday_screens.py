@@ -103,7 +103,6 @@ ONCE: dict[str, Callable[[Snapshot], Any]] = {
         )
     ),
     "plan-upgrade": lambda snapshot: kubespread.plan(snapshot, replace_pool="general=8x16", hpa_max=True),
-    "service": lambda snapshot: kubespread.audit(snapshot, ["svc/web", "svc/api", "svc/cart"], namespace="shop"),
 }
 """Asked of one cluster only."""
 

@@ -18,7 +18,6 @@ from kubespread.config.layers import SNAPSHOT, settings
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 if TYPE_CHECKING:
-    from kubespread.kube.api.kinds import Kind
     from kubespread.snapshot.names import Names
 
 _STDIN = "-"
@@ -76,9 +75,9 @@ def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     yield from namespaces_of_contexts(Access(kubeconfig=line.value("kubeconfig") or None), environment)
 
 
-def references(line: Line, environment: Mapping[str, str], more: Sequence[Kind] = ()) -> Iterator[str]:
+def references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """``deploy/``, then ``deploy/web``; after a kind as a separate word, names (``deploy web``)."""
-    from kubespread.kube.api.kinds import REFERABLE, SERVICE, kind_called
+    from kubespread.kube.api.kinds import REFERABLE, kind_called
 
     clusters = _clusters(line, environment)
     if not clusters:
@@ -89,27 +88,19 @@ def references(line: Line, environment: Mapping[str, str], more: Sequence[Kind] 
         return
     typed, slash, _ = line.word.partition("/")
     if slash:
-        kind = kind_called(typed, more)
+        kind = kind_called(typed)
         yield from (f"{typed}/{name}" for name in _named(clusters, typed if kind is None else kind.short, line))
     else:
         present = {short for names in clusters for short in names.by_kind}
-        known = [row.short for row in (*REFERABLE, SERVICE)]
-        wanted = [row.short for row in (*REFERABLE, *more)]
+        known = [row.short for row in REFERABLE]
         # Then those that only pods know.
-        yield from (f"{kind}/" for kind in (*wanted, *sorted(present.difference(known))) if kind in present)
+        yield from (f"{kind}/" for kind in (*known, *sorted(present.difference(known))) if kind in present)
 
 
 def words_or_references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """The words of the parameter's own, and references to workloads."""
     yield from line.parameter.listed if line.parameter is not None else ()
     yield from references(line, environment)
-
-
-def references_and_services(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """References to workloads, and ``svc/``."""
-    from kubespread.kube.api.kinds import SERVICE
-
-    return references(line, environment, (SERVICE,))
 
 
 def scaled(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
@@ -323,10 +314,7 @@ _BY_METAVAR: Mapping[str, Source] = {
     "CPUxGI|TEMPLATE[@KEY=VALUE]": nodes,
 }
 """By what the help calls a value."""
-_BY_COMMAND: Mapping[tuple[str, str], Source] = {
-    ("explain", "nodes"): nodes,
-    ("audit", "workloads"): references_and_services,
-}
+_BY_COMMAND: Mapping[tuple[str, str], Source] = {("explain", "nodes"): nodes}
 """Those of one command only."""
 
 FILES = frozenset(

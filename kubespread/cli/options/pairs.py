@@ -87,7 +87,6 @@ READERS = (
     "checked",
     "instance_types",
     "descheduler",
-    "baseline",
     "explain",
     "prices",
 )
@@ -204,7 +203,7 @@ def _is_typed(context: Any, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-WRITTEN = ("html", "write_baseline", "map_file")
+WRITTEN = ("html", "map_file")
 """What names a file that is written, by the names of the parameters; ``-o`` of ``snapshot`` does too."""
 _READ_AS_DIRECTORIES = (*READERS, "kustomize")
 _FILE = "FILE"

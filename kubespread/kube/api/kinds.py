@@ -9,7 +9,7 @@ Source of the table: the projects' custom resource definitions, of late 2026.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -302,8 +302,6 @@ UNKNOWN = Kind(workloads.Workload, "", "", template_path=TEMPLATE_PATH, has_repl
 KEPT: Mapping[type[ApiObject], Kind] = {row.cls: row for row in KINDS if row.is_kept}
 """The kinds a snapshot holds objects of."""
 
-SERVICE = KEPT[core.Service]
-
 READ: Mapping[tuple[str, str], type[ApiObject]] = {
     (api_version, row.kind): row.cls for row in KEPT.values() for api_version in (row.api_version, *row.other_versions)
 }
@@ -338,8 +336,8 @@ def of_pods(kind: str) -> Kind:
     return POD_CREATORS.get(kind) or Kind(workloads.Workload, "", kind, kind.lower(), foreign=kind)
 
 
-def kind_called(name: str, more: Sequence[Kind] = ()) -> Kind | None:
-    """The kind of workload, or one of ``more``, that kubectl calls ``name``: ``deploy``, ``deployments.apps``."""
+def kind_called(name: str) -> Kind | None:
+    """The kind of workload that kubectl calls ``name``: ``deploy``, ``deployments.apps``."""
     alias, _, group = name.lower().partition(".")
-    row = _BY_ALIAS.get(alias) or next((row for row in more if alias in row.aliases), None)
+    row = _BY_ALIAS.get(alias)
     return row if row is not None and group in ("", row.group) else None

@@ -1,12 +1,4 @@
-"""How workloads are spread: what their constraints count, what a lost zone leaves, whether they can grow.
-
-Services, and how many endpoints that are ready each domain has.
-
-Source: staging/src/k8s.io/endpointslice/reconciler.go, reconcileByAddressType
-Source: staging/src/k8s.io/endpointslice/utils.go, podToEndpoint
-Source: staging/src/k8s.io/endpointslice/util/controller_utils.go, ShouldPodBeInEndpoints
-Source: pkg/controller/endpointslice/endpointslice_controller.go, syncService
-"""
+"""How workloads are spread: what their constraints count, what a lost zone leaves, whether they can grow."""
 
 from __future__ import annotations
 
@@ -19,13 +11,10 @@ from msgspec.structs import replace
 
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.api.core import Pod, Service
-from kubespread.kube.api.kinds import POD_CREATORS, SERVICE
-from kubespread.kube.api.unknown_fields import alternatives
-from kubespread.kube.gotext import quote
-from kubespread.kube.owners import WorkloadName, is_ready, is_terminating
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.selector import from_label_selector
-from kubespread.kube.well_known import ENDED_PHASES, HOSTNAME, ZONE
+from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.audit import causes
 from kubespread.questions.audit import report as rows
 from kubespread.questions.audit.question import Audit
@@ -43,7 +32,6 @@ from kubespread.questions.causes.own_pods import is_meant, missing_them, nearest
 from kubespread.questions.scene import Scene
 from kubespread.questions.workloads_asked import WorkloadsAsked, nothing_to_say
 from kubespread.reports.parts import PreemptedPod
-from kubespread.scheduler.cluster.columns import ABSENT
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
@@ -52,72 +40,7 @@ from kubespread.snapshot.topology_keys import check_topology_keys, full_topology
 from kubespread.wording import count_of, some_of
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
-from kubespread.world.reporting.happenings import workload_of
-from kubespread.world.store.owners import in_order
 from kubespread.world.store.waiting import Applicant
-
-_EXTERNAL = "ExternalName"
-
-
-def audited_services(names: Sequence[WorkloadName], world: World, key: str) -> Iterator[rows.AuditedService]:
-    """The endpoints of each of the named Services by domain of ``key``. Raises UsageError, a line for each that is not
-    there.
-    """
-    objects = world.workloads.objects
-    found = [objects.named(Service, name.name, name.namespace) for name in names]
-    if missing := [name for name, service in zip(names, found, strict=True) if service is None]:
-        raise UsageError(*(_not_found(world, name) for name in missing))
-    of_namespace: dict[str, list[Pod]] = {}
-    for pod in world.book:
-        if pod.spec.node_name and pod.status.phase not in ENDED_PHASES:
-            of_namespace.setdefault(pod.metadata.namespace, []).append(pod)
-    for service in filter(None, found):
-        yield _audited_service(service, of_namespace.get(service.metadata.namespace, ()), world, key)
-
-
-def _audited_service(service: Service, pods: Iterable[Pod], world: World, key: str) -> rows.AuditedService:
-    """``pods`` are those of its namespace that are on nodes."""
-    index, column, spec = world.living.nodes.index, world.living.nodes.label(key), service.spec
-    # Of others nobody but whoever writes its EndpointSlices knows the endpoints.
-    selector = {} if spec.type == _EXTERNAL else dict(spec.selector or {})
-    # A pod on a node that is gone is an endpoint only of a Service that publishes all.
-    selected = [
-        pod
-        for pod in (pods if selector else ())
-        if selector.items() <= pod.metadata.labels.items()
-        and (pod.spec.node_name in index or spec.publish_not_ready_addresses)
-    ]
-    ready = [
-        pod.spec.node_name
-        for pod in selected
-        if spec.publish_not_ready_addresses or (is_ready(pod) and not is_terminating(pod))
-    ]
-    # An empty zone is none to an EndpointSlice.
-    empty = column.index.get("")
-    inside = {name for name in ready if name in index and column.codes[index[name]] not in (ABSENT, empty)}
-    positions = [index[name] for name in ready if name in inside]
-    return rows.AuditedService(
-        service=WorkloadName(SERVICE.kind, service.metadata.namespace, service.metadata.name),
-        selector=selector or None,
-        publishes_not_ready=spec.publish_not_ready_addresses,
-        ready=len(ready),
-        not_ready=len(selected) - len(ready),
-        domains=tuple(domain for domain in causes.pods_in_domains(world.cluster, key, positions) if domain.value),
-        nodes_elsewhere=tuple(sorted({*ready} - inside)),
-        workloads=tuple(sorted({workload_of(world, pod) for pod in selected}, key=in_order)),
-    )
-
-
-def _not_found(world: World, name: WorkloadName) -> str:
-    objects = world.workloads.objects
-    if unread := [*objects.gap(Service, f"{name.called} is not known")]:
-        return unread[0]
-    services = objects.of(Service)
-    elsewhere = sorted(service.metadata.namespace for service in services if service.metadata.name == name.name)
-    here = [service.metadata.name for service in services if service.metadata.namespace == name.namespace]
-    hint = f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else alternatives(name.name, here)
-    return f"{SERVICE.resource} {quote(name.name)} not found in namespace {name.namespace}{hint}"
-
 
 _MAX_NAMED = 3
 _BY_ITSELF = causes.Otherwise("once what waits is placed and rollouts are done")
@@ -126,12 +49,12 @@ _BY_ITSELF = causes.Otherwise("once what waits is placed and rollouts are done")
 def answer(question: Audit, scene: Scene) -> rows.AuditReport:
     """Nothing happens in the scene's world."""
     work, now = _Auditing.of(question, scene), scene.now
-    named, whose = work.named, work.whose
+    whose = work.whose
     reported = {group.name for group in work.groups}
     # Pods without a controller share a row with those of the same labels.
-    if missing := [name for name in named if name.kind != "Pod" and name not in reported]:
+    if missing := [name for name in work.named if name.kind != "Pod" and name not in reported]:
         raise UsageError(*map(nothing_to_say, missing))
-    if not work.groups and not work.services:
+    if not work.groups:
         # Workloads of no replicas have nothing to spread; one that is named was meant to have.
         if whose.names:
             raise whose.none_found(now)
@@ -141,14 +64,13 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
     report = rows.AuditReport(
         kube_version=str(scene.release),
         cluster=scene.source,
-        asked=(*(row.service for row in work.services), *named),
+        asked=tuple(work.named),
         namespace=whose.within,
         selector=whose.text,
         preemption=question.preemption,
         nodes=len(now.nodes),
         topology_key=work.key or ZONE,
         made_room=next((made_room for _, made_room in done if made_room), ()),
-        services=tuple(work.services),
         workloads=tuple(worst_first),
         gaps=scene.gaps(work.assumed),
         not_modelled=Audit.never_modelled,
@@ -165,16 +87,10 @@ class _Auditing:
         """``key`` is the topology key of the question."""
         self._world, self.whose, self.key = world, whose, key
         self.assumed = world.assumed
-        services = [name for name in whose.names if name.kind == SERVICE.kind]
-        names = [name.within(whose.default) for name in services]
-        self.services = list(audited_services(names, world, key or ZONE))
-        others = tuple(name for name in whose.names if name not in services)
-        self.named = replace(whose, names=others).named_in(world)
+        self.named = whose.named_in(world)
         self._revisions_of = RevisionsOf(world)
         self._outlook = Outlook(world, self._revisions_of)
-        behind = {name for service in self.services for name in service.workloads}
-        is_asked = {*self.named, *behind}.__contains__ if services else whose.those_in(world)
-        self.groups = list(groups(world, is_asked))
+        self.groups = list(groups(world, whose.those_in(world)))
 
     @classmethod
     def of(cls, question: Audit, scene: Scene) -> Self:
@@ -193,10 +109,8 @@ class _Auditing:
 def _failures(question: Audit, report: rows.AuditReport) -> Iterator[str]:
     """The ``fail_on`` level, where something reaches it."""
     level = question.fail_on
-    if level is not None and report.reaches(level):
-        numbers = {"Service": rows.at_level(report.services, level), "workload": rows.at_level(report.workloads, level)}
-        reaching = " and ".join(count_of(number, noun) for noun, number in numbers.items() if number)
-        yield f"--fail-on {level}: {reaching} at this level or above"
+    if level is not None and (number := report.reaches(level)):
+        yield f"--fail-on {level}: {count_of(number, 'workload')} at this level or above"
 
 
 def _known(done: tuple[rows.AuditedWorkload, object]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kubespread.kube.well_known import ZONE
-from kubespread.questions.audit.report import LEVELS, AuditedService, AuditedWorkload, AuditReport
+from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditReport
 from kubespread.views.look import Look
 from kubespread.views.plain import Metric, Sample, exposed
 
@@ -45,23 +45,9 @@ def _metrics(report: AuditReport) -> Iterator[Metric]:
         "Whether one more pod would find a node.",
         [(row.workload.labels, int(row.next_fits)) for row in rows if row.next_fits is not None],
     )
-    if report.services:
-        yield (
-            "service_ready_endpoints",
-            "Ready endpoints of the Service by domain of the topology key.",
-            [
-                ({**_of_service(row), "topology_key": report.topology_key, "domain": domain.value}, domain.pods)
-                for row in report.services
-                for domain in row.domains
-            ],
-        )
     yield "constraint_skew", "Most minus least matching pods of the domains that count.", _constraints(rows, "skew")
     yield "constraint_max_skew", "The constraint's maxSkew.", _constraints(rows, "max_skew")
     yield "finding", "Findings about a workload, by level and cause.", [(labels, 1) for labels in _findings(rows)]
-
-
-def _of_service(row: AuditedService) -> dict[str, str]:
-    return {"namespace": row.service.namespace, "service": row.service.name}
 
 
 def _constraints(rows: Iterable[AuditedWorkload], field: str) -> Iterator[Sample]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec.structs import replace
 
-from kubespread.questions.question import Argument, Function, Option, WorkloadsQuestion
+from kubespread.questions.question import Function, Option, WorkloadsQuestion
 
 if TYPE_CHECKING:
-    from kubespread.kube.api.kinds import Kind
     from kubespread.questions.audit.report import AuditReport
     from kubespread.questions.commands import Commands
-    from kubespread.questions.workloads_asked import WorkloadsAsked
-    from kubespread.snapshot.snapshot import Snapshot
     from kubespread.views.look import Look
 
 
@@ -26,13 +22,12 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     affinity or requests, with labels added, without one plugin's score. The first change that ends it is the cause. At
     risk are workloads that losing one zone, or one domain of --key, would wipe out, also those of one pod, and those
     with pods that are pending, not created or not ready, with a stuck rollout, or whose next pod fits nowhere. Rollouts
-    under way are named. Of a Service it counts the ready endpoints by zone, and audits the workloads behind it.
+    under way are named.
 
     \b
     Examples:
       kubespread audit -A
       kubespread audit -n shop deploy/web --why
-      kubespread audit -n shop svc/web
       kubespread audit -A --key karpenter.sh/capacity-type
       kubespread audit -A --fail-on risk -S cluster.json.gz
       kubespread audit -A -q -o prometheus > /var/lib/node_exporter/textfile/kubespread.prom
@@ -51,7 +46,7 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         """How the workloads of ``snapshot`` are spread: what their constraints count, which of them do not hold and
         why.
 
-        ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``, or Services, ``svc/web``; without any all are asked
+        ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all are asked
         about that have pods or are to have some, and pods without a controller by their labels. The namespace is that
         of names without one, else the only one asked about; without it all are.
 
@@ -61,14 +56,6 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         "namespace selector key preemption jobs timeout on_progress",
     )
 
-    workloads: Annotated[
-        tuple[str, ...],
-        Argument(
-            "Workloads as KIND/NAME (deploy/web, sts/db), or Services (svc/web). Default: all workloads of the "
-            "namespace.",
-            metavar="[WORKLOAD]...",
-        ),
-    ] = ()
     key: Annotated[
         str,
         Option(
@@ -80,7 +67,7 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
     fail_on: Annotated[
         Literal["violated", "uneven", "risk", "unjudged"] | None,
         Option(
-            "Exit with 1 when a workload or Service is at this level or above: unjudged (placed by another scheduler), "
+            "Exit with 1 when a workload is at this level or above: unjudged (placed by another scheduler), "
             "risk, uneven (a soft constraint exceeded), violated (a hard one; the default).",
             is_for_scripts=True,
         ),
@@ -94,11 +81,6 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         ),
     ] = False
 
-    def asked_in(self, snapshot: Snapshot, more: Sequence[Kind] = ()) -> WorkloadsAsked:
-        from kubespread.kube.api.kinds import SERVICE
-
-        return super().asked_in(snapshot, (*more, SERVICE))
-
     def is_yes(self, report: AuditReport) -> bool:
         return not report.is_no
 
@@ -106,5 +88,5 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         return replace(look, in_full=look.in_full or self.why)
 
     def next_command(self, report: AuditReport, commands: Commands) -> str:
-        worst = next((row.workload for row in report.workloads if row.level != "ok" or report.services), None)
+        worst = next((row.workload for row in report.workloads if row.level != "ok"), None)
         return "" if worst is None or self.why else commands.of_workload("audit", worst, "--why")

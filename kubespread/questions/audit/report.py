@@ -392,93 +392,14 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
         return f"rollout under way, {beside}{how.get(rollout.state, '')}"
 
 
-class AuditedService(Report, frozen=True, kw_only=True):
-    """A Service's endpoints, as its selector makes them of pods of any workload that are on nodes and have not ended.
-
-    One is ready if its pod is and is not terminating, or if the Service publishes addresses that are not ready; pods on
-    nodes are taken to have an address.
-    """
-
-    service: WorkloadName
-    """NAMESPACE/Service/name."""
-    selector: dict[str, str] | None
-    """Null where it selects no pods: its endpoints are written by others, or it is an ExternalName."""
-    publishes_not_ready: bool
-    """Whether all of its endpoints count as ready."""
-    ready: int
-    """Its endpoints that are ready."""
-    not_ready: int
-    """Those that are not, also of terminating pods."""
-    domains: tuple[DomainPods, ...]
-    """Ready ones by domain of the report's ``topology_key``, by value, for all domains of the cluster."""
-    nodes_elsewhere: tuple[str, ...]
-    """The nodes of the others: they lack that label, or are gone, and so count in no domain."""
-    workloads: tuple[WorkloadName, ...]
-    """Whose pods its endpoints are."""
-    skew: int | None = None
-    """Most minus least ready endpoints of these domains; null where there is none, or where it selects no pods."""
-    level: Level = "ok"
-    """``uneven``: the skew is above 1. ``risk``: none is ready, all ready ones are in one of several domains, or some
-    are in none. ``unjudged``: it selects no pods.
-    """
-
-    def __post_init__(self) -> None:
-        counts = [domain.pods for domain in self.domains]
-        skew = max(counts) - min(counts) if counts and self.selector is not None else None
-        force_setattr(self, "skew", skew)
-        force_setattr(self, "level", self._judged(skew or 0))
-
-    def _judged(self, skew: int) -> Level:
-        if self.selector is None:
-            return "unjudged"
-        if skew > 1:
-            return "uneven"
-        return "risk" if not self.ready or self.nodes_elsewhere or self.only_domain else "ok"
-
-    @property
-    def only_domain(self) -> str:
-        """The one of several that all of its ready endpoints are in."""
-        used = [domain.value for domain in self.domains if domain.pods]
-        return used[0] if len(used) == 1 < len(self.domains) else ""
-
-    def sentence(self, key: str) -> str:
-        """``shop/Service/web: 4 ready endpoints, 3 in a, 1 in b, 0 in c: not balanced``."""
-        name, short = self.service.called, short_key(key)
-        if self.selector is None:
-            return f"{name}: it selects no pods, so where its endpoints are is not known"
-        places = [f"{domain.pods:,} in {domain.value}" for domain in self.domains]
-        if len(places) > _FEW:
-            places = [f"{counts_text(self.domains)} in each of {count_of(len(places), short)}"]
-        if self.nodes_elsewhere:
-            elsewhere = self.ready - sum(domain.pods for domain in self.domains)
-            places.append(
-                f"{elsewhere:,} on nodes without the label {short} ({some_of(self.nodes_elsewhere, _MAX_NAMED)})"
-            )
-        endpoints = ", ".join([count_of(self.ready, "ready endpoint"), *places]) if self.ready else "no ready endpoint"
-        conclusion = {
-            "uneven": "not balanced",
-            "risk": f"all of them in one {short}" if self.only_domain and not self.nodes_elsewhere else "",
-            "ok": "balanced" if len(self.domains) > 1 else f"there is no other {short}",
-        }.get(self.level, "")
-        waiting = f"; {self.not_ready:,} not ready" if self.not_ready else ""
-        return f"{name}: {endpoints}{waiting}{f': {conclusion}' if conclusion else ''}"
-
-
-def at_level(rows: Sequence[AuditedService | AuditedWorkload], level: Level) -> int:
-    """How many of ``rows`` are of ``level``, or of a worse one."""
-    return sum(LEVELS.index(row.level) >= LEVELS.index(level) for row in rows)
-
-
 class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "AuditReport"
     nodes: int
     """How many the cluster has."""
     topology_key: str = ZONE
     """The label whose domains are counted and lost: the zone's, unless the question names another."""
-    services: tuple[AuditedService, ...] = ()
-    """The Services named in the question, in that order."""
     workloads: tuple[AuditedWorkload, ...]
-    """The worst first, then by namespace, kind and name; of a Service those whose pods are its endpoints."""
+    """The worst first, then by namespace, kind and name."""
     levels: dict[Level, int] = {}
     """How many workloads are of each level."""
     unconstrained: tuple[WorkloadName, ...] = ()
@@ -491,8 +412,8 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
         return sum(workload.level == level for workload in self.workloads)
 
     def reaches(self, level: Level) -> int:
-        """How many workloads and Services are of a level, or of a worse one."""
-        return at_level((*self.services, *self.workloads), level)
+        """How many workloads are of a level, or of a worse one."""
+        return sum(LEVELS.index(row.level) >= LEVELS.index(level) for row in self.workloads)
 
     def __post_init__(self) -> None:
         force_setattr(self, "levels", {level: self.count(level) for level in LEVELS})
@@ -514,12 +435,10 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
 
     def share(self) -> Share:
         rank = max((LEVELS.index(row.level) for row in self.workloads), default=0)
-        return Share(at_level(self.workloads, "risk"), len(self.workloads), "workloads", rank)
+        return Share(self.reaches("risk"), len(self.workloads), "workloads", rank)
 
     def sentences(self) -> Iterator[str]:
-        yield from (service.sentence(self.topology_key) for service in self.services)
-        if self.workloads or not self.services:
-            yield _in_numbers(self)
+        yield _in_numbers(self)
         if self.unconstrained and len(self.workloads) > 1:
             names = some_of([name.called for name in self.unconstrained], _MAX_NAMED)
             have, own = ("has", "its") if len(self.unconstrained) == 1 else ("have", "their")

@@ -13,7 +13,6 @@ from kubespread.questions.audit.report import (
     CAUSES,
     LEVELS,
     AuditedConstraint,
-    AuditedService,
     AuditedWorkload,
     AuditFinding,
     AuditReport,
@@ -150,24 +149,6 @@ _WORKLOAD: Sequence[Column[AuditedWorkload]] = (
     ),
 )
 
-_SERVICE: Sequence[Column[AuditedService]] = (
-    Column("SERVICE", lambda row: row.service, on_terminal=lambda row: row.service.called, fit=Fit.APART, least=14),
-    Column("LEVEL", lambda row: row.level, Readers.RECORDS),
-    count("READY", lambda row: row.ready),
-    count("NOT-READY", lambda row: row.not_ready),
-    Column("ENDPOINTS", lambda row: counts_text(row.domains)),
-    Column("SKEW", lambda row: row.skew, is_number=True, nothing="-"),
-    Column("WORKLOADS", lambda row: row.workloads, Readers.RECORDS),
-    Column(
-        "STATE",
-        lambda row: _STATES[row.level],
-        readers=Readers.TERMINAL,
-        fit=Fit.END,
-        least=8,
-        tone=lambda row: _TONES[row.level],
-    ),
-)
-
 _Found = tuple[AuditedWorkload, AuditFinding]
 _FINDING: Sequence[Column[_Found]] = (
     Column("WORKLOAD", lambda row: row[0].workload),
@@ -213,7 +194,6 @@ def view(report: AuditReport) -> View:
         **about(report),
         title=f"Audit of {whose(report, len(report.workloads))}, {count_of(report.nodes, 'node')}",
         sheets=[
-            *_services(report),
             Sheet(
                 title="Workloads",
                 columns=_columns(report),
@@ -237,20 +217,8 @@ def view(report: AuditReport) -> View:
         ],
         parts=lambda look: _parts(report, look),
         remarks="among",
-        names=[
-            *(service.service for service in report.services if service.level != "ok"),
-            *(workload.workload for workload in report.workloads if workload.level != "ok"),
-        ],
+        names=[workload.workload for workload in report.workloads if workload.level != "ok"],
     )
-
-
-def _services(report: AuditReport) -> Sequence[Sheet[AuditedService]]:
-    if not report.services:
-        return ()
-    sheet = Sheet(
-        title="Services", columns=_SERVICE, rows=report.services, tone=lambda row: _TONES[row.level], is_first=True
-    )
-    return (sheet,)
 
 
 def _domains(report: AuditReport, row: AuditedWorkload) -> Sequence[DomainPods]:
@@ -320,7 +288,6 @@ def _parts(report: AuditReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     is_summed = not look.in_full and report.reaches("unjudged") > _MAX_ROWS
     if is_summed:
         yield Sheet(title="", columns=_CAUSES, rows=_by_cause(report))
-    yield from _services(report)
     yield Sheet(
         title="",
         columns=_columns(report),

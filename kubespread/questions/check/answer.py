@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Struct
 
 from kubespread.candidate.sources import is_reference
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import WorkloadName
-from kubespread.manifest.json_stream import read_json
 from kubespread.manifest.text import STDIN
 from kubespread.questions.autoscaling.asked import with_files_read
 from kubespread.questions.check.lint.engine import Checked, Checking, fingerprinted
@@ -24,10 +22,9 @@ from kubespread.questions.check.subjects import Gathered
 from kubespread.questions.patches import commands_for
 from kubespread.questions.remedies.change import Change
 from kubespread.questions.scene import Scene
-from kubespread.snapshot.atomic_file import replacing
 from kubespread.snapshot.edits.registry import parse
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import count_of, some_of, verb_of
+from kubespread.wording import some_of, verb_of
 
 if TYPE_CHECKING:
     from kubespread.candidate.commit import EarlierManifests
@@ -38,29 +35,11 @@ _LONGEST, _MOST_OF_ONE = 200, 20
 """Letters of a line, and lines of a constraint, that a report shows of a file."""
 
 
-class KnownFinding(Struct, rename="camel", frozen=True):
-    """One that is left; all but the fingerprint is for people."""
-
-    fingerprint: str
-    code: str = ""
-    workload: str | None = None
-    field: str = ""
-
-
-class CheckBaseline(Struct, rename="camel", frozen=True, kw_only=True):
-    """Findings that are known and left: a file of fingerprints, which do not change when lines move or numbers do."""
-
-    api_version: Literal["kubespread.dev/v1alpha1"] = "kubespread.dev/v1alpha1"
-    kind: Literal["CheckBaseline"] = "CheckBaseline"
-    findings: tuple[KnownFinding, ...]
-
-
 def answer(question: Check, scene: Scene) -> CheckReport:
-    """What the chosen rules find, without the findings in the baseline."""
+    """What the chosen rules find, without what the base has too."""
     question = msgspec.structs.replace(question, **with_files_read(question))
     snapshot = scene.given
     rules, bar = selected(question.select, question.ignore), _bar(question.fail_on)
-    known = _known_findings(question.baseline)
     if not question.pods and snapshot is None:
         raise UsageError("nothing to check: name manifests, or a cluster")
     if not rules:
@@ -76,12 +55,10 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         unfinished = scene.unfinished("workload", len(gathered.subjects), missing)
         before, notes = ({}, ()) if earlier is None else _before(question, earlier, scene)
     checked = work.together(parts)
-    findings = [finding for finding in checked.findings if finding.fingerprint not in known]
-    gone = len(known - {finding.fingerprint for finding in checked.findings})
     # What the base does not have, or less severe.
     new = [
         finding
-        for finding in findings
+        for finding in checked.findings
         if (earlier_severity := before.get(finding.fingerprint)) is None
         or finding.severity.rank < earlier_severity.rank
     ]
@@ -98,14 +75,13 @@ def answer(question: Check, scene: Scene) -> CheckReport:
         rules=tuple(rule.report for rule in RULES if any(finding.code == rule.code for finding in new)),
         excerpts=tuple(_excerpts(new, gathered.texts)),
         ignored=checked.ignored,
-        in_baseline=len(checked.findings) - len(findings),
         base=question.base,
         base_commit=None if earlier is None else earlier.commit,
-        in_base=len(findings) - len(new),
+        in_base=len(checked.findings) - len(new),
         patch=_patch(new, gathered, question) if question.diff else None,
         gaps=tuple(dict.fromkeys((*gathered.gaps, *work.assumed))),
         not_modelled=Check.never_modelled if snapshot is not None else (),
-        notes=(*gathered.notes, *_notes(gathered, 0 if unfinished else gone), *notes),
+        notes=(*gathered.notes, *_notes(gathered), *notes),
         unfinished=unfinished,
     )
 
@@ -134,10 +110,7 @@ def _base_of(question: Check) -> AbstractContextManager[EarlierManifests | None]
         return nullcontext()
     paths = [str(pod) for pod in question.pods if isinstance(pod, str | Path) and str(pod) != STDIN]
     if not paths or len(paths) < len(question.pods) or any(map(is_reference, paths)):
-        raise UsageError(
-            f"--base {question.base} compares files of a git repository: name files and directories (of anything else "
-            "--write-baseline records the findings, and --baseline leaves them out)"
-        )
+        raise UsageError(f"--base {question.base} compares files of a git repository: name files and directories")
     # What runs git is imported where it is run.
     from kubespread.candidate.commit import as_of
 
@@ -197,34 +170,6 @@ def rule(code: str) -> RuleReport:
     return rule_called(code).report
 
 
-def write_baseline(report: CheckReport, path: str | Path) -> None:
-    """Record the findings of ``report`` as known, for the ``baseline`` of another `check`.
-
-    The file is replaced atomically. Raises UsageError, also for an unfinished report: what it lacks would be new
-    forever.
-    """
-    if report.unfinished is not None:
-        raise UsageError(f"{path}: not written: {report.unfinished.sentence}")
-    findings = report.findings
-    baseline = CheckBaseline(
-        findings=tuple(KnownFinding(each.fingerprint, each.code, each.workload, each.field) for each in findings)
-    )
-    try:
-        with replacing(Path(path)) as file:
-            # A line for each field, so that a diff shows what came and went.
-            file.write(msgspec.json.format(msgspec.json.encode(baseline, enc_hook=str), indent=2) + b"\n")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from error
-
-
-def _known_findings(path: str | None) -> Set[str]:
-    """The fingerprints in a baseline; none without one. Raises ManifestError for what is no baseline."""
-    if path is None:
-        return set()
-    baseline = read_json(path, CheckBaseline, "a baseline of kubespread check")
-    return {finding.fingerprint for finding in baseline.findings}
-
-
 def _excerpts(findings: Sequence[Finding], texts: Mapping[str, bytes]) -> Iterator[Excerpt]:
     """Of each file with findings whose lines are known."""
     marked: dict[str, set[int]] = {}
@@ -273,12 +218,10 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _notes(gathered: Gathered, gone: int) -> Sequence[str]:
+def _notes(gathered: Gathered) -> Sequence[str]:
     notes = []
     ignored = (*(subject.ignored for subject in gathered.subjects), *(refused.ignored for refused in gathered.refused))
     silenced = dict.fromkeys(code for codes in ignored for code in codes)
     if unknown := list(unknown_codes(silenced)):
         notes.append(f"annotations silence unknown rules: {', '.join(unknown)}")
-    if gone:
-        notes.append(f"{count_of(gone, 'finding')} of the baseline {verb_of(gone, 'are')} gone")
     return notes

@@ -11,7 +11,6 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
     OF_AUTOSCALER,
-    Apart,
     AutoscalerName,
     Function,
     InstanceTypesFile,
@@ -56,11 +55,6 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     never_modelled = (
         "other workloads that are checked at the same time: each is tried by itself, with all its replicas placed anew",
     )
-    apart = (
-        Apart("write_baseline", ("fail_on",), "recorded findings are known, and the exit code is 0"),
-        Apart("write_baseline", ("base",), "what the base has too is not known for good"),
-        Apart("write_baseline", ("baseline",), "all findings are recorded, known ones too"),
-    )
     needs = OF_AUTOSCALER
     hands_out = True
     doing = "checking workloads"
@@ -74,17 +68,12 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         or an object that the API server would refuse, is a finding and does not keep the others from being checked.
         Nothing to check is an error, never a yes.
 
-        Raises UsageError, SnapshotError, and ManifestError for a baseline that is none, which `write_baseline` writes.
+        Raises UsageError and SnapshotError.
         """,
         "snapshot manifests=pods scheduler",
-        "select ignore baseline base fail_on namespace selector recursive template_path autoscaler node_groups "
+        "select ignore base fail_on namespace selector recursive template_path autoscaler node_groups "
         "instance_types jobs timeout on_progress",
-        types={
-            "snapshot": "Snapshot | None",
-            "baseline": "str | Path | None",
-            "fail_on": "Severity | str",
-            **AUTOSCALER_TYPES,
-        },
+        types={"snapshot": "Snapshot | None", "fail_on": "Severity | str", **AUTOSCALER_TYPES},
     )
 
     pods: Annotated[
@@ -113,9 +102,6 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     fail_on: Annotated[
         Literal["error", "warning", "info"], Option("Say no, and exit with 1, when a finding is at least this severe.")
     ] = "error"
-    baseline: Annotated[
-        str | None, Option("Leave out the findings recorded in FILE.", metavar="FILE", is_path=True)
-    ] = None
     base: Annotated[
         str | None,
         Option(
@@ -125,24 +111,13 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     diff: Annotated[
         bool, Option("Print a patch with the remedies.", is_for_scripts=True, shown_in=("diff", "json", "yaml"))
     ] = False
-    write_baseline: Annotated[
-        str | None, Option("Record the findings as known; exit with 0.", metavar="FILE", is_for_scripts=True)
-    ] = None
     list_rules: Annotated[bool, Option("List the rules and exit.", is_for_scripts=True, prints="rules")] = False
     explain: Annotated[
         str | None, Option("Describe a rule and exit.", metavar="CODE", is_for_scripts=True, prints="rules")
     ] = None
 
-    def is_yes(self, report: CheckReport) -> bool | None:
-        # Findings just recorded as known count as known.
-        return True if self.write_baseline is not None else super().is_yes(report)
-
     def written_in(self, form: Format) -> Check:
         return msgspec.structs.replace(self, diff=self.diff or form.name == "diff")
-
-    def keep(self, report: CheckReport) -> None:
-        if self.write_baseline is not None:
-            part("check", "answer", "write_baseline")(report, self.write_baseline)
 
     def ending(self, output: str | None, *, headers: bool) -> str:
         rules = (

@@ -74,7 +74,7 @@ class Finding(Report, frozen=True, kw_only=True):
     """Whether the numbers in it come from running the engine on the cluster."""
     remedy: Remedy
     fingerprint: str = ""
-    """What stays the same when lines move and numbers change; a baseline knows findings by it."""
+    """What stays the same when lines move and numbers change."""
 
     @property
     def called(self) -> str:
@@ -153,8 +153,6 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
     """Of the files in which findings have a line."""
     ignored: int = 0
     """Findings that an annotation of the workload silences."""
-    in_baseline: int = 0
-    """Findings that the baseline knows."""
     base: str | None = None
     """The git revision whose findings are left out, as it was given; null where none is."""
     base_commit: str | None = None
@@ -190,11 +188,7 @@ class CheckReport(ClusterReport, frozen=True, kw_only=True):
         """What was found, then what was not looked at."""
         excused = [
             f"{number} {where}"
-            for number, where in (
-                (self.ignored, "silenced by annotations"),
-                (self.in_baseline, "in the baseline"),
-                (self.in_base, f"in {self.base} already"),
-            )
+            for number, where in ((self.ignored, "silenced by annotations"), (self.in_base, f"in {self.base} already"))
             if number
         ]
         counts = [_counted(number, severity) for severity in Severity if (number := self.count(severity))]

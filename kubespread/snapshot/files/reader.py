@@ -27,7 +27,7 @@ from msgspec import Struct, field
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.decoding import DecodingError
-from kubespread.kube.api.kinds import KEPT, REFERABLE, SERVICE, pod_creator
+from kubespread.kube.api.kinds import KEPT, REFERABLE, pod_creator
 from kubespread.manifest.objects import KubernetesObject, NotAnObjectError, read_objects
 from kubespread.manifest.text import (
     GZIP_MAGIC,
@@ -492,7 +492,7 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-_SHORT = {row.kind: row.short for row in (*REFERABLE, SERVICE)}
+_SHORT = {row.kind: row.short for row in REFERABLE}
 
 
 class _Owner(msgspec.Struct, rename="camel"):
@@ -539,8 +539,7 @@ class _Collected:
             self._namespace = self._namespace or (stamp.get("namespace", "") if isinstance(stamp, dict) else "")
             return
         row = pod_creator(item.api_version, item.kind)
-        is_service = (item.api_version or SERVICE.api_version, item.kind) == (SERVICE.api_version, SERVICE.kind)
-        if row is None and item.kind not in ("Node", "Namespace") and not is_service:
+        if row is None and item.kind not in ("Node", "Namespace"):
             return
         meta = _metadata(item)
         if not meta.name:
