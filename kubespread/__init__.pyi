@@ -474,7 +474,6 @@ def capacity(
     tolerate: Sequence[str] = (),
     node_selector: Sequence[str] = (),
     by: str | None = None,
-    prices: PricesGiven | None = None,
 ) -> CapacityReport:
     """What the nodes of ``snapshot`` have left, in all and for each domain, and how many pods of one size fit.
 
@@ -487,8 +486,7 @@ def capacity(
     - ``namespace``: Namespace of the pods (default: the current one).
     - ``tolerate``: A taint that the pods tolerate.
     - ``node_selector``: A label that the pods ask of their nodes.
-    - ``by``: Topology key of the domains to total (default: zone, if nodes have one); or whose pods request how much, by 'namespace' or a label of pods or of their namespaces.
-    - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
+    - ``by``: Topology key of the domains to total (default: zone, if nodes have one).
     """
 
 def audit(

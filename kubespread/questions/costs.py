@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from kubespread.kube.api.core import Node
 from kubespread.kube.providers import CAPACITY_TYPES
-from kubespread.reports.cost import Cost, CostChange, Pricing, TotalCost, UnpricedNodes
+from kubespread.reports.cost import Cost, CostChange, Pricing, UnpricedNodes
 from kubespread.scenario.prices import Prices
 from kubespread.snapshot.topology_keys import label_keys, near_keys
 from kubespread.wording import count_of, some_of
@@ -36,11 +36,8 @@ def cost_change(before: Iterable[Node], after: Iterable[Node], prices: Prices) -
     """What the nodes of a cluster cost before and after."""
     first, then = cost_of(before, prices), cost_of(after, prices)
     difference = as_text(then.known - first.known) if first.unpriced == then.unpriced else None
-    return CostChange(pricing=pricing_of(prices), before=first, after=then, difference=difference)
-
-
-def total_cost(nodes: Iterable[Node], prices: Prices) -> TotalCost:
-    return TotalCost(pricing=pricing_of(prices), total=cost_of(nodes, prices))
+    pricing = Pricing(label=prices.label, currency=prices.currency or None, per=prices.per or None)
+    return CostChange(pricing=pricing, before=first, after=then, difference=difference)
 
 
 def price_gaps(nodes: Iterable[Node], prices: Prices) -> Iterator[str]:
@@ -72,10 +69,6 @@ def _bought(node: Node) -> Iterator[str]:
     """``SPOT``: how its cloud says that it is paid for; nothing where that is not said."""
     labels = node.metadata.labels
     yield from (labels[key] for key in CAPACITY_TYPES if key in labels)
-
-
-def pricing_of(prices: Prices) -> Pricing:
-    return Pricing(label=prices.label, currency=prices.currency or None, per=prices.per or None)
 
 
 def as_text(amount: Decimal) -> str:

@@ -58,19 +58,6 @@ class Pricing(Report, frozen=True):
         )
 
 
-class TotalCost(Report, frozen=True):
-    """What some nodes cost, and what the prices are."""
-
-    pricing: Pricing
-    total: Cost
-
-    @property
-    def text(self) -> str:
-        """``2.304 EUR per hour, not counting 1 node of unknown price``."""
-        known = self.pricing.text(self.total.amount)
-        return known if self.total.amount is None else f"{known}{not_counted(now=self.total)}"
-
-
 class CostChange(Report, frozen=True):
     """What the nodes of a cluster cost, before and after what happens in the question."""
 

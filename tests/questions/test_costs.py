@@ -72,20 +72,6 @@ def said(report: Any) -> list[str]:
     return [sentence for sentence in report.answer if "cost" in sentence]
 
 
-def test_capacity_says_what_the_nodes_of_each_domain_cost() -> None:
-    report = kubespread.capacity(Snapshot.from_objects(nodes("s", "m", "s", None, "x")), by="type", prices=PRICED)
-    assert said(report) == ["the nodes cost 0.4 EUR per hour, not counting 2 nodes of unknown price"]
-    assert [(row.domain, row.cost and (row.cost.amount, row.cost.unknown)) for row in report.domains] == [
-        ("m", ("0.2", 0)),
-        ("s", ("0.2", 0)),
-        ("x", (None, 1)),
-        (None, (None, 1)),
-    ]
-    assert [gap for gap in report.gaps if "price" in gap] == [
-        "no price is known of 2 nodes: 1 with type=x, 1 without the label type"
-    ]
-
-
 UPGRADES: Mapping[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "without a surge it costs least meanwhile": (
         ("l", "s", "s"),

@@ -3,56 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
-from fractions import Fraction
-from functools import partial
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from kubespread.candidate.sources import Choosing
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.quota import allowance, with_usage
-from kubespread.kube.api.core import (
-    LimitRange,
-    Namespace,
-    Node,
-    Pod,
-    ResourceQuota,
-    ResourceRequirements,
-    Taint,
-    Toleration,
-)
+from kubespread.kube.api.core import LimitRange, Node, Pod, ResourceQuota, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.name_rules import allows_overcommit, label_key_faults, label_value_faults
 from kubespread.kube.pod_requests import amounts, pod_requests
 from kubespread.kube.quantity import QuantityError, parse
-from kubespread.kube.taint import (
-    COMPARISON_GATE,
-    DO_NOT_SCHEDULE_EFFECTS,
-    TaintError,
-    parse_toleration,
-    taint_text,
-    untolerated,
-)
+from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, TaintError, parse_toleration, untolerated
 from kubespread.kube.validation.resources import resource_faults
 from kubespread.kube.well_known import NOT_READY_TAINT_KEY, READY, ZONE
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.capacity.report import (
     CapacityReport,
     DomainCapacity,
-    IfTolerated,
     LargestPod,
     NodeCapacity,
-    OwnerAmounts,
-    OwnerCapacity,
     QuotaAllowance,
     ResourceAmounts,
     ResourceCapacity,
@@ -61,13 +38,11 @@ from kubespread.questions.capacity.report import (
 )
 from kubespread.questions.causes.bars import bars
 from kubespread.questions.causes.not_modelled import not_modelled_of
-from kubespread.questions.costs import as_text, cost_of, price_gaps, total_cost
 from kubespread.questions.queue.queue import MAX_REPLICAS, Entry, run
 from kubespread.questions.resolving import replicas_of, resolve, told_apart
 from kubespread.questions.room import ALWAYS, PODS, allocatable, asking_for, free, requested, resource_names
 from kubespread.questions.scene import Scene
 from kubespread.reports.parts import PodReference
-from kubespread.scenario.prices import Prices, read_prices
 from kubespread.scheduler.causes import Causes, CordonDetail, PodCountDetail, ResourceDetail, TaintDetail
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import ABSENT, Counts, Mask, canonical, scheduler_amounts
@@ -81,7 +56,7 @@ from kubespread.snapshot.edits.new_nodes import is_state_taint
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, label_keys, near_keys
 from kubespread.wording import short_key
-from kubespread.world.store.claims import Replica, Replicas
+from kubespread.world.store.claims import Replicas
 
 _RESOURCES = (PodCountDetail, ResourceDetail)
 _SHARED = ("cpu", "memory")
@@ -203,19 +178,6 @@ class Copies(Struct, frozen=True):
     binds: bool = False
     """Whether the claims that they wait with are bound once they have a node."""
 
-    def tolerating(self, taints: Iterable[Taint]) -> Copies:
-        """The pods with tolerations of ``taints``."""
-        more = [Toleration(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect) for taint in taints]
-
-        def tolerating(pod: Pod) -> Pod:
-            return replace(pod, spec=replace(pod.spec, tolerations=[*pod.spec.tolerations, *more]))
-
-        def each_tolerating(replicas: Replicas) -> Iterator[Replica]:
-            return (Replica(tolerating(replica.pod), replica.claims) for replica in replicas())
-
-        told_apart = None if self.told_apart is None else partial(each_tolerating, self.told_apart)
-        return replace(self, pod=tolerating(self.pod), told_apart=told_apart)
-
 
 def filled(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:
     """``cluster`` filled with copies of a pod until no more fit, and the copies per node. Raises SchedulingError when a
@@ -252,43 +214,12 @@ def _each_by_itself(cluster: Cluster, pods: Copies) -> Counts | None:
     return None if placing.answers.may_fail or placing.answers.out_of_range else copies
 
 
-def if_tolerated(cluster: Cluster, pods: Copies, fits: Counts, *, compares: bool) -> IfTolerated | None:
-    """What tolerations would add to the copies that ``fits`` counts on each node, None where they add nothing.
-
-    Taints that say what state a node is in remain: nothing should tolerate them to find room. The number is of copies
-    that tolerate exactly the taints named. ``compares``: as of `kube.taint.tolerates`.
-    """
-    lists = _unwelcome(cluster, pods, compares=compares)
-    every = {text: taint for taints in lists.values() for text, taint in taints.items()}
-    then = _copies(cluster, pods, every)
-    if then is None or then.sum() <= fits.sum():
-        return None
-    used = {text: every[text] for node in np.flatnonzero(then).tolist() for text in lists.get(node, ())}
-    if len(used) < len(every):
-        then = _copies(cluster, pods, used)
-        if then is None or then.sum() <= fits.sum():
-            return None
-    return IfTolerated(fits=int(then.sum()), nodes=int((then > fits).sum()), taints=tuple(used))
-
-
-def _copies(cluster: Cluster, pods: Copies, taints: Mapping[str, Taint]) -> Counts | None:
-    """The copies per node once ``taints`` are tolerated; None where there are none, or a PreFilter fails."""
-    try:
-        tolerating = pods.tolerating(taints.values())
-        copies = _each_by_itself(cluster, tolerating) if taints else None
-        return _one_by_one(cluster, tolerating)[1] if taints and copies is None else copies
-    except SchedulingError:
-        return None
-
-
-def _unwelcome(cluster: Cluster, pods: Copies, *, compares: bool) -> dict[int, dict[str, Taint]]:
-    """The taints that keep the pods off each node, by their text, of nodes where all of them can be tolerated."""
-    tolerations, repelling = pods.pod.spec.tolerations, {}
+def _tolerable(cluster: Cluster, pod: Pod, *, compares: bool) -> Iterator[int]:
+    """Nodes that only taints close which pods may tolerate. ``compares``: as of `kube.taint.tolerates`."""
     for node, obj in enumerate(cluster.nodes.objects):
-        taints = untolerated(obj.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
+        taints = untolerated(obj.spec.taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
         if taints and not any(map(is_state_taint, taints)) and not _is_not_ready(obj):
-            repelling[node] = {taint_text(taint): taint for taint in taints}
-    return repelling
+            yield node
 
 
 def _is_not_ready(node: Node) -> bool:
@@ -303,66 +234,6 @@ _ALLOWED = {
     "seccompProfile": {"type": "RuntimeDefault"},
 }
 """What every PodSecurity level allows."""
-
-NAMESPACE = "namespace"
-"""What is no topology key: it asks whose pods there are."""
-
-
-def _owner_of(cluster: Cluster, by: str) -> Callable[[Pod], str]:
-    """Whose a pod is: its namespace's, or by a label of its own or, where it has none, of its namespace."""
-    if by == NAMESPACE:
-        return lambda pod: pod.metadata.namespace
-    labels = {each.metadata.name: each.metadata.labels for each in cluster.objects.of(Namespace)}
-
-    def owner(pod: Pod) -> str:
-        return pod.metadata.labels.get(by) or labels.get(pod.metadata.namespace, {}).get(by, "")
-
-    return owner
-
-
-def _owners(cluster: Cluster, report: CapacityReport, prices: Prices | None, by: str) -> Iterator[OwnerCapacity]:
-    """What the pods of each owner request and cost, the most cpu first."""
-    owner_of = _owner_of(cluster, by)
-    running, requests = cluster.running, dict[int, Mapping[str, int]]()
-    asked: dict[str, dict[int, Counter[str]]] = {}
-    for kind, node, pod in zip(running.kind.tolist(), running.node.tolist(), running.pods, strict=True):
-        if kind not in requests:
-            requests[kind] = {**scheduler_amounts(pod_requests(pod)), PODS: 1}
-        asked.setdefault(owner_of(pod), {}).setdefault(node, Counter()).update(requests[kind])
-    names = [total.resource for total in report.resources]
-    whole = {name: allocatable(cluster, name) for name in names}
-    for owner, by_node in sorted(
-        asked.items(), key=lambda item: (-sum(each["cpu"] for each in item[1].values()), item[0])
-    ):
-        sums = {name: sum(each[name] for each in by_node.values()) for name in names}
-        totals = {name: int(whole[name].sum()) for name in names}
-        yield OwnerCapacity(
-            owner=owner,
-            nodes=len(by_node),
-            resources=tuple(
-                OwnerAmounts(
-                    resource=name,
-                    requested=canonical(name, sums[name]),
-                    share=round(100 * sums[name] / totals[name], 1) if totals[name] else None,
-                )
-                for name in names
-            ),
-            cost=None
-            if prices is None
-            else _rounded(sum((_part(cluster, node, each, prices) for node, each in by_node.items()), Fraction(0))),
-        )
-
-
-def _part(cluster: Cluster, node: int, asked: Mapping[str, int], prices: Prices) -> Fraction:
-    """What is theirs of the price of a node."""
-    price = prices.prices.get(cluster.nodes.objects[node].metadata.labels.get(prices.label, ""), Decimal(0))
-    whole = {name: allocatable(cluster, name).item(node) for name in _SHARED}
-    shares = [Fraction(asked.get(name, 0), whole[name]) for name in _SHARED if whole[name]]
-    return Fraction(price) * sum(shares, Fraction(0)) / (len(shares) or 1)
-
-
-def _rounded(amount: Fraction) -> str:
-    return as_text((Decimal(amount.numerator) / amount.denominator).quantize(Decimal("0.0001")))
 
 
 def answer(question: Capacity, scene: Scene) -> CapacityReport:
@@ -402,22 +273,16 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     keys = label_keys(nodes)
     if unknown := [key for key in labels if key not in keys]:
         raise UsageError(*(f"no node has the label {key!r}{near_keys(key, keys)}" for key in unknown))
-    meta, prices = candidate.pod.metadata, None if question.prices is None else read_prices(question.prices)
+    meta = candidate.pod.metadata
     binds = candidate.workload is not None and cluster.knows_claims_of(candidate.pod)
     copies = Copies(
         framework(profile), candidate.pod, told_apart(candidate, replicas_of(candidate, cluster), cluster), binds
     )
-    by = question.by if question.by is not None and full_topology_key(question.by, nodes) not in keys else None
-    by_owner = by == NAMESPACE or (by is not None and any(map(_owner_of(cluster, by), cluster.running.pods)))
-    key = _topology_key(None if by_owner else question.by, nodes)
-    report = _counted(cluster, profile, copies, requests, key, prices)
+    report = _counted(cluster, profile, copies, requests, _topology_key(question.by, nodes))
     # A pod made for the question needs no admission.
     lacking = (*resolved.lacking, *cluster.assumed) if pod is None else resolved.gaps_of(candidate)
-    if prices is not None:
-        lacking = (*lacking, *price_gaps(nodes, prices))
     return report.revised(
         cluster=scene.source,
-        owners=tuple(_owners(cluster, report, prices, by)) if by_owner and by else (),
         quota=None if pod is None or not scene.scheduler.admission else _quota(candidate.pod, resolved.snapshot),
         pod=None if pod is None else PodReference(namespace=meta.namespace, name=meta.name),
         workload=None if pod is None or candidate.template is not None else candidate.workload,
@@ -567,27 +432,16 @@ def _amounts(name: str, total: int, taken: int, unused: int) -> ResourceAmounts:
 
 
 def _counted(
-    cluster: Cluster,
-    profile: Profile,
-    copies: Copies,
-    request: Mapping[str, int] | None,
-    key: str | None,
-    prices: Prices | None,
+    cluster: Cluster, profile: Profile, copies: Copies, request: Mapping[str, int] | None, key: str | None
 ) -> CapacityReport:
     """The report, without its cluster. ``request`` is what each copy asks for, as kube-scheduler counts it; None where
     only totals are of interest. ``key`` is the topology key of the domains.
     """
     names = resource_names(cluster)
     names += [name for name in request or () if name not in names]
-    unasking, compares = asking_for(copies.pod, {}), profile.version.has(COMPARISON_GATE)
+    unasking = asking_for(copies.pod, {})
     bare = obstacles(evaluate(copies.plugins, cluster, unasking))
-    full, placed, notes, tolerated, conclusion = (
-        cluster,
-        np.zeros(len(cluster), dtype=np.int64),
-        list[str](),
-        None,
-        None,
-    )
+    full, placed, notes, conclusion = cluster, np.zeros(len(cluster), dtype=np.int64), list[str](), None
     if request is None:
         # The node controller taints such nodes in a moment, if it has not yet.
         silent = {node: _NOT_READY for node, obj in enumerate(cluster.nodes.objects) if _is_not_ready(obj)}
@@ -598,7 +452,6 @@ def _counted(
             evaluation = evaluate(copies.plugins, full, copies.pod)
             held_off = obstacles(evaluation)
             conclusion = None if placed.any() else bars(evaluation)
-            tolerated = if_tolerated(cluster, copies, placed, compares=compares)
         except SchedulingError as error:
             held_off = dict.fromkeys(range(len(cluster)), Obstacle("rejected", str(error)))
             notes.append(str(error))
@@ -606,6 +459,7 @@ def _counted(
     takes_pods = np.ones(len(cluster), dtype=np.bool_)
     takes_pods[list(bare)] = False
     totals, fits = _Totals(cluster, names), None if request is None else placed
+    tolerable = frozenset(_tolerable(cluster, copies.pod, compares=profile.version.has(COMPARISON_GATE)))
     requested, most = None, None
     if request is not None:
         requested = {name: canonical(name, amount) for name, amount in request.items()}
@@ -617,14 +471,12 @@ def _counted(
         topology_key=key,
         nodes=len(cluster),
         fits=None if fits is None else int(fits.sum()),
-        if_tolerated=tolerated,
         conclusion=conclusion,
         most_on_one_node=most,
-        resources=tuple(_resources(totals, full, held_off, _unwelcome(cluster, copies, compares=compares))),
-        domains=tuple(_domains(totals, key, fits, prices)),
+        resources=tuple(_resources(totals, full, held_off, tolerable)),
+        domains=tuple(_domains(totals, key, fits)),
         node_rows=tuple(_nodes(totals, key, fits, held_off)),
         largest=tuple(_largest(copies.plugins, cluster, unasking, ["cpu", "memory", *asks], takes_pods)),
-        cost=None if prices is None else total_cost(cluster.nodes.objects, prices),
         not_modelled=(*Capacity.never_modelled, *not_modelled_of(profile)),
         notes=tuple(notes),
     )
@@ -644,9 +496,7 @@ def _resources(
         yield ResourceCapacity(**asdict(total), usable=canonical(name, usable), stranded=parts)
 
 
-def _domains(
-    totals: _Totals, key: str | None, copies: Counts | None, prices: Prices | None
-) -> Iterator[DomainCapacity]:
+def _domains(totals: _Totals, key: str | None, copies: Counts | None) -> Iterator[DomainCapacity]:
     if key is None:
         return
     column = totals.cluster.nodes.label(key)
@@ -655,14 +505,7 @@ def _domains(
         nodes = column.codes == code
         if nodes.any():
             fits = None if copies is None else int(copies[nodes].sum())
-            objects = (totals.cluster.nodes.objects[node] for node in np.flatnonzero(nodes).tolist())
-            yield DomainCapacity(
-                domain=value,
-                nodes=int(nodes.sum()),
-                fits=fits,
-                resources=totals.of(nodes),
-                cost=None if prices is None else cost_of(objects, prices),
-            )
+            yield DomainCapacity(domain=value, nodes=int(nodes.sum()), fits=fits, resources=totals.of(nodes))
 
 
 def _nodes(

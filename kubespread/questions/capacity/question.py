@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from kubespread.questions.question import Apart, Function, Option, Pod, PriceFile, Question
+from kubespread.questions.question import Apart, Function, Option, Pod, Question
 
 if TYPE_CHECKING:
     from kubespread.questions.capacity.report import CapacityReport
@@ -20,8 +20,7 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
     Requests are those that kube-scheduler counts, including init containers, pod-level resources and overhead. With
     --request, copies of a pod without labels or constraints are placed until no more fit, with POD copies of a pod
     of a manifest, or more of a workload's in the cluster; what is left is stranded for these. Without either, no
-    size is guessed: only what no pod could use is stranded. The answer also says how many would fit if the pods
-    tolerated the taints that keep them off.
+    size is guessed: only what no pod could use is stranded.
 
     \b
     Examples:
@@ -31,8 +30,6 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
       kubespread capacity sts/mongo -n shop
       kubespread capacity deployment.yaml
       kubespread capacity --request cpu=2 --fail zone=a
-      kubespread capacity --prices prices.yaml --by pool
-      kubespread capacity --prices prices.yaml --by namespace
     """
 
     name = "capacity"
@@ -65,7 +62,7 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         is stranded. Raises UsageError, SnapshotError and ManifestError.
         """,
         "snapshot request scheduler",
-        "pod=pods name namespace tolerate node_selector by prices",
+        "pod=pods name namespace tolerate node_selector by",
         types={"pod": "PodGiven | None"},
         defaults={"pod": None},
     )
@@ -95,11 +92,5 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         tuple[str, ...], Option("A label that the pods ask of their nodes.", metavar="KEY=VALUE")
     ] = ()
     by: Annotated[
-        str | None,
-        Option(
-            "Topology key of the domains to total (default: zone, if nodes have one); or whose pods request how much, "
-            "by 'namespace' or a label of pods or of their namespaces.",
-            metavar="KEY",
-        ),
+        str | None, Option("Topology key of the domains to total (default: zone, if nodes have one).", metavar="KEY")
     ] = None
-    prices: PriceFile = None

@@ -10,9 +10,8 @@ from typing import Literal
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.quantity import parse, rounded
-from kubespread.reports.cost import UNKNOWN, Cost, TotalCost
 from kubespread.reports.parts import ClusterReport, Judgment, PodReference, Report
-from kubespread.wording import count_of, counted_in, some_of, verb_of
+from kubespread.wording import count_of, counted_in, verb_of
 
 StrandedBy = Literal["cordoned", "tainted", "pods", "resource", "remainder", "rejected"]
 
@@ -69,34 +68,6 @@ class DomainCapacity(Report, frozen=True):
     """How many pods of the request fit; null without one."""
     resources: tuple[ResourceAmounts, ...]
     """Those of the whole, in the same order."""
-    cost: Cost | None = None
-    """What its nodes cost; null without prices."""
-
-
-class OwnerAmounts(Report, frozen=True, gc=False):
-    """How much of a resource the pods of one owner request."""
-
-    resource: str
-    """As Kubernetes names it; ``pods`` counts pods."""
-    requested: str
-    """As NodeResourcesFit counts it."""
-    share: float | None
-    """In percent of what all nodes have, to one decimal; null where none has any."""
-
-
-class OwnerCapacity(Report, frozen=True):
-    """The pods on nodes that are of one owner."""
-
-    owner: str
-    """The namespace, or the label's value; empty for pods without it."""
-    nodes: int
-    """How many nodes have some of them."""
-    resources: tuple[OwnerAmounts, ...]
-    """Those of the whole, in the same order."""
-    cost: str | None = None
-    """What they cost: of each node whose price is known, by the mean of the shares of its cpu and its memory that they
-    request. What nobody requests is nobody's. Null without prices.
-    """
 
 
 class NodeCapacity(Report, frozen=True):
@@ -121,17 +92,6 @@ class LargestPod(Report, frozen=True):
     """The first node by name that has room for it."""
     nodes: int
     """How many have."""
-
-
-class IfTolerated(Report, frozen=True):
-    """The pods that only taints keep off: as many as possible were placed with tolerations of these."""
-
-    fits: int
-    """How many pods of the request fit together then."""
-    nodes: int
-    """How many nodes would take more of them than they do."""
-    taints: tuple[str, ...]
-    """The taints, KEY=VALUE:EFFECT, of which the pods would need tolerations."""
 
 
 class QuotaAllowance(Report, frozen=True):
@@ -166,10 +126,6 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     """How many such pods fit together; null without a request."""
     quota: QuotaAllowance | None = None
     """Null where no ResourceQuota limits the pods, or no manifest describes them."""
-    if_tolerated: IfTolerated | None = None
-    """The effect of additional tolerations; null where they add nothing. Taints that describe a node's state count as
-    never tolerated.
-    """
     most_on_one_node: dict[str, str] | None = None
     """Of each resource of the request the most that is free on one node, closed ones too; null without a request."""
     conclusion: str | None = None
@@ -178,14 +134,10 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     """cpu, memory and pods first, then those that some node has, by name."""
     domains: tuple[DomainCapacity, ...]
     """By value; nodes in none come last."""
-    owners: tuple[OwnerCapacity, ...] = ()
-    """Whose pods request how much, the most cpu first; empty unless asked with ``--by namespace`` or ``--by LABEL``."""
     node_rows: tuple[NodeCapacity, ...]
     """In the cluster's order."""
     largest: tuple[LargestPod, ...]
     """The largest first by cpu; one alone where some node has most of everything."""
-    cost: TotalCost | None = None
-    """What all nodes cost; null without prices."""
 
     def judged(self) -> Judgment:
         is_refused = self.quota is not None and self.quota.copies == 0
@@ -196,7 +148,6 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
 
 
 _MAX_NAMED = 6
-_MAX_TAINTS = 3
 _NONE = "<none>"
 
 
@@ -209,8 +160,8 @@ def _sentences(report: CapacityReport) -> Iterator[str]:
         pods = f"{count_of(report.fits, f'{more}pod')} of {asked}"
         yield (
             f"{pods} {verb_of(report.fits, 'fit')}{_where(report)}" if report.fits else f"0 {more}pods of {asked} fit"
-        ) + _tolerating(report)
-        if report.fits == 0 and report.if_tolerated is None:
+        )
+        if report.fits == 0:
             short = list(_short_of(report))
             yield from short
             if not short and report.conclusion is not None:
@@ -223,8 +174,6 @@ def _sentences(report: CapacityReport) -> Iterator[str]:
     elif not report.fits:
         *names, last = dict.fromkeys(("cpu", "memory", *(report.request or ())))
         yield f"no node that is open to such pods has {', '.join(names)} and {last} left"
-    if report.cost is not None:
-        yield UNKNOWN if report.cost.total.amount is None else f"the nodes cost {report.cost.text}"
 
 
 def _binding(quota: QuotaAllowance, fits: int) -> str:
@@ -234,14 +183,6 @@ def _binding(quota: QuotaAllowance, fits: int) -> str:
     if quota.copies > fits:
         return f"the nodes bind first: quotas {allows}"
     return f"quotas bind first: those {allows}: {quota.refusal}"
-
-
-def _tolerating(report: CapacityReport) -> str:
-    if report.if_tolerated is None:
-        return ""
-    return (
-        f"; {report.if_tolerated.fits:,} would with a toleration of {some_of(report.if_tolerated.taints, _MAX_TAINTS)}"
-    )
 
 
 def _short_of(report: CapacityReport) -> Iterator[str]:

@@ -17,7 +17,6 @@ from kubespread.questions.capacity.report import (
     CapacityReport,
     DomainCapacity,
     NodeCapacity,
-    OwnerCapacity,
     ResourceAmounts,
     ResourceCapacity,
     Stranded,
@@ -165,16 +164,6 @@ _WHY: Column[NodeCapacity] = Column("WHY", lambda row: ", ".join(row.why))
 _DOMAIN_NODES: Column[DomainCapacity] = count("NODES", lambda row: row.nodes)
 
 
-def _costs(report: CapacityReport) -> list[Column[DomainCapacity]]:
-    """What the nodes of a domain cost, and how many are not in that."""
-    if report.cost is None:
-        return []
-    return [
-        Column("COST", lambda row: row.cost and row.cost.amount, is_number=True, nothing="?"),
-        count("UNPRICED", lambda row: row.cost.unknown if row.cost else None, bad=True, hides_empty=True),
-    ]
-
-
 def view(report: CapacityReport) -> View:
     """Resources, domains and nodes; what holds blanks comes last in its row."""
     names, fits = [*_shown(report), "pods"], _fits(report)
@@ -199,12 +188,7 @@ def view(report: CapacityReport) -> View:
         sheets=[
             *_room(report),
             Sheet(title="Resources", columns=list(_resource_columns(report)), rows=report.resources),
-            Sheet(
-                title="Domains",
-                columns=[_domain(report), _DOMAIN_NODES, *_costs(report), *fits, *of_domains],
-                rows=report.domains,
-            ),
-            *_owners(report),
+            Sheet(title="Domains", columns=[_domain(report), _DOMAIN_NODES, *fits, *of_domains], rows=report.domains),
             nodes,
             *([] if is_asked else [_on_page(report)]),
         ],
@@ -294,8 +278,6 @@ def _tiles(report: CapacityReport) -> Iterator[Tile]:
         roomy = sum(bool(row.fits) for row in report.node_rows)
         yield Tile("pods fit", f"{report.fits:,}", Tone.GOOD if report.fits else Tone.BAD)
         yield some("nodes have room", roomy, report.nodes)
-    if report.if_tolerated is not None:
-        yield Tile("would fit with tolerations", f"{report.if_tolerated.fits:,}")
     for resource in report.resources:
         if resource.resource in _ALWAYS:
             yield Tile(f"of {resource.resource} requested", _share(resource), _fullness(resource))
@@ -339,34 +321,10 @@ def _parts(report: CapacityReport, look: Look) -> Iterator[Sheet[Any] | Line]:
         rows=report.domains,
         most=_MAX_DOMAINS,
         noun=short_key(report.topology_key or ""),
-        columns=[domain, *_fits(report), *([] if is_narrow else [_DOMAIN_NODES]), *_costs(report), *amounts],
+        columns=[domain, *_fits(report), *([] if is_narrow else [_DOMAIN_NODES]), *amounts],
         few=lambda rows: sorted(rows, key=lambda row: -1 if row.fits is None else row.fits)[:_MAX_DOMAINS],
     )
-    yield from _owners(report)
     yield _nodes(report, look, is_narrow=is_narrow)
-
-
-def _owners(report: CapacityReport) -> Iterator[Sheet[OwnerCapacity]]:
-    """Whose pods there are, where that is asked."""
-    if not report.owners:
-        return
-
-    def amounts(name: str) -> Iterator[Column[OwnerCapacity]]:
-        place = next(place for place, row in enumerate(report.resources) if row.resource == name)
-        yield Column(name.upper(), lambda row: rounded(row.resources[place].requested, up=True), is_number=True)
-        yield Column("SHARE", lambda row: f"{row.resources[place].share or 0:g}%", is_number=True)
-
-    cost: Column[OwnerCapacity] = Column("COST", lambda row: row.cost, is_number=True)
-    yield Sheet(
-        title="Owners",
-        rows=report.owners,
-        columns=[
-            Column("OWNER", lambda row: row.owner or None, fit=Fit.NAMES, least=_LEAST_NAME),
-            count("NODES", lambda row: row.nodes),
-            *(column for name in _shown(report) for column in amounts(name)),
-            *([] if report.cost is None else [cost]),
-        ],
-    )
 
 
 def _nodes(report: CapacityReport, look: Look, *, is_narrow: bool) -> Sheet[NodeCapacity]:
