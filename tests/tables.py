@@ -117,10 +117,7 @@ class Question:
         elif "config" in self.row:
             config = json.dumps(self.row["config"])
         return kubespread.Scheduler(
-            config=config,
-            kube_version=self.row.get("release"),
-            feature_gates=self.row.get("gates"),
-            proposed=self.row.get("proposed"),
+            config=config, kube_version=self.row.get("release"), feature_gates=self.row.get("gates")
         )
 
     @cached_property

@@ -26,6 +26,7 @@ class Case(msgspec.Struct, forbid_unknown_fields=True):
     """What it is about, in a sentence."""
     command: str
     code: int
+    environment: dict[str, str] = {}
     stdin: str = ""
     """A file that is piped in."""
     stdout: str | list[str] = []
@@ -65,7 +66,7 @@ def faults(case: Case, there: Path) -> Iterator[str]:
     """What came of the command and is not as the case says."""
     form = ("-o", "json", "-q") if case.of_report else ()
     stdin = (there / case.stdin).read_bytes() if case.stdin else None
-    result = run(*shlex.split(case.command), *form, cwd=there, stdin=stdin)
+    result = run(*shlex.split(case.command), *form, cwd=there, stdin=stdin, env=case.environment)
     if result.code != case.code:
         yield f"exit code {result.code}, not {case.code}: {result.err}"
     elif case.of_report:

@@ -108,7 +108,6 @@ ROOMS: dict[str, set[str]] = {
         "kube.api.unknown_fields",
         "kube.feature_gates",
         "kube.owners.Named",
-        "kube.proposals",
         "kube.versions",
         "node_groups",
         "views",

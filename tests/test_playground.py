@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
 from docs.playground.playground import LEFT_OUT, needed
+from tests.api.server import FakeApi
 from tests.cli.support import CLUSTER, FIXTURES, POD, ROOT, environment, run
 from tests.elsewhere import Platform
 
@@ -44,8 +46,10 @@ def test_without_processes_the_parts_are_done_one_after_another() -> None:
     assert "no workers: " in together.err
 
 
-def test_a_running_cluster_is_refused_in_one_line() -> None:
-    refused = PYODIDE.run("explain", POD, "--server", "https://cluster.example.com", "--token", "t")
+def test_a_running_cluster_is_refused_in_one_line(tmp_path: Path) -> None:
+    api = FakeApi(url="https://cluster.example.com")
+    kubeconfig = api.kubeconfig(tmp_path, cluster={"server": api.url})
+    refused = PYODIDE.run("explain", POD, "--kubeconfig", str(kubeconfig))
     assert (refused.code, refused.out) == (2, "")
     assert refused.err.startswith("error: a running cluster takes the package kubernetes")
     assert refused.err.count("\n") == 1

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from kubespread.cli.options.groups import OptionalClusterOptions, parse_duration
+from kubespread.cli.options.groups import OptionalClusterOptions
 from kubespread.cli.streams import complain, say, stderr_is_terminal
 from kubespread.errors import NoClusterError, UsageError
 
@@ -101,9 +101,8 @@ def open_cluster_if_any(options: EditedClusterOptions, *, is_needed: bool, quiet
             return open_cluster(options, quiet=quiet)
         except NoClusterError as error:
             raise UsageError(f"{error}; manifests need no cluster: name files or directories") from None
-    edits = (f"--{verb}" for verb, _ in options.typed())
-    for option in (*edits, *options.reaching()):
-        raise UsageError(f"{option} is for a cluster: name one with -S, --context or --live")
+    for verb, _ in options.typed():
+        raise UsageError(f"--{verb} is for a cluster: name one with -S, --context or --live")
     return None
 
 
@@ -111,8 +110,6 @@ def _opened(options: ClusterOptions, *, quiet: bool) -> Snapshot:
     import kubespread
 
     if options.sources:
-        # Refused though no request is made.
-        parse_duration(options.request_timeout)
         with waiting(f"reading {', '.join(map(str, options.sources))}", quiet=quiet):
             snapshot = kubespread.load(*options.sources)
         for fault in snapshot.faults:

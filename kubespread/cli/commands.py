@@ -69,6 +69,8 @@ class _Command:
     """What its exit code 1 means; None where it has none."""
     home: str = "setup"
     has_ordered_options: bool = True
+    reads_files: bool = True
+    """Whether configuration files count for it."""
     group: str = ""
     """The class of the commands that it has; empty for one without."""
     sets_up: bool = True
@@ -90,17 +92,10 @@ _COMMANDS: dict[str, _Command | None] = {
         "Save what scheduling needs from a cluster as one file.", "the file is written", home="snapshot", sets_up=False
     ),
     "serve": _Command(
-        "Ask the cluster by hand, in a browser.",
-        "it was ended with Ctrl-C",
-        home="snapshot",
-        has_ordered_options=False,
-        sets_up=False,
+        "Ask the cluster by hand, in a browser.", "it was ended with Ctrl-C", home="snapshot", sets_up=False
     ),
     "mcp": _Command(
-        "Serve the questions to assistants (MCP).",
-        "the client disconnected",
-        home="snapshot",
-        has_ordered_options=False,
+        "Serve the questions to assistants (MCP).", "the client disconnected", home="snapshot", reads_files=False
     ),
     "rbac": _Command("Print the ClusterRole needed to read a running cluster.", has_ordered_options=False),
     "completion": _Command("Print the script that completes commands, options and names.", has_ordered_options=False),
@@ -219,4 +214,6 @@ def _made(name: str) -> Any:
         made.name = name
         return made
     made_as = OrderedCommand if command.has_ordered_options else HelpingCommand
-    return made_command(name, getattr(module, name), made_as, command.short_help, codes)
+    made = made_command(name, getattr(module, name), made_as, command.short_help, codes)
+    made.reads_files = command.reads_files
+    return made

@@ -21,7 +21,7 @@ from kubespread.cli.asking import JOBS, Asked, command_about
 from kubespread.cli.cluster import waiting
 from kubespread.cli.commands import MadeWhenAsked, made_command
 from kubespread.cli.options.grouped import OrderedCommand, grouped
-from kubespread.cli.options.groups import REACHING, ClusterOptions, EditedClusterOptions, SpeakingOptions
+from kubespread.cli.options.groups import ClusterOptions, EditedClusterOptions, SpeakingOptions
 from kubespread.cli.options.helping import HelpingGroup, valued
 from kubespread.cli.snapshot import ANONYMIZE, STRICT, saved
 from kubespread.cli.streams import ExitCode, complain, epilog, say
@@ -68,12 +68,6 @@ class FleetOptions(ClusterOptions):
     ] = None
     # Of each context its own; no option overrides that of several clusters.
     context: str | None = None
-    cluster: str | None = None
-    user: str | None = None
-    server: str | None = None
-    token: str | None = None
-    certificate_authority: str | None = None
-    insecure_skip_tls_verify: bool = False
     words: tuple[str, ...] = ()
     """What is typed behind the question."""
 
@@ -86,10 +80,8 @@ class FleetOptions(ClusterOptions):
                 "which clusters? Before the question, name files (fleet/*.json.gz), or contexts (--contexts for all, "
                 "--contexts 'prod-*')"
             )
-        if not self.contexts:
-            for each in fields(ClusterOptions):
-                if each.name in REACHING and getattr(self, each.name) != each.default:
-                    raise UsageError(f"{REACHING[each.name]} is for running clusters: add --contexts, or leave it out")
+        if self.kubeconfig is not None and not self.contexts:
+            raise UsageError("--kubeconfig is for running clusters: add --contexts, or leave it out")
         return members_of(self.sources, self.contexts or (), self.access(), os.environ, edits)
 
     def notes(self, clusters: Sequence[Member]) -> list[str]:

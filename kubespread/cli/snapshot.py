@@ -85,7 +85,7 @@ class AssistantsClusterOptions(ClusterOptions):
         if self.live:
             return parse_duration(self.max_age)
         if not self.sources:
-            named = any((self.context, self.kubeconfig, self.cluster, self.user))
+            named = any((self.context, self.kubeconfig))
             raise UsageError(
                 "a running cluster is only read with --live: add it"
                 if named
@@ -147,8 +147,7 @@ def serve(
     Requires the extra kubespread[serve]. Prints one URL, which holds the token that every question needs, and opens it.
     The page changes constraints, replicas and nodes, shows where pods land and why not, and the command that asks the
     same; each other question has a form. The cluster is read from -S files once; a running one is followed and never
-    modified. POST /ask/NAME answers the arguments of a tool (see mcp) as -o json does. Configuration files
-    are not read. Ctrl-C ends it.
+    modified. POST /ask/NAME answers the arguments of a tool (see mcp) as -o json does. Ctrl-C ends it.
 
     \b
     Examples:

@@ -30,8 +30,11 @@ class Key(Struct, frozen=True):
     """The commands' parameters it is a value of, where nothing is typed for them."""
     is_path: bool = False
     is_list: bool = False
+    is_flag: bool = False
+    is_personal: bool = False
+    """Whether a project's file may not set it: what the cluster holds is sent there."""
     decides: bool = True
-    """Whether answers depend on it, and not only how they are written."""
+    """Whether answers depend on it, and not only how they are made and written."""
 
 
 KEYS: Mapping[str, Key] = {
@@ -40,7 +43,13 @@ KEYS: Mapping[str, Key] = {
     "schedulerConfig": Key("KUBESPREAD_SCHEDULER_CONFIG", ("scheduler_config",), is_path=True),
     "kubeVersion": Key("KUBESPREAD_KUBE_VERSION", ("kube_version", "kube_versions")),
     OUTPUT: Key("KUBESPREAD_OUTPUT", ("output",), decides=False),
+    "podNodeSelector": Key("KUBESPREAD_POD_NODE_SELECTOR", ("pod_node_selector",), is_flag=True),
+    "extendedResourceToleration": Key(
+        "KUBESPREAD_EXTENDED_RESOURCE_TOLERATION", ("extended_resource_toleration",), is_flag=True
+    ),
     "ignore": Key("KUBESPREAD_IGNORE", ("ignore",), is_list=True),
+    "templatePath": Key("KUBESPREAD_TEMPLATE_PATH", ("template_path",)),
+    "engine": Key("KUBESPREAD_ENGINE", ("engine",), is_personal=True, decides=False),
 }
 """By the name it has in a file."""
 
@@ -66,8 +75,10 @@ _MAX_BYTES = 2**20
 BOTH = "snapshot and context both name the cluster: leave one out"
 
 
-def read_settings(path: Path) -> Settings:
-    """What the file ``path`` sets. Paths in it are relative to it. Raises ManifestError with every fault."""
+def read_settings(path: Path, *, is_personal: bool) -> Settings:
+    """What the file ``path`` sets, which ``is_personal`` where it is the user's own. Paths in it are relative to it.
+    Raises ManifestError with every fault.
+    """
     shown = str(path)
     text = read_file(shown, _MAX_BYTES)
     with faults_of(shown):
@@ -77,12 +88,12 @@ def read_settings(path: Path) -> Settings:
     if len(documents) > 1 or not isinstance(documents[0], Mapping):
         description = f"{len(documents)} documents" if len(documents) > 1 else describe(documents[0])
         raise ManifestError(shown, [Fault(f"expected an object with {', '.join(KEYS)}, found {description}")])
-    return _Reader(path.parent, shown, FieldLines(text)).settings(documents[0])
+    return _Reader(path.parent, shown, FieldLines(text), is_personal=is_personal).settings(documents[0])
 
 
 class _Reader:
-    def __init__(self, directory: Path, shown: str, lines: FieldLines) -> None:
-        self._directory, self._shown, self._lines = directory, shown, lines
+    def __init__(self, directory: Path, shown: str, lines: FieldLines, *, is_personal: bool) -> None:
+        self._directory, self._shown, self._lines, self._is_personal = directory, shown, lines, is_personal
         self._faults: list[Fault] = []
 
     def settings(self, data: Mapping[str, Any]) -> Settings:
@@ -98,9 +109,14 @@ class _Reader:
         if key is None:
             self._add(name, _unknown(name))
             return None
+        if key.is_personal and not self._is_personal:
+            self._add(name, "only your own file or the environment may set it, not a project's file")
+            return None
         values = value if isinstance(value, list) and key.is_list else [value]
+        if key.is_flag and isinstance(value, bool):
+            values = ["true" if value else "false"]
         for item in values:
-            if not isinstance(item, str) or not item:
+            if not isinstance(item, str) or not item or (key.is_flag and item is value):
                 self._add(name, f"expected {_expected(key)}, found {describe(item) if item != '' else 'an empty one'}")
                 return None
         if name == "kubeVersion" and (fault := _version_fault(value)):
@@ -123,6 +139,8 @@ class _Reader:
 
 
 def _expected(key: Key) -> str:
+    if key.is_flag:
+        return "true or false"
     # Without quotes 1.30 is the number 1.3.
     return "a string or a list of them" if key.is_list else "a string in quotes"
 
@@ -157,33 +175,34 @@ def _version_fault(text: str) -> str:
 
 
 PROJECT_FILE = ".kubespread.yaml"
-NO_FILES = "KUBESPREAD_NO_CONFIG"
-"""The variable that, not empty and not 0, leaves the files out."""
+CONFIG = "KUBESPREAD_CONFIG"
+"""The variable that names the only file to read; empty: none."""
 _USER_FILE = Path("kubespread") / "config.yaml"
 
 
 def settings(environment: Mapping[str, str], *, files: bool = True) -> Settings:
-    """The settings of a command that is run in the working directory; for each key the first layer wins. With ``files``
-    false, or the variable for that, only the environment counts.
+    """The settings of a command that is run in the working directory; for each key the first layer wins. Without
+    ``files`` only the environment counts.
 
     The cluster is one setting: a project's snapshot also wins over the user's context.
     Raises ManifestError with every fault of the file that is at fault, and UsageError.
     """
     decided: dict[str, Setting] = {}
-    reads_files = files and environment.get(NO_FILES, "") in ("", "0")
-    for layer in (_of_environment(environment), *(_of_files(environment) if reads_files else ())):
+    for layer in (_of_environment(environment), *(_of_files(environment) if files else ())):
         taken = {SNAPSHOT, CONTEXT} if decided.keys() & {SNAPSHOT, CONTEXT} else set()
         decided |= {key: setting for key, setting in layer.items() if key not in decided and key not in taken}
     return {key: decided[key] for key in KEYS if key in decided}
 
 
 def candidates(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Where a file would be read if it were there, and files are not to be left out."""
-    if environment.get(NO_FILES, "") in ("", "0"):
-        directory = Path.cwd()
-        yield from (folder / PROJECT_FILE for folder in (directory, *directory.parents))
-        if (own := _user_file(environment)) is not None:
-            yield own
+    """Where a file would be read if it were there."""
+    if (named := environment.get(CONFIG)) is not None:
+        yield from [Path(named)] if named else ()
+        return
+    directory = Path.cwd()
+    yield from (folder / PROJECT_FILE for folder in (directory, *directory.parents))
+    if (own := _user_file(environment)) is not None:
+        yield own
 
 
 def _of_environment(environment: Mapping[str, str]) -> Settings:
@@ -192,6 +211,8 @@ def _of_environment(environment: Mapping[str, str]) -> Settings:
         if text := environment.get(key.variable, ""):
             separator = os.pathsep if key.is_path else ","
             values = tuple(filter(None, text.split(separator))) if key.is_list else (text,)
+            if key.is_flag and text not in ("true", "false"):
+                raise UsageError(f"{key.variable}: expected {_expected(key)}, found {text!r}")
             settings[name] = Setting(values, key.variable, is_from_file=False)
     if SNAPSHOT in settings and CONTEXT in settings:
         raise UsageError("KUBESPREAD_SNAPSHOT and KUBESPREAD_CONTEXT both name the cluster: unset one")
@@ -199,9 +220,13 @@ def _of_environment(environment: Mapping[str, str]) -> Settings:
 
 
 def _of_files(environment: Mapping[str, str]) -> Iterator[Settings]:
-    for path in (_project_file(), _user_file(environment)):
+    if (named := environment.get(CONFIG)) is not None:
+        if named:
+            yield read_settings(Path(named), is_personal=True)
+        return
+    for path, is_personal in ((_project_file(), False), (_user_file(environment), True)):
         if path is not None and _is_file(path):
-            yield read_settings(path)
+            yield read_settings(path, is_personal=is_personal)
 
 
 def _project_file() -> Path | None:

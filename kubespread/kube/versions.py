@@ -1,21 +1,17 @@
-"""Which release of Kubernetes to behave like, 1.18 to 1.38, which feature gates are set on it, and what is proposed.
+"""Which release of Kubernetes to behave like, 1.18 to 1.38, and which feature gates are set on it.
 
 What each release changes, where it is no behavior, is a file in `kube/releases/`: gates and fields, and how reasons and
 scores read. ``1.18.json`` holds all that 1.18 has. `make release-data` writes gates, dependencies and fields from a
 Kubernetes checkout, and each file names what it was made from. A cluster's operator may change gates.
 
-Proposed semantics that no release has yet, selected by name; the first two are merged for 1.38, which has them too.
-
 Source of the rules: release notes and feature gate tables of the releases; gates have their defaults unless set.
-Source of each: the pull request or enhancement named beside it. They may change before a release has them.
 Source: staging/src/k8s.io/component-base/featuregate/feature_gate.go, Set, SetFromMap, Validate
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -222,53 +218,6 @@ def _unmet(values: Mapping[str, bool], release: Release) -> Iterator[str]:
                 yield f"{gate} is enabled, but depends on features that are disabled: [{' '.join(off)}]"
 
 
-class Proposal(Struct, frozen=True):
-    """One change of behavior."""
-
-    name: str
-    source: str
-    says: str
-    """What is different with it."""
-
-
-EMPTY_SELECTOR = Proposal(
-    "empty-selector",
-    "kubernetes#141340",
-    "a spread constraint with the selector {} counts all pods of the namespace, not none",
-)
-EMPTY_BUDGET_SELECTOR = Proposal(
-    "empty-budget-selector",
-    "kubernetes#141785",
-    "preemption honors disruption budgets with the selector {}, for pods without labels too",
-)
-FULLY_TAINTED_DOMAINS = Proposal(
-    "fully-tainted-domains",
-    "KEP-5980",
-    "with nodeTaintsPolicy Honor a domain whose nodes are all tainted counts towards minDomains, not for the skew",
-)
-PROPOSALS: Mapping[str, Proposal] = {
-    proposal.name: proposal for proposal in (EMPTY_SELECTOR, EMPTY_BUDGET_SELECTOR, FULLY_TAINTED_DOMAINS)
-}
-
-
-def parse_proposals(text: str) -> tuple[str, ...]:
-    """``empty-selector,fully-tainted-domains`` as names, each once. Raises UsageError for one that is no proposal's."""
-    chosen = tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
-    for name in chosen:
-        if name not in PROPOSALS:
-            meant = get_close_matches(name, PROPOSALS, 1)
-            hint = f'; did you mean "{meant[0]}"?' if meant else f"; there are {', '.join(PROPOSALS)}"
-            raise UsageError(f'no proposed semantics "{name}"{hint}')
-    return chosen
-
-
-def sentences_of(names: Iterable[str]) -> Iterator[str]:
-    """The note in a report for each proposal it applies."""
-    for name in names:
-        proposal = PROPOSALS[name]
-        yield f"proposed semantics {name} ({proposal.source}): {proposal.says}"
-
-
 _VERSION = re.compile(r"v?1\.(?P<minor>\d{1,3})(?:\.(?P<patch>\d{1,4}))?(?:[-+].*)?", re.ASCII)
 _LATEST_PATCH = 10_000
 OLDEST, NEWEST = 18, 37
@@ -284,8 +233,6 @@ class KubeVersion(Struct, frozen=True):
     patch: int | None = None
     gates: tuple[tuple[str, bool], ...] = ()
     """Feature gates set by name, and to what."""
-    proposed: tuple[str, ...] = ()
-    """The proposed semantics that are asked for, by their names."""
 
     @classmethod
     def parse(cls, text: str) -> KubeVersion:
@@ -346,14 +293,6 @@ class KubeVersion(Struct, frozen=True):
     def with_gates(self, text: str) -> KubeVersion:
         """This release with feature gates set, ``Name=true,Other=false``. Raises UsageError."""
         return replace(self, gates=tuple(parse_gates(text, self.release).items()))
-
-    def with_proposals(self, text: str) -> KubeVersion:
-        """This release with proposed semantics on top, ``empty-selector,...``. Raises UsageError."""
-        return replace(self, proposed=parse_proposals(text))
-
-    def proposes(self, proposal: Proposal) -> bool:
-        """Whether a proposed change is asked for."""
-        return proposal.name in self.proposed
 
     def has(self, gate: str) -> bool:
         """Whether a feature gate is on: as set, else as the release has it, also where the gate itself is gone."""

@@ -24,7 +24,7 @@ _CHOOSING = ("namespace", "selector")
 """The fields that say whose pods a question is about, which `Question.whose` says for another."""
 _SCHEDULING = {"config": "--scheduler-config", "profile": "--scheduler-name"}
 """Options that have not the names of the scheduler's fields."""
-_NOT_TYPED = ("admission", "default_toleration_seconds")
+_NOT_TYPED = ("admission", "default_toleration_seconds", "pod_node_selector", "extended_resource_toleration")
 
 
 class Commands(Struct, frozen=True):
@@ -113,8 +113,6 @@ class Commands(Struct, frozen=True):
             yield f"-S {quote(file)}"
         if (context := cluster_reference(self.cluster).context) is not None:
             yield f"--context {quote(context)}"
-        elif self.cluster.origin.source.startswith("server ") and not self.cluster.files:
-            yield f"--{self.cluster.origin.source}"
 
 
 def flag_of(field: FieldInfo, option: Option) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.plugins import AdmissionPlugins
-from kubespread.kube.versions import MERGED_UP_TO, NEWEST, KubeVersion, sentences_of
+from kubespread.kube.versions import MERGED_UP_TO, NEWEST, KubeVersion
 from kubespread.manifest.objects import read_documents
 from kubespread.manifest.text import STDIN, FieldLines, MalformedError, display_name, faults_of, read_file, text_bytes
 from kubespread.scheduler.profile.profile import Profile, default_profile
@@ -42,10 +42,6 @@ class Scheduler:
     """
     feature_gates: str | None = None
     """Gates set on that release, ``Name=true,Other=false``."""
-    proposed: str | None = None
-    """What the release does not do yet, by name: ``empty-selector,empty-budget-selector,fully-tainted-domains``.
-    Reports name what they go by.
-    """
     admission: bool = True
     """False: pods are taken as they come from the API server's defaulting, without its admission plugins."""
     default_toleration_seconds: bool = True
@@ -62,7 +58,7 @@ class Scheduler:
         version = (
             KubeVersion.of_server(server_version) if self.kube_version is None else KubeVersion.parse(self.kube_version)
         )
-        return version.with_gates(self.feature_gates or "").with_proposals(self.proposed or "")
+        return version.with_gates(self.feature_gates or "")
 
     def source_gaps(self, origin: Origin) -> Iterator[str]:
         """What a snapshot of ``origin`` lacks. A missing kind is a gap only where a question needs it."""
@@ -82,8 +78,8 @@ class Scheduler:
             yield f"the cluster runs {server_version}, which is not modeled: answers are those of {version}"
 
     def notes(self, origin: Origin) -> Iterator[str]:
-        """Notes for any question: on the cluster itself, on the source of the release if the cluster does not report
-        it, and on proposed semantics in use.
+        """Notes for any question: on the cluster itself, and on the source of the release if the cluster does not
+        report it.
         """
         yield from origin.notes
         version = self.release(origin.release)
@@ -96,14 +92,13 @@ class Scheduler:
         yield from self.unreleased(origin)
 
     def unreleased(self, origin: Origin) -> Iterator[str]:
-        """Notes on what no release does yet: a release that is modeled ahead, and proposed semantics in use."""
+        """Notes on what no release does yet: one that is modeled ahead."""
         version = self.release(origin.release)
         if not version.is_released:
             yield Decisive(
                 f"Kubernetes 1.{version.minor} is not released: answers have what is merged up to {MERGED_UP_TO}, and "
                 f"else are those of 1.{NEWEST}"
             )
-        yield from map(Decisive, sentences_of(version.proposed))
 
     def profile_for(self, scheduler_name: str, version: KubeVersion) -> Profile:
         """The profile that schedules a pod which names ``scheduler_name``. Raises UsageError and ManifestError."""

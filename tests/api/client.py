@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.snapshot.live.connection import load_cluster
+from kubespread.snapshot.live import connection
 from kubespread.snapshot.live.kubeconfig import Access
 from tests.api.server import FakeApi
 from tests.builders import Data
@@ -18,12 +18,19 @@ SECRET = "hunter2-0123456789"
 
 
 def read(
-    api: FakeApi, tmp_path: Path, *, user: Data | None = None, cluster: Data | None = None, **access: Any
+    api: FakeApi,
+    tmp_path: Path,
+    *,
+    user: Data | None = None,
+    cluster: Data | None = None,
+    request_timeout: float = 20.0,
+    chunk_size: int = 500,
 ) -> kubespread.Snapshot:
-    """The cluster behind ``api``; ``user`` and ``cluster`` are what the kubeconfig says, ``access`` are flags."""
-    return load_cluster(
-        Access(str(api.kubeconfig(tmp_path, user=user, cluster=cluster)), **{"request_timeout": 20.0, **access})
-    )
+    """The cluster behind ``api``; ``user`` and ``cluster`` are what the kubeconfig says."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "_REQUEST_TIMEOUT", request_timeout)
+        patch.setattr(connection, "_CHUNK_SIZE", chunk_size)
+        return connection.load_cluster(Access(str(api.kubeconfig(tmp_path, user=user, cluster=cluster))))
 
 
 def refused(api: FakeApi, tmp_path: Path, *, error: type[Exception] = kubespread.SnapshotError, **asked: Any) -> str:

@@ -45,58 +45,6 @@ def test_without_a_snapshot_the_current_context_is_asked(server: FakeApi, tmp_pa
     assert result == (0, "n1\nn0\n", "2 of 2 nodes fit: n1, n0\n")
 
 
-def test_a_certificate_authority_that_is_none_is_named_by_its_flag(tmp_path: Path) -> None:
-    (file := tmp_path / "ca.crt").write_text("none")
-    result = run("explain", "po/p0", "--server", "https://127.0.0.1:9", "--certificate-authority", file)
-    assert (result.code, result.err) == (
-        2,
-        f"error: {file}: --certificate-authority: no certificate in PEM format in it\n",
-    )
-
-
-def test_the_flags_are_kubectls(server: FakeApi, tmp_path: Path) -> None:
-    flags = [
-        "--context",
-        "here",
-        "--cluster",
-        "test",
-        "--user",
-        "tester",
-        "--as",
-        "jane",
-        "--as-group",
-        "a",
-        "--as-group",
-        "b",
-    ]
-    sizes = ["--chunk-size", "2", "--request-timeout", "1m"]
-    result = run("explain", "po/p0", "--kubeconfig", server.kubeconfig(tmp_path), *flags, *sizes, "-o", "json")
-    assert (result.code, result.report["feasible"]) == (0, ["n1", "n0"])
-    assert result.report["notes"] == [
-        "pod default/p0 runs on n0; it is asked about as if it were scheduled again, without itself"
-    ]
-    last = server.requests[-1]
-    assert (last.query["limit"], last.headers["impersonate-user"], last.headers["impersonate-group"]) == (
-        "2",
-        ["jane"],
-        ["a", "b"],
-    )
-
-
-def test_a_server_that_is_named_is_the_one_of_the_next_command_and_its_token_is_not_shown(
-    server: FakeApi, tmp_path: Path
-) -> None:
-    server.token, authority = "sup3r+secret/t0ken=", tmp_path / "ca.pem"
-    authority.write_bytes(server.ca)
-    flags = ("--server", server.url, "--certificate-authority", authority, "--token", server.token)
-    shown, plain = run("survive", "-A", *flags, terminal=200, rows=40), run("survive", "-A", *flags)
-    assert f" --server {server.url}" in shown.out
-    report = run("survive", "-A", *flags, "-o", "json")
-    assert '"context": null' in report.out
-    assert "--token [redacted]" in report.out
-    assert not any(server.token in each.out + each.err for each in (shown, plain, report))
-
-
 def test_a_snapshot_of_the_environment_comes_before_the_cluster(server: FakeApi, tmp_path: Path) -> None:
     env = {"KUBECONFIG": str(server.kubeconfig(tmp_path)), "KUBESPREAD_SNAPSHOT": CLUSTER}
     assert (run("explain", POD, "-o", "name", env=env).out, server.requests) == ("node4\n", [])
@@ -133,11 +81,12 @@ def test_a_live_cluster_and_its_snapshot_give_the_same_report(server: FakeApi, t
     assert {**again, **apart} == {**live, **apart}
 
 
-def test_an_unreachable_cluster_is_one_line_in_time(tmp_path: Path) -> None:
+def test_an_unreachable_cluster_is_one_line_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # 192.0.2.0/24 is reserved for documentation: packets to it are dropped, or refused at once.
     api = FakeApi(url="https://192.0.2.1:6443")
     kubeconfig = api.kubeconfig(tmp_path, cluster={"server": api.url})
-    result = run_process("explain", POD, "--kubeconfig", kubeconfig, "--request-timeout", "1s")
+    monkeypatch.setattr("kubespread.snapshot.live.connection._REQUEST_TIMEOUT", 1.0)
+    result = run("explain", POD, "--kubeconfig", kubeconfig)
     assert (result.code, result.out, result.err.count("\n")) == (3, "", 1)
     assert result.err.startswith("error: https://192.0.2.1:6443: ")
 
@@ -147,22 +96,7 @@ MISUSES = {
         ["--context", "nope"],
         2,
         'error: context "nope" does not exist in the kubeconfig; it has here\n',
-    ),
-    "no duration": (
-        ["--request-timeout", "soon"],
-        2,
-        "error: invalid duration 'soon': expected a number with a unit like 1s, 2m, 3h, or 0 to wait forever\n",
-    ),
-    "half a duration": (
-        ["--request-timeout", "1m30"],
-        2,
-        "error: invalid duration '1m30': expected a number with a unit like 1s, 2m, 3h, or 0 to wait forever\n",
-    ),
-    "a negative page": (
-        ["--chunk-size", "-1"],
-        2,
-        "error: Invalid value for '--chunk-size': -1 is not in the range x>=0. (see 'kubespread explain --help')\n",
-    ),
+    )
 }
 
 

@@ -240,8 +240,8 @@ def test_what_1_37_changes_where_storage_is_free_a_driver_is_missing_and_an_imag
 
 
 def test_another_snapshot_is_read_without_edits() -> None:
-    before = EditedClusterOptions(snapshot=[Path(KEP)], as_user="you", cordon=["node3a"])
+    before = EditedClusterOptions(snapshot=[Path(KEP)], kubeconfig="mine", cordon=["node3a"])
     assert AfterOptions(to_snapshot=[Path(OTHER)]).cluster(before) == ClusterOptions(
-        snapshot=[Path(OTHER)], as_user="you"
+        snapshot=[Path(OTHER)], kubeconfig="mine"
     )
     assert AfterOptions(to_kube_version="1.30").cluster(before) is None

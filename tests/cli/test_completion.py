@@ -121,7 +121,6 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
         "",
         ["arn:aws:eks:eu-west-1:123:cluster/stage", "prod"],
     ),
-    "users, whose commands are not run": (["explain", "--user", ""], "", ["ann"]),
     "releases, the newest first": (["explain", "--kube-version", "1.3"], "", [f"1.{n}" for n in range(37, 29, -1)]),
     "gates of the release": (
         ["explain", "--kube-version", "1.30", "--feature-gates", "MatchLabelKeysInPodT"],
@@ -170,7 +169,7 @@ def test_no_snapshot_of_a_file_that_is_not_to_be_read(home: dict[str, str], tmp_
     (tmp_path / "kubespread" / "config.yaml").write_text(f"snapshot: {SHOP}\n")
     more = {"XDG_CONFIG_HOME": str(tmp_path)}
     assert completed(home, "explain", "--node", "b", **more) == ("", ["b1", "b2"])
-    assert completed(home, "explain", "--no-config", "--node", "b", **more) == ("", [])
+    assert completed(home, "explain", "--node", "b", KUBESPREAD_CONFIG="", **more) == ("", [])
 
 
 def test_a_variable_on_the_line_is_what_the_shell_will_make_of_it(home: dict[str, str]) -> None:

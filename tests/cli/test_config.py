@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
+from tests.builders import node, pod
 from tests.cli.support import CLUSTER, FIXTURES, ROOT, Result, run, shell
 
 POD = str(FIXTURES / "manifests" / "two-constraints.yaml")
@@ -95,7 +97,8 @@ REFUSED = {
     "a key that is none": ("\nsnapshots: x\n", ':2: snapshots: unknown key, did you mean "snapshot"?'),
     "a key that nothing is near to": (
         "token: x\n",
-        ":1: token: unknown key; there are snapshot, context, schedulerConfig, kubeVersion, output, ignore",
+        ":1: token: unknown key; there are snapshot, context, schedulerConfig, kubeVersion, output, podNodeSelector, "
+        "extendedResourceToleration, ignore, templatePath, engine",
     ),
     "a release without quotes": ("kubeVersion: 1.30\n", ":1: kubeVersion: expected a string in quotes, found a number"),
     "a release there is not": (
@@ -112,9 +115,18 @@ REFUSED = {
     ),
     "a home of nobody": ("snapshot: ~nobody-known/x\n", ":1: snapshot: no home directory is known for ~nobody-known"),
     "a path that is none": ('snapshot: ["a", "b\\0"]\n', ":1: snapshot: expected a path, found a NUL character in it"),
+    "a flag that is a text": (
+        "podNodeSelector: 'yes'\n",
+        ":1: podNodeSelector: expected true or false, found the string 'yes'",
+    ),
+    "an engine of whoever wrote the project": (
+        "engine: tcp://elsewhere.example.com:8786\n",
+        ":1: engine: only your own file or the environment may set it, not a project's file",
+    ),
     "a list": (
         "- snapshot\n",
-        ": expected an object with snapshot, context, schedulerConfig, kubeVersion, output, ignore, found a list",
+        ": expected an object with snapshot, context, schedulerConfig, kubeVersion, output, podNodeSelector, "
+        "extendedResourceToleration, ignore, templatePath, engine, found a list",
     ),
 }
 
@@ -143,13 +155,43 @@ def test_files_are_left_out_where_one_says_so(project: Path) -> None:
     """A gate over other people's changes does not let them set what it ignores."""
     bad = str(FIXTURES / "lint" / "KS101" / "bad.yaml")
     layers = {"text": "ignore: [KS101]\nno: such key\n", "user": "- not a mapping\n"}
-    for words, more in {("--no-config",): {}, (): {"KUBESPREAD_NO_CONFIG": "1"}}.items():
-        result = configured(project, "check", bad, *words, **layers, **more)
-        layers = {}
-        assert (result.code, "KS101" in result.out) == (1, True)
-    assert configured(project, "check", bad, KUBESPREAD_NO_CONFIG="0").code == 2
-    set_still = configured(project, *EXPLAIN, "--no-config", KUBESPREAD_SNAPSHOT="../four.yaml")
+    result = configured(project, "check", bad, **layers, KUBESPREAD_CONFIG="")
+    assert (result.code, "KS101" in result.out) == (1, True)
+    assert configured(project, "check", bad).code == 2
+    set_still = configured(project, *EXPLAIN, KUBESPREAD_CONFIG="", KUBESPREAD_SNAPSHOT="../four.yaml")
     assert nodes(set_still) == 4
+
+
+def test_a_file_that_is_named_is_the_only_one(project: Path) -> None:
+    (project / "gke.yaml").write_text("snapshot: ../five.yaml\n")
+    layers = {"text": "kubeVersion: '1.31'\n", "user": "- not a mapping\n"}
+    result = configured(project, *EXPLAIN, **layers, KUBESPREAD_CONFIG="gke.yaml")
+    assert (nodes(result), result.report["kubeVersion"], result.err) == (
+        5,
+        "1.37",
+        "note: snapshot ../five.yaml (gke.yaml:1)\n",
+    )
+    assert configured(project, *EXPLAIN, KUBESPREAD_CONFIG="none.yaml") == (
+        2,
+        "",
+        "error: none.yaml: No such file or directory\n",
+    )
+
+
+def test_admission_that_only_some_clusters_have_is_set_and_said(tmp_path: Path) -> None:
+    annotations = {"scheduler.alpha.kubernetes.io/node-selector": "env=prod"}
+    selecting = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "annotations": annotations}}
+    items = [selecting, node("n")]
+    (tmp_path / "pod.json").write_text(json.dumps(pod()))
+    (tmp_path / "cluster.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    asked = ("explain", "pod.json", "-S", "cluster.json", "-o", "name")
+    assert run(*asked, cwd=tmp_path).code == 0
+    (tmp_path / ".kubespread.yaml").write_text("podNodeSelector: true\n")
+    result = run(*asked, cwd=tmp_path)
+    assert (result.code, result.err.splitlines()[0]) == (1, "note: podNodeSelector true (.kubespread.yaml:1)")
+    for text, code in {"false": 0, "true": 1, "1": 2}.items():
+        assert run(*asked, cwd=tmp_path, env={"KUBESPREAD_POD_NODE_SELECTOR": text}).code == code
+    assert "podNodeSelector" not in run("snapshot", "-S", "cluster.json", "-o", "-", cwd=tmp_path).err
 
 
 def test_a_folder_that_may_not_be_looked_into_has_no_file(project: Path) -> None:

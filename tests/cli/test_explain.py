@@ -319,17 +319,6 @@ def test_the_environment_names_snapshots_as_a_path_list(tmp_path: Path) -> None:
     assert run("explain", POD, "-o", "name", env={"KUBESPREAD_SNAPSHOT": f"{spaced}:{CLUSTER}"}).out == "node4\n"
 
 
-def test_the_node_selector_of_a_namespace_is_applied_on_request(tmp_path: Path) -> None:
-    cluster = tmp_path / "cluster.json"
-    annotations = {"scheduler.alpha.kubernetes.io/node-selector": "env=prod"}
-    selecting = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "annotations": annotations}}
-    cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [selecting, node("n")]}))
-    manifest = tmp_path / "pod.yaml"
-    manifest.write_text("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: x}]}}")
-    asked = ("explain", manifest, "-S", cluster, "-o", "name")
-    assert (run(*asked).code, run(*asked, "--pod-node-selector").code) == (0, 1)
-
-
 def test_the_minimum_of_a_soft_constraint_is_that_of_the_nodes_that_fit() -> None:
     file = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
     cordons = ("--cordon", "zone=eu-west-1b", "--cordon", "zone=eu-west-1c")

@@ -251,16 +251,16 @@ HANGING = [(f"hangs-{number}", f"/{number}") for number in range(12)]
 def test_205_contexts_that_hang_are_waited_for_side_by_side(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Those that nobody waits for any more would try again and again once the server ends.
     monkeypatch.setattr("kubespread.snapshot.live.api._FIRST_PAUSE", 0)
+    monkeypatch.setattr("kubespread.snapshot.live.connection._REQUEST_TIMEOUT", 2.0)
     api = FakeApi([*hosts("a", "b"), pod("web", "n1")])
     api.faults.append(lambda request: None if request.path[1].isalpha() else Answer(hang=True))
     with serving(api):
         kubeconfig(folder, api, *HANGING, ("here", ""))
         line = "--contexts '*' --kubeconfig config pending -A -q -o csv"
-        ended = [
-            asked(folder, f"{more} {line} {late}")
-            for more, late in (("--request-timeout 2s", ""), ("", "--timeout 2s"))
-        ]
-        saved = asked(folder, "--request-timeout 2s --contexts '*' --kubeconfig config snapshot -o saved -q")
+        ended = [asked(folder, line)]
+        saved = asked(folder, "--contexts '*' --kubeconfig config snapshot -o saved -q")
+        monkeypatch.setattr("kubespread.snapshot.live.connection._REQUEST_TIMEOUT", 30.0)
+        ended.append(asked(folder, f"{line} --timeout 2s"))
     assert [result.code for result in ended] == [3, 3]
     rows = [line.split(",")[0] for line in ended[0].out.splitlines()]
     assert rows == ["cluster", *sorted(name for name, _ in HANGING), "here"]

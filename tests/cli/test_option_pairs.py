@@ -62,7 +62,7 @@ BASES = {
 }
 """What each command is asked beside the two options: forms of it that take others."""
 QUESTIONS = ("after_edits", "after_steps", "ask")
-READ_BEFORE = {"--debug", "--no-config"}
+READ_BEFORE = {"--debug"}
 """Heeded by the program before there is a question."""
 INDEPENDENT = {
     ("-q", "-o"): "JSON has the notes itself: nothing is said beside it",
@@ -77,9 +77,6 @@ INDEPENDENT = {
     ("--fail-on", "--strict"): "gaps end with 3 whatever the answer is",
     ("--live", "--context"): "a context names a running cluster by itself",
     ("--live", "--kubeconfig"): "so does a kubeconfig",
-    ("--live", "--cluster"): "and one of its clusters",
-    ("--live", "--user"): "and one of its users",
-    ("--live", "--server"): "and a server",
 }
 """Pairs of which the first asks for what the second brings anyway, and why."""
 
@@ -241,7 +238,7 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorder:
     written(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("KUBESPREAD_NO_CONFIG", "1")
+    monkeypatch.setenv("KUBESPREAD_CONFIG", "")
     monkeypatch.setattr(sys, "stdin", None)
     monkeypatch.setattr(pairs, "refuse_pairs", lambda _context: None)
     # A sample takes the place of what the base has of the same option.

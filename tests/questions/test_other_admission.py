@@ -37,7 +37,7 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
     "a level that lets all pass": ([namespace(labels={"pod-security.kubernetes.io/enforce": "privileged"})], []),
     "a namespace's node selector": (
         [namespace(annotations=SELECTED)],
-        ["PodNodeSelector: namespace default asks for env=prod; it is applied only with --pod-node-selector"],
+        ["PodNodeSelector: namespace default asks for env=prod; it is applied only where podNodeSelector is set"],
     ),
     "a webhook for pods": (
         [webhook([rule()])],

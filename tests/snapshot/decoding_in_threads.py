@@ -31,8 +31,6 @@ def page(path: str, **_query: object) -> bytes:
 
 if __name__ == "__main__":
     sys.setswitchinterval(1e-6)
-    api = cast("Api", SimpleNamespace(get=page, transport=SimpleNamespace(server="https://server"), timeout=0))
-    lists = in_parallel(
-        [partial(list_all, api, resource, 500, lambda _plural, _count: None) for resource in RESOURCES], 6
-    )
+    api = cast("Api", SimpleNamespace(get=page, transport=SimpleNamespace(server="https://server"), timeout=30.0))
+    lists = in_parallel([partial(list_all, api, resource, lambda _plural, _count: None) for resource in RESOURCES], 6)
     sys.stdout.write(" ".join(str(len(found.objects)) for found in lists))

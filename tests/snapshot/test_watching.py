@@ -40,7 +40,7 @@ class Reader:
 
     def __init__(self, server: FakeApi, tmp_path: Path) -> None:
         self._server = server
-        self._access = Access(str(server.kubeconfig(tmp_path)), request_timeout=60.0)
+        self._access = Access(str(server.kubeconfig(tmp_path)))
         self.told: list[str] = []
         self._watching = Watching(self.told.append)
 

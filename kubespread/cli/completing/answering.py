@@ -10,7 +10,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from kubespread.cli.completing.tree import MAY_STAND_ALONE, Line, Parameter, commands, read_line
@@ -21,9 +20,8 @@ if TYPE_CHECKING:
     from kubespread.snapshot.names import Names
 
 _STDIN = "-"
-_RUNNING = {"context", "kubeconfig", "cluster", "user", "server"}
+_RUNNING = {"context", "kubeconfig"}
 """The options that ask for a running cluster."""
-_NO_CONFIG = "--no-config"
 _DEFAULT = "default"
 _OF_THE_WORKLOAD = ("rollout", "rollout=", "rollback")
 """Steps about the workload that is applied."""
@@ -176,7 +174,7 @@ def _clusters(line: Line, environment: Mapping[str, str]) -> list[Names]:
 
     paths: Sequence[str] = line.values.get("snapshot", ())
     if not paths and not line.values.keys() & _RUNNING:
-        set_to = settings(environment, files=_NO_CONFIG not in line.flags).get(SNAPSHOT)
+        set_to = settings(environment).get(SNAPSHOT)
         paths = set_to.values if set_to is not None else ()
     return [names_in(_path(path), environment) for path in paths if path != _STDIN]
 
@@ -186,11 +184,11 @@ def _path(word: str) -> str:
     return word if os.path.lexists(word) else os.path.expandvars(word)
 
 
-def _in_kubeconfig(kind: str, line: Line, environment: Mapping[str, str]) -> Iterable[str]:
-    """The names of its contexts, clusters or users; nothing else of a user is shown."""
+def contexts(line: Line, environment: Mapping[str, str]) -> Iterable[str]:
+    """The contexts of the kubeconfig."""
     from kubespread.snapshot.live.kubeconfig import Access, names
 
-    return names(kind, Access(kubeconfig=line.value("kubeconfig") or None), environment)
+    return names("contexts", Access(kubeconfig=line.value("kubeconfig") or None), environment)
 
 
 def releases(_line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
@@ -220,21 +218,10 @@ def feature_gates(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
     yield from (f"{before}{gate}=" for gate in settable_gates(release) if gate not in taken)
 
 
-def proposals(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
-    """Proposed semantics, after those already typed."""
-    from kubespread.kube.versions import PROPOSALS
-
-    return _further(line.word, PROPOSALS)
-
-
 def rule_codes(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
     """The codes of ``kubespread check``, after those already typed."""
-    return _further(line.word, line.parameter.listed if line.parameter is not None else ())
-
-
-def _further(word: str, values: Iterable[str]) -> Iterator[str]:
-    """A list with one value more than it has."""
-    before, _, _ = _last_of_list(word)
+    before, _, _ = _last_of_list(line.word)
+    values = line.parameter.listed if line.parameter is not None else ()
     return (f"{before}{value}" for value in values if value not in before.split(","))
 
 
@@ -270,15 +257,13 @@ class Candidates:
 Source = Callable[[Line, Mapping[str, str]], Iterable[str]]
 
 _BY_NAME: Mapping[str, Source] = {
-    **dict.fromkeys(("context", "contexts"), partial(_in_kubeconfig, "contexts")),
-    "cluster": partial(_in_kubeconfig, "clusters"),
-    "user": partial(_in_kubeconfig, "users"),
+    "context": contexts,
+    "contexts": contexts,
     "namespace": namespaces,
     "kube_version": releases,
     "kube_versions": releases,
     "to_kube_version": releases,
     "feature_gates": feature_gates,
-    "proposed": proposals,
     "key": topology_keys,
     "same": topology_keys,
     "max_skew": key_equals,
@@ -349,8 +334,6 @@ FREE = frozenset(
         "N|all",
         "STEP",
         "TIME",
-        "USER",
-        "GROUP",
         "LABELS",
         "[NS/]LABELS",
         "FIELD=VALUE",

@@ -166,8 +166,6 @@ class Line:
     """The option or argument that ``word`` is a value of; None for the name of a command, or for nothing at all."""
     values: dict[str, list[str]] = field(default_factory=dict)
     """What the options were given, by the parameter's name; of flags nothing."""
-    flags: list[str] = field(default_factory=list)
-    """Words of options that take no value, as they were typed."""
     arguments: list[str] = field(default_factory=list)
     """The words that belong to no option."""
     only_arguments: bool = False
@@ -212,8 +210,6 @@ def read_line(words: Sequence[str], commands: Commands) -> Line:
             if waiting is not None and (head != text or head.endswith("=")):
                 line.values.setdefault(waiting.name, []).append(text[len(head) :])
                 waiting = None
-            elif waiting is None:
-                line.flags.append(text)
         elif text in (following := line.following):
             line.command = f"{line.command} {text}".strip()
         elif following and (files := line.of.argument) is not None:

@@ -18,39 +18,52 @@ from kubespread.config.layers import CONTEXT, KEYS, OUTPUT, SNAPSHOT, Setting, S
 from kubespread.errors import UsageError
 
 TYPED_ORDER = "typed_order"
+NOT_TYPED = "not_typed"
+"""Of a command's function the parameters that no option is for."""
 _TYPED = "COMMANDLINE"
-_CLUSTER = (CONTEXT, "kubeconfig", "cluster", "user", "live")
+_CLUSTER = (CONTEXT, "kubeconfig", "live")
 """The parameters that ask for a running cluster."""
 
 
 class OrderedCommand(HelpingCommand):
-    """Passes the names of the typed options to the command as ``typed_order``, each as often as it was typed."""
+    """Passes the names of the typed options to the command as ``typed_order``, each as often as it was typed, and what
+    only a configuration sets.
+    """
+
+    reads_files = True
+    """Whether configuration files count, and not the environment alone."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         words = [*args]
-        values, _, typed = self.make_parser(ctx).parse_args([*args])
+        _, _, typed = self.make_parser(ctx).parse_args([*args])
         # Help works even with a faulty configuration file.
-        configured = _configure(ctx, files="no_config" not in values) if self.is_asked(ctx, args) else {}
+        configured = self._configured(ctx) if self.is_asked(ctx, args) else {}
         rest = super().parse_args(ctx, args)
+        for name in self._not_typed() & {name for key in configured for name in KEYS[key].parameters}:
+            setting, key = next((configured[key], KEYS[key]) for key in configured if name in KEYS[key].parameters)
+            ctx.params[name] = setting.text == "true" if key.is_flag else setting.text
         _settle(ctx, configured)
-        ctx.params[TYPED_ORDER] = tuple(str(parameter.name) for parameter in typed)
+        if TYPED_ORDER in self._not_typed():
+            ctx.params[TYPED_ORDER] = tuple(str(parameter.name) for parameter in typed)
         if "watch" in ctx.params:
             ctx.params["parsed_again"] = lambda: self.make_context(ctx.info_name, [*words], parent=ctx.parent)
         return rest
 
+    def _not_typed(self) -> frozenset[str]:
+        """The parameters of the command that no option is for."""
+        names: frozenset[str] = getattr(self.callback, NOT_TYPED, frozenset())
+        return names
 
-def _configure(context: Any, *, files: bool) -> Settings:
-    """Before parsing, give a command's context the settings as defaults, those of configuration files only with
-    ``files``. Raises ManifestError and UsageError.
-    """
-    configured = settings(os.environ, files=files)
-    context.default_map = {
-        parameter.name: list(setting.values) if parameter.multiple else setting.values[0]
-        for key, setting in configured.items()
-        for parameter in context.command.params
-        if parameter.name in KEYS[key].parameters and _takes(parameter, key, setting)
-    }
-    return configured
+    def _configured(self, context: Any) -> Settings:
+        """What is set, which the options have as their defaults. Raises ManifestError and UsageError."""
+        configured = settings(os.environ, files=self.reads_files)
+        context.default_map = {
+            parameter.name: list(setting.values) if parameter.multiple else setting.values[0]
+            for key, setting in configured.items()
+            for parameter in context.command.params
+            if parameter.name in KEYS[key].parameters and _takes(parameter, key, setting)
+        }
+        return configured
 
 
 def _settle(context: Any, configured: Settings) -> None:
@@ -119,6 +132,7 @@ def grouped(command: Callable[..., int]) -> Callable[..., int]:
     """
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, type[Any]] = {}
+    not_typed: set[str] = set()
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command).parameters.values():
         hint = hints[parameter.name]
@@ -130,6 +144,7 @@ def grouped(command: Callable[..., int]) -> Callable[..., int]:
         options = get_type_hints(group, include_extras=True)
         for own in others:
             options |= own
+        not_typed |= {name for name, option in options.items() if get_origin(option) is not Annotated}
         parameters += [
             inspect.Parameter(
                 field.name,
@@ -150,6 +165,7 @@ def grouped(command: Callable[..., int]) -> Callable[..., int]:
 
     keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
     filled.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]  # how typer reads a function that is made
+    setattr(filled, NOT_TYPED, frozenset(not_typed))
     filled.__annotations__ = {parameter.name: parameter.annotation for parameter in keywords}
     return filled
 

@@ -10,7 +10,7 @@ import errno
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, make_dataclass
+from dataclasses import dataclass, make_dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -93,8 +93,6 @@ class SpeakingOptions:
     ] = 0
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when kubespread fails.")] = False
     """Read by main()."""
-    no_config: Annotated[bool, typer.Option("--no-config", help="Read no configuration files.")] = False
-    """Read before the other options are."""
 
 
 _AHEAD = f", or 1.{UPCOMING}, which is not released yet" if UPCOMING > NEWEST else ""
@@ -120,29 +118,9 @@ class SchedulerOptions:
         str | None,
         valued("--feature-gates", metavar="NAME=true|false,...", help="Feature gates to set for that release."),
     ] = None
-    proposed: Annotated[
-        str | None,
-        valued(
-            "--proposed",
-            metavar="NAME,...",
-            help="Proposed behavior: empty-selector, empty-budget-selector (1.38 has both), fully-tainted-domains.",
-        ),
-    ] = None
-    pod_node_selector: Annotated[
-        bool,
-        typer.Option(
-            "--pod-node-selector",
-            help="Apply namespaces' node selectors, as clusters with the PodNodeSelector admission plugin do.",
-        ),
-    ] = False
-    extended_resource_toleration: Annotated[
-        bool,
-        typer.Option(
-            "--extended-resource-toleration",
-            help="Let pods tolerate taints that have the key of an extended resource they request (nvidia.com/gpu), as "
-            "clusters with the ExtendedResourceToleration admission plugin do: GKE has it.",
-        ),
-    ] = False
+    # What only a configuration sets.
+    pod_node_selector: bool = False
+    extended_resource_toleration: bool = False
 
     def scheduler(self) -> Scheduler:
         from kubespread import Scheduler
@@ -152,7 +130,6 @@ class SchedulerOptions:
             profile=self.scheduler_name,
             kube_version=self.kube_version,
             feature_gates=self.feature_gates,
-            proposed=self.proposed,
             pod_node_selector=self.pod_node_selector,
             extended_resource_toleration=self.extended_resource_toleration,
         )
@@ -175,18 +152,6 @@ def _options() -> Iterator[tuple[str, Any, Any]]:
 
 def _name(option: str) -> str:
     return option.removeprefix("--").replace("-", "_")
-
-
-REACHING = {
-    "kubeconfig": "--kubeconfig",
-    "token": "--token",
-    "certificate_authority": "--certificate-authority",
-    "insecure_skip_tls_verify": "--insecure-skip-tls-verify",
-    "as_user": "--as",
-    "as_group": "--as-group",
-    "request_timeout": "--request-timeout",
-    "chunk_size": "--chunk-size",
-}
 
 
 _SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -227,39 +192,6 @@ class ClusterOptions:
     kubeconfig: Annotated[
         str | None, valued("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG.")
     ] = None
-    cluster: Annotated[str | None, valued("--cluster", metavar="NAME", help="Kubeconfig cluster.")] = None
-    user: Annotated[str | None, valued("--user", metavar="NAME", help="Kubeconfig user.")] = None
-    server: Annotated[
-        str | None, valued("--server", metavar="URL", help="API server, instead of the kubeconfig's.")
-    ] = None
-    token: Annotated[
-        str | None, valued("--token", metavar="TOKEN", help="Bearer token; others see it in the list of processes.")
-    ] = None
-    certificate_authority: Annotated[
-        str | None,
-        valued(
-            "--certificate-authority", metavar="FILE", help="Certificates that the API server's has to be signed by."
-        ),
-    ] = None
-    insecure_skip_tls_verify: Annotated[
-        bool, typer.Option("--insecure-skip-tls-verify", help="Accept any certificate of the API server.")
-    ] = False
-    as_user: Annotated[str | None, valued("--as", metavar="USER", help="User to impersonate.")] = None
-    as_group: Annotated[
-        list[str] | None, valued("--as-group", metavar="GROUP", help="Group to impersonate. Repeatable.")
-    ] = None
-    request_timeout: Annotated[
-        str,
-        typer.Option(
-            "--request-timeout", metavar="TIME", help="Time limit for one request, such as 1s or 2m; 0 waits forever."
-        ),
-    ] = "30s"
-    chunk_size: Annotated[
-        int,
-        typer.Option(
-            "--chunk-size", metavar="N", min=0, help="Objects per page when reading a cluster; 0 requests all at once."
-        ),
-    ] = 500
     connect: Callable[..., Any] | None = None
     """What reads a running cluster that is read again and again, in place of `kubespread.connect`."""
 
@@ -276,20 +208,7 @@ class ClusterOptions:
         """How the cluster is reached. Raises UsageError."""
         from kubespread.snapshot.live.kubeconfig import Access
 
-        return Access(
-            kubeconfig=self.kubeconfig,
-            context=self.context,
-            cluster=self.cluster,
-            user=self.user,
-            server=self.server,
-            token=self.token,
-            certificate_authority=self.certificate_authority,
-            insecure_skip_tls_verify=self.insecure_skip_tls_verify,
-            as_user=self.as_user,
-            as_groups=tuple(self.as_group or ()),
-            request_timeout=parse_duration(self.request_timeout),
-            chunk_size=self.chunk_size,
-        )
+        return Access(self.kubeconfig, self.context)
 
 
 _Edits: Any = make_dataclass("_Edits", list(_options()), bases=(ClusterOptions,), frozen=True, slots=True)
@@ -340,10 +259,4 @@ class OptionalClusterOptions(EditedClusterOptions):
     @property
     def is_named(self) -> bool:
         """Whether some cluster is asked for."""
-        return self.live or any((self.snapshot, self.context, self.kubeconfig, self.cluster, self.user, self.server))
-
-    def reaching(self) -> Iterator[str]:
-        """The options that say how a running cluster is reached, and not which one."""
-        for field in fields(self):
-            if field.name in REACHING and getattr(self, field.name) != field.default:
-                yield REACHING[field.name]
+        return self.live or any((self.snapshot, self.context, self.kubeconfig))

@@ -18,44 +18,13 @@ from kubespread.questions.registry import QUESTIONS, question
 from kubespread.views.formats import chosen_format
 
 _STDIN = "-"
-_RUNNING = (
-    "live",
-    "max_age",
-    "context",
-    "kubeconfig",
-    "cluster",
-    "user",
-    "server",
-    "token",
-    "certificate_authority",
-    "insecure_skip_tls_verify",
-    "as_user",
-    "as_group",
-    "request_timeout",
-    "chunk_size",
-)
-"""What says which running cluster is read, and how."""
 _SEVERAL = ("every", "selector", "all_namespaces")
 """What asks for several workloads."""
 
 
 APART = (
-    Apart("snapshot", ("live", "max_age", "context", "cluster", "user", "server"), "both say which cluster is read"),
-    Apart(
-        "snapshot",
-        (
-            "kubeconfig",
-            "token",
-            "certificate_authority",
-            "insecure_skip_tls_verify",
-            "as_user",
-            "as_group",
-            "request_timeout",
-            "chunk_size",
-        ),
-        "a file is read, and no running cluster",
-        unless=("contexts",),
-    ),
+    Apart("snapshot", ("live", "max_age", "context"), "both say which cluster is read"),
+    Apart("snapshot", ("kubeconfig",), "a file is read, and no running cluster", unless=("contexts",)),
     Apart("namespace", ("all_namespaces",), "both say which namespaces are asked about"),
     Apart("named", _SEVERAL, "both say which workloads are meant"),
     Apart("workloads", ("selector", "all_namespaces"), "both say which workloads are meant"),
@@ -68,7 +37,7 @@ APART = (
 )
 NEEDS: Mapping[str, tuple[str, ...]] = {"watch_interval": ("watch",), "map_file": ("anonymize",), "max_age": ("live",)}
 """What does nothing without one of others, where a command has that."""
-BESIDE_ENDS = ("output", "no_headers", "color", "quiet", "debug", "no_config")
+BESIDE_ENDS = ("output", "no_headers", "color", "quiet", "debug")
 _CHECKED = "checked"
 """Of `snapshot`, the file that it looks at and does not save."""
 _FILES = ("FILE", "PATH", "DIRECTORY")
@@ -166,7 +135,7 @@ def _ended(cls: type[Question[Any]], typed: Mapping[str, Any]) -> Iterator[Apart
             others = tuple(other for other in typed if other not in (field.name, *BESIDE_ENDS))
             yield Apart(field.name, others, f"nothing but {option.prints} is printed")
     if _CHECKED in typed:
-        others = tuple(other for other in typed if other not in (_CHECKED, "strict", "quiet", "debug", "no_config"))
+        others = tuple(other for other in typed if other not in (_CHECKED, "strict", "quiet", "debug"))
         yield Apart(_CHECKED, others, "nothing but what is in doubt about that file is printed")
 
 

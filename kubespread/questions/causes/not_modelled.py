@@ -119,7 +119,7 @@ def other_admission(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
 def _of_namespace(pod: Pod, namespace: Namespace) -> Iterator[str]:
     name, meta = namespace.metadata.name, namespace.metadata
     if (selector := meta.annotations.get(NODE_SELECTOR)) and not _holds(pod, selector):
-        yield f"PodNodeSelector: namespace {name} asks for {selector}; it is applied only with --pod-node-selector"
+        yield f"PodNodeSelector: namespace {name} asks for {selector}; it is applied only where podNodeSelector is set"
 
 
 def _holds(pod: Pod, selector: str) -> bool:

@@ -201,4 +201,4 @@ def contexts(patterns: Iterable[str], access: Access, environment: Mapping[str, 
             raise UsageError(f"no context matches {pattern!r}; the kubeconfig has {has}")
         found |= dict.fromkeys(named)
     # Another cluster or user is not theirs.
-    return (structs.replace(access, context=name, cluster=None, user=None) for name in found)
+    return (structs.replace(access, context=name) for name in found)

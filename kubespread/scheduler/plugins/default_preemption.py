@@ -26,7 +26,7 @@ from kubespread.kube.api.meta import Int32
 from kubespread.kube.owners import priority_of
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid
-from kubespread.kube.versions import EMPTY_BUDGET_SELECTOR, KubeVersion
+from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import BY_SCHEDULER, DISRUPTION_TARGET
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import (
@@ -319,9 +319,7 @@ def _first_start(candidate: PreemptionCandidate) -> str:
 
 
 def _make(setting: Setting) -> DefaultPreemption:
-    version = setting.version
-    honors_empty_selectors = version.since(38) or version.proposes(EMPTY_BUDGET_SELECTOR)
-    return DefaultPreemption(read_as(DefaultPreemptionArgs, setting.args), honors_empty_selectors)
+    return DefaultPreemption(read_as(DefaultPreemptionArgs, setting.args), setting.version.since(38))
 
 
 DEFAULT_PREEMPTION = Specification(

@@ -294,7 +294,7 @@ class TaintToleration(Plugin, frozen=True):
         for key in sorted(keeping):
             yield (
                 f"ExtendedResourceToleration: whether pods that request {key} are given a toleration of the nodes' "
-                f"taint {key}, as on GKE; it is applied only with --extended-resource-toleration"
+                f"taint {key}, as on GKE; it is applied only where extendedResourceToleration is set"
             )
 
     def prepare(self, cluster: Cluster, pod: Pod) -> TaintTolerationState:

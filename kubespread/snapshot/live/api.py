@@ -89,7 +89,7 @@ class Transport(Protocol):
     """Its URL, as it may be shown."""
     advice: Mapping[int, str]
 
-    def get(self, path: str, timeout: float | None) -> Response: ...
+    def get(self, path: str, timeout: float) -> Response: ...
     def translate(self, error: Exception) -> Exception:
         """What to raise instead: TimeoutError where time ran out, the error itself where no user can mend it."""
         ...
@@ -105,7 +105,7 @@ _statuses = msgspec.json.Decoder(_Status)
 
 
 class Api(Struct):
-    """One API server. ``timeout`` bounds a request with all its attempts, in seconds; 0 waits forever.
+    """One API server. ``timeout`` bounds a request with all its attempts, in seconds.
 
     ``on_bytes`` is called for every piece of a body that arrives.
     """
@@ -117,7 +117,7 @@ class Api(Struct):
     def get(self, path: str, **query: str | int | None) -> bytes:
         """The whole body of the answer to GET ``path``. Raises ApiError."""
         target = _target(path, query)
-        deadline = monotonic() + self.timeout if self.timeout else None
+        deadline = monotonic() + self.timeout
         attempt = 0
         while True:
             pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt)
@@ -133,7 +133,7 @@ class Api(Struct):
                 if not (status == _TOO_MANY or status >= _SERVER_ERROR):
                     raise failure
                 pause = _retry_after(headers, pause)
-            if attempt == _ATTEMPTS or (deadline is not None and monotonic() + pause >= deadline):
+            if attempt == _ATTEMPTS or monotonic() + pause >= deadline:
                 raise failure
             sleep(pause)
 
@@ -150,9 +150,9 @@ class Api(Struct):
                 *lines, rest = (rest + chunk).split(b"\n")
                 yield from lines
 
-    def _exchange(self, target: str, deadline: float | None) -> tuple[int, Mapping[str, str], bytes]:
+    def _exchange(self, target: str, deadline: float) -> tuple[int, Mapping[str, str], bytes]:
         # On a machine that stood still meanwhile the time may be up, which is no timeout that a socket takes.
-        seconds = None if deadline is None else max(0.001, deadline - monotonic())
+        seconds = max(0.001, deadline - monotonic())
         try:
             # A socket's timeout restarts with every byte, and does not cover looking up a host's name.
             return within(seconds, lambda: self._receive(target, seconds, deadline))
@@ -160,17 +160,15 @@ class Api(Struct):
             translated = self.transport.translate(error)
             if isinstance(translated, TimeoutError):
                 translated = ApiError(
-                    f"{self.transport.server}: no answer within {self.timeout:g}s; check the network, raise "
-                    "--request-timeout, or read a file with -S"
+                    f"{self.transport.server}: no answer within {self.timeout:g}s; check the network, or read a "
+                    "file with -S"
                 )
             if translated is error:
                 raise
             # What it was raised from may hold the headers, with the token in them.
             raise translated from None
 
-    def _receive(
-        self, target: str, seconds: float | None, deadline: float | None
-    ) -> tuple[int, Mapping[str, str], bytes]:
+    def _receive(self, target: str, seconds: float, deadline: float) -> tuple[int, Mapping[str, str], bytes]:
         response = self.transport.get(target, seconds)
         with contextlib.closing(response):
             body = bytearray()
@@ -183,9 +181,9 @@ class Api(Struct):
                     path = target.partition("?")[0]
                     raise ApiError(
                         f"{self.transport.server}{path}: more than {_MAX_BODY_MIB} MiB in one answer; "
-                        "ask for smaller pages with --chunk-size"
+                        "read a file with -S"
                     )
-                if deadline is not None and monotonic() > deadline:
+                if monotonic() > deadline:
                     raise TimeoutError
             response.release_conn()
         return response.status, response.headers, bytes(body)

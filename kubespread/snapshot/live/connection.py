@@ -28,7 +28,7 @@ from kubespread.manifest.text import MAX_CLUSTER_BYTES, MalformedError
 from kubespread.redaction import without_secrets
 from kubespread.snapshot.files.reader import collector_paused
 from kubespread.snapshot.live.api import FORBIDDEN, NOT_FOUND, Api, in_parallel
-from kubespread.snapshot.live.kubeconfig import Access, Target, choose
+from kubespread.snapshot.live.kubeconfig import Access, choose
 from kubespread.snapshot.live.transport import ClientTransport
 from kubespread.snapshot.snapshot import SERVER_VERSION, Origin, Snapshot, SnapshotBuilder, TypedReader, object_name
 
@@ -124,6 +124,10 @@ def why_unread(resource: Kind, status: int) -> str:
     return f"{resource.plural} could not be read (not served as {resource.api_version})"
 
 
+_REQUEST_TIMEOUT = 30.0
+"""Seconds, for a request with all its attempts."""
+_CHUNK_SIZE = 500
+"""Objects per page."""
 _GONE = 410
 _MAX_RESTARTS = 3
 _MAX_EMPTY_PAGES = 10
@@ -138,31 +142,31 @@ class Listed(Struct, frozen=True):
     resource_version: str
 
 
-def list_all(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed:
+def list_all(api: Api, resource: Kind, on_objects: Callable[[str, int], None]) -> Listed:
     """Every object of ``resource``; a list that expires midway (410) starts over.
 
     Raises ApiError and SnapshotError.
     """
     for _ in range(_MAX_RESTARTS):
         try:
-            return _all_pages(api, resource, chunk_size, on_objects)
+            return _all_pages(api, resource, on_objects)
         except ApiError as error:
             if error.status != _GONE:
                 raise
     raise ApiError(
         f"{api.transport.server}{path_of(resource)}: the list expired {_MAX_RESTARTS} times before its last page; "
-        "ask for larger pages with --chunk-size, 0 for a single one"
+        "try again when the server is less busy"
     )
 
 
-def _all_pages(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed:
+def _all_pages(api: Api, resource: Kind, on_objects: Callable[[str, int], None]) -> Listed:
     name = f"{api.transport.server}{path_of(resource)}"
     page = _Page(resource, name)
-    end = _End(name, api.timeout, chunk_size)
+    end = _End(name, api.timeout)
     token = None
     while True:
         selected = fields_selected(resource)
-        body = api.get(path_of(resource), limit=chunk_size or None, fieldSelector=selected, **{"continue": token})
+        body = api.get(path_of(resource), limit=_CHUNK_SIZE, fieldSelector=selected, **{"continue": token})
         before = len(page.objects)
         page.read(body)
         on_objects(resource.plural, len(page.objects) - before)
@@ -178,8 +182,8 @@ class _End:
     A server fills each page but the last.
     """
 
-    def __init__(self, name: str, timeout: float, chunk_size: int) -> None:
-        self._name, self._timeout, self._chunk_size = name, timeout, chunk_size
+    def __init__(self, name: str, timeout: float) -> None:
+        self._name, self._timeout = name, timeout
         self._tokens: set[int] = set()
         self._starts: set[tuple[str, str]] = set()
         self._empty = self._short = self._size = 0
@@ -202,15 +206,15 @@ class _End:
             self._check_length(len(came))
             return
         self._empty += 1
-        if self._empty == _MAX_EMPTY_PAGES or (self._timeout and monotonic() - self._last_came > self._timeout):
+        if self._empty == _MAX_EMPTY_PAGES or monotonic() - self._last_came > self._timeout:
             self._refuse(f"{self._empty} empty pages, one after another")
 
     def _check_length(self, count: int) -> None:
-        if 0 < self._chunk_size <= count:
+        if count >= _CHUNK_SIZE:
             self._short, self._last_full = 0, monotonic()
             return
         self._short += 1
-        is_late = self._timeout and monotonic() - self._last_full > self._timeout
+        is_late = monotonic() - self._last_full > self._timeout
         if self._short == _MAX_SHORT_PAGES or (is_late and self._short > 1):
             self._refuse(f"{self._short} pages of fewer objects than were asked for, one after another")
 
@@ -267,8 +271,6 @@ _CONNECTIONS = 6
 _NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _RELEASE = re.compile(r"v[1-9]\d{0,3}\.\d{1,4}\.\d{1,4}(?!\d).{0,60}")
 _MAJOR_MINOR = re.compile(r"v[1-9]\d{0,3}\.\d{1,4}")
-_LONGEST_WAIT = 1e8
-"""Seconds: three years, which a socket still accepts as a timeout."""
 
 
 class Progress(Protocol):
@@ -295,10 +297,10 @@ class Connection:
     """
 
     def __init__(self, access: Access, progress: Progress) -> None:
-        self._access, self._progress = access, progress
+        self._progress = progress
         self._target = choose(access, os.environ)
-        self._transport = ClientTransport(access, self._target, _CONNECTIONS + len(RESOURCES) + len(OPTIONAL))
-        self.api = Api(self._transport, min(access.request_timeout, _LONGEST_WAIT), progress.bytes_came)
+        self._transport = ClientTransport(self._target, _CONNECTIONS + len(RESOURCES) + len(OPTIONAL))
+        self.api = Api(self._transport, _REQUEST_TIMEOUT, progress.bytes_came)
         self._version, self._why_no_version = _server_version(self.api)
         self._api_versions = _scheduling_versions(self.api)
         self.resources = (*RESOURCES, *served(self._api_versions or ()))
@@ -308,8 +310,7 @@ class Connection:
 
     def listed(self, resources: Sequence[Kind]) -> list[Listed | str]:
         """Of each the list, or why it may not be read; empty if nothing is missing without it."""
-        chunk_size, on_objects = self._access.chunk_size, self._progress.objects_came
-        jobs = [partial(_list_or_why, self.api, resource, chunk_size, on_objects) for resource in resources]
+        jobs = [partial(_list_or_why, self.api, resource, self._progress.objects_came) for resource in resources]
         return in_parallel(jobs, _CONNECTIONS)
 
     def snapshot(self, lists: Sequence[Listed | str]) -> Snapshot:
@@ -331,7 +332,7 @@ class Connection:
                     resource_version = listed.resource_version
         builder.came_from(
             Origin(
-                source=_source(self._target, self._transport.server),
+                source="" if self._target is None else f"context {self._target.context}",
                 server=self._transport.server,
                 server_version=self._version,
                 resource_version=resource_version,
@@ -360,17 +361,10 @@ def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
         return connection.snapshot(connection.listed(connection.resources))
 
 
-def _source(target: Target | None, server: str) -> str:
-    """The flag that names the cluster, without dashes; empty for the cluster that a pod asks from within."""
-    if target is None:
-        return ""
-    return f"context {target.context}" if target.context else f"server {server}"
-
-
-def _list_or_why(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed | str:
+def _list_or_why(api: Api, resource: Kind, on_objects: Callable[[str, int], None]) -> Listed | str:
     """The list, or why it may not be read; empty if nothing is missing without it."""
     try:
-        return list_all(api, resource, chunk_size, on_objects)
+        return list_all(api, resource, on_objects)
     except ApiError as error:
         if error.status not in (FORBIDDEN, NOT_FOUND):
             raise

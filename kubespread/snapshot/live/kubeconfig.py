@@ -1,4 +1,4 @@
-"""Which cluster, as whom: kubeconfig files merged and overridden as kubectl does it, and never written to.
+"""Which cluster, as whom: kubeconfig files merged as kubectl does it, and never written to.
 
 Faults are reported field by field without ever repeating a value: it may be a credential.
 
@@ -22,12 +22,11 @@ from msgspec import Struct
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.manifest.objects import describe, read_documents
 from kubespread.manifest.text import FieldLines, MalformedError, open_binary, read_file
-from kubespread.redaction import remember_secret, shown_url
+from kubespread.redaction import shown_url
 
 Data = dict[str, Any]
 
 _TLS_KEYS = ("certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "tls-server-name")
-_CERTIFICATES = _TLS_KEYS[:3]
 _MAX_SMALL = 2**20
 _QUOTED = re.compile(r"'[^']*'")
 _PATHS = {
@@ -38,40 +37,16 @@ _PATHS = {
 
 
 class Access(Struct, frozen=True):
-    """How to reach a cluster, as kubectl's flags of the same names say; None is what the kubeconfig says."""
+    """How to reach a cluster; None is what the environment and the kubeconfig say."""
 
     kubeconfig: str | None = None
     context: str | None = None
-    cluster: str | None = None
-    user: str | None = None
-    server: str | None = None
-    """The URL of the API server."""
-    token: str | None = None
-    certificate_authority: str | None = None
-    """A file with certificates in PEM format."""
-    insecure_skip_tls_verify: bool = False
-    as_user: str | None = None
-    as_groups: tuple[str, ...] = ()
-    request_timeout: float = 30.0
-    """Seconds; 0 waits forever."""
-    chunk_size: int = 500
-    """Objects per page; 0 asks for everything at once."""
-
-    def __post_init__(self) -> None:
-        if self.chunk_size < 0:
-            raise UsageError(f"chunk_size must be at least 0, not {self.chunk_size}")
-        if not self.request_timeout >= 0:
-            raise UsageError(f"request_timeout must be at least 0, not {self.request_timeout}")
-        remember_secret(self.token or "")
-        if self.certificate_authority and self.insecure_skip_tls_verify:
-            raise UsageError("--certificate-authority has no effect with --insecure-skip-tls-verify: give one of them")
 
 
 class Target(Struct, frozen=True):
     """One cluster and one user, chosen: a kubeconfig with nothing else in it, its relative paths made absolute."""
 
     context: str
-    """Empty for another cluster than that of a context."""
     namespace: str
     cluster: Data
     user: Data
@@ -83,67 +58,34 @@ class Target(Struct, frozen=True):
 
 
 def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
-    """What the kubeconfig and the flags say; None without any kubeconfig or server. Raises UsageError and
-    ManifestError.
-    """
+    """What the kubeconfig says; None without any. Raises UsageError and ManifestError."""
     files = list(_files(access, environment))
     config = _merged(files)
-    if config is None and access.server:
-        config = {"current-context": "", **{kind: {} for kind in ENTRIES}}
     if config is None:
         return None
-    if not config["clusters"] and not access.server:
+    if not config["clusters"]:
         raise UsageError(
             f"{', '.join(map(str, files))}: a kubeconfig without clusters; choose another with --kubeconfig or "
             "KUBECONFIG, or read a file with -S"
         )
     name = access.context or config["current-context"]
-    if not name and not access.cluster and not access.server:
+    if not name:
         raise UsageError(
             f"no cluster chosen: the kubeconfig has no current-context; choose one of {_names(config, 'contexts')} "
             "with --context"
         )
-    context = _named(config, "contexts", name) if name else {}
-    cluster, user = access.cluster or context.get("cluster"), access.user or context.get("user")
-    known = {} if access.server and not cluster else _named(config, "clusters", str(cluster or ""))
-    cluster_entry = _overridden(known, access)
-    if not cluster_entry.get("server"):
+    context = _named(config, "contexts", name)
+    cluster, user = str(context.get("cluster") or ""), str(context.get("user") or "")
+    reached = _named(config, "clusters", cluster)
+    if not reached.get("server"):
         raise UsageError(f'cluster "{cluster}" of the kubeconfig has no server')
-    cluster_entry = {**cluster_entry, "server": _with_scheme(str(cluster_entry["server"]), cluster_entry)}
+    reached = {**reached, "server": _with_scheme(str(reached["server"]), reached)}
     for key, schemes in (("server", SERVER_SCHEMES), ("proxy-url", PROXY_SCHEMES)):
-        if cluster_entry.get(key) and (fault := url_fault(cluster_entry[key], schemes)):
-            url = f'"{shown_url(cluster_entry[key])}"'
-            named = f"--server {url}" if access.server and key == "server" else f"{key} {url} of the kubeconfig"
-            raise UsageError(f"{named} is not a URL that can be asked: {fault}")
-    credentials = _named(config, "users", user) if user else {}
-    if access.token:
-        kept = {key: value for key, value in credentials.items() if key not in _OTHER_CREDENTIALS}
-        credentials = {**kept, "token": access.token}
-    else:
-        credentials = _with_token(credentials)
-    # Another cluster than the context's own is not to be taken for that.
-    called = "" if access.cluster or access.server else name
-    return Target(called, str(context.get("namespace") or ""), cluster_entry, credentials, str(user or ""))
-
-
-_OTHER_CREDENTIALS = ("auth-provider", "exec", "tokenFile", "username", "password")
-
-
-def _overridden(cluster: Data, access: Access) -> Data:
-    """The cluster as the flags say. What one of them says of certificates, or of the server, replaces all of it.
-
-    Source: staging/src/k8s.io/client-go/tools/clientcmd/client_config.go, getCluster
-    """
-    if access.certificate_authority or access.insecure_skip_tls_verify:
-        cluster = {key: value for key, value in cluster.items() if key not in _CERTIFICATES}
-    if access.certificate_authority:
-        cluster = {**cluster, "certificate-authority": str(Path(access.certificate_authority).absolute())}
-    if access.insecure_skip_tls_verify:
-        cluster = {**cluster, "insecure-skip-tls-verify": True}
-    if access.server:
-        cluster = {**cluster, "server": access.server}
-        cluster.pop("tls-server-name", None)
-    return cluster
+        if reached.get(key) and (fault := url_fault(reached[key], schemes)):
+            url = shown_url(reached[key])
+            raise UsageError(f'{key} "{url}" of the kubeconfig is not a URL that can be asked: {fault}')
+    credentials = _with_token(_named(config, "users", user) if user else {})
+    return Target(name, str(context.get("namespace") or ""), reached, credentials, user)
 
 
 def names(kind: str, access: Access, environment: Mapping[str, str]) -> list[str]:

@@ -19,7 +19,7 @@ from kubespread.manifest.text import within
 from kubespread.redaction import masked, remember_secret, shown_url
 from kubespread.snapshot.live.api import FORBIDDEN, NOT_FOUND, UNAUTHORIZED, BrokenConnectionError, Response
 from kubespread.snapshot.live.credential_plugin import TIME_LIMIT, plugin_name, run_plugin
-from kubespread.snapshot.live.kubeconfig import PROXY_SCHEMES, Access, Target, read_small, url_fault
+from kubespread.snapshot.live.kubeconfig import PROXY_SCHEMES, Target, read_small, url_fault
 
 # Who asks: what of a kubeconfig's user goes into requests, checked before anything is sent.
 
@@ -118,13 +118,12 @@ def basic(name: str, password: str) -> str:
     return f"Basic {encoded}"
 
 
-def impersonation(access: Access, target: Target | None) -> tuple[str, tuple[str, ...]]:
-    """User and groups of the flags, else of the kubeconfig's user, as headers carry them. Raises UsageError."""
+def impersonation(target: Target | None) -> tuple[str, tuple[str, ...]]:
+    """User and groups of the kubeconfig's user, as headers carry them. Raises UsageError."""
     user = target.user if target is not None else {}
-    name = access.as_user or user.get("as") or ""
-    groups = tuple(access.as_groups or user.get("as-groups") or ())
+    name, groups = user.get("as") or "", tuple(user.get("as-groups") or ())
     if groups and not name:
-        raise UsageError("groups can be impersonated only with a user: give --as too")
+        raise UsageError("groups can be impersonated only with a user: the kubeconfig has as-groups without as")
     for what, value in (("user", name), *(("group", group) for group in groups)):
         if _CONTROL.search(value):
             raise UsageError(
@@ -155,14 +154,14 @@ _PEM = {
 class ClientTransport:
     """One API server, asked as one user. Raises UsageError and SnapshotError before the first request."""
 
-    def __init__(self, access: Access, target: Target | None, connections: int) -> None:
+    def __init__(self, target: Target | None, connections: int) -> None:
         if target is None and "KUBERNETES_SERVICE_HOST" not in os.environ:
             raise NoClusterError(_NO_SUCH_CLUSTER)
         kubernetes, urllib3 = _client()
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._timeout = urllib3.Timeout
         configuration = kubernetes.client.Configuration()
-        login = self._log_in(configuration, kubernetes.config, target, of_flag=bool(access.certificate_authority))
+        login = self._log_in(configuration, kubernetes.config, target)
         self._url = _without_user_info(configuration.host)
         self.server = shown_url(configuration.host)
         self._configuration = configuration
@@ -173,10 +172,10 @@ class ClientTransport:
         except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
             raise SnapshotError(f"{self.server}: {masked(_one_line(error))}") from None
         self._closed = False
-        self._headers = _headers(urllib3.HTTPHeaderDict(), access, target, login)
+        self._headers = _headers(urllib3.HTTPHeaderDict(), target, login)
         self.advice: Mapping[int, str] = _advice(target, login)
 
-    def get(self, path: str, timeout: float | None) -> Response:
+    def get(self, path: str, timeout: float) -> Response:
         if self._closed:
             raise ApiError(f"{self.server}: hung up")
         headers = self._headers.copy()
@@ -207,7 +206,7 @@ class ClientTransport:
     def translate(self, error: Exception) -> Exception:
         return translated(error, self.server, self._proxy)
 
-    def _log_in(self, configuration: Any, config: Any, target: Target | None, *, of_flag: bool) -> Credentials:
+    def _log_in(self, configuration: Any, config: Any, target: Target | None) -> Credentials:
         """Fill the client's ``configuration``. Whatever the client says may hold credentials."""
         try:
             if target is None:
@@ -215,7 +214,7 @@ class ClientTransport:
                 remember_secret(*configuration.api_key.get("BearerToken", "").split()[1:])
                 return Credentials()
             remember_secrets(target)
-            _check_certificates(target, of_flag=of_flag)
+            _check_certificates(target)
             login = credentials(target, os.environ)
             for_client = _config(target.cluster, login.user)
             # An authentication provider may ask its own server.
@@ -262,10 +261,8 @@ def _config(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, An
     }
 
 
-def _check_certificates(target: Target, *, of_flag: bool) -> None:
-    """Find files that are missing, endless or no certificates; the client would only say that TLS failed. The
-    certificate authority may be that of a flag.
-    """
+def _check_certificates(target: Target) -> None:
+    """Find files that are missing, endless or no certificates; the client would only say that TLS failed."""
     for key, marker in _PEM.items():
         holder = target.cluster if key == "certificate-authority" else target.user
         data, file = holder.get(f"{key}-data"), holder.get(key)
@@ -275,8 +272,7 @@ def _check_certificates(target: Target, *, of_flag: bool) -> None:
             content = read_small(file, key)
         else:
             continue
-        named = "--certificate-authority" if of_flag and key == "certificate-authority" else f"{key} of the kubeconfig"
-        name = f"{key}-data of the kubeconfig" if data else f"{file}: {named}"
+        name = f"{key}-data of the kubeconfig" if data else f"{file}: {key} of the kubeconfig"
         if marker not in content:
             raise UsageError(
                 f"{name}: no {'private key' if 'KEY' in marker.decode() else 'certificate'} in PEM format in it"
@@ -336,14 +332,14 @@ def _without_user_info(url: str) -> str:
     return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}".rstrip("/")
 
 
-def _headers(headers: Any, access: Access, target: Target | None, login: Credentials) -> Any:
+def _headers(headers: Any, target: Target | None, login: Credentials) -> Any:
     """What every request carries."""
     headers["Accept"] = "application/json"
     headers["Accept-Encoding"] = "gzip"
     headers["User-Agent"] = f"kubespread/{__version__}"
     if login.authorization:
         headers["Authorization"] = login.authorization
-    user, groups = impersonation(access, target)
+    user, groups = impersonation(target)
     if user:
         headers["Impersonate-User"] = user
     for group in groups:
@@ -352,9 +348,9 @@ def _headers(headers: Any, access: Access, target: Target | None, login: Credent
 
 
 def _advice(target: Target | None, login: Credentials) -> Mapping[int, str]:
-    context = f" of context {target.context}" if target is not None and target.context else ""
+    context = f" of context {target.context}" if target is not None else ""
     return {
-        UNAUTHORIZED: f"{login.source}{context} are not accepted: log in again, or choose another --context or --user",
+        UNAUTHORIZED: f"{login.source}{context} are not accepted: log in again, or choose another --context",
         FORBIDDEN: "it takes a right that this user does not have",
         NOT_FOUND: "check server in the kubeconfig: it may not be an API server",
     }

@@ -275,10 +275,6 @@ class NodeInclusion:
         """Whether taints leave out other nodes than they did, labels being the same."""
         return some(self._taints != earlier._taints)
 
-    def left_out_for_taints(self, constraint: Constraint) -> Mask:
-        """Those among them that it does not count."""
-        return self.by_affinity(constraint) & ~self.of(constraint)
-
 
 _INCLUSIONS = Memo[tuple[bytes, bool], NodeInclusion]()
 

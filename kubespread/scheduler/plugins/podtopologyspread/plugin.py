@@ -25,14 +25,12 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, Service
 from kubespread.kube.owners import controller_of, find_controller, selects_pods
 from kubespread.kube.taint import COMPARISON_GATE
-from kubespread.kube.versions import EMPTY_SELECTOR, FULLY_TAINTED_DOMAINS
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import (
     Counts,
     Mask,
     Positions,
-    distinct,
     divide,
     greatest,
     least,
@@ -210,8 +208,6 @@ class SpreadRules(Struct, frozen=True):
 
     empty_selector_counts: bool = False
     """Up to 1.26 the selector ``{}`` counts all pods of the namespace, later none, and since 1.38 all again."""
-    counts_tainted_domains: bool = False
-    """Proposed: domains that only nodeTaintsPolicy leaves out count towards minDomains."""
     counts_ineligible_nodes: bool = False
     """From 1.19 to 1.23 pods on any node count towards a domain that an eligible node makes."""
     passes_without_domains: bool = False
@@ -228,22 +224,12 @@ class HardConstraint(CountedConstraint):
     """One DoNotSchedule constraint and the pods it counts."""
 
     def __init__(
-        self,
-        cluster: Cluster,
-        constraint: Constraint,
-        eligible: Mask,
-        namespace: str,
-        rules: SpreadRules,
-        *,
-        tainted: Mask | None = None,
+        self, cluster: Cluster, constraint: Constraint, eligible: Mask, namespace: str, rules: SpreadRules
     ) -> None:
-        """``tainted`` are nodes that only their taints make ineligible, where their domains count all the same."""
         column = cluster.nodes.label(constraint.topology_key)
         self.is_domain: Mask = np.zeros(len(column.values), dtype=np.bool_)
         self.is_domain[column.codes[eligible]] = True
         self._domains = int(np.count_nonzero(self.is_domain))
-        self._all_domains = self._domains if tainted is None else len(distinct(column.codes[eligible | tainted]))
-        """How many domains minDomains is compared with."""
         any_eligible = rules.counts_ineligible_nodes and self._domains > 0
         self._pretends_kind = pretended_kinds(cluster, constraint, namespace)
         super().__init__(
@@ -264,7 +250,7 @@ class HardConstraint(CountedConstraint):
     @property
     def lacks_domains(self) -> bool:
         """Whether there are fewer domains than minDomains."""
-        return self._all_domains < (1 if self.constraint.min_domains is None else self.constraint.min_domains)
+        return self._domains < (1 if self.constraint.min_domains is None else self.constraint.min_domains)
 
     @property
     def global_minimum(self) -> int:
@@ -292,14 +278,7 @@ def hard_constraints(
     all_keys = has_all_keys(cluster.nodes, constraints)
     namespace = pod.metadata.namespace
     return [
-        HardConstraint(
-            cluster,
-            constraint,
-            all_keys & inclusion.of(constraint),
-            namespace,
-            rules,
-            tainted=all_keys & inclusion.left_out_for_taints(constraint) if rules.counts_tainted_domains else None,
-        )
+        HardConstraint(cluster, constraint, all_keys & inclusion.of(constraint), namespace, rules)
         for constraint in constraints
     ]
 
@@ -435,8 +414,7 @@ class SpreadState(Counted):
 def _pod_topology_spread(setting: Setting) -> PodTopologySpread:
     version = setting.version
     rules = SpreadRules(
-        empty_selector_counts=not version.since(27) or version.since(38) or version.proposes(EMPTY_SELECTOR),
-        counts_tainted_domains=version.proposes(FULLY_TAINTED_DOMAINS),
+        empty_selector_counts=not version.since(27) or version.since(38),
         counts_ineligible_nodes=version.since(19) and not version.since(24),
         passes_without_domains=not version.since(20, picked=((18, 11), (19, 4))),
         missing_label_is_resolvable=not version.since(19),
