@@ -87,8 +87,6 @@ class Evaluation:
         self.alone = alone
         """What each plugin says on its own, followed by those that the profile switches off."""
         self._messages = prepared.framework.messages
-        self._missing = prepared.framework.missing
-        self._skipped_scores = {**dict.fromkeys(self._missing.unskipped, 0), **prepared.framework.skipped_scores}
         self._listing = prepared.listing
         self.scores: dict[str, PluginScore] = {}
         """Per score plugin that did not skip, in profile order."""
@@ -96,10 +94,7 @@ class Evaluation:
         self.filter_error: str | None = None
         """Why filtering failed, in which case no node has a verdict."""
         if self.rejection is None:
-            filters = [plugin.name for plugin in prepared.framework.filters]
-            self.filter_error = self._missing.filter_error(filters, verdicts, self.included) or _error_of(
-                verdicts, self.included
-            )
+            self.filter_error = _error_of(verdicts, self.included)
         self.error = self.filter_error
         """Why the cycle failed, in which case kube-scheduler places the pod nowhere."""
 
@@ -151,6 +146,7 @@ class Evaluation:
         if not found:
             return
         failed: str | None = None
+        skipped_scores = self.prepared.framework.skipped_scores
         for name, weight in weights.items():
             state = self.states.get(name, SKIP)
             try:
@@ -158,14 +154,15 @@ class Evaluation:
             except SchedulingError as error:
                 failed = failed or str(error)
                 continue
-            if raw is None and name in self._skipped_scores:
-                raw = np.full(len(self.cluster), self._skipped_scores[name], dtype=np.int64)
-            if weight and raw is not None and name not in self._missing.scores:
+            if raw is None and name in skipped_scores:
+                raw = np.full(len(self.cluster), skipped_scores[name], dtype=np.int64)
+            if weight and raw is not None:
                 self.scores[name] = PluginScore(raw, state.normalize(raw, state.extent(raw, self.feasible)), weight)
-        failed = failed or self._missing.score_error
-        if failed is not None and found > 1:
-            self.scores.clear()
-        self.error = self._missing.ending(found, failed or invalid_score(self.scores, self.feasible))
+        # A single node is not scored.
+        if found > 1:
+            self.error = failed or invalid_score(self.scores, self.feasible)
+            if failed is not None:
+                self.scores.clear()
 
     @cached_property
     def nominee(self) -> int | None:

@@ -1,8 +1,5 @@
 """Running one pod through a profile: PreFilter, Filter, PreScore, Score, normalization, weights, and the FitError.
 
-Profiles may switch off an extension point whose result the plugin's Filter, Score or Reserve reads. Some plugins do
-without it. The others end every cycle that reaches them in an error, and such a profile places no pod (`MissingState`).
-
 Unlike kube-scheduler, every filter plugin judges every node, so that all reasons are known; the verdict is still the
 first rejection in profile order.
 
@@ -46,58 +43,6 @@ from kubespread.scheduler.plugin import (
 )
 
 
-class FilterError(Struct, frozen=True):
-    """What a filter plugin says on every node that it judges."""
-
-    text: str
-    rejects_before: frozenset[str] = frozenset()
-    """Reasons that it finds before it fails: a node with such a reason is rejected, and no error."""
-
-
-class MissingState(Struct, frozen=True):
-    """What goes wrong in a profile for that reason; texts are kube-scheduler's whole errors."""
-
-    filters: Mapping[str, FilterError] = field(default_factory=dict)
-    """Per filter plugin that fails."""
-    scores: Mapping[str, str] = field(default_factory=dict)
-    """Per score plugin that fails, in the order they are asked; the first one ends the cycle."""
-    unskipped: frozenset[str] = frozenset()
-    """Score plugins that cannot skip a pod, since PreScore is where they would say so."""
-    reserve: str | None = None
-    """Why no node can be reserved for a pod once it is chosen."""
-
-    def filter_error(self, filters: Iterable[str], verdicts: Mapping[str, Verdicts], included: Mask) -> str | None:
-        """The error that the first failing plugin of ``filters`` meets on a node that those before it let pass."""
-        reached = included
-        for name in filters:
-            judged = verdicts.get(name)
-            error = self.filters.get(name)
-            if error is None:
-                reached = reached if judged is None else reached & judged.passes
-                continue
-            # It fails on every node that it does not reject beforehand, so none gets any further.
-            if judged is not None:
-                before = [
-                    row
-                    for row, status in enumerate(judged.table, start=1)
-                    if not error.rejects_before.isdisjoint(status.reasons)
-                ]
-                reached = reached & ~np.isin(judged.rows, before)
-            return error.text if reached.any() else None
-        return None
-
-    @property
-    def score_error(self) -> str | None:
-        """The error that scoring meets first."""
-        return next(iter(self.scores.values()), None)
-
-    def ending(self, found: int, failed: str | None) -> str | None:
-        """The error that ends a cycle which found so many nodes; ``failed`` is what scoring them meets, and a single
-        one is not scored.
-        """
-        return failed if failed is not None and found > 1 else self.reserve
-
-
 class MessageRules(Struct, frozen=True):
     """How a release words its failure message."""
 
@@ -126,12 +71,10 @@ class Framework(Struct, frozen=True):
     """Of all profiles. A pod that names none of them is in no queue (eventhandlers.go, responsibleForPod)."""
     messages: MessageRules = field(default_factory=MessageRules)
     skipped_scores: Mapping[str, int] = field(default_factory=dict)
-    """Per score plugin that this release does not let skip a pod, what it then scores every node."""
+    """Per score plugin that cannot skip a pod in this release, or without PreScore, what it then scores every node."""
     batches: bool = False
     """OpportunisticBatching: on since 1.35, and off where a profile has extenders."""
     search: SearchRules = field(default_factory=SearchRules)
-    missing: MissingState = field(default_factory=MissingState)
-    """What fails because the profile switches off the extension points that come before it."""
 
     @property
     def running(self) -> list[Plugin]:
@@ -142,7 +85,7 @@ class Framework(Struct, frozen=True):
     def reaches(self, plugin: str, rejection: Status | None) -> bool:
         """Whether PreFilter of ``plugin`` runs although that of another plugin makes ``rejection``."""
         names = [plugin.name for plugin in self.pre_filters]
-        return plugin in names and (rejection is None or names.index(plugin) <= names.index(rejection.plugin))
+        return rejection is None or names.index(plugin) <= names.index(rejection.plugin)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> Prepared:
         """Everything about ``pod`` on ``cluster`` that can be known beforehand. Raises SchedulingError when a PreFilter
@@ -202,8 +145,6 @@ class Prepared:
                 self._prepare(plugin)
             except SchedulingError:
                 self.states[plugin.name] = SKIP
-            if plugin.name in self._statuses and (state := plugin.past_rejection(self.pod)) is not None:
-                self.states[plugin.name] = state
 
     def _prepare(self, plugin: Plugin) -> None:
         prepared = self._shared(plugin)
@@ -279,7 +220,7 @@ class Prepared:
         return [
             (states[plugin.name], weight, framework.skipped_scores.get(plugin.name, 0) * weight)
             for plugin, weight in framework.scores
-            if plugin.name in states and plugin.name not in framework.missing.scores
+            if plugin.name in states
             if weight or not isinstance(states[plugin.name], OnNode)
         ]
 

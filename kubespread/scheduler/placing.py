@@ -453,8 +453,8 @@ class Placing:
 
     def _judge_fixed(self) -> tuple[Mask, bool]:
         prepared = self.prepared
-        may_fail = bool(prepared.framework.missing.filters)
-        barred = np.full(len(self), may_fail, dtype=np.bool_)
+        may_fail = False
+        barred = np.zeros(len(self), dtype=np.bool_)
         if self._listed is not None:
             barred |= ~self._listed
         for state in prepared.filter_states:
@@ -610,7 +610,7 @@ class Placing:
 
     def _total(self, feasible: Mask) -> Counts:
         """What the nodes that were found are worth. Raises SchedulingError."""
-        framework, missing = self.prepared.framework, self.prepared.framework.missing
+        framework = self.prepared.framework
         if self.answers.out_of_range and (error := self.evaluation().error):
             raise SchedulingError(error)
         total = self.answers.points + self._constant if framework.scores else np.ones(len(self), dtype=np.int64)
@@ -620,8 +620,7 @@ class Placing:
                 total += scored.points(self.prepared.cluster, feasible)
             except SchedulingError as error:
                 failed = failed or str(error)
-        failed = failed or missing.score_error
-        is_ending = failed is not None or missing.reserve is not None
-        if is_ending and (ending := missing.ending(int(np.count_nonzero(feasible)), failed)) is not None:
-            raise SchedulingError(ending)
+        # A single node is not scored.
+        if failed is not None and np.count_nonzero(feasible) > 1:
+            raise SchedulingError(failed)
         return total

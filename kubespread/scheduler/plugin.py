@@ -100,26 +100,6 @@ class Setting(Struct, frozen=True):
     """What the profile gives it as arguments."""
 
 
-class Unprepared(Struct, frozen=True):
-    """kube-scheduler's errors if a profile switches off an extension point whose result a later one reads.
-
-    Empty where the later extension point computes it itself.
-    """
-
-    filter: str = ""
-    """Filter without PreFilter, on every node but those that `rejects_before` rejects."""
-    rejects_before: frozenset[str] = frozenset()
-    """Reasons that Filter finds before it reads that state."""
-    score: str = ""
-    """Score without PreScore."""
-    score_without_pre_filter: str = ""
-    """PreScore, where a plugin has one, or Score."""
-    reserve: str = ""
-    """Reserve without PreFilter."""
-    scoring_gate: str = ""
-    """The feature gate without which neither PreScore nor Score reads anything."""
-
-
 class Specification(Struct, frozen=True, kw_only=True):
     """One in-tree plugin."""
 
@@ -142,7 +122,6 @@ class Specification(Struct, frozen=True, kw_only=True):
     """The feature gate without which it is not in the default profile."""
     scores_since: int = 0
     """The first minor in which it scores, if it does."""
-    unprepared: Unprepared = Unprepared()
 
     def points_in(self, version: KubeVersion) -> frozenset[str]:
         """The extension points it extends in a release."""
@@ -394,10 +373,6 @@ class Plugin(Struct, frozen=True):
     @abstractmethod
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         """PreFilter and PreScore. A Status rejects the pod for every node. Raises SchedulingError."""
-
-    def past_rejection(self, pod: Pod) -> State | None:
-        """What scores a pod that `prepare` rejects, in a profile that does not ask PreFilter; None: nothing does."""
-        return None
 
     def signature(self, pod: Pod) -> Hashable:
         """All that the plugin reads of ``pod``: pods of one signature share what it prepares. None: pods share nothing.

@@ -19,7 +19,7 @@ from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import JUDGES, RANKS
 from kubespread.scheduler.plugins.registry import REGISTRY
 from kubespread.scheduler.profile.loading import load_profiles
-from kubespread.scheduler.profile.profile import default_profile, framework
+from kubespread.scheduler.profile.profile import HANDOVERS, default_profile, framework
 from tests.builders import hard, node, pod, soft, taint
 from tests.candidate.objects import from_object
 
@@ -279,7 +279,8 @@ def profiles(draw: st.DrawFn) -> Framework:
     }
     if draw(st.booleans()):
         point = draw(st.sampled_from(["filter", "preFilter", "preScore", "score"]))
-        plugins[point] = {"disabled": [{"name": name} for name in draw(DISABLED)]}
+        writing = {handover.plugin for handover in HANDOVERS if handover.written == point}
+        plugins[point] = {"disabled": [{"name": name} for name in draw(DISABLED) if name not in writing]}
     config = {**HEAD, "profiles": [{"plugins": plugins, "pluginConfig": draw(PLUGIN_CONFIG)}]}
     return framework(load_profiles(json.loads(json.dumps(config)), LATEST)[0])
 

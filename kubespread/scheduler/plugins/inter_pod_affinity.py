@@ -49,17 +49,18 @@ from kubespread.scheduler.plugin import (
     JUDGES,
     MAX_NODE_SCORE,
     RANKS,
+    SKIP,
     Args,
     Code,
     Counted,
     Extent,
     Fixed,
     Plugin,
+    Point,
     SchedulingError,
     Specification,
     State,
     Status,
-    Unprepared,
     Verdicts,
     read_as,
 )
@@ -88,6 +89,7 @@ class InterPodAffinity(Plugin, frozen=True):
     name: ClassVar[str] = "InterPodAffinity"
 
     args: InterPodAffinityArgs = field(default_factory=InterPodAffinityArgs)
+    is_pre_filtering: bool = True
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         """Namespace selectors need the labels of namespaces."""
@@ -113,29 +115,22 @@ class InterPodAffinity(Plugin, frozen=True):
         try:
             terms = candidate_terms(pod)
         except MalformedTermsError as error:
-            return Status(Code.UNRESOLVABLE, (f"parsing pod: {error}",))
+            if self.is_pre_filtering:
+                return Status(Code.UNRESOLVABLE, (f"parsing pod: {error}",))
+            # PreScore parses the pod as well, unless it skips one that prefers nothing.
+            ignores = self.args.ignore_preferred_terms_of_existing_pods and not has_preferences(pod)
+            return SKIP if ignores else Unparsed(str(error))
         return InterPodAffinityState(cluster, terms, Meeting(cluster.objects, pod), self.args)
-
-    def past_rejection(self, pod: Pod) -> State | None:
-        """PreScore parses the pod as well, unless it skips one that prefers nothing."""
-        ignores = self.args.ignore_preferred_terms_of_existing_pods and not has_preferences(pod)
-        return None if ignores else Unparsed(pod)
 
 
 class Unparsed(Fixed):
     """A pod with malformed terms, which no PreFilter kept from being scored."""
 
-    def __init__(self, pod: Pod) -> None:
-        self._pod = pod
+    def __init__(self, error: str) -> None:
+        self._error = error
 
     def score(self) -> Counts | None:
-        try:
-            candidate_terms(self._pod)
-        except MalformedTermsError as error:
-            raise SchedulingError(
-                f'running PreScore plugin "InterPodAffinity": failed to parse pod: {error}'
-            ) from error
-        return None
+        raise SchedulingError(f'running PreScore plugin "InterPodAffinity": failed to parse pod: {self._error}')
 
 
 def _may_mean(term: Term, pod: Pod) -> bool:
@@ -353,14 +348,12 @@ def _reach(term: Term) -> tuple[str, tuple[str, ...], str | None]:
 INTER_POD_AFFINITY = Specification(
     name=InterPodAffinity.name,
     points=JUDGES | RANKS,
-    make=lambda setting: InterPodAffinity(read_as(InterPodAffinityArgs, setting.args)),
+    make=lambda setting: InterPodAffinity(
+        read_as(InterPodAffinityArgs, setting.args), is_pre_filtering=Point.PRE_FILTER in setting.points
+    ),
     args=InterPodAffinityArgs,
     weight=2,
     weight_before_multi_point=1,
-    unprepared=Unprepared(
-        filter='error reading "PreFilterInterPodAffinity" from cycleState: not found',
-        score='failed to read "PreScoreInterPodAffinity" from cycleState: not found',
-    ),
 )
 
 

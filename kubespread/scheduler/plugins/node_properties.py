@@ -61,7 +61,6 @@ from kubespread.scheduler.plugin import (
     Specification,
     State,
     Status,
-    Unprepared,
     Verdicts,
 )
 
@@ -206,7 +205,6 @@ NODE_DECLARED_FEATURES = Specification(
     make=lambda setting: NodeDeclaredFeatures(),
     since=35,
     gate="NodeDeclaredFeatures",
-    unprepared=Unprepared(filter='error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found'),
 )
 
 
@@ -259,10 +257,7 @@ class NodePortsState(OnNode):
 
 
 NODE_PORTS = Specification(
-    name=NodePorts.name,
-    points=JUDGES,
-    make=lambda setting: NodePorts(checks_sidecars=setting.version.since(33)),
-    unprepared=Unprepared(filter='reading "PreFilterNodePorts" from cycleState: not found'),
+    name=NodePorts.name, points=JUDGES, make=lambda setting: NodePorts(checks_sidecars=setting.version.since(33))
 )
 
 
@@ -350,7 +345,6 @@ TAINT_TOLERATION = Specification(
     ),
     weight=3,
     weight_before_multi_point=1,
-    unprepared=Unprepared(score='failed to read "PreScoreTaintToleration" from cycleState: not found'),
 )
 
 

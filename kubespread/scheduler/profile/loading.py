@@ -38,6 +38,7 @@ from kubespread.scheduler.profile.profile import (
     expand,
     expand_per_point,
     needed,
+    unwritten,
 )
 
 
@@ -183,6 +184,10 @@ class UnregisteredError(ConfigurationError):
 
     def __init__(self, kind: object, api_version: object, hint: str = "") -> None:
         super().__init__(f'no kind "{kind}" is registered for version "{api_version}" in scheme "{_SCHEME}"{hint}')
+
+
+class UnwrittenError(ConfigurationError):
+    """A profile that kube-scheduler takes, and that reads a state which it never writes; the text is ours."""
 
 
 class _Strict(NamedTuple):
@@ -533,18 +538,18 @@ def _infer_defaulting_type(args: Iterable[Sequence[Args | None]]) -> None:
 def _profile(
     position: int, decoded: Sequence[Args | None], configuration: KubeSchedulerConfiguration, version: KubeVersion
 ) -> Profile:
-    profile = configuration.profiles[position]
-    name = profile.scheduler_name or DEFAULT_SCHEDULER
-    points = dict(_points(profile, version))
+    configured = configuration.profiles[position]
+    name = configured.scheduler_name or DEFAULT_SCHEDULER
+    points = dict(_points(configured, version))
     per_point = configuration.api_version in _PER_POINT
     args = {
         config.name: arguments
-        for config, arguments in zip(profile.plugin_config, decoded, strict=True)
+        for config, arguments in zip(configured.plugin_config, decoded, strict=True)
         if arguments is not None
     }
     _ignore_managed_resources(args, configuration)
     built = default_plugins(version).keys() if per_point else needed(points, version)
-    for index, plugin in enumerate(profile.plugin_config):
+    for index, plugin in enumerate(configured.plugin_config):
         arguments = args.get(plugin.name)
         if arguments is not None and (faults := list(arguments.building_faults(version))):
             if plugin.name in built:
@@ -557,9 +562,9 @@ def _profile(
     except ProfileError as error:
         raise ConfigurationError(str(error)) from error
     # A profile's own percentage counts, even 0; only without one the global value does.
-    percentage = profile.percentage_of_nodes_to_score
+    percentage = configured.percentage_of_nodes_to_score
     percentage = configuration.percentage_of_nodes_to_score if percentage is None else percentage
-    return msgspec.structs.replace(
+    profile = msgspec.structs.replace(
         expanded,
         scheduler_name=name,
         args=args,
@@ -568,6 +573,12 @@ def _profile(
         unread_points=tuple(_unread(points, version)),
         percentage_of_nodes_to_score=percentage or 0,
     )
+    if missing := unwritten(profile):
+        needs = ", ".join(f"{point} of {plugin} needs {written}" for (plugin, written), point in missing.items())
+        message = f'profile "{name}" would fail pods with an error: {needs}'
+        _, written = next(iter(missing))
+        raise UnwrittenError(message, [Blame(f"profiles[{position}].plugins.{written}", message)])
+    return profile
 
 
 def _ignore_managed_resources(args: dict[str, Args], configuration: KubeSchedulerConfiguration) -> None:

@@ -11,7 +11,7 @@ Source: pkg/scheduler/apis/config/v1/default_plugins.go, mergePlugins, mergePlug
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from msgspec import Struct, field
 
@@ -19,8 +19,8 @@ from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.versions import LATEST, KubeVersion, changes_after, older_reasons
 from kubespread.scheduler.cluster.nodes import SearchRules
 from kubespread.scheduler.evaluation import PostFilterPlugin, PostFilters
-from kubespread.scheduler.framework import FilterError, Framework, MessageRules, MissingState
-from kubespread.scheduler.plugin import INTERFACES, Args, Plugin, Point, Setting, Unprepared, read_as
+from kubespread.scheduler.framework import Framework, MessageRules
+from kubespread.scheduler.plugin import INTERFACES, Args, Plugin, Point, Setting, read_as
 from kubespread.scheduler.plugins.registry import CLOUD_LIMITS, Specifications, default_plugins, known_plugins
 
 A = TypeVar("A", bound=Args)
@@ -289,14 +289,18 @@ def framework(profile: Profile) -> Framework:
         search=SearchRules(
             profile.percentage_of_nodes_to_score, takes_first=not profile.scores and not profile.has_extenders
         ),
-        missing=missing_state(profile),
         messages=MessageRules(
             counts_excluded_nodes=version.since(32),
             counts_rejection_per_node=not version.since(26),
             older_reasons=older_reasons(version.release),
         ),
         skipped_scores={
-            name: score for changes in changes_after(version.release) for name, score in changes.skipped_scores.items()
+            **dict.fromkeys(_unskipped(profile), 0),
+            **{
+                name: score
+                for changes in changes_after(version.release)
+                for name, score in changes.skipped_scores.items()
+            },
         },
     )
 
@@ -309,6 +313,53 @@ def _scorers(profile: Profile) -> Iterator[tuple[str, int]]:
     scored = {entry.name: entry.weight for entry in profile.scores}
     yield from ((name, 0) for name in profile.pre_scores if scored and name not in scored)
     yield from scored.items()
+
+
+def _unskipped(profile: Profile) -> Iterator[str]:
+    """Score plugins that cannot skip a pod, since PreScore is where they would say so."""
+    plugins = known_plugins(profile.version)
+    for entry in profile.scores:
+        if Point.PRE_SCORE in plugins[entry.name].points and entry.name not in profile.pre_scores:
+            yield entry.name
+
+
+class Handover(NamedTuple):
+    """A state that a plugin writes at one extension point and reads at later ones."""
+
+    plugin: str
+    written: Point
+    read: tuple[Point, ...]
+    gate: str = ""
+    """The feature gate without which nothing is read there."""
+
+
+HANDOVERS = (
+    Handover("NodePorts", Point.PRE_FILTER, (Point.FILTER,)),
+    Handover("NodeResourcesFit", Point.PRE_FILTER, (Point.FILTER,)),
+    Handover("VolumeRestrictions", Point.PRE_FILTER, (Point.FILTER,)),
+    Handover("VolumeBinding", Point.PRE_FILTER, (Point.FILTER, Point.RESERVE)),
+    Handover("VolumeBinding", Point.PRE_FILTER, (Point.PRE_SCORE, Point.SCORE), "StorageCapacityScoring"),
+    Handover("PodTopologySpread", Point.PRE_FILTER, (Point.FILTER,)),
+    Handover("InterPodAffinity", Point.PRE_FILTER, (Point.FILTER,)),
+    Handover("DynamicResources", Point.PRE_FILTER, (Point.FILTER, Point.POST_FILTER, Point.SCORE, Point.RESERVE)),
+    Handover("NodeDeclaredFeatures", Point.PRE_FILTER, (Point.FILTER,)),
+    Handover("TaintToleration", Point.PRE_SCORE, (Point.SCORE,)),
+    Handover("PodTopologySpread", Point.PRE_SCORE, (Point.SCORE,)),
+    Handover("InterPodAffinity", Point.PRE_SCORE, (Point.SCORE,)),
+)
+"""A profile that runs a plugin where it reads its state, and not where it writes it, fails the pods that get there."""
+
+
+def unwritten(profile: Profile) -> dict[tuple[str, Point], Point]:
+    """The plugins whose state ``profile`` never writes, with where that is done, and the first point that reads it."""
+    missing: dict[tuple[str, Point], Point] = {}
+    for plugin, written, read, gate in HANDOVERS:
+        points = profile.points_of(plugin)
+        if written not in points and (not gate or profile.version.has(gate)):
+            for point in read:
+                if point in points:
+                    missing.setdefault((plugin, written), point)
+    return missing
 
 
 def post_filters(profile: Profile) -> PostFilters:
@@ -330,46 +381,3 @@ def configured_plugins(profile: Profile) -> Mapping[str, Plugin]:
             points = profile.points_of(plugin.name)
             plugins[plugin.name] = plugin.make(Setting(profile.version, points, profile.args.get(plugin.name)))
     return plugins
-
-
-def _reads_for_score(profile: Profile, unprepared: Unprepared) -> bool:
-    return not unprepared.scoring_gate or profile.version.has(unprepared.scoring_gate)
-
-
-def missing_state(profile: Profile) -> MissingState:
-    """What goes wrong in ``profile``."""
-    filtered, scored = frozenset(profile.pre_filters), frozenset(profile.pre_scores)
-    plugins = known_plugins(profile.version)
-    filters: dict[str, FilterError] = {}
-    for name in profile.filters:
-        unprepared = plugins[name].unprepared
-        if unprepared.filter and name not in filtered:
-            text = f'running "{name}" filter plugin: {unprepared.filter}'
-            filters[name] = FilterError(text, unprepared.rejects_before)
-    scores: dict[str, str] = {}
-    for name in profile.pre_scores:
-        unprepared = plugins[name].unprepared
-        if unprepared.score_without_pre_filter and name not in filtered and _reads_for_score(profile, unprepared):
-            scores[name] = f'running PreScore plugin "{name}": {unprepared.score_without_pre_filter}'
-    for entry in profile.scores:
-        unprepared = plugins[entry.name].unprepared
-        text = unprepared.score if entry.name not in scored else ""
-        if entry.name not in filtered and _reads_for_score(profile, unprepared):
-            text = text or unprepared.score_without_pre_filter
-        if text and entry.name not in scores:
-            scores[entry.name] = f'running Score plugins: plugin "{entry.name}" failed with: {text}'
-    reserves = (
-        f'running Reserve plugin "{name}": {plugins[name].unprepared.reserve}'
-        for name in profile.reserves
-        if plugins[name].unprepared.reserve and name not in filtered
-    )
-    return MissingState(
-        filters=filters,
-        scores=scores,
-        unskipped=frozenset(
-            entry.name
-            for entry in profile.scores
-            if Point.PRE_SCORE in plugins[entry.name].points and entry.name not in scored
-        ),
-        reserve=next(reserves, None),
-    )

@@ -40,7 +40,6 @@ from kubespread.scheduler.plugin import (
     Specification,
     State,
     Status,
-    Unprepared,
     Verdicts,
     ZeroScores,
 )
@@ -474,5 +473,4 @@ DYNAMIC_RESOURCES = Specification(
     weight=2,
     gate="DynamicResourceAllocation",
     scores_since=35,
-    unprepared=Unprepared(filter="not found", score_without_pre_filter="not found", reserve="not found"),
 )

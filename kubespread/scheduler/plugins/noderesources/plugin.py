@@ -49,7 +49,6 @@ from kubespread.scheduler.plugin import (
     Specification,
     State,
     Status,
-    Unprepared,
     Verdicts,
     read_as,
 )
@@ -333,5 +332,4 @@ NODE_RESOURCES_FIT = Specification(
     make=_node_resources_fit,
     args=scoring.NodeResourcesFitArgs,
     weight=1,
-    unprepared=Unprepared(filter='error reading "PreFilterNodeResourcesFit" from cycleState: not found'),
 )

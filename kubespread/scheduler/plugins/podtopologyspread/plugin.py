@@ -54,7 +54,6 @@ from kubespread.scheduler.plugin import (
     Specification,
     State,
     Status,
-    Unprepared,
     Verdicts,
     read_as,
 )
@@ -425,14 +424,5 @@ def _pod_topology_spread(setting: Setting) -> PodTopologySpread:
 
 
 POD_TOPOLOGY_SPREAD = Specification(
-    name=PodTopologySpread.name,
-    points=JUDGES | RANKS,
-    make=_pod_topology_spread,
-    args=PodTopologySpreadArgs,
-    weight=2,
-    # A raw score of 0 everywhere was normalized like any other.
-    unprepared=Unprepared(
-        filter='reading "PreFilterPodTopologySpread" from cycleState: not found',
-        score='error reading "PreScorePodTopologySpread" from cycleState: not found',
-    ),
+    name=PodTopologySpread.name, points=JUDGES | RANKS, make=_pod_topology_spread, args=PodTopologySpreadArgs, weight=2
 )

@@ -66,7 +66,6 @@ from kubespread.scheduler.plugin import (
     Specification,
     State,
     Status,
-    Unprepared,
     Verdicts,
     ZeroScores,
     read_as,
@@ -386,9 +385,6 @@ VOLUME_BINDING = Specification(
     points=JUDGES | RANKS | {Point.RESERVE, Point.PRE_BIND},
     make=_volume_binding,
     args=VolumeBindingArgs,
-    unprepared=Unprepared(
-        filter="not found", score_without_pre_filter="not found", reserve="not found", scoring_gate=_SCORING
-    ),
 )
 
 

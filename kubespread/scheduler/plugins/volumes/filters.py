@@ -55,7 +55,6 @@ from kubespread.scheduler.plugin import (
     Specification,
     State,
     Status,
-    Unprepared,
     Verdicts,
 )
 from kubespread.scheduler.plugins.volumes.matching import VolumePlugin
@@ -455,10 +454,5 @@ def _same_disk(volume: Volume, used: Volume) -> bool:
 
 
 VOLUME_RESTRICTIONS = Specification(
-    name=VolumeRestrictions.name,
-    points=JUDGES,
-    make=lambda setting: VolumeRestrictions(),
-    unprepared=Unprepared(
-        filter='cannot read "PreFilterVolumeRestrictions" from cycleState', rejects_before=frozenset(NO_DISK.reasons)
-    ),
+    name=VolumeRestrictions.name, points=JUDGES, make=lambda setting: VolumeRestrictions()
 )
