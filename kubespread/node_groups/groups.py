@@ -7,7 +7,7 @@ pass on to their nodes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from enum import StrEnum
@@ -23,6 +23,7 @@ from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import OPERATORS, Requirement, Selector, from_map
 from kubespread.kube.taint import TaintError, parse_taint
 from kubespread.kube.well_known import CAPACITY_PREFIX, GROUP_MAX_SIZE, GROUP_MIN_SIZE, ZONE
+from kubespread.wording import some_of
 
 
 class Autoscaler(StrEnum):
@@ -105,6 +106,7 @@ class NodeGroups(Struct, frozen=True):
     expanders: tuple[Expander, ...] = DEFAULT_EXPANDERS
 
 
+_MAX_NAMED = 3
 _TOLD_BY = {Autoscaler.CLUSTER_AUTOSCALER: MachineDeployment, Autoscaler.KARPENTER: NodePool}
 
 
@@ -114,10 +116,9 @@ def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[
     Raises UsageError where there are none.
     """
     if autoscaler is Autoscaler.KARPENTER:
-        groups = node_pools(objects)
+        groups = tuple(map(node_pool_group, objects.of(NodePool)))
     else:
-        machine_groups = map(_machine_deployment_group, objects.of(MachineDeployment))
-        groups = tuple(group for group in machine_groups if group is not None)
+        groups = tuple(_machine_groups(objects))
     if not groups:
         kind = _TOLD_BY[autoscaler].__name__
         reason = objects.unread.get(kind) or f"the cluster's source has no {kind} that may grow"
@@ -125,9 +126,21 @@ def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[
     return groups
 
 
-def node_pools(objects: ClusterObjects) -> tuple[NodeGroup, ...]:
-    """Karpenter's NodePools."""
-    return tuple(map(node_pool_group, objects.of(NodePool)))
+def _machine_groups(objects: ClusterObjects) -> Iterator[NodeGroup]:
+    machine_groups = map(_machine_deployment_group, objects.of(MachineDeployment))
+    return (group for group in machine_groups if group is not None)
+
+
+def uncounted_groups(objects: ClusterObjects) -> Iterator[str]:
+    """``new nodes of NodePool default are not counted: add --autoscaler karpenter``, where it may get some."""
+    growable = {
+        Autoscaler.KARPENTER: [pool.metadata.name for pool in objects.of(NodePool) if pool.spec.replicas is None],
+        Autoscaler.CLUSTER_AUTOSCALER: [group.name for group in _machine_groups(objects)],
+    }
+    for autoscaler, names in growable.items():
+        if names:
+            kind = f"{_TOLD_BY[autoscaler].__name__}{'s' if len(names) > 1 else ''}"
+            yield f"new nodes of {kind} {some_of(names, _MAX_NAMED)} are not counted: add --autoscaler {autoscaler}"
 
 
 NODE_POOL_LABEL = "karpenter.sh/nodepool"

@@ -21,7 +21,8 @@ from kubespread.kube.api.workloads import DaemonSet, ReplicaSet, StatefulSet
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_active
 from kubespread.kube.providers import PROVIDERS
 from kubespread.kube.versions import KubeVersion
-from kubespread.reports.parts import SnapshotFinding, closing_states
+from kubespread.node_groups.groups import uncounted_groups
+from kubespread.reports.parts import ClusterReport, SnapshotFinding, closing_states
 from kubespread.snapshot.snapshot import Snapshot, are_apart
 from kubespread.wording import count_of, says, some_of
 
@@ -44,17 +45,19 @@ _DAEMON_SET = DaemonSet.__name__
 A = TypeVar("A")
 
 
-def in_view_of(snapshot: Snapshot, answer: A) -> A:
-    """A report, or several, with those of the snapshot's findings that it rests on."""
+def in_view_of(snapshot: Snapshot, answer: A, *, adds_no_nodes: bool = False) -> A:
+    """A report, or several, with the snapshot's findings that it rests on, and a note where new nodes could help."""
     findings = snapshot.known.once("findings", lambda: tuple(findings_of(snapshot)))
-    if not findings:
-        return answer
-    viewed: Any = (
-        tuple(report.in_view_of(findings) for report in answer)
-        if isinstance(answer, Sequence)
-        else answer.in_view_of(findings)  # type: ignore[attr-defined]  # a report is one
-    )
-    return cast(A, viewed)
+    uncounted = tuple(uncounted_groups(snapshot.objects)) if adds_no_nodes else ()
+
+    def viewed(report: ClusterReport) -> ClusterReport:
+        report = report.in_view_of(findings)
+        is_better = uncounted and report.verdict != "yes"
+        return report.revised(notes=(*report.notes, *uncounted)) if is_better else report
+
+    # A report is one, or several are.
+    seen: Any = tuple(map(viewed, answer)) if isinstance(answer, Sequence) else viewed(cast(ClusterReport, answer))
+    return cast(A, seen)
 
 
 class _Pods(Struct):

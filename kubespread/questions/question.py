@@ -491,7 +491,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         if scene.given is not None:
             from kubespread.questions.findings import in_view_of
 
-            answer = in_view_of(scene.given, answer)
+            answer = in_view_of(scene.given, answer, adds_no_nodes=self.adds_no_nodes)
         return self.signed(answer, scene.undone)
 
     def signed(self, answer: A, undone: Sequence[str] = ()) -> A:
@@ -587,6 +587,11 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """Whether pods that find no node may preempt others."""
         return True
 
+    @property
+    def adds_no_nodes(self) -> bool:
+        """Whether an autoscaler could add nodes, and none is asked for."""
+        return getattr(self, "autoscaler", self) is None
+
 
 PRICES = Prices("File of kind Prices, YAML or JSON, to say what nodes cost too.", ("--prices",), "FILE", is_path=True)
 PriceFile = Annotated[Any, PRICES]
@@ -615,16 +620,7 @@ InstanceTypesFile = Annotated[
 ]
 OF_AUTOSCALER = {"node_groups": ("autoscaler",), "instance_types": ("autoscaler",)}
 """What needs an autoscaler."""
-NO_GROWTH = "autoscalers: no replicas and no nodes are added"
-"""What is not modeled of autoscalers; where one adds nodes `with_growth` says what is not then."""
-NO_NODES = "autoscalers: no nodes are added besides"
-
-
-def with_growth(not_modelled: Iterable[str]) -> tuple[str, ...]:
-    of_pods = "autoscalers of pods: no replicas are added"
-    return tuple(of_pods if text is NO_GROWTH else text for text in not_modelled if text is not NO_NODES)
-
-
+AUTOSCALERS = "autoscalers: no replicas are added, and nodes only with --autoscaler"
 AUTOSCALER_TYPES = {
     "autoscaler": "str | None",
     "node_groups": "GroupsGiven",

@@ -111,10 +111,6 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
 
     autoscaler: str
     """``cluster-autoscaler`` or ``karpenter``."""
-    assumed_from: tuple[str, ...] = ()
-    """The NodePools of the cluster that it was assumed from: what it adds does not count in the verdict. Empty where it
-    was asked for.
-    """
     expanders: tuple[str, ...] = ()
     """By what cluster-autoscaler chooses among groups that help, one after the other; empty for Karpenter."""
     waiting: int
@@ -133,15 +129,6 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     """
     notes: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
-
-    @property
-    def called(self) -> str:
-        """``karpenter (assumed from NodePool default, new nodes like node n1)``."""
-        noun = "NodePool" if len(self.assumed_from) == 1 else "NodePools"
-        pools = some_of(self.assumed_from, _MAX_NAMED)
-        like = some_of(list(dict.fromkeys(group.made_of for group in self.groups if group.added)), _MAX_NAMED)
-        nodes = f", new nodes like {like}" if like else ""
-        return f"{self.autoscaler} (assumed from {noun} {pools}{nodes})" if pools else self.autoscaler
 
     @property
     def added(self) -> int:
@@ -187,9 +174,9 @@ def autoscaler_sentence(report: AutoscalingReport) -> str:
     adds = f"adds {count_of(report.added, 'node')}" if report.added else "adds no node"
     waiting = count_of(report.waiting, "pending pod")
     if not report.unknown_groups:
-        return f"{report.called} {adds} for {waiting}, {report.left or 'none'} still pending"
+        return f"{report.autoscaler} {adds} for {waiting}, {report.left or 'none'} still pending"
     before, whom = (f" {adds} for {waiting}, but", f"the other {report.left:,}") if report.added else (":", waiting)
-    return f"{report.called}{before} {whether_taken(report.unknown_groups, whom)}"
+    return f"{report.autoscaler}{before} {whether_taken(report.unknown_groups, whom)}"
 
 
 def whether_taken(pools: Sequence[str], whom: str) -> str:
@@ -203,7 +190,7 @@ def scaled_sentences(moments: Sequence[AutoscalingReport | None]) -> Iterator[st
     pod waited.
     """
     scaled = [report for report in moments if report is not None]
-    if scaled and (scaled[-1].assumed_from or scaled[-1].unknown_groups):
+    if scaled and scaled[-1].unknown_groups:
         yield autoscaler_sentence(scaled[-1])
     elif scaled:
         added = sum(report.added for report in scaled)

@@ -11,7 +11,7 @@ from kubespread import Snapshot, UsageError
 from kubespread.node_groups.groups import NodeGroup
 from tests.builders import Data
 from tests.questions.autoscaling.clusters import group, machine, waiting
-from tests.questions.test_node_pools import node_pool, pooled
+from tests.questions.test_node_pools import node_pool
 from tests.questions.test_report import autoscaled
 from tests.world.clusters import deployment
 
@@ -39,16 +39,6 @@ CASES = {
             "error",
             f"{FULL}; cluster-autoscaler adds no node; "
             "Deployment/web: 1 pod still pending: it may have 1 node and has it",
-        ),
-    ),
-    "NodePools are told of": Case(
-        [pooled(cpu="4"), node_pool(), *SIX],
-        None,
-        (
-            "KS209",
-            "error",
-            f"{FULL}; karpenter (assumed from NodePool any, "
-            "new nodes like node n1) adds 1 node for 1 pending pod, none still pending",
         ),
     ),
     "machines that nobody knows": Case(

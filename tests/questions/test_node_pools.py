@@ -1,14 +1,15 @@
-"""What the NodePools of a cluster would add where nobody asks for an autoscaler: told, and not counted."""
+"""What the NodePools of a cluster add; where nobody asks for an autoscaler one note says that they could."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
 
 import kubespread
 from kubespread import Snapshot
-from kubespread.reports.parts import QuestionReport
+from kubespread.reports.parts import ClusterReport
 from tests.builders import Data, owned_by, pod
 from tests.questions.autoscaling.clusters import machine, waiting
 from tests.questions.test_report import autoscaled
@@ -40,7 +41,7 @@ def of_daemons() -> Data:
     return made
 
 
-ASSUMED = "karpenter (assumed from NodePool any, new nodes like node n1) adds 1 node"
+ADDS = "karpenter adds 1 node"
 LIMITED = (
     "ReplicaSet/web: 1 pod still pending: spec.limits of NodePool any leave 0 of cpu 4, less than the pod requests"
 )
@@ -49,77 +50,141 @@ FULL = [pooled(cpu="4"), node_pool(limits={"cpu": "8"})]
 
 class Case(NamedTuple):
     objects: list[Data]
+    verdict: str
     said: list[str]
     gaps: int = 0
 
 
 CASES = {
     "nodes like those of the pool take all": Case(
-        [pooled(), node_pool(), *waiting(4)], [f"{ASSUMED}: 4 of 4 pods placed"]
+        [pooled(), node_pool(), *waiting(4)], "yes", [f"{ADDS}: 4 of 4 pods placed"]
     ),
     "the limits of the pool leave one, and are named": Case(
         [pooled(), node_pool(limits={"cpu": "4"}), *waiting(5)],
-        [f"{ASSUMED}: 4 of 5 pods placed; still waiting: default/web-4", LIMITED],
+        "no",
+        [f"{ADDS}: 4 of 5 pods placed; still waiting: default/web-4", LIMITED],
     ),
-    "nothing tells what the nodes would be like, which is a gap": Case([node_pool(), *waiting(1)], [], gaps=1),
+    "nothing tells what the nodes would be like, which is a gap": Case(
+        [node_pool(), *waiting(1)],
+        "unknown",
+        [
+            "karpenter: whether new nodes of any would take 1 pending pod is not known, as their instance types are not "
+            "in the cluster"
+        ],
+        gaps=1,
+    ),
     "limits that leave less than a pod requests are named whatever the nodes are like": Case(
         [node_pool(limits={"cpu": "500m"}), *waiting(1)],
+        "no",
         [
-            "karpenter (assumed from NodePool any) adds no node: 0 of 1 pod placed; still waiting: default/web-0",
+            "karpenter adds no node: 0 of 1 pod placed; still waiting: default/web-0",
             "ReplicaSet/web: 1 pod still pending: spec.limits of NodePool any leave 500m of cpu 500m, less than the "
             "pod requests",
         ],
     ),
     "a limit that keeps a pod off a pool is named, whether or not another would take it": Case(
         [node_pool(limits={"cpu": "500m"}), node_pool("other"), *waiting(1)],
+        "unknown",
         [
-            "karpenter (assumed from NodePools any, other): whether new nodes of other would take 1 pending pod is not "
-            "known, as their instance types are not in the cluster",
+            "karpenter: whether new nodes of other would take 1 pending pod is not known, as their instance types are "
+            "not in the cluster",
             "ReplicaSet/web: spec.limits of NodePool any leave 500m of cpu 500m, less than the pod requests",
         ],
         gaps=1,
     ),
-    "static pools do not grow": Case([pooled(), node_pool(replicas=1), *waiting(4)], []),
-    "a pod of a DaemonSet is none that it adds a node for": Case([pooled(cpu="1"), node_pool(), of_daemons()], []),
-    "requirements that cannot be read are a gap": Case(
-        [
-            pooled(),
-            node_pool(template={"spec": {"requirements": [{"key": "a", "operator": "Is", "values": ["b"]}]}}),
-            *waiting(4),
-        ],
-        [],
-        gaps=1,
+    "a pod of a DaemonSet is none that it adds a node for": Case(
+        [pooled(cpu="500m"), node_pool(), of_daemons()],
+        "no",
+        ["karpenter adds no node: 0 of 1 pod placed; still waiting: default/agent-1"],
     ),
 }
 
 
-def _said(report: QuestionReport) -> list[str]:
-    return [text for text in report.answer if "karpenter" in text or "still pending" in text or "spec.limits" in text]
-
-
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_pending_says_what_karpenter_would_add(case: Case) -> None:
-    report = kubespread.pending(Snapshot.from_objects(case.objects))
-    assert (report.verdict, _said(report)) == ("no", case.said)
+def test_what_karpenter_adds_for_pods_that_wait(case: Case) -> None:
+    report = kubespread.pending(Snapshot.from_objects(case.objects), autoscaler="karpenter")
+    said = [text for text in report.answer if "karpenter" in text or "still pending" in text or "spec.limits" in text]
+    assert (report.verdict, said) == (case.verdict, case.said)
     assert sum("arpenter" in gap for gap in report.gaps) == case.gaps
 
 
-def test_where_a_pool_grows_it_is_not_said_that_none_does() -> None:
-    report = kubespread.pending(Snapshot.from_objects([pooled(), node_pool(), *waiting(4)]))
-    assert not any("autoscalers" in text for text in report.not_modelled)
+UNREADABLE = {"spec": {"requirements": [{"key": "a", "operator": "Is", "values": ["b"]}]}}
+MACHINES = {
+    "apiVersion": "cluster.x-k8s.io/v1beta1",
+    "kind": "MachineDeployment",
+    "metadata": {"name": "md"},
+    "spec": {"replicas": 1},
+}
+SIZES = {
+    f"cluster.x-k8s.io/cluster-api-autoscaler-node-group-{end}-size": size for end, size in (("min", "1"), ("max", "3"))
+}
+NOTES: dict[str, tuple[list[Data], list[str]]] = {
+    "a NodePool": ([node_pool()], ["new nodes of NodePool any are not counted: add --autoscaler karpenter"]),
+    "NodePools, whatever is in them": (
+        [node_pool(), node_pool("b", template=UNREADABLE)],
+        ["new nodes of NodePools any, b are not counted: add --autoscaler karpenter"],
+    ),
+    "a static NodePool gets none": ([node_pool(replicas=1)], []),
+    "a MachineDeployment that is scaled": (
+        [{**MACHINES, "metadata": {"name": "md", "annotations": SIZES}}],
+        ["new nodes of MachineDeployment md are not counted: add --autoscaler ca"],
+    ),
+    "one that is not": ([MACHINES], []),
+    "no group": ([], []),
+}
 
 
-def test_plan_says_what_karpenter_would_add_in_the_end() -> None:
-    cluster = Snapshot.from_objects([*FULL, *deployment("web", ("n1",), cpu="1")])
-    report = kubespread.plan(cluster.edited("scale deploy/web=6"))
-    assert (report.verdict, _said(report)) == ("no", [f"{ASSUMED} for 2 pending pods, none still pending"])
-    assert kubespread.plan(cluster.edited("scale deploy/web=4")).autoscaling is None
+@pytest.mark.parametrize("case", NOTES)
+def test_one_note_says_that_new_nodes_are_not_counted(case: str) -> None:
+    pools, notes = NOTES[case]
+    report = kubespread.pending(Snapshot.from_objects([machine("n1", "a", cpu="1"), *pools, *waiting(4)]))
+    assert (report.verdict, report.autoscaling) == ("no", None)
+    assert [note for note in report.notes if "counted" in note] == notes
 
 
-def test_report_says_what_karpenter_would_add_at_the_maximum_of_an_autoscaler() -> None:
+WEB = [*deployment("web", ("n1",), cpu="3"), *waiting(1, cpu="3")]
+ASKED: dict[str, Callable[[Snapshot], ClusterReport]] = {
+    "check": lambda cluster: kubespread.check(cluster),
+    "pending": kubespread.pending,
+    "plan": lambda cluster: kubespread.plan(cluster.edited("scale deploy/web=4")),
+    "report": kubespread.report,
+    "simulate": lambda cluster: kubespread.simulate(cluster, "deploy/web", replicas=4),
+    "survive": kubespread.survive,
+    "upgrade": lambda cluster: kubespread.upgrade(cluster, "n1", to="1x8"),
+}
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_every_answer_that_new_nodes_could_better_has_the_note_once(question: str) -> None:
+    report = ASKED[question](Snapshot.from_objects([*FULL, *WEB]))
+    assert report.verdict == "no"
+    assert [note for note in report.notes if "counted" in note] == [
+        "new nodes of NodePool any are not counted: add --autoscaler karpenter"
+    ]
+
+
+def test_an_answer_that_is_yes_has_no_note() -> None:
+    report = kubespread.pending(Snapshot.from_objects([*FULL, *deployment("web", ("n1",))]))
+    assert (report.verdict, report.notes) == ("yes", ())
+
+
+def test_a_scenario_with_an_autoscaler_has_no_note() -> None:
+    scenario = {
+        **SCENARIO,
+        "spec": {"autoscaler": "karpenter", "steps": [{"scale": {"workload": "deploy/web", "replicas": 9}}]},
+    }
+    report = kubespread.plan(Snapshot.from_objects([*FULL, *WEB]), scenario=scenario)
+    assert (report.verdict, [note for note in report.notes if "counted" in note]) == ("no", [])
+
+
+SCENARIO = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario"}
+
+
+def test_report_says_what_karpenter_adds_at_the_maximum_of_an_autoscaler() -> None:
     cluster = Snapshot.from_objects([*FULL, *deployment("web", ("n1",), cpu="1"), autoscaled("web", 10)])
-    (line,) = (line for line in kubespread.report(cluster).lines if line.key == "scaling/default/Deployment/web")
+    lines = kubespread.report(cluster, autoscaler="karpenter").lines
+    (line,) = (line for line in lines if line.key == "scaling/default/Deployment/web")
     assert line.what.partition(" cpu.; ")[2] == (
-        f"{ASSUMED} for 6 pending pods, 2 still pending; Deployment/web: 2 pods still pending: spec.limits of NodePool "
-        "any leave 0 of cpu 8, less than the pod requests"
+        "karpenter adds 1 node; Deployment/web: 2 pods still pending: spec.limits of NodePool any leave 0 of cpu 8, less "
+        "than the pod requests"
     )

@@ -44,15 +44,6 @@ CASES = {
         PENDING,
         ("critical", f"{SIX} no node, 2 of them still pending: it may have 1 node and has it"),
     ),
-    "NodePools are told of": Case(
-        [pooled(), node_pool(), *waiting(4)],
-        None,
-        PENDING,
-        (
-            "critical",
-            f"{FOUR} (assumed from NodePool any, new nodes like node n1) adds 1 node, none of them still pending",
-        ),
-    ),
     "static NodePools are not grown": Case(
         [pooled(), node_pool(replicas=1), *waiting(4)],
         [],

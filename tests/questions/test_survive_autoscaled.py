@@ -11,7 +11,7 @@ from kubespread import Snapshot
 from kubespread.node_groups.groups import NodeGroup
 from tests.builders import Data, pod
 from tests.questions.autoscaling.clusters import group, machine
-from tests.questions.test_node_pools import node_pool, pooled
+from tests.questions.test_node_pools import node_pool
 from tests.world.clusters import deployment
 
 WEB = deployment("web", ("n1", "n2"), cpu="3")
@@ -19,7 +19,6 @@ TWO = [machine("n1", "a", pool="pool"), machine("n2", "b", pool="pool")]
 NEITHER = "none of 2 zones can be lost: losing any zone leaves 1 pod pending, also once the nodes are deleted"
 SAFE = "once the nodes are deleted and cluster-autoscaler has added others, any one of 2 zones can be lost"
 ADDS, INSIDE = "cluster-autoscaler adds", "its nodes would be in what is lost"
-ASSUMED = "karpenter (assumed from NodePool any, new nodes like node n1)"
 
 
 class Case(NamedTuple):
@@ -66,16 +65,6 @@ CASES = {
         ],
         keys=("hostname",),
     ),
-    "the only node of a pool says what the next one is like": Case(
-        None,
-        "no",
-        [
-            "none of 1 node can be lost: losing node n1 leaves 1 pod pending once the nodes are deleted",
-            f"losing node n1: {ASSUMED} adds 1 node (1 in a), none still pending",
-        ],
-        [pooled("n1", "a", cpu="4"), node_pool(), *deployment("web", ("n1",), cpu="3")],
-        keys=("hostname",),
-    ),
     "a pod that nothing makes again is lost with any number of nodes": Case(
         [group("pool", "a", "b")],
         "no",
@@ -84,26 +73,6 @@ CASES = {
             "without cluster-autoscaler, none of 2 zones can be lost: losing any zone takes 1 pod for good",
         ],
         [*TWO, pod("one", "n1"), pod("two", "n2")],
-    ),
-    "NodePools are told, and do not count": Case(
-        None,
-        "no",
-        [
-            NEITHER,
-            "losing zone a or b: karpenter (assumed from NodePool any, new nodes like node n2, node n1) adds 1 node, "
-            "none still pending",
-        ],
-        [pooled("n1", "a", cpu="4"), pooled("n2", "b", cpu="4"), node_pool(), *WEB],
-    ),
-    "the limits of a NodePool are named": Case(
-        None,
-        "no",
-        [
-            NEITHER,
-            "losing zone a or b: karpenter (assumed from NodePool any) adds no node, 1 pod still pending: spec.limits "
-            f"of NodePool any leave 2 of cpu 6, less than the pod requests, {INSIDE}",
-        ],
-        [pooled("n1", "a", cpu="4"), pooled("n2", "b", cpu="4"), node_pool(limits={"cpu": "6"}), *WEB],
     ),
 }
 
@@ -128,21 +97,3 @@ def test_what_machines_nobody_knows_would_take_is_not_known() -> None:
         "losing zone a or b: karpenter adds no node, whether new nodes of any would take 1 pod is not known, as their "
         "instance types are not in the cluster"
     ) in report.answer
-
-
-def test_a_pool_of_unknown_machines_adds_none_that_anybody_is_told_of() -> None:
-    report = kubespread.survive(Snapshot.from_objects([*TWO, node_pool(), *WEB]))
-    assert any("instance types of any" in gap for gap in report.gaps)
-    assert any("no nodes are added" in text for text in report.not_modelled)
-
-
-def test_a_broken_promise_says_what_karpenter_would_add() -> None:
-    cluster = Snapshot.from_objects([pooled("n1", "a", cpu="4"), pooled("n2", "b", cpu="4"), node_pool(), *WEB])
-    promise = {"workload": "default/deploy/web", "survives": "any zone"}
-    head = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises"}
-    report = kubespread.verify(cluster, {**head, "promises": [promise]})
-    ((state, says),) = ((row.state, row.says) for row in report.clauses)
-    assert (state, says.rpartition("; ")[2]) == (
-        "broken",
-        "karpenter (assumed from NodePool any, new nodes like node n2) adds 1 node for 1 pending pod, none still pending",
-    )

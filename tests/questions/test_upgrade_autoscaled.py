@@ -11,7 +11,6 @@ from kubespread import Snapshot
 from kubespread.node_groups.groups import NodeGroup
 from tests.builders import Data
 from tests.questions.autoscaling.clusters import group, machine
-from tests.questions.test_node_pools import node_pool, pooled
 from tests.world.clusters import budget, deployment
 
 FULL = [machine("n1", "a", pool="pool"), machine("n2", "a", pool="pool"), *deployment("web", ("n1", "n2"), cpu="3")]
@@ -43,17 +42,6 @@ CASES = {
         [NodeGroup("more", template="n1", zones=("a",), maximum=9)],
         "yes",
         ["2 of 2 nodes replaced", f"{ADDS} 2 nodes"],
-        {"to": "2x8"},
-    ),
-    "NodePools are told, and do not count": Case(
-        [machine("n1", "a"), pooled("n2", "b", cpu="4"), node_pool(), *deployment("web", ("n1", "n2"), cpu="3")],
-        None,
-        "no",
-        [
-            "1 of 1 node replaced, 1 pod left pending",
-            "karpenter (assumed from NodePool any, new nodes like node n2) adds 1 node for 1 pending pod, none still "
-            "pending",
-        ],
         {"to": "2x8"},
     ),
 }

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-from msgspec import Struct
-from msgspec.structs import replace
-
-from kubespread.errors import SnapshotError, UsageError
+from kubespread.errors import UsageError
 from kubespread.node_groups.file import read_node_groups
-from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups, groups_of_cluster, node_pools
+from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups, groups_of_cluster
 from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.questions.autoscaling.templates import NOTHING_LOST, Lost
 from kubespread.reports.autoscaling import AutoscalingReport
@@ -59,13 +56,6 @@ def growth(asked: AskedOfAutoscaler, snapshot: Snapshot) -> partial[AutoscalingR
     return partial(autoscale, groups=groups.groups, kind=kind, types=types, expanders=groups.expanders)
 
 
-class Growth(Struct, frozen=True):
-    """An autoscaler, and the NodePools that it was assumed from; none where it was asked for."""
-
-    autoscale: partial[AutoscalingReport]
-    assumed_from: tuple[str, ...] = ()
-
-
 class Grown(NamedTuple):
     """A copy of a world with the nodes that an autoscaler adds."""
 
@@ -73,33 +63,12 @@ class Grown(NamedTuple):
     world: World
 
 
-def usual_growth(asked: AskedOfAutoscaler, snapshot: Snapshot, world: World) -> Growth | None:
-    """The autoscaler that is asked for, else Karpenter for the NodePools of the cluster, which nothing else reads: one
-    that cannot be read is a gap then. Raises what `growth` raises.
-    """
-    if (autoscale_as_asked := growth(asked, snapshot)) is not None:
-        return Growth(autoscale_as_asked)
-    try:
-        pools = node_pools(snapshot.objects)
-    except SnapshotError as error:
-        world.assume([f"what Karpenter adds is not known: {error}"])
-        return None
-    names = tuple(pool.name for pool in pools if not pool.is_static)
-    return Growth(partial(autoscale, groups=pools, kind=Autoscaler.KARPENTER), names) if names else None
-
-
-def grown(growth: Growth | None, world: World, lost: Lost = NOTHING_LOST) -> Grown | None:
-    """What is added outside of what is ``lost``. None without an autoscaler, where no pod waits, and where nobody asked
-    for it and it adds nothing, as no pod is its business or nothing tells what new nodes are like: that is a gap. A
-    limit that keeps a pod off any of them is told.
-    """
-    if growth is None or not world.waiting:
+def grown(autoscale: partial[AutoscalingReport] | None, world: World, lost: Lost = NOTHING_LOST) -> Grown | None:
+    """What is added outside of what is ``lost``; None without an autoscaler and where no pod waits."""
+    if autoscale is None or not world.waiting:
         return None
     after = world.fork()
-    report = replace(growth.autoscale(after, lost=lost), assumed_from=growth.assumed_from)
-    is_limited = any(verdict.too_large for kind in report.pending for verdict in kind.groups)
-    is_told = report.added or is_limited or (report.waiting and not report.unknown_groups)
-    return Grown(report, after) if is_told or not report.assumed_from else None
+    return Grown(autoscale(after, lost=lost), after)
 
 
 def with_files_read(asked: AskedOfAutoscaler) -> dict[str, Any]:

@@ -35,9 +35,8 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
 
     Manifests are read and checked by themselves. With a cluster (-S, --context or --live) they are also tried on it:
     all replicas are placed, both as they are and with the remedy applied. With --autoscaler replicas that find a node
-    once it has added some are an info; without, what Karpenter would add by the cluster's NodePools is said. The
-    annotation kubespread.dev/ignore: KS101
-    on a workload silences a rule. In GitHub Actions, the default format is annotations.
+    once it has added some are an info. The annotation kubespread.dev/ignore: KS101 on a workload silences a rule. In
+    GitHub Actions, the default format is annotations.
 
     \b
     Examples:

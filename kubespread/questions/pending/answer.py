@@ -16,7 +16,7 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.quantity import rounded
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.autoscaling.asked import grown, usual_growth
+from kubespread.questions.autoscaling.asked import grown, growth
 from kubespread.questions.causes.bars import (
     SELECTION,
     TAINT,
@@ -39,7 +39,6 @@ from kubespread.questions.commands import Commands
 from kubespread.questions.patches import commands_for
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import PendingFor, PendingReport, StuckGroup
-from kubespread.questions.question import with_growth
 from kubespread.questions.remedies.change import Change
 from kubespread.questions.remedies.edited_worlds import EditedWorlds
 from kubespread.questions.remedies.families import FAMILIES, Stuck, notes_on
@@ -275,7 +274,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     groups = _groups(scene, is_asked, Commands(scene.snapshot, scene.scheduler, question))
     if not groups:
         whose.check_any(world, now)
-    scaled = grown(usual_growth(question, now, world), world)
+    scaled = grown(growth(question, now), world)
     return PendingReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -289,9 +288,7 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
         autoscaling=None if scaled is None else scaled.report,
         still_pending=() if scaled is None else tuple(_waiting_in(scaled.world, is_asked)),
         gaps=scene.gaps(world.assumed),
-        not_modelled=Pending.never_modelled
-        if scaled is None and question.autoscaler is None
-        else with_growth(Pending.never_modelled),
+        not_modelled=Pending.never_modelled,
         notes=(*scene.notes, *under_way),
     )
 

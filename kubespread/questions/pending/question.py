@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
-    NO_NODES,
     OF_AUTOSCALER,
     AutoscalerName,
     Function,
@@ -26,7 +25,7 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
     Each change is verified by making it and placing all pods in the group. Pods that already fit, wait behind
     scheduling gates, lack a claim or name another scheduler form separate groups. -v also shows the pods and the
     kubectl commands. Exits with 1 when any pod is pending; with --autoscaler when any still is with the nodes that it
-    adds. Without it, what Karpenter would add by the cluster's NodePools is said too, and does not count.
+    adds.
 
     \b
     Examples:
@@ -44,7 +43,7 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
         "pending, and advise for a workload that it does not solve."
     )
     yes, no = "nothing is pending", "something is"
-    never_modelled = ("each group is freed by itself: what one change leaves for the others is not looked at", NO_NODES)
+    never_modelled = ("each group is freed by itself: what one change leaves for the others is not looked at",)
     needs = OF_AUTOSCALER
     doing = "pods looked at"
     outputs = {"name": "prints namespace/pod lines", "prometheus": ""}

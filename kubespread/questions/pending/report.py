@@ -72,15 +72,14 @@ class PendingReport(OfWorkloads, frozen=True, kw_only=True):
     not_made: tuple[UnmadePods, ...] = ()
     """Desired pods of the same workloads that do not exist yet, or are refused."""
     autoscaling: AutoscalingReport | None = None
-    """What the autoscaler in question, else Karpenter where there are NodePools, adds for all pods that wait in the
-    cluster, those of other workloads too; null without these, where no pod waits, and where it is not asked for and
-    nothing tells what the nodes of its NodePools are like.
+    """What the autoscaler adds for all pods that wait in the cluster, those of other workloads too; null without one,
+    and where no pod waits.
     """
     still_pending: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of the pods asked about that wait with the autoscaler's nodes too; empty without one."""
 
     def judged(self) -> Judgment:
-        if self.autoscaling is None or self.autoscaling.assumed_from:
+        if self.autoscaling is None:
             return "no" if self.groups else "yes"
         provisioned_for = {pod for kind in self.autoscaling.pending for pod in kind.pods}
         is_unknown = self.autoscaling.unknown_groups and provisioned_for.issuperset(self.still_pending)
@@ -103,7 +102,7 @@ def _whose(group: StuckGroup) -> str:
 
 def _scaled(report: PendingReport, scaled: AutoscalingReport) -> Iterator[str]:
     """``karpenter adds 2 nodes: 3 of 4 pods placed; still waiting: web-3``, and why it waits."""
-    adds = f"{scaled.called} adds {count_of(scaled.added, 'node') if scaled.added else 'no node'}"
+    adds = f"{scaled.autoscaler} adds {count_of(scaled.added, 'node') if scaled.added else 'no node'}"
     waited = {pod for group in report.groups for pod in group.pods}
     placed = f"{len(waited.difference(report.still_pending)):,} of {count_of(report.pending, 'pod')} placed"
     left = f"; still waiting: {some_of(report.still_pending, _MAX_NAMED)}" if report.still_pending else ""
@@ -116,9 +115,8 @@ def _sentences(report: PendingReport) -> Iterator[str]:
     if not report.groups:
         yield "all pods have a node"
         return
-    scaled = report.autoscaling
-    if scaled is not None and not scaled.assumed_from:
-        yield from _scaled(report, scaled)
+    if report.autoscaling is not None:
+        yield from _scaled(report, report.autoscaling)
     changes = [group for group in report.groups if group.freed]
     freed = sum(group.freed for group in changes)
     placed = sum(len(group.pods) for group in report.groups if group.cause in ("fits", "preempts"))
@@ -131,8 +129,6 @@ def _sentences(report: PendingReport) -> Iterator[str]:
         yield f"{headline}; {placed:,} of them {verb_of(placed, 'find')} a node as things are{other}"
     else:
         yield f"{headline}; no change was found that frees any"
-    if scaled is not None and scaled.assumed_from:
-        yield from _scaled(report, scaled)
     for group in (group for group in report.groups if group.victims):
         change = "" if group.change is None else f" with {group.change.brief}"
         victims = f"{count_of(len(group.victims), 'pod')}: {some_of(group.victims, _MAX_NAMED)}"

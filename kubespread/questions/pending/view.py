@@ -176,7 +176,7 @@ def _parts(report: PendingReport, look: Look) -> Iterator[Part]:
         )
     else:
         yield replace(whole, noun="cause")
-    if report.autoscaling is not None and (look.in_full or not report.autoscaling.assumed_from):
+    if report.autoscaling is not None:
         yield ()
         yield from scaling(report.autoscaling, look)
 

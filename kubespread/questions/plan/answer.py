@@ -16,7 +16,6 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.manifest.text import STDIN
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, sentence
-from kubespread.questions.autoscaling.asked import grown, usual_growth
 from kubespread.questions.costs import cost_change, price_gaps
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import TopologyMap
@@ -162,8 +161,6 @@ def _compared(question: Plan, scene: Scene) -> PlanReport:
     world = trial.scene.world
     after = _Side(question, replace(scene, given=as_snapshot(world, trial.scene.now)), "after")
     after.want(world)
-    own_growth = None if scenario.autoscaler is not None else usual_growth(scenario, trial.scene.now, world)
-    scaled = grown(own_growth, world)
     prices = None if question.prices is None else read_prices(question.prices)
     nodes = [side.now.nodes for side in (before.scene, after.scene)]
     by_name = {node.metadata.name: node for side in nodes for node in side}
@@ -183,7 +180,6 @@ def _compared(question: Plan, scene: Scene) -> PlanReport:
         gone=dict(_gone(report, given)),
         played=report,
         scenario=file_of(question, scenario),
-        autoscaling=None if scaled is None else scaled.report,
         refused=trial.refused,
         cost=None if prices is None else cost_change(nodes[0], nodes[1], prices),
         gaps=tuple(dict.fromkeys((*report.gaps, *before.said("gaps"), *after.said("gaps"), *unpriced))),

@@ -160,9 +160,8 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     are drained and go; in another order where only that gets through, which the answer says. Both clusters are audited,
     lose each zone in turn, do without nodes and are mapped. The answer says whether every pod finds a node, which
     workloads change (ready pods, spread, what they survive), which nodes do, and which pods leave theirs; --steps shows
-    what each step does instead, -o scenario prints the steps. With --autoscaler nodes are added after each step;
-    without, what Karpenter would add in the end by the cluster's NodePools is said, and does not count. Before is the
-    cluster once what is under way is done, of its own release; after is that of --kube-version.
+    what each step does instead, -o scenario prints the steps. With --autoscaler nodes are added after each step. Before
+    is the cluster once what is under way is done, of its own release; after is that of --kube-version.
 
     \b
     Examples:
@@ -256,6 +255,10 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     @property
     def makes_room(self) -> bool:
         return self.preemption and (self.scenario is None or self.scenario.preemption)
+
+    @property
+    def adds_no_nodes(self) -> bool:
+        return self.autoscaler is None and (self.scenario is None or self.scenario.autoscaler is None)
 
     def next_command(self, report: PlanReport, commands: Commands) -> str:
         return "" if report.verdict == "yes" or self.prices is not None else commands.same("--steps")

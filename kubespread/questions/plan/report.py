@@ -411,10 +411,6 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     manifests are in no file that it could name.
     """
 
-    autoscaling: AutoscalingReport | None = None
-    """What Karpenter would add in the end, by the cluster's NodePools; null without any, where an autoscaler was asked
-    for and has added its nodes, where no pod waits, and where nothing tells what the new nodes are like.
-    """
     refused: str | None = None
     """What would come of the steps in the order in which they were given, where another one is taken because that gets
     through; null where it is the order given.
@@ -436,8 +432,7 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     def sentences(self) -> Iterator[str]:
         lost = [f"{count_of(number, 'pod')} lost for good"] if (number := len(self.played.lost_for_good)) else []
         yield "; ".join((self._fit, *self.played.not_done, *self.played.chances, *lost, *self._worse))
-        in_the_end = () if self.autoscaling is None else (self.autoscaling,)
-        yield from scaled_sentences([*(step.autoscaling for step in self.played.steps), *in_the_end])
+        yield from scaled_sentences([step.autoscaling for step in self.played.steps])
         before, after = self.before, self.after
         fill = [
             f"{was.resource} {was.percent}% → {now.percent}%"

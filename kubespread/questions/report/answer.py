@@ -22,11 +22,11 @@ from kubespread.manifest.json_stream import read_json
 from kubespread.manifest.text import display_name
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
-from kubespread.questions.autoscaling.asked import usual_growth, with_files_read
+from kubespread.questions.autoscaling.asked import growth, with_files_read
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
-from kubespread.questions.question import AUTOSCALER_TYPES, with_growth
+from kubespread.questions.question import AUTOSCALER_TYPES
 from kubespread.questions.removable.holds import KeptNode, kept_nodes
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import HOLDS
@@ -232,7 +232,7 @@ def answer(question: Report, scene: Scene) -> Scorecard:
         lines=tuple(listed),
         nodes_lost=len(asking.lost),
         gaps=tuple(dict.fromkeys((*asking.said("gaps"), *scene.gaps(scene.world.assumed)))),
-        not_modelled=Report.never_modelled if question.autoscaler is None else with_growth(Report.never_modelled),
+        not_modelled=Report.never_modelled,
         notes=asking.said("notes"),
         unfinished=scene.unfinished("question", len(asking.asked), asking.missing),
     )
@@ -360,10 +360,10 @@ class _Asking(Inquiry):
         """Autoscaled workloads at their maximum, all together; alone those that lack pods then, or may take others'."""
         scene = self.scene
         baseline, _ = scene.asking(scene.question, "scaling up").settled("anything is scaled up")
-        growth = usual_growth(self._growing, scene.now, baseline.world)
-        together = at_maximum(baseline, grown, growth)
+        autoscale = growth(self._growing, scene.now)
+        together = at_maximum(baseline, grown, autoscale)
         alone = (
-            together if len(grown) == 1 else at_maximum(baseline, [one], growth)
+            together if len(grown) == 1 else at_maximum(baseline, [one], autoscale)
             for one in grown
             if together.preempts or together.untold or one[0] in together.lacking
         )

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from kubespread.candidate.replicas import autoscalers_of
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, ScaledObject
 from kubespread.kube.owners import Named, WorkloadName
-from kubespread.questions.autoscaling.asked import Growth, grown
+from kubespread.questions.autoscaling.asked import grown
 from kubespread.questions.commands import Commands
 from kubespread.questions.report.report import ReportLine
-from kubespread.reports.autoscaling import scaled_sentences
+from kubespread.reports.autoscaling import AutoscalingReport, scaled_sentences
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.wording import count_of, some_of
@@ -44,9 +44,7 @@ class AtMaximum(Struct, frozen=True):
     message: str
     """kube-scheduler's for the first pod that waits, or the API server's for the first that it refuses."""
     growth: str
-    """What the autoscaler that is asked for adds then, which counts in the rest; else what Karpenter would add by the
-    cluster's NodePools, which does not. Empty where nothing is added.
-    """
+    """What the autoscaler of nodes adds then, which counts in the rest; empty without one, and where no pod waits."""
     asked_about: int
     """The pods that the autoscaler is asked about where these are not all that wait, else 0."""
     untold: int
@@ -80,18 +78,20 @@ def growing(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[
                 yield name, most.text, most.most
 
 
-def at_maximum(baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int]], growth: Growth | None) -> AtMaximum:
-    """Scaled up one after another, at least one; then ``growth`` adds nodes, which count where they are asked for."""
+def at_maximum(
+    baseline: Baseline, scaled: Sequence[tuple[WorkloadName, str, int]], autoscale: partial[AutoscalingReport] | None
+) -> AtMaximum:
+    """Scaled up one after another, at least one; then ``autoscale`` adds nodes."""
     trial = baseline.trial()
     trial.world.surroundings = replace(
-        trial.world.surroundings, most_waiting=_most_waiting(trial.world, scaled, has_growth=growth is not None)
+        trial.world.surroundings, most_waiting=_most_waiting(trial.world, scaled, has_growth=autoscale is not None)
     )
     for name, _, most in scaled:
         difference = trial.after(partial(apply, edit=Scale(name.kind, name.name, most, name.namespace), namespace=""))
     withheld = {name: sum(map(trial.world.withheld, trial.world.owners_below(name))) for name, _, _ in scaled}
     asked_about = len(difference.waiting) if any(withheld.values()) else 0
-    new = grown(growth, trial.world) if difference.waiting else None
-    if new is not None and not new.report.assumed_from:
+    new = grown(autoscale, trial.world) if difference.waiting else None
+    if new is not None:
         difference = difference.and_then(new.world)
     world, waiting = difference.world, difference.waiting
     unmade = list(unmade_pods(world, difference.unmade))

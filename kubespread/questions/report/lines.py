@@ -144,9 +144,8 @@ _LATER = frozenset({"fits", "preempts", "nominated"})
 
 
 def of_pending(report: PendingReport, pods: Mapping[NamespacedName, Pod], commands: Commands) -> Iterator[ReportLine]:
-    """A line for each cause that pods wait for; none is missing that the autoscaler asked for adds a node for."""
+    """A line for each cause that pods wait for; none is missing that an autoscaler adds a node for."""
     scaled = report.autoscaling
-    taken = scaled is not None and not scaled.assumed_from
     for group in report.groups:
         whom = some_of([workload.called for workload in group.workloads], _MAX_NAMED)
         number = count_of(len(group.pods), "pod")
@@ -157,7 +156,7 @@ def of_pending(report: PendingReport, pods: Mapping[NamespacedName, Pod], comman
             key=f"running/pending/{group.cause}/{_NUMBER.sub('#', group.why)}",
             area="running",
             question="pending",
-            level="notice" if group.cause in _LATER or (taken and not left) else "critical",
+            level="notice" if group.cause in _LATER or (scaled is not None and not left) else "critical",
             what=f"{number} of {whom} pending: {group.why}{'' if scaled is None else _after_growth(scaled, left)}",
             extent=len(group.pods),
             workloads=group.workloads,
@@ -175,9 +174,9 @@ def _after_growth(scaled: AutoscalingReport, left: Sequence[NamespacedName]) -> 
     reasons = some_of(list(dict.fromkeys(reason for kind in kinds for reason in scaled.reasons(kind))), _MAX_NAMED)
     why, them = f": {reasons}" if reasons else "", f"{f'{len(left):,}' if left else 'none'} of them"
     if scaled.unknown_groups and kinds:
-        return f"; {scaled.called}: {whether_taken(scaled.unknown_groups, them)}{why}"
+        return f"; {scaled.autoscaler}: {whether_taken(scaled.unknown_groups, them)}{why}"
     adds = count_of(scaled.added, "node") if scaled.added else "no node"
-    return f"; {scaled.called} adds {adds}, {them} still pending{why}"
+    return f"; {scaled.autoscaler} adds {adds}, {them} still pending{why}"
 
 
 def _freeing(group: StuckGroup) -> str | None:

@@ -34,10 +34,9 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
     answers of pending, audit, survive, capacity and removable; budgets, nodes that cannot be drained, autoscalers at
     their maximum, and running pods that no longer meet their own rules are added. Critical: pods are missing now.
     Warning: pods would be missing after one more failure or scale-up, a hard constraint does not hold, or a drain is
-    refused. Notice: anything else. With --autoscaler pods are missing that still are once it has added its nodes;
-    without, what Karpenter would add by the cluster's NodePools is said, and does not count. Scores count what pods do,
-    not what manifests ask for: deleting a constraint never raises one. The grade is that of their average: A from 90
-    on, B 80, C 70, D 60, E 50, else F; C at best while a line is critical.
+    refused. Notice: anything else. With --autoscaler pods are missing that still are once it has added its nodes.
+    Scores count what pods do, not what manifests ask for: deleting a constraint never raises one. The grade is that of
+    their average: A from 90 on, B 80, C 70, D 60, E 50, else F; C at best while a line is critical.
 
     \b
     Examples:

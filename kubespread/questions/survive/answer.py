@@ -17,9 +17,8 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.node_groups.groups import Autoscaler
-from kubespread.questions.autoscaling.asked import Growth, grown, usual_growth, with_files_read
+from kubespread.questions.autoscaling.asked import grown, growth, with_files_read
 from kubespread.questions.autoscaling.templates import Lost
-from kubespread.questions.question import with_growth
 from kubespread.questions.scene import Scene
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import (
@@ -31,6 +30,7 @@ from kubespread.questions.survive.report import (
     trouble_of,
 )
 from kubespread.questions.workloads_asked import WorkloadsAsked
+from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.happened import LandedPods, UnmadePods
 from kubespread.reports.loads import changed_loads
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
@@ -69,7 +69,6 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         whose.check_any(world, scene.now)
     lost = list(_lost(world, question))
     losses = tuple(scene.tasks(counting, lost, question, known=_known))
-    is_grown = question.autoscaler is not None or any(loss.autoscaling is not None for loss in losses)
     report = SurviveReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -82,7 +81,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         pairs=question.pairs,
         autoscaler=None if question.autoscaler is None else Autoscaler(question.autoscaler).full_name,
         gaps=scene.gaps(world.assumed),
-        not_modelled=with_growth(Survive.never_modelled) if is_grown else Survive.never_modelled,
+        not_modelled=Survive.never_modelled,
         notes=(
             *scene.notes,
             *counting.notes,
@@ -169,12 +168,12 @@ class _Counting:
         notes: Sequence[str],
         whose: WorkloadsAsked,
         told: Sequence[WorkloadName],
-        growth: Growth | None,
+        autoscale: partial[AutoscalingReport] | None,
     ) -> None:
-        """Each loss has a row for those of ``told``, whether it touches them or not. ``growth`` adds nodes after
+        """Each loss has a row for those of ``told``, whether it touches them or not. ``autoscale`` adds nodes after
         each.
         """
-        self.growth = growth
+        self.autoscale = autoscale
         self.whose, self.baseline, self.notes, self.told = whose, baseline, notes, told
         self.assumed = baseline.world.assumed
         self.counts = whose.those_in(baseline.world)
@@ -184,8 +183,8 @@ class _Counting:
     @classmethod
     def of(cls, question: Survive, scene: Scene) -> Self:
         whose = question.asked_in(scene.snapshot)
-        growth = usual_growth(question, scene.now, scene.world)
-        return cls(*scene.settled("anything is lost"), whose, question.told, growth)
+        autoscale = growth(question, scene.now)
+        return cls(*scene.settled("anything is lost"), whose, question.told, autoscale)
 
     @property
     def world(self) -> World:
@@ -235,9 +234,9 @@ class _Loss:
         )
         difference = trial.during(partial(remove_failed, names=names))
         removed, made_room = self._state(difference), tuple(preempted_pods(happened))
-        scaled = grown(counting.growth, trial.world, self._barred()) if difference.waiting else None
+        scaled = grown(counting.autoscale, trial.world, self._barred()) if difference.waiting else None
         then = difference if scaled is None else difference.and_then(scaled.world)
-        is_asked = counting.growth is not None and not counting.growth.assumed_from
+        is_asked = counting.autoscale is not None
         workloads = tuple(self._rows(failed, removed, difference, then if is_asked else None))
         return DomainLoss(
             topology_key=self._domain.key,

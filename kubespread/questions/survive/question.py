@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
-    NO_GROWTH,
+    AUTOSCALERS,
     OF_AUTOSCALER,
     AutoscalerName,
     Function,
@@ -31,8 +31,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     exit code 1.
 
     With --autoscaler the verdict and --fail-on are about what is left once the Node objects are deleted and nodes are
-    added, outside of the domains that are lost. Without, what Karpenter would add by the cluster's NodePools is said,
-    and does not count.
+    added, outside of the domains that are lost.
 
     \b
     Examples:
@@ -54,7 +53,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     never_modelled = (
         "how long it takes: pods on silent nodes are deleted after about 6 minutes, at a limited rate per zone",
         "which pod of a zone is lost first: in the order of the nodes, and of more than 20 pods a few at once",
-        NO_GROWTH,
+        AUTOSCALERS,
         "the order in which pods are made again: as they were lost, where another may leave others pending",
     )
     needs = OF_AUTOSCALER

@@ -162,8 +162,8 @@ class DomainLoss(Report, frozen=True):
     the cluster.
     """
     autoscaling: AutoscalingReport | None = None
-    """What an autoscaler adds, outside of what is lost, for the pods that wait once the Node objects are deleted: the
-    one that was asked for, else Karpenter where there are NodePools; null without, and where no pod waits.
+    """What an autoscaler adds, outside of what is lost, for the pods that wait once the Node objects are deleted; null
+    without one, and where no pod waits.
     """
     still_pending: int | None = None
     """Pods without a node then, of each workload those that it has more of than before; null where ``autoscaling`` is.
@@ -265,11 +265,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
             return None
         loss = min(bad, key=badness)
         does = trouble_of([loss], trouble or loss.remaining[0])
-        return (
-            does
-            if loss.autoscaling is None or self.autoscaler is None
-            else f"{does}; {_losing([loss])}: {grown_text([loss])}"
-        )
+        return does if loss.autoscaling is None else f"{does}; {_losing([loss])}: {grown_text([loss])}"
 
 
 _MAX_NAMED = 3
@@ -294,8 +290,6 @@ def _sentences(report: SurviveReport) -> Iterator[str]:
             yield _outcome(losses, report)
         yield from growth
     yield from (f"{without}{sentence}" for _, sentence in sorted(ranked, key=lambda item: item[0]))
-    if report.autoscaler is None:
-        yield from growth
     yield from of_unknown(short for loss in report.losses for short in loss.short)
     for loss in sorted((loss for loss in report.losses if loss.made_room), key=badness)[:_MAX_NAMED]:
         yield f"losing {_listed([loss], 'or')} preempts {preempted_pods(loss.made_room, _MAX_NAMED)}"
@@ -337,7 +331,7 @@ def grown_text(losses: Sequence[DomainLoss]) -> str:
     unknown = list(dict.fromkeys(name for report in scaled for name in report.unknown_groups))
     waiting = _most(left, "pod") if any(left) else "none"
     still = whether_taken(unknown, waiting) if unknown else f"{waiting} still pending"
-    return f"{whole.called} adds {adds}{f' ({where})' if where else ''}, {still}{why}"
+    return f"{whole.autoscaler} adds {adds}{f' ({where})' if where else ''}, {still}{why}"
 
 
 _Rank = tuple[bool, int, int]

@@ -20,10 +20,9 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.taint import DrainFlags, uncordoned
-from kubespread.questions.autoscaling.asked import grown, usual_growth, with_files_read
+from kubespread.questions.autoscaling.asked import growth, with_files_read
 from kubespread.questions.autoscaling.templates import Lost
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
-from kubespread.questions.question import with_growth
 from kubespread.questions.remedies.budgets import looser, settled_after
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
 from kubespread.questions.remedies.search import Trials, smallest
@@ -76,8 +75,6 @@ def answer(question: Upgrade, scene: Scene) -> UpgradeReport:
     tight, report = _tight(question, through), _played(question, trial, through.autoscale)
     stopping = [blocked.pod for blocked in trial.difference.blocked]
     report = report.revised(tight_budgets=tight, holders=holders(_held(question, through, stopping, world)))
-    if through.autoscale is None and (scaled := grown(through.growth, world)) is not None:
-        report = report.revised(scaled=(scaled.report,), not_modelled=with_growth(report.not_modelled))
     if question.remedies and report.verdict != "yes" and not (report.blocked is not None and report.blocked.is_kept):
         report = _with_remedies(report, through, stopping, scene, took)
     prices = None if question.prices is None else read_prices(question.prices)
@@ -140,9 +137,7 @@ class _Through(Goal):
         self.baseline, self.notes = scene.settled("any node is replaced")
         self.counts = question.asked_in(scene.snapshot).those_in(self.baseline.world)
         self.assumed = self.baseline.world.assumed
-        self.growth = usual_growth(question, scene.now, scene.world)
-        is_asked_for = self.growth is not None and not self.growth.assumed_from
-        self.autoscale = self.growth.autoscale if self.growth is not None and is_asked_for else None
+        self.autoscale = growth(question, scene.now)
 
     @classmethod
     def of(cls, question: Upgrade, scene: Scene) -> Self:
@@ -342,7 +337,7 @@ def replace_nodes(
         short=tuple(difference.short),
         pending_as_before=tuple(pending_pods(world, as_before)),
         scaled=tuple(pool.scaled),
-        not_modelled=Upgrade.never_modelled if autoscale is None else with_growth(Upgrade.never_modelled),
+        not_modelled=Upgrade.never_modelled,
         notes=(*pool.notes, *dict.fromkeys(note for scaled in pool.scaled for note in scaled.notes)),
     )
 

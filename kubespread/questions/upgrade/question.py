@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
-    NO_GROWTH,
+    AUTOSCALERS,
     OF_AUTOSCALER,
     Apart,
     Argument,
@@ -35,8 +35,7 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
     upgrade by itself, but a budget can. When the upgrade does not get through, single changes are tried on a full
     replay: a surge, one more replica, one more node. Those that help are named. Exits with 0 when every node is
     replaced, no pod is left pending that did not wait before, and no budget is broken by preemption. With workloads,
-    only their pods count for that. With --autoscaler nodes are added whenever pods wait; without, what Karpenter would
-    add in the end by the cluster's NodePools is said, and does not count.
+    only their pods count for that. With --autoscaler nodes are added whenever pods wait.
 
     \b
     Examples:
@@ -57,7 +56,7 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
     yes, no = "all are replaced", "it is blocked or pods stay pending"
     never_modelled = (
         "timeouts: whoever upgrades a pool may give up on a budget after an hour or so and delete the pods",
-        NO_GROWTH,
+        AUTOSCALERS,
     )
     outputs = {"name": "prints the nodes to replace, in order"}
     hands_out = True

@@ -146,9 +146,7 @@ class UpgradeReport(OfWorkloads, frozen=True, kw_only=True):
     cost: UpgradeCost | None = None
     """Null without prices."""
     scaled: tuple[AutoscalingReport, ...] = ()
-    """What the autoscaler that was asked for added, each time that pods waited; else what Karpenter would add in the
-    end, where there are NodePools.
-    """
+    """What the autoscaler added, each time that pods waited."""
 
     @property
     def complete(self) -> bool:
@@ -179,10 +177,10 @@ class UpgradeReport(OfWorkloads, frozen=True, kw_only=True):
 
     @property
     def _may_find_room(self) -> bool:
-        """Whether all that is wrong is pods that machines of unknown type may take, of an autoscaler asked for."""
+        """Whether all that is wrong is pods that machines of unknown type may take."""
         last = self.scaled[-1] if self.scaled else None
         others = self.not_created or self.not_made_yet or any(step.is_bad for step in self.steps)
-        return last is not None and not last.assumed_from and bool(last.unknown_groups) and not others
+        return last is not None and bool(last.unknown_groups) and not others
 
     @property
     def unexplained(self) -> list[FewerReady]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
-from kubespread.kube.api.cluster_objects import ClusterObjects, NodePool
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.meta import OwnerReference
-from kubespread.questions.autoscaling.asked import Growth, autoscaler_of, grown, usual_growth
+from kubespread.questions.autoscaling.asked import autoscaler_of, grown, growth
 from kubespread.questions.check.lint.trial import Subject
 from kubespread.questions.check.question import Check
 from kubespread.questions.scene import Scene
@@ -20,24 +21,19 @@ from kubespread.world.store.pod_book import key_of
 
 
 class Growing(Struct, frozen=True):
-    """The cluster, and the autoscaler that is asked for or assumed from its NodePools."""
+    """The cluster, and its autoscaler."""
 
-    growth: Growth
+    autoscale: partial[AutoscalingReport]
     scene: Scene
 
     @classmethod
     def of(cls, question: Check, scene: Scene) -> Growing | None:
-        """None where there is neither. Raises UsageError and ManifestError."""
+        """None without an autoscaler. Raises UsageError and ManifestError."""
         kind = autoscaler_of(question)
-        if scene.given is None:
-            if kind is not None:
-                raise UsageError(f"--autoscaler {kind} adds nodes to a cluster, and none is given (-S FILE)")
-            return None
-        if kind is None and not scene.now.objects.of(NodePool):
-            # Nothing else here needs a world.
-            return None
-        growth = usual_growth(question, scene.now, scene.world)
-        return None if growth is None else cls(growth, scene)
+        if kind is not None and scene.given is None:
+            raise UsageError(f"--autoscaler {kind} adds nodes to a cluster, and none is given (-S FILE)")
+        autoscale = None if kind is None else growth(question, scene.now)
+        return None if autoscale is None else cls(autoscale, scene)
 
     def added(
         self, subject: Subject, replicas: int, objects: ClusterObjects, assumed: dict[str, None]
@@ -55,7 +51,7 @@ class Growing(Struct, frozen=True):
         own = [replace(subject.pod, metadata=replace(meta, name=f"{name}-{number}")) for number in range(replicas)]
         tried = dataclasses.replace(self.scene.now, pods=(*others, *own), objects=objects)
         world = world_of(tried, self.scene.scheduler, preempts=False, assumed=assumed)
-        scaled = grown(self.growth, world)
+        scaled = grown(self.autoscale, world)
         if scaled is None:
             return None
         pending = tuple(replace(kind, workload=subject.name) for kind in scaled.report.pending)

@@ -205,13 +205,13 @@ class Case(Struct, frozen=True, dict=True):
 
     def with_growth(self, finding: RuleFinding, replicas: int) -> RuleFinding:
         """A finding that some of so many replicas find no node, with what an autoscaler adds for them: nothing is wrong
-        where one that is asked for adds enough.
+        where that is enough.
         """
         added = None if self.scaled is None else self.scaled(replicas)
         if added is None:
             return finding
         message = "; ".join((finding.message.removesuffix("."), *scaled_sentences([added])))
-        if added.assumed_from or added.left:
+        if added.left:
             return replace(finding, message=message)
         fine = Remedy(text="nothing, if these nodes may be added")
         return replace(finding, message=message, severity=Severity.INFO, remedy=fine)

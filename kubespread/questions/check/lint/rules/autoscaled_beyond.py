@@ -2,8 +2,7 @@
 
 A HorizontalPodAutoscaler, or a ScaledObject of KEDA, raises the number of replicas up to its maximum under load. Those
 beyond what quotas, constraints and free room allow are not created or stay pending, at the worst moment. The maximum is
-placed on the cluster as it is. With `--autoscaler` it is only an info where all find a node once it has added some;
-what Karpenter would add by the cluster's NodePools is said without it too.
+placed on the cluster as it is. With `--autoscaler` it is only an info where all find a node once it has added some.
 
 Without a cluster it is counted what quotas, and a claim that one pod may use, allow that the manifests bring.
 

@@ -19,8 +19,7 @@ containers:
 - {name: main, image: "example.com/main:1", resources: {requests: {cpu: "64"}}}
 ```
 
-With `--autoscaler` it is only an info where every replica finds a node once it has added some; what Karpenter would add
-by the cluster's NodePools is said without it too.
+With `--autoscaler` it is only an info where every replica finds a node once it has added some.
 
 Remedy: the smallest change that gets every replica a node, of those that `kubespread advise` tries; where no single one
 is enough, two or three together. No pod is evicted.
