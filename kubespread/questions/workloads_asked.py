@@ -39,6 +39,10 @@ class WorkloadsAsked(Struct, frozen=True):
         """``names`` are [NAMESPACE/]KIND/NAME. Raises UsageError for an invalid selector or name."""
         if names and text:
             raise UsageError("name workloads or choose them by labels, not both")
+        for name in names:
+            if name.endswith((".yaml", ".yml", ".json")):
+                hint = f"plan -f {name} asks what a manifest would change"
+                raise UsageError(f"invalid workload {name!r}: expected [NAMESPACE/]KIND/NAME in the cluster; {hint}")
         try:
             selector = parse_selector(text)
         except SelectorError as error:

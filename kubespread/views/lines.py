@@ -11,6 +11,8 @@ CUT = "…"
 _WIDEST = 2
 """Columns of the widest character."""
 _WORDS = re.compile(r"\s+|\S+")
+_LISTED = re.compile(r"[^,]+,*|,+")
+"""What a word that no line holds is broken into: a selector between two of its labels."""
 _STYLES = {Tone.GOOD: "32", Tone.WARN: "33", Tone.BAD: "31", Tone.FAINT: "2", Tone.STRONG: "1"}
 """As terminals number them: green, yellow, red, dim and bold."""
 
@@ -71,7 +73,7 @@ def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
     width = max(width, indent + _WIDEST)
     current, used = list[Cell](), 0
     for part in line:
-        for word in _WORDS.findall(part.text):
+        for word in _pieces(part.text, width - indent):
             size = width_of(word)
             if used + size > width and used > indent:
                 yield current
@@ -88,6 +90,11 @@ def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
             current.append(Cell(word, part.tone))
             used += size
     yield current
+
+
+def _pieces(text: str, room: int) -> Iterator[str]:
+    for word in _WORDS.findall(text):
+        yield from [word] if width_of(word) <= room else _LISTED.findall(word)
 
 
 def written(lines: Iterable[Line], *, color: bool) -> str:

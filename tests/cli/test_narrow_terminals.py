@@ -53,3 +53,9 @@ def test_lines_are_wrapped_at_any_width(width: int, text: str) -> None:
         with bounded_steps(10_000):
             lines = ["".join(each.text for each in line) for line in wrapped([Cell(text)], width, indent)]
         assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+
+
+def test_a_selector_that_no_line_holds_is_broken_between_its_labels() -> None:
+    labels = [f"app.kubernetes.io/{key}=cockroachdb" for key in ("component", "instance", "name")]
+    lines = ["".join(each.text for each in line) for line in wrapped([Cell(f"counting {','.join(labels)}")], 80, 4)]
+    assert lines == [f"counting {labels[0]},", f"    {labels[1]},{labels[2]}"]

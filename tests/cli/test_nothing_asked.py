@@ -44,6 +44,15 @@ def test_they_say_what_is_not_there(command: str, case: str, tmp_path: Path) -> 
     assert (result.code, result.out, result.err) == (2, "", f"error: {said}\n")
 
 
+@pytest.mark.parametrize("command", ["pending", "audit", "survive", "rebalance"])
+def test_a_manifest_where_a_workload_is_named_leads_to_plan(command: str, tmp_path: Path) -> None:
+    cluster = tmp_path / "cluster.json"
+    cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": hosts("a", "b")}))
+    result = run(command, "db.yaml", "-S", str(cluster), "-q")
+    said = "expected [NAMESPACE/]KIND/NAME in the cluster; plan -f db.yaml asks what a manifest would change"
+    assert (result.code, result.out, result.err) == (2, "", f"error: invalid workload 'db.yaml': {said}\n")
+
+
 @pytest.mark.parametrize(
     ("namespace", "said"),
     [

@@ -59,3 +59,9 @@ def test_constraints_go_by_the_labels_of_each_replica_in_simulate(folder: str) -
     placements = json.loads(result.out)["placements"]
     assert Counter(placement["node"] for placement in placements) == BY_LABELS[folder]
     assert result.code == 0
+
+
+def test_it_is_said_where_each_replica_counts_itself_alone() -> None:
+    where = CASES / "03-simulate-per-replica-labels" / "sts-mlk-pod-name"
+    result = run("simulate", "m0.json", "-S", "cluster.json", terminal=120, cwd=where)
+    assert "statefulset.kubernetes.io/pod-name=db-0: each replica by itself" in result.out

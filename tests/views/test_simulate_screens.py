@@ -48,3 +48,17 @@ def test_nothing_to_place_is_said_in_the_same_words_on_the_screen_and_beside_it(
     said = "9 of 9 replicas already running, nothing to place"
     assert report.answer[0] == said
     assert said in terminal.table([report], Look(width=120)).splitlines()[0]
+
+
+def test_workloads_of_one_chart_are_told_apart_by_what_their_names_do_not_share() -> None:
+    parts = ["applicationset-controller", "dex-server", "notifications-controller", "application-controller", "server"]
+    (report,) = answered(5, "short", 1, 15)
+    reports = [report.revised(workload=f"Deployment/argocd-{part}") for part in parts]
+    lines = terminal.table(reports, Look(width=80)).splitlines()
+    assert [line.split()[0] for line in lines if "…" in line] == [
+        "…applicationset…",
+        "…dex-server",
+        "…notifications-…",
+        "…application-…",
+        "…server",
+    ]

@@ -99,7 +99,7 @@ NODE_ORDERS: Mapping[str, Callable[[NodeReport], tuple[Any, ...]]] = {
 }
 
 
-_MAX_NAMES, _MAX_WAITING = 5, 3
+_MAX_NAMES = 3
 
 
 def opening(report: ExplainReport) -> list[str]:
@@ -107,7 +107,7 @@ def opening(report: ExplainReport) -> list[str]:
     sentences = []
     if waiting := [pod.name for pod in report.waiting]:
         verb = verb_of(len(waiting), "are")
-        sentences.append(f"{len(waiting):,} of its pods {verb} pending: {some_of(waiting, _MAX_WAITING)}")
+        sentences.append(f"{len(waiting):,} of its pods {verb} pending: {some_of(waiting, _MAX_NAMES)}")
     return sentences if report.here is None else [*sentences, str(report.here)]
 
 
@@ -116,8 +116,7 @@ def summary(report: ExplainReport, suffix: str = "") -> str:
     total = len(report.nodes)
     fitting = [node.name.removesuffix(suffix) for node in report.nodes if node.feasible]
     verb = verb_of(len(fitting), "fit")
-    more = " …" if len(fitting) > _MAX_NAMES else ""
-    listed = f": {', '.join(fitting[:_MAX_NAMES])}{more}" if fitting else ""
+    listed = f": {some_of(fitting, _MAX_NAMES)}" if fitting else ""
     return f"{len(fitting):,} of {count_of(total, 'node')} {verb}{listed}"
 
 

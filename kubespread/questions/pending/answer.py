@@ -95,7 +95,7 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
     message = evaluation.message or ""
     if not message:
         fitting = int(evaluation.feasible.sum())
-        return Waits("fits", f"should schedule by itself: {says(fitting, 'node', 'have')} room")
+        return Waits("fits", f"{says(fitting, 'node', 'have')} room")
     if pod.status.nominated_node_name:
         return Waits("nominated", f"nominated to {pod.status.nominated_node_name}, waits for room there", message)
     if evaluation.rejection is not None:

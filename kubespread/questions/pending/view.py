@@ -25,7 +25,7 @@ _NO_CHANGE = {
     "gated": "none: waits behind its gate",
     "nominated": "none: waits for its node",
     "otherScheduler": "not judged: another scheduler places them",
-    "fits": "none: no change is needed",
+    "fits": "none: should schedule by itself",
     "preempts": "none: room is made for it",
 }
 

@@ -26,7 +26,7 @@ _WORDS: Mapping[tuple[Area, str], str] = {
     ("scaling", "audit"): "workloads without room for one more pod",
     ("scaling", "report"): "workloads that cannot reach their autoscaler's maximum",
     ("budgets", "report"): "disruption budgets that hold up drains",
-    ("drains", "report"): "nodes that cannot be drained",
+    ("drains", "report"): "drains that are held up, or delete data",
     ("spread", "audit"): "workloads spread unevenly, or not at all",
     ("rules", "report"): "running pods that violate their own rules",
     ("room", "capacity"): "free room that no pod can use",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.controllers.statefulset import POD_NAME_LABEL
 from kubespread.escaping import escaped
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.simulate.report import (
@@ -295,7 +296,9 @@ def _constraint_phrases(report: SimulateReport) -> Iterator[Line]:
     for position, constraint in enumerate(report.constraints):
         yield _phrase(report, position)
         if constraint.selector not in selectors[position + 1 :] and not constraint.counts_nothing:
-            yield [Cell(f"counting {constraint.selector}", Tone.FAINT)]
+            # A Service that selects one pod of a StatefulSet makes default constraints do so.
+            alone = ": each replica by itself" if POD_NAME_LABEL in constraint.selector else ""
+            yield [Cell(f"counting {constraint.selector}{alone}", Tone.FAINT)]
 
 
 def _phrase(report: SimulateReport, position: int) -> Line:

@@ -31,7 +31,7 @@ from kubespread.views.lines import width_of
 from kubespread.views.look import Cell, Line, Look, Part, Tone, Weight
 from kubespread.views.rollouts import pass_frames, pods_at_start
 from kubespread.views.sheet import Column, Readers, Row, Sheet, count
-from kubespread.views.terminal import GAP, INDENT, Laid, aim, because, flowed, laid_out, subject, told_apart
+from kubespread.views.terminal import GAP, INDENT, Laid, aim, because, fitted, flowed, laid_out, subject
 from kubespread.views.view import Bars, Frame, NodeFacts, Tile, View, beside, source, unwanted
 from kubespread.wording import EMPTY, count_of, short_key
 
@@ -46,7 +46,7 @@ def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
     least = min(_LEAST_NAME, max(map(width_of, (*names, _WORKLOAD_HEADER))))
     columns = _overview_columns(reports, room - least)
     room -= _taken(columns)
-    columns.insert(0, Laid(_WORKLOAD_HEADER, told_apart(names, max(room, least))))
+    columns.insert(0, Laid(_WORKLOAD_HEADER, fitted(names, max(room, least))))
     why = Laid("WHY", causes)
     has_room = look.width is None or why.width + GAP <= room - columns[0].width
     if any(causes) and has_room:
