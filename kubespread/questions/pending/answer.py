@@ -309,7 +309,7 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Co
         groups += freeing.groups(alike)
         if scene.on_progress is not None:
             scene.on_progress(sum(len(group.pods) for group in groups))
-    return sorted(groups, key=lambda group: (-len(group.pods), group.why))
+    return sorted(groups, key=lambda group: (-len(group.pods), group.cause == "fits", group.why))
 
 
 def _waiting_in(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[NamespacedName]:
