@@ -55,10 +55,6 @@ class NodeGroupState(Report, frozen=True):
     """As the autoscaler has it."""
     zone: str | None
     """Null where the group has none."""
-    made_of: str
-    """What a new node is like: ``node NAME``, ``template``, ``N instance types``, ``nothing`` where nobody knows."""
-    minimum: int
-    """The fewest nodes it may have."""
     maximum: int | None
     """The most nodes it may have; null for no limit."""
     before: int | None

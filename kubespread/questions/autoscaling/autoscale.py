@@ -181,8 +181,6 @@ def _state(group: ZoneGroup) -> NodeGroupState:
     return NodeGroupState(
         group=group.name,
         zone=group.zone,
-        made_of=group.made_of,
-        minimum=group.group.minimum,
         maximum=group.group.maximum,
         before=None if group.is_unknown else group.before,
         added=len(group.added),
