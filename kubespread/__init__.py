@@ -16,7 +16,6 @@ __version__ = "0.3.0"
 _NAMES = {
     "candidate.sources": "ClusterWorkloads",
     "errors": "KubespreadError ManifestError SnapshotError UnansweredError UsageError",
-    "questions.advise.report": "AdviseReport",
     "questions.audit.report": "AuditReport",
     "questions.capacity.report": "CapacityReport",
     "questions.check.answer": "rule rules",

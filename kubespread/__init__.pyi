@@ -7,7 +7,6 @@ from typing import Literal, TypeVar, overload
 
 from kubespread.candidate.sources import ClusterWorkloads as ClusterWorkloads, PodGiven
 from kubespread.errors import KubespreadError as KubespreadError, ManifestError as ManifestError, SnapshotError as SnapshotError, UnansweredError as UnansweredError, UsageError as UsageError
-from kubespread.questions.advise.report import AdviseReport as AdviseReport
 from kubespread.questions.audit.report import AuditReport as AuditReport
 from kubespread.questions.autoscaling.asked import GroupsGiven
 from kubespread.questions.capacity.report import CapacityReport as CapacityReport
@@ -46,7 +45,7 @@ G = TypeVar("G", bound=PodGiven)
 __version__: str
 _HOMES: dict[str, str]
 _FUNCTIONS: dict[str, str]
-__all__ = ["AdviseReport", "AuditReport", "CapacityReport", "CheckReport", "ClusterWorkloads", "CompareReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "PlayReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UnansweredError", "UpgradeReport", "UsageError", "VerifyReport", "Workers", "__version__", "advise", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "play", "rebalance", "removable", "report", "rule", "rules", "simulate", "simulate_then", "survive", "topology_map", "upgrade", "verify"]
+__all__ = ["AuditReport", "CapacityReport", "CheckReport", "ClusterWorkloads", "CompareReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "PlayReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UnansweredError", "UpgradeReport", "UsageError", "VerifyReport", "Workers", "__version__", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "play", "rebalance", "removable", "report", "rule", "rules", "simulate", "simulate_then", "survive", "topology_map", "upgrade", "verify"]
 
 def explain(
     snapshot: Snapshot,
@@ -61,12 +60,15 @@ def explain(
     preemption: bool = False,
     pods: bool = False,
     why_here: bool = False,
+    fix: bool = False,
+    replicas: int | None = None,
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
     Nodes are ordered as ``--sort score`` has them: the best first, those that fail last, the nearest to fitting
     first. Of several manifests one may hold a workload, or ``name`` says which. ``pods`` names the pods that each
-    domain of a constraint counts.
+    domain of a constraint counts. With ``fix`` its ``advice`` are the smallest changes after which the pod fits, or
+    all ``replicas`` of its workload find a node; combinations only where no single change suffices.
 
     Raises ManifestError, SnapshotError and UsageError.
 
@@ -77,6 +79,8 @@ def explain(
     - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
     - ``preemption``: When no node fits, predict what preemption would do.
     - ``why_here``: Tell why the node of a running pod won, by the scores of today's cluster without the pod.
+    - ``fix``: Find the smallest changes that make the pod, or all replicas of its workload, fit.
+    - ``replicas``: With --fix, ask about N replicas in total, including running ones (default: the workload's; of a DaemonSet one more pod).
     """
 
 def pending(
@@ -519,33 +523,6 @@ def audit(
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
-    """
-
-def advise(
-    snapshot: Snapshot,
-    pod: PodGiven | Sequence[PodGiven],
-    replicas: int | None = None,
-    scheduler: Scheduler | None = None,
-    *,
-    name: str | None = None,
-    namespace: str | None = None,
-    recursive: bool = False,
-    template_path: str = "",
-    set: Sequence[str] = (),
-    preemption: bool = True,
-) -> AdviseReport:
-    """The smallest changes after which ``pod`` fits some node of ``snapshot``, or all ``replicas`` of it find one.
-
-    Each is found by making it and asking the engine again. Combinations are looked for only where no single change
-    suffices. Raises ManifestError, SnapshotError and UsageError.
-
-    - ``replicas``: Ask about N replicas in total, including those already running (default: the workload's own; of a DaemonSet one more pod).
-    - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
-    - ``namespace``: Namespace to use when the manifest sets none.
-    - ``recursive``: Also read subdirectories.
-    - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
-    - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
-    - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     """
 
 def plan(

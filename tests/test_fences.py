@@ -144,9 +144,9 @@ FLOORS = {
 }
 # Questions of which another is made, or that are answered in its place.
 PARTS = {
-    ("advise", "simulate"),
     ("compare", "explain"),
     ("compare", "simulate"),
+    ("explain", "simulate"),
     ("plan", "audit"),
     ("plan", "explain"),
     ("plan", "map"),

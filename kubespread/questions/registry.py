@@ -19,7 +19,6 @@ EVERYDAY = {
 }
 """The ten that the program's help lists; in the order in which people ask."""
 QUESTIONS = EVERYDAY | {
-    "advise": "Advise",
     "plan": "Plan",
     "play": "Play",
     "compare": "Compare",

@@ -95,7 +95,7 @@ def paths_tried(secret: str) -> dict[str, tuple[str, dict[str, Any]]]:
         "an applied manifest": ("play", {"steps": [f"apply {secret}"]}),
         "a new template": ("play", {"steps": [f"rollout deploy/web {secret}"]}),
         "nodes": ("upgrade", {"nodes": secret}),
-        "a manifest to advise on": ("advise", {"manifest": secret}),
+        "a manifest to fix": ("explain", {"manifest": secret, "fix": True}),
         "a manifest to draw": ("map", {"manifest": secret}),
         "workloads to audit": ("audit", {"workloads": [secret]}),
         "workloads to rebalance": ("rebalance", {"workloads": [secret]}),

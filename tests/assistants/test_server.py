@@ -30,10 +30,9 @@ PROMISES = json.dumps(
     }
 )
 ASKED: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
-    "explain": ({"workload": "deploy/web", "kubeVersion": "1.34"}, ("explain", "deploy/web", "--kube-version", "1.34")),
-    "advise": (
-        {"workload": "deploy/web", "set": ["cpu=90"], "namespace": "default"},
-        ("advise", "deploy/web", "--set", "cpu=90", "-n", "default"),
+    "explain": (
+        {"workload": "deploy/web", "set": ["cpu=90"], "namespace": "default", "fix": True, "kubeVersion": "1.34"},
+        ("explain", "deploy/web", "--fix", "--set", "cpu=90", "-n", "default", "--kube-version", "1.34"),
     ),
     "simulate": (
         {"workload": "deploy/web", "replicas": 9, "edits": ["cordon zone=c"]},

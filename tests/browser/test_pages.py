@@ -40,7 +40,7 @@ SERIOUS = (
 )
 
 
-NO_MAP = ("advise", "audit", "check", "pending", "report", "survive", "verify")
+NO_MAP = ("audit", "check", "pending", "report", "survive", "verify")
 """Answers that are not about nodes, or about the loss of hosts, which are no boxes of the map."""
 
 

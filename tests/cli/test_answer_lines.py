@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from kubespread.questions.advise.question import Advise
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.check.question import Check
+from kubespread.questions.explain.question import Explain
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.plan.question import Play
 from kubespread.questions.question import Question
@@ -35,7 +35,6 @@ NOTHING = {
     "check": (["--select", "KS001"], "nothing found in 1 workload"),
     "survive": ([], "No: none of 2 zones can be lost. a: 1 pod pending until the nodes are deleted"),
     "removable": (["n0"], "1 of 1 node can go alone: n0"),
-    "advise": ([POD], "2 of 2 nodes fit: no change is needed"),
     "explain": ([POD], "2 of 2 nodes fit: n0, n1"),
     "simulate": ([POD, "--replicas", "0"], "0 of 0"),
     "compare": ([POD, "--uncordon", "n0"], "same: 1 workload and 2 nodes"),
@@ -109,7 +108,7 @@ def test_notes_are_few_and_stand_below_the_answer(case: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", [Survive, Removable, Pending, Upgrade, Audit, Rebalance, Play, Capacity, Check, Advise]
+    "question", [Survive, Removable, Pending, Upgrade, Audit, Rebalance, Play, Capacity, Check, Explain]
 )
 def test_what_no_answer_of_a_question_models_is_in_its_help(question: type[Question[Any]]) -> None:
     shown = " ".join(run(question.name, "--help-all").out.split())

@@ -58,7 +58,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
         "name the nodes to replace once, by name or labels: kubespread upgrade pool=a",
     ),
     "a number that is none": (
-        ["advise", "deploy/web", "--replicas", "many"],
+        ["explain", "deploy/web", "--fix", "--replicas", "many"],
         "invalid --replicas 'many': expected a number from 0",
     ),
     "a map of nobody's skew": (

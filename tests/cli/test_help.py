@@ -51,7 +51,7 @@ def test_ten_commands_are_listed_and_all_others_are_named() -> None:
     more = " ".join(sections["More"].split())
     named = re.findall(r"(?:^|\), )(\w+) \(", more), sections["Set up"].strip().split(", ")
     assert named == (
-        ["advise", "plan", "play", "compare", "rebalance", "map", "verify", "fleet", "snapshot", "serve"],
+        ["plan", "play", "compare", "rebalance", "map", "verify", "fleet", "snapshot", "serve"],
         ["mcp", "rbac", "completion", "demo"],
     )
     assert {*EVERYDAY, *named[0], *named[1]} == {*COMMANDS}

@@ -12,7 +12,6 @@ from tests.cli.support import CLUSTER, FIXTURES, POD, run
 
 BLOCKED = str(FIXTURES / "clusters" / "upgrade-blocked.yaml")
 COMMANDS: dict[str, list[str]] = {
-    "explain": [POD, "-S", CLUSTER],
     "simulate": [POD, "-S", CLUSTER, "--replicas", "2"],
     "compare": [POD, "-S", CLUSTER, "--cordon", "node4"],
     "survive": ["-S", CLUSTER, "--key", "zone"],
@@ -20,7 +19,7 @@ COMMANDS: dict[str, list[str]] = {
     "plan": ["--drain", "pool=blue", "-S", BLOCKED],
     "map": [POD, "-S", CLUSTER],
     "check": [POD],
-    "advise": [POD, "-S", CLUSTER, "--cordon", "node4"],
+    "explain": [POD, "--fix", "-S", CLUSTER, "--cordon", "node4"],
     "pending": ["-A", "-S", BLOCKED],
     "audit": ["-A", "-S", BLOCKED],
     "report": ["-A", "-S", BLOCKED],

@@ -13,7 +13,7 @@ from tools.fuzz.steps import bounded_steps
 
 COMMANDS = [
     "explain POD",
-    "advise POD",
+    "explain POD --fix",
     "simulate POD --replicas 3",
     "simulate POD --then drain=node1",
     "pending -A",

@@ -41,7 +41,6 @@ from tests.tiers import slow_but
 
 BASES = {
     "explain": ["new.yaml", "dir", "deploy/web"],
-    "advise": ["new.yaml", "dir", "deploy/web"],
     "simulate": ["new.yaml", "dir", "deploy/web", "new.yaml --then fail=n0", "new.yaml --gang 2", "--all"],
     "play": ["scenario.json", "scenario.json --explain pod/solo"],
     "plan": ["--cordon n1", "scenario.json --steps"],

@@ -75,7 +75,7 @@ ENDINGS = (
     ("report -A --since sparse -S cluster.json", 2, NOTHING),
     ("explain containers.json -S cluster.json", 1, "all 3 nodes have too little cpu"),
     (
-        "advise constraints.json -S cluster.json",
+        "explain --fix constraints.json -S cluster.json",
         0,
         "the pod fits with label n0 k0=new-1 (an invented k0) k1=new-1 (an invented k1)",
     ),

@@ -321,7 +321,9 @@ def test_not_more_is_tried_than_a_check_may_take(monkeypatch: pytest.MonkeyPatch
     cluster, workloads = Snapshot.from_objects(NODES), [with_pod(web(name=name), **asking("9")) for name in ("a", "b")]
     first, second = kubespread.check(cluster, workloads, select=["KS209"]).findings
     assert first.remedy.text != second.remedy.text
-    assert second.remedy.text == "kubespread advise tries what would help: too much was tried for other workloads"
+    assert (
+        second.remedy.text == "kubespread explain --fix tries what would help: too much was tried for other workloads"
+    )
 
 
 ASKING: dict[str, Data] = {

@@ -42,7 +42,7 @@ OF_WORKLOADS: dict[str, Callable[[Snapshot, str], Any]] = {
     "compare": lambda snapshot, name: kubespread.compare(
         Side(snapshot, name), Side(snapshot.edited("cordon n0"), name)
     ),
-    "advise": kubespread.advise,
+    "explain, fixing": partial(kubespread.explain, fix=True),
 }
 
 

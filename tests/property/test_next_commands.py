@@ -28,7 +28,7 @@ ASKED: dict[str, tuple[str, ...]] = {
         "simulate deploy/web --replicas 40",
         "simulate deploy/web --replicas 20",
         "explain deploy/web --set cpu=99",
-        "advise deploy/web --replicas 60",
+        "explain deploy/web --fix --replicas 60",
         "removable",
         "removable b2",
         "plan --fail zone=b",
@@ -39,12 +39,12 @@ ASKED: dict[str, tuple[str, ...]] = {
         "survive -A",
         "simulate deploy/api -n shop",
         "explain deploy/api -n shop",
-        "advise deploy/api -n shop",
+        "explain deploy/api -n shop --fix",
         "audit -A",
         "report -A",
     ),
 }
-REMEDIES = ("advise", "simulate")
+REMEDIES = ("explain", "simulate")
 """What answers these with yes names what helps, or is it."""
 
 
@@ -86,5 +86,5 @@ def test_70_next_loses_config() -> None:
     words = ["pod/x-1-p1", "-S", str(folder / "cluster.yaml"), "--scheduler-config", str(CONFIG)]
     shown = run("explain", *words, "--color", "never", terminal=200).out.splitlines()
     following = shlex.split(shown[-1].removeprefix("next: kubespread "))
-    assert (following[0], sorted(following[1:])) == ("advise", sorted(words))
+    assert (following[0], sorted(following[1:])) == ("explain", sorted(["--fix", *words]))
     assert "no change is needed" not in run(*following).out

@@ -1,5 +1,5 @@
-"""Remedies of `advise` and `pending` on random clusters: done by hand they help as far as they are said to, and nothing
-that is said not to help does.
+"""Remedies of `explain --fix` and `pending` on random clusters: done by hand they help as far as they are said to, and
+nothing that is said not to help does.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache
 import pytest
 
 import kubespread
-from kubespread import AdviseReport, Snapshot
+from kubespread import ExplainReport, Snapshot
 from kubespread.errors import KubespreadError
 from tests.builders import Data, hard, node, taint
 from tests.world.clusters import budget, daemon_set, deployment, stateful_set
@@ -202,8 +202,8 @@ def singles(objects: list[Data], asked: Data) -> Iterator[tuple[str, str]]:
             yield "evict", f"--evict default/{name}"
 
 
-def advised(objects: list[Data], name: str, *, preemption: bool = True) -> AdviseReport:
-    return kubespread.advise(snapshot_of(objects), f"pod/{name.partition('/')[2]}", preemption=preemption)
+def advised(objects: list[Data], name: str) -> ExplainReport:
+    return kubespread.explain(snapshot_of(objects), f"pod/{name.partition('/')[2]}", fix=True)
 
 
 def check_advice(objects: list[Data]) -> None:
@@ -211,7 +211,7 @@ def check_advice(objects: list[Data]) -> None:
     name = key(asked)
     report = advised(objects, name)
     if report.advice is None:
-        assert report.fitting > 0
+        assert report.feasible
         assert fits(objects, (), name)
         return
     assert not fits(objects, (), name)
@@ -256,7 +256,7 @@ def check_groups(objects: list[Data]) -> None:
             check_nobody_loses(objects, group.change.options, set(group.pods))
         if len(group.pods) == 1 and group.cause == "filtered":
             (name,) = group.pods
-            assert (group.change is not None) == advised(objects, name).succeeds, group
+            assert (group.change is not None) == (advised(objects, name).verdict == "yes"), group
         if group.cause == "filtered":
             check_cause(objects, group.why, next(each for each in waiting(objects) if key(each) == group.pods[0]))
 
@@ -264,11 +264,13 @@ def check_groups(objects: list[Data]) -> None:
 def check_replicas(objects: list[Data]) -> None:
     """What is suggested for all replicas of a workload lets `simulate` place them all."""
     for name in ("web", "api"):
-        report = kubespread.advise(snapshot_of(objects), f"deploy/{name}")
-        assert report.replicas == sum(each["kind"] == "Pod" and workload(key(each)) == name for each in objects)
-        assert lacking(objects, (), name) == (report.replicas or 0) - (report.placed or 0)
+        report = kubespread.explain(snapshot_of(objects), f"deploy/{name}", fix=True)
+        fix = report.fix
+        assert fix is not None
+        assert fix.replicas == sum(each["kind"] == "Pod" and workload(key(each)) == name for each in objects)
+        assert lacking(objects, (), name) == (fix.replicas or 0) - (fix.placed or 0)
         if report.advice is None:
-            assert report.placed == report.replicas
+            assert fix.placed == fix.replicas
             continue
         for each in report.advice.enough:
             assert lacking(objects, each.options, name) == 0, each.options

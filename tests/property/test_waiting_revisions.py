@@ -92,20 +92,24 @@ def test_every_question_is_about_the_pods_that_wait(seed: int) -> None:
     objects = cluster(seed)
     snapshot = Snapshot.from_objects(objects)
     groups = kubespread.pending(snapshot).groups
-    simulated, advised = kubespread.simulate(snapshot, "deploy/web"), kubespread.advise(snapshot, "deploy/web")
+    simulated, advised = (
+        kubespread.simulate(snapshot, "deploy/web"),
+        kubespread.explain(snapshot, "deploy/web", fix=True),
+    )
     new = sum(len(group.pods) for group in groups)
     placed = sum(group.fitting for group in groups)
     old = sum(each["kind"] == "Pod" and "nodeName" in each["spec"] for each in objects)
     assert (simulated.outdated, simulated.present, simulated.replicas) == (old, old, old + new)
     assert (simulated.placed, simulated.pending) == (placed, new - placed)
-    assert (advised.replicas, advised.placed, advised.fits) == (new, placed, placed == new)
+    assert advised.fix is not None
+    assert (advised.fix.replicas, advised.fix.placed, advised.fits) == (new, placed, placed == new)
     assert kubespread.explain(snapshot, "deploy/web").schedulable == (placed > 0)
     assert (simulated.verdict == "yes") == (placed == new)
 
 
 @pytest.mark.parametrize("seed", range(1, 25))
 def test_remedies_stand_in_the_order_an_operator_tries_them(seed: int) -> None:
-    advice = kubespread.advise(Snapshot.from_objects(cluster(seed)), "deploy/web").advice
+    advice = kubespread.explain(Snapshot.from_objects(cluster(seed)), "deploy/web", fix=True).advice
     families = [each.family for each in advice.enough] if advice is not None else []
     ranked = [ORDER.index(family if family in ORDER else "") for family in families]
     assert ranked == sorted(ranked)
@@ -119,7 +123,7 @@ def test_the_families_are_tried_by_what_they_cost() -> None:
 @pytest.mark.parametrize("seed", range(1, 25))
 def test_a_rollout_that_may_take_old_pods_off_goes_on(seed: int) -> None:
     objects = cluster(seed)
-    advice = kubespread.advise(Snapshot.from_objects(objects), "deploy/web").advice
+    advice = kubespread.explain(Snapshot.from_objects(objects), "deploy/web", fix=True).advice
     for each in advice.enough if advice is not None else ():
         if each.family == "maxUnavailable":
             (more,) = re.findall(r"maxUnavailable: (\d+)", each.change)

@@ -17,7 +17,7 @@ def spread(app: str) -> Data:
 def suggested(snapshot: Snapshot) -> set[str]:
     """The options with which pods would be placed, for the pods that wait and for one more."""
     pending = kubespread.pending(snapshot)
-    advice = kubespread.advise(snapshot, "deploy/web", replicas=4)
+    advice = kubespread.explain(snapshot, "deploy/web", replicas=4, fix=True)
     options = [group.change.options for group in pending.groups if group.change is not None]
     assert advice.advice is not None
     options += [change.options for change in advice.advice.enough]

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Snapshot, UsageError
 from kubespread.questions import tasks
-from kubespread.questions.advise.question import Advise
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.explain.question import Explain
@@ -181,7 +180,7 @@ QUESTIONS = st.sampled_from(
         Pending(),
         Survive(keys=(ZONE,)),
         Capacity(),
-        Advise(pods=("deploy/web",)),
+        Explain(pods=("deploy/web",), fix=True),
         Simulate(pods=("deploy/web",), namespace="default"),
     ]
 )

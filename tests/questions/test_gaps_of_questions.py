@@ -194,12 +194,12 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
         lambda cluster: kubespread.play(cluster, PLAYED),
         JUDGED | VOLUMES | EVICTED | CREATED | {"DaemonSet", "ReplicaSet", "StatefulSet"},
     ),
-    "advise": (
-        lambda cluster: kubespread.advise(cluster, "pod/cache-0"),
+    "explain, fixing": (
+        lambda cluster: kubespread.explain(cluster, "pod/cache-0", fix=True),
         JUDGED | VOLUMES | EVICTED | CREATED | {"DaemonSet", "Job", "ReplicaSet", "StatefulSet"},
     ),
-    "advise, of replicas": (
-        lambda cluster: kubespread.advise(cluster, NEW, 5),
+    "explain, fixing all replicas": (
+        lambda cluster: kubespread.explain(cluster, NEW, replicas=5, fix=True),
         NEW_POD | EVICTED | {"ReplicaSet", "StatefulSet"},
     ),
     "pending": (
@@ -255,8 +255,11 @@ READS_OF_DEVICES: dict[str, tuple[Ask, frozenset[str]]] = {
     "verify": (lambda cluster: kubespread.verify(cluster, PROMISED), DEVICES),
     "check": (kubespread.check, DEVICES),
     "play": (lambda cluster: kubespread.play(cluster, {**PLAYED, "spec": {"steps": [{"evict": "train-a"}]}}), DEVICES),
-    "advise": (lambda cluster: kubespread.advise(cluster, "pod/train-b"), MADE_ALREADY),
-    "advise, of replicas": (lambda cluster: kubespread.advise(cluster, "deploy/train", 2), DEVICES),
+    "explain, fixing": (lambda cluster: kubespread.explain(cluster, "pod/train-b", fix=True), MADE_ALREADY),
+    "explain, fixing all replicas": (
+        lambda cluster: kubespread.explain(cluster, "deploy/train", replicas=2, fix=True),
+        DEVICES,
+    ),
     "pending": (kubespread.pending, DEVICES),
 }
 
@@ -286,7 +289,7 @@ def batches() -> Iterator[tuple[str, ...]]:
     yield from ((kind,) for kind in alone)
 
 
-DEAR = ("advise", "check", "pending", "plan", "report", "verify")
+DEAR = ("explain", "check", "pending", "plan", "report", "verify")
 QUESTIONS = [pytest.param(name, marks=pytest.mark.slow) if name in DEAR else name for name in READS]
 
 

@@ -72,12 +72,9 @@ def test_what_is_printed_of_a_cloud_s_cluster_runs(path: str) -> None:
 
 def _options(asked: Sequence[str], report: Data) -> Iterator[str]:
     """What reproduces a change, as options of a command about its workload: those of advice and of findings."""
-    advised = (
-        [report["gathered"]["suggestion"]] if report.get("gathered") else (report.get("advice") or {}).get("enough", ())
-    )
-    for suggestion in advised:
+    for suggestion in (report.get("advice") or {}).get("enough", ()):
         for options in (" ".join(suggestion["options"]), *suggestion["alternatives"][:1]):
-            yield " ".join(["simulate", *asked[1:], options])
+            yield " ".join(["simulate", *(word for word in asked[1:] if word != "--fix"), options])
     for finding in report.get("findings", ()):
         remedy, (namespace, _, whose) = finding["remedy"], finding["workload"].partition("/")
         options = [*(f"--set {quote(each)}" for each in remedy["settings"]), *map(option_of, remedy["edits"])]
@@ -115,7 +112,7 @@ def test_what_is_printed_of_what_ifs_of_a_cloud_s_cluster_runs(path: str) -> Non
         f"simulate {workload}",
         f"explain {workload}",
         f"compare {workload} --cordon {first.name}",
-        f"advise {workload}",
+        f"explain {workload} --fix",
     )
 
 
@@ -129,7 +126,7 @@ def test_what_is_printed_of_promises_and_advice_runs(tmp_path: Path) -> None:
     _run_out(
         str(path),
         f"verify {promises} --fail {ZONE}=europe-west4-a",
-        "advise deploy/web -n shop --replicas 12 --set cpu=3",
+        "explain deploy/web -n shop --fix --replicas 12 --set cpu=3",
     )
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Snapshot
-from tests.builders import Data, hard, node, soft
+from tests.builders import Data, hard, node
 from tests.world.clusters import deployment
 
 ZONE = "topology.kubernetes.io/zone"
@@ -60,33 +60,11 @@ PROPOSED: dict[str, tuple[list[Data], Data, tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("case", PROPOSED)
-def test_check_and_advise_propose_the_same_constraint(case: str) -> None:
+def test_check_proposes_the_constraint(case: str) -> None:
     nodes, manifest, proposed = PROPOSED[case]
     snapshot = Snapshot.from_objects(nodes)
     findings = kubespread.check(snapshot, manifest, select=["KS505"]).findings
     assert tuple(setting for finding in findings for setting in finding.remedy.settings) == proposed
-    gathered = kubespread.advise(snapshot, manifest).gathered
-    assert (() if gathered is None else gathered.suggestion.options) == tuple(f"--set {each}" for each in proposed)
-
-
-def test_a_soft_constraint_that_is_outweighed_is_made_hard() -> None:
-    """KS503 says so in check."""
-    manifest = web(affinity={"nodeAffinity": PREFERRING}, constraints=[soft(key=ZONE, match={"app": "web"})])
-    gathered = kubespread.advise(Snapshot.from_objects(UNEVEN), manifest).gathered
-    assert gathered is not None
-    assert gathered.suggestion.options == (f"--set {HARD}",)
-
-
-def test_of_a_workload_that_runs_the_rollout_is_played() -> None:
-    snapshot = Snapshot.from_objects([*UNEVEN, *deployment("web", ("a1", "a1", "a2", "a2", "a3", "a3"), cpu="1500m")])
-    report = kubespread.advise(snapshot, "deploy/web")
-    assert report.answer == (
-        "all 6 replicas find a node: no change is needed",
-        "zone a holds 6 of them; with a constraint over zone none holds more than 2",
-    )
-    assert report.gathered is not None
-    (command,) = report.gathered.suggestion.commands
-    assert command.startswith("kubectl patch deployments.apps web -n default --type=json -p ")
 
 
 def test_of_a_workload_of_the_cluster_the_remedy_is_an_edit() -> None:

@@ -351,7 +351,7 @@ AHEAD = Scheduler(kube_version=AFTER)
 STEPS = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": ["scale deploy/web=7"]}}
 ANSWERS: dict[str, Callable[[Snapshot], Sequence[str]]] = {
     "explain": lambda cluster: kubespread.explain(cluster, "deploy/web", AHEAD).notes,
-    "advise": lambda cluster: kubespread.advise(cluster, "deploy/web", scheduler=AHEAD).notes,
+    "explain, fixing": lambda cluster: kubespread.explain(cluster, "deploy/web", scheduler=AHEAD, fix=True).notes,
     "simulate": lambda cluster: kubespread.simulate(cluster, "deploy/web", 7, AHEAD).notes,
     "play": lambda cluster: kubespread.play(cluster, STEPS, AHEAD).notes,
     "audit": lambda cluster: kubespread.audit(cluster, (), AHEAD).notes,

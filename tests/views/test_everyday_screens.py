@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import chdir
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -57,7 +57,7 @@ QUESTIONS: dict[str, Callable[[Snapshot, str], Any]] = {
     "rebalance": lambda snapshot, _: kubespread.rebalance(snapshot),
     "map": lambda snapshot, _: kubespread.topology_map(snapshot),
     "explain": lambda snapshot, name: _of_workload(kubespread.explain, snapshot, name),
-    "advise": lambda snapshot, name: _of_workload(kubespread.advise, snapshot, name),
+    "fix": lambda snapshot, name: _of_workload(partial(kubespread.explain, fix=True), snapshot, name),
     "simulate": lambda snapshot, name: _of_workload(kubespread.simulate, snapshot, name),
     "compare": lambda snapshot, name: kubespread.compare(
         Side(snapshot, ClusterWorkloads(all_namespaces=name != "aks300")),

@@ -24,7 +24,7 @@ from tests.views.first_screens import SIZES, height, lacking
 WEB: Mapping[str, Any] = {"namespace": "shop"}
 EVERY = ClusterWorkloads(all_namespaces=True)
 ANSWERS: Mapping[str, Callable[[Snapshot, str], Any]] = {
-    "advise": lambda cloud, _: kubespread.advise(cloud, "deploy/web", replicas=40, **WEB),
+    "fix": lambda cloud, _: kubespread.explain(cloud, "deploy/web", replicas=40, **WEB, fix=True),
     "audit": lambda cloud, _: kubespread.audit(cloud),
     "capacity": lambda cloud, _: kubespread.capacity(cloud),
     "check": lambda cloud, _: kubespread.check(cloud),
@@ -66,7 +66,7 @@ COMMANDS = (
     "explain deploy/web -n shop",
     "simulate deploy/web -n shop --replicas 40",
     "simulate deploy/web -n shop",
-    "advise deploy/web -n shop --replicas 12 --set cpu=3",
+    "explain deploy/web -n shop --fix --replicas 12 --set cpu=3",
     "upgrade NODE",
     "upgrade IN_ZONE",
     "plan --drain NODE",
@@ -111,8 +111,8 @@ YES_OR_NO = (
     "removable NODE",
     "capacity --request cpu=1",
     "capacity --request cpu=999",
-    "advise deploy/web -n shop",
-    "advise deploy/web -n shop --set cpu=99",
+    "explain deploy/web -n shop --fix",
+    "explain deploy/web -n shop --fix --set cpu=99",
     "compare -A --uncordon NODE",
     "rebalance -A",
     "play steps.yaml -n shop",

@@ -37,7 +37,7 @@ ANSWERS: dict[str, object] = {
     ),
     "map": kubespread.topology_map(CLUSTER, WEB),
     "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
-    "advise": kubespread.advise(CLUSTER.edited("cordon n1"), WEB),
+    "fix": kubespread.explain(CLUSTER.edited("cordon n1"), WEB, fix=True),
     "pending": kubespread.pending(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", nodeSelector={"x": "y"})])),
     "capacity": kubespread.capacity(CLUSTER, "cpu=1"),
     "removable": kubespread.removable(CLUSTER),
@@ -80,7 +80,6 @@ HELP: dict[str, str] = {
     "check": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
     "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. 'gitlab' is a Code Quality report. "
     "'diff' is a patch with the remedies.",
-    "advise": "Format (default: a table on a terminal, plain columns in a pipe).",
     "pending": "Format (default: a table on a terminal, plain columns in a pipe). 'name' prints namespace/pod lines. "
     "'prometheus' prints metrics for a textfile collector.",
     "capacity": "Format (default: tables on a terminal, plain columns in a pipe). "

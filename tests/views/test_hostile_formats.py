@@ -40,7 +40,7 @@ def answers(name: str) -> dict[str, Any]:
         "plan": kubespread.plan(cluster.edited("cordon kubernetes.io/hostname")),
         "map": kubespread.topology_map(cluster, web),
         "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
-        "advise": kubespread.advise(cluster, pod(nodeSelector={"x": "y"})),
+        "fix": kubespread.explain(cluster, pod(nodeSelector={"x": "y"}), fix=True),
         "pending": kubespread.pending(cluster),
         "capacity": kubespread.capacity(cluster, "cpu=1"),
         "removable": kubespread.removable(cluster),

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 
 from kubespread.candidate.replicas import waiting_pods
+from kubespread.candidate.sources import read_once
 from kubespread.controllers.adoption import pods_of
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
@@ -18,6 +20,7 @@ from kubespread.kube.owners import NamespacedName
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
+from kubespread.questions.explain.fixing import changes_found, tried
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import NODE_ORDERS, ExplainReport
 from kubespread.questions.explain.why_here import WhyHere
@@ -27,7 +30,7 @@ from kubespread.questions.remedies.search import advice
 from kubespread.questions.resolving import Resolved, resolve, reviser
 from kubespread.questions.scene import Scene
 from kubespread.reports import judged_nodes
-from kubespread.reports.advise import Advice
+from kubespread.reports.advice import Advice
 from kubespread.reports.parts import ClusterReference, ConstraintReport, PodReference
 from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -76,15 +79,42 @@ def advice_on_constraints(evaluation: Evaluation, version: KubeVersion, revise: 
 
 
 def answer(question: Explain, scene: Scene) -> ExplainReport:
-    """The requested nodes, in the requested order."""
-    resolved = resolve(scene.snapshot, question.pods, scene.scheduler, question.choosing, settings=question.settings)
+    """The requested nodes, in the requested order; or what has to change for the pod to fit."""
+    pods = [read_once(pod, question.template_path) for pod in question.pods]
+    resolved = resolve(scene.snapshot, pods, scene.scheduler, question.choosing, settings=question.settings)
+    if question.fix:
+        return _fixed(msgspec.structs.replace(question, pods=tuple(pods)), resolved, scene)
     report = answer_of(
-        resolved, scene.source, preemption=question.preemption, pods=question.with_pods, sort=question.sort
+        resolved,
+        scene.source,
+        preemption=question.preemption,
+        pods=question.with_pods,
+        sort=question.sort,
+        revise=reviser(resolved),
     )
     if question.why_here:
         node = _own_node(resolved)
         report = report.revised(here=WhyHere.of(node, report.nodes) if report.nodes else None)
     return report.only(question.nodes) if question.nodes else report
+
+
+def _fixed(question: Explain, resolved: Resolved, scene: Scene) -> ExplainReport:
+    """About the pod, or the first replica that finds no node; where all find one, about one more."""
+    judged = tried(question, resolved, scene)
+    stuck, candidate = judged.stuck, resolved.candidates[0]
+    report = answer_of(
+        resolved, scene.source, preemption=question.preemption, evaluation=None if stuck is None else stuck.evaluation
+    )
+    found = None if stuck is None else changes_found(stuck, judged.goal, question, resolved)
+    return report.revised(
+        fix=judged.fix,
+        message=judged.message or report.message,
+        advice=found,
+        notes=judged.notes,
+        not_modelled=report.not_modelled if stuck is None else (*report.not_modelled, *Explain.never_modelled),
+        # After the search: what each part assumes of the cluster is a gap.
+        gaps=resolved.gaps_of(candidate),
+    )
 
 
 def _own_node(resolved: Resolved) -> str:
@@ -106,6 +136,8 @@ def answer_of(
     preemption: bool = False,
     pods: bool = False,
     sort: str = "score",
+    revise: Revise | None = None,
+    evaluation: Evaluation | None = None,
 ) -> ExplainReport:
     """The answer to a question whose pods are resolved."""
     candidate = resolved.candidates[0]
@@ -120,8 +152,9 @@ def answer_of(
         preemption=preemption,
         pods=pods,
         sort=sort,
-        revise=reviser(resolved),
+        revise=revise,
         waiting=_waiting(resolved),
+        evaluation=evaluation,
     )
 
 
@@ -149,13 +182,15 @@ def explained(
     sort: str = "score",
     revise: Revise | None = None,
     waiting: tuple[NamespacedName, ...] = (),
+    evaluation: Evaluation | None = None,
 ) -> ExplainReport:
     """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``.
 
     ``gaps`` is called once the pod is judged: only then is it known what was assumed. ``pods`` names the pods that each
     domain counts. ``sort`` is the order of nodes as in `ExplainReport.sorted_by`. ``revise`` makes the pod again with
-    other constraints, to find those that let it in.
+    other constraints, to find those that let it in. ``evaluation`` is the answer where it is known.
     """
+    cluster = cluster if evaluation is None else evaluation.cluster
     plugins, version = framework(profile), profile.version
     report = partial(
         ExplainReport,
@@ -168,7 +203,7 @@ def explained(
         waiting=waiting,
     )
     try:
-        evaluation = evaluate(plugins, cluster, pod)
+        evaluation = evaluation or evaluate(plugins, cluster, pod)
     except SchedulingError as error:
         return report(message=str(error), notes=tuple(notes), gaps=gaps())
     rows, details = _constraint_rows(evaluation, pods=pods), evaluation.causes()

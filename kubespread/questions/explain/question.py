@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec.structs import replace
-from msgspec.structs import replace as with_look
 
 from kubespread.questions.question import Apart, Function, Option, PodQuestion
 from kubespread.views.look import Look, RowOf
@@ -26,11 +26,19 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     in the cluster. Every filter plugin is run on every node, so each node shows all of its reasons, not only
     kube-scheduler's first one.
 
+    With --fix the smallest changes are found that make it fit, or all replicas of its workload, each verified by
+    running the engine again. Changes to constraints, cordons, node labels, taints, tolerations, requests, node
+    selectors and affinity are tried, as are evictions and added nodes: each change alone, at the smallest size that
+    suffices, then two and three together if none suffices alone. A change that leaves another pod without a node closes
+    no gap, and is listed apart. Each comes with the option that reproduces it and as a patch; --full shows all patches.
+
     \b
     Examples:
       kubespread explain pod.yaml
       kubespread explain pod/web-0 -n shop --context prod
       kubespread explain pod/web-0 -n shop --why-here
+      kubespread explain deploy/web -n shop --fix
+      kubespread explain deploy/web -n shop --fix --replicas 12
       kubespread explain pod.yaml -S cluster.yaml
       kubectl get nodes,pods,ns,svc,rs,sts,rc,pvc,pv,sc,pc,limits,quota -A -o json | kubespread explain pod.yaml -S -
       kubespread explain deployment.yaml -S cluster/ -o json | jq .message
@@ -43,8 +51,17 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         "Why is {workload} not scheduled, or where would its next pod go? Use explain, and say which "
         "constraint keeps which nodes, with the arithmetic."
     )
-    yes, no = "some node fits", "none does"
-    apart = (Apart("nodes", ("by", "all_nodes"), "it alone says which nodes are shown"),)
+    yes, no = "some node fits; with --fix all replicas fit, or a change is found", "none does, or no change is found"
+    apart = (
+        Apart("nodes", ("by", "all_nodes"), "it alone says which nodes are shown"),
+        Apart("fix", ("nodes", "by", "all_nodes", "with_pods", "why_here"), "it shows changes instead of nodes"),
+    )
+    needs = {"replicas": ("fix",)}
+    never_modelled = (
+        "changes of requests other than cpu and memory, of host ports, volumes, and labels that say what a machine is, "
+        "such as its zone",
+        "combinations of changes beyond a few hundred: those of small changes are tried first",
+    )
     outputs = {"wide": "", "name": "prints the nodes that fit, best first"}
     is_watched = True
     function = Function(
@@ -52,12 +69,13 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
 
         Nodes are ordered as ``--sort score`` has them: the best first, those that fail last, the nearest to fitting
         first. Of several manifests one may hold a workload, or ``name`` says which. ``pods`` names the pods that each
-        domain of a constraint counts.
+        domain of a constraint counts. With ``fix`` its ``advice`` are the smallest changes after which the pod fits, or
+        all ``replicas`` of its workload find a node; combinations only where no single change suffices.
 
         Raises ManifestError, SnapshotError and UsageError.
         """,
         "snapshot pod=pods scheduler",
-        "name namespace recursive template_path set preemption pods=with_pods why_here",
+        "name namespace recursive template_path set preemption pods=with_pods why_here fix replicas",
     )
 
     preemption: Annotated[bool, Option("When no node fits, predict what preemption would do.", heading="Scheduler")] = (
@@ -84,6 +102,18 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     why_here: Annotated[
         bool, Option("Tell why the node of a running pod won, by the scores of today's cluster without the pod.")
     ] = False
+    fix: Annotated[
+        bool, Option("Find the smallest changes that make the pod, or all replicas of its workload, fit.")
+    ] = False
+    replicas: Annotated[
+        int | None,
+        Option(
+            "With --fix, ask about N replicas in total, including running ones (default: the workload's; of a "
+            "DaemonSet one more pod).",
+            metavar="N",
+            least=0,
+        ),
+    ] = None
     sort: Annotated[
         Literal["score", "name", "skew"], Option("Order of the nodes.", is_for_scripts=True, shown_in=_ROWS)
     ] = "score"
@@ -93,7 +123,14 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
 
     def shown(self, look: Look) -> Look:
         by = None if self.by is None else RowOf(self.by)
-        return with_look(look, all_nodes=self.all_nodes, by=by, in_sentences=bool(self.nodes))
+        return replace(look, all_nodes=self.all_nodes, by=by, in_sentences=bool(self.nodes))
 
     def next_command(self, report: ExplainReport, commands: Commands) -> str:
-        return self.again(commands, "simulate" if report.schedulable else "advise")
+        if not self.fix:
+            return self.again(commands, "simulate") if report.schedulable else self.again(commands, "explain", "--fix")
+        first = next(iter(report.advice.enough if report.advice is not None else ()), None)
+        options = (option.partition(" ") for option in (() if first is None else first.options))
+        if words := [f"{name}{blank}{quote(value)}" for name, blank, value in options]:
+            return self.again(commands, "simulate", *words)
+        without = replace(self, fix=False, replicas=None)
+        return "" if report.verdict == "yes" else self.again(replace(commands, question=without), "explain")

@@ -10,10 +10,33 @@ from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import NamespacedName
 from kubespread.questions.explain.why_here import WhyHere
-from kubespread.reports.advise import SCHEDULE_ANYWAY, Advice, Suggestion, not_enough
+from kubespread.reports.advice import SCHEDULE_ANYWAY, Advice, Suggestion, costly, not_enough, untried
 from kubespread.reports.judged_nodes import NodeReport
-from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, PodReference, PreemptionReport
+from kubespread.reports.parts import ClusterReport, ConstraintReport, Judgment, PodReference, PreemptionReport, Report
 from kubespread.wording import count_of, some_of, verb_of
+
+
+class Fix(Report, frozen=True):
+    """The pod, or all replicas of its workload, before any change."""
+
+    workload: str | None = None
+    """Kind/name of what the pod belongs to."""
+    replicas: int | None = None
+    """How many replicas should fit; null for a single pod."""
+    placed: int | None = None
+    """How many of them find a node without any change, running ones included."""
+    victims: tuple[NamespacedName, ...] = ()
+    """NAMESPACE/name of the pods that are preempted without any change, so that nothing has to change."""
+
+    @property
+    def subject(self) -> str:
+        if self.replicas is None:
+            return "the pod"
+        return "the replica" if self.replicas == 1 else f"all {count_of(self.replicas, 'replica')}"
+
+    @property
+    def verb(self) -> str:
+        return "fits" if self.replicas is None else verb_of(self.replicas, "find a node")
 
 
 class ExplainReport(ClusterReport, frozen=True, kw_only=True):
@@ -42,7 +65,8 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     """Only when asked for, and only when no node fits."""
     advice: Advice | None = None
     """Which of the pod's own constraints, changed alone, lets a pod in that fits nowhere; null without such a
-    constraint. Nothing else is tried.
+    constraint. With ``--fix`` everything is tried, for all replicas; null where nothing has to change, or nothing tells
+    what.
     """
     admission: tuple[str, ...] = ()
     """What the cluster's admission plugins would change in the pod, with the objects the snapshot holds."""
@@ -50,6 +74,10 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     """NAMESPACE/name of the pods of its workload that exist and have no node."""
     here: WhyHere | None = None
     """Why the pod's own node won; only when asked for."""
+    fix: Fix | None = None
+    """Only with ``--fix``: nodes and constraints are then those of the first replica that finds no node, else of one
+    more.
+    """
 
     def sorted_by(self, key: str) -> ExplainReport:
         """The report with its nodes ordered by ``score`` (best first), ``name`` or ``skew`` (smallest first)."""
@@ -69,14 +97,28 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
         selector = self.constraints[0].selector if self.constraints else "<none>"
         return None if selector in ("<none>", "<empty>") else (selector, self.pod.namespace)
 
+    @property
+    def fits(self) -> bool:
+        """Whether the pod, or all replicas that were asked about, find a node without any change."""
+        fix = self.fix
+        if fix is None or fix.replicas is None or fix.placed is None:
+            return self.schedulable or (fix is not None and bool(fix.victims))
+        return fix.placed >= fix.replicas
+
     def judged(self) -> Judgment:
-        return "yes" if self.schedulable else "no"
+        is_found = self.fix is not None and self.advice is not None and bool(self.advice.enough)
+        return "yes" if self.fits or is_found else "no"
 
     def sentences(self) -> Iterator[str]:
-        yield from [*opening(self), summary(self), *beside(self)]
+        if self.fix is not None:
+            yield from _changes(self, self.fix)
+        else:
+            yield from [*opening(self), summary(self), *beside(self)]
 
     @property
     def said(self) -> tuple[str, ...]:
+        if self.fix is not None:
+            return super().said
         before = 0 if self.doubts else len(opening(self))
         return (f"{self.word}{self.answer[before]}", *self.answer[:before], *self.answer[before + 1 :])
 
@@ -148,6 +190,35 @@ def _advice(advice: Advice | None) -> Iterator[str]:
         yield f"Enough alone: {' · '.join(listed)}"
     if changes := " · ".join(not_enough(advice)):
         yield f"Not enough: {changes}"
+
+
+def _changes(report: ExplainReport, fix: Fix) -> Iterator[str]:
+    """What suffices, and what does not suffice alone."""
+    advice = report.advice
+    if advice is None:
+        yield _without_change(report, fix)
+        return
+    if advice.enough:
+        others = len(advice.enough) - 1
+        more = f", or {count_of(others, 'other change')}" if others else ""
+        yield f"{fix.subject} {fix.verb} with {advice.enough[0].change}{more}"
+    else:
+        yield f"none of {count_of(advice.tried, 'change')} tried makes {fix.subject} fit"
+    if changes := " · ".join(costly(advice)):
+        yield f"Only at others' cost: {changes}"
+    if changes := " · ".join(not_enough(advice)):
+        yield f"Not enough alone: {changes}"
+    if sentence := untried(advice):
+        yield sentence
+
+
+def _without_change(report: ExplainReport, fix: Fix) -> str:
+    if not report.fits:
+        return f"nothing tells what could be changed: {report.message}"
+    if fix.victims:
+        return f"{fix.subject} {fix.verb} by preempting {some_of(fix.victims, 3)}: no change is needed"
+    found = summary(report) if fix.replicas is None else f"{fix.subject} {fix.verb}"
+    return f"{found}: no change is needed"
 
 
 def _sampling(report: ExplainReport) -> str | None:

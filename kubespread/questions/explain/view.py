@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from kubespread.questions.explain import changes
 from kubespread.questions.explain.report import ExplainReport, opening, summary
 from kubespread.questions.explain.sentences import in_sentences, state
 from kubespread.questions.explain.tables import (
@@ -49,6 +50,8 @@ _COUNTED: Sequence[Column[_Counted]] = (
 
 def view(report: ExplainReport) -> View:
     """Numbers as numbers for spreadsheets; reasons last, since they contain spaces."""
+    if report.fix is not None:
+        return changes.view(report, report.fix)
     tone = Tone.GOOD if report.schedulable else Tone.BAD
     return View(
         title=f"Pod {report.pod.namespace}/{report.pod.name} against {count_of(len(report.nodes), 'node')}",

@@ -46,7 +46,7 @@ from kubespread.questions.remedies.freeing import AlikePods, AllFreed, RevisePod
 from kubespread.questions.remedies.search import MOST_EFFORT, Found, Trials, least_change, options
 from kubespread.questions.room import free
 from kubespread.questions.scene import Scene
-from kubespread.reports.advise import Suggestion
+from kubespread.reports.advice import Suggestion
 from kubespread.reports.happened import UnmadePods
 from kubespread.scheduler.cluster.columns import Mask, canonical, requested
 from kubespread.scheduler.evaluation import Evaluation, as_they_come, evaluate

@@ -40,7 +40,7 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
     summary = "Show pods without a node, by cause, and what unblocks them."
     prompt = (
         "Which pods are pending, why, and what is the smallest change that lets each of them run? Use "
-        "pending, and advise for a workload that it does not solve."
+        "pending, and explain with fix for a workload that it does not solve."
     )
     yes, no = "nothing is pending", "something is"
     never_modelled = ("each group is freed by itself: what one change leaves for the others is not looked at",)
@@ -72,4 +72,6 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
 
     def next_command(self, report: PendingReport, commands: Commands) -> str:
         tried = next((group.command for group in report.groups if group.command), "")
-        return tried or next((commands.of_workload("advise", group.workloads[0]) for group in report.groups), "")
+        return tried or next(
+            (commands.of_workload("explain", group.workloads[0], "--fix") for group in report.groups), ""
+        )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.reports.advise import Suggestion
+from kubespread.reports.advice import Suggestion
 from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence, why_waiting
 from kubespread.reports.happened import UnmadePods
 from kubespread.reports.parts import Judgment, OfWorkloads, Report, Share

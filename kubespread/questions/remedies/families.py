@@ -34,7 +34,7 @@ from kubespread.questions.causes.own_pods import older_revision
 from kubespread.questions.causes.volumes import placed_volumes
 from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.room import PODS, allocatable, free
-from kubespread.reports.advise import SCHEDULE_ANYWAY
+from kubespread.reports.advice import SCHEDULE_ANYWAY
 from kubespread.reports.parts import NOT_READY, closing_states, letter
 from kubespread.scheduler.cluster.columns import Mask, scheduler_amounts
 from kubespread.scheduler.evaluation import Evaluation

@@ -19,7 +19,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.questions.commands import option_of
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
 from kubespread.questions.remedies.families import Family, Stuck, notes_on
-from kubespread.reports.advise import COMBINATION, SCHEDULE_ANYWAY, Advice, Costly, NotEnough, Suggestion
+from kubespread.reports.advice import COMBINATION, SCHEDULE_ANYWAY, Advice, Costly, NotEnough, Suggestion
 
 MOST_EFFORT = 7_500
 """The most effort an answer may take, as in `Goal.effort`. What is left of it decides what is tried, so one process

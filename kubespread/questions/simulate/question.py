@@ -392,13 +392,13 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     def next_command(self, report: Sequence[SimulateReport], commands: Commands) -> str:
         worst = next((each for each in report if each.lacking), None)
         if len(report) == 1 and worst is not None:
-            return self.again(commands, "advise")
+            return self.again(commands, "explain", "--fix")
         there = worst or next(iter(report), None)
         if there is None or not there.present or self.settings or self.from_scratch or self.until_full:
             return ""
         kind, _, name = there.subject.partition("/")
         workload = WorkloadName(kind, there.pod.namespace, name)
         if worst is not None:
-            return commands.of_workload("advise", workload)
+            return commands.of_workload("explain", workload, "--fix")
         scaled = [] if self.desired is None else [f"--scale {quote(f'{workload}={self.desired}')}"]
         return commands.of_workload("survive", workload, *scaled)

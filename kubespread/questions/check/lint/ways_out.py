@@ -1,4 +1,4 @@
-"""What gets replicas placed that find no node: the search of ``advise``, for all replicas of a workload afresh."""
+"""What gets replicas placed that find no node: the search of ``explain --fix``, for all replicas afresh."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class WaysOut(Struct):
     def remedy(self, tried: Callable[[], Trial]) -> Remedy:
         """The least change, or two or three together, with which every replica finds a node."""
         if self._spent >= _MOST_EFFORT:
-            return Remedy(text="kubespread advise tries what would help: too much was tried for other workloads")
+            return Remedy(text="kubespread explain --fix tries what would help: too much was tried for other workloads")
         trial = tried()
         placed, unplaced = trial.placed, trial.placed.unplaced
         if trial.subject.is_daemon or unplaced is None or not len(trial.cluster):
@@ -61,7 +61,7 @@ class WaysOut(Struct):
         if least is not None:
             return goal.remedy(least, stuck)
         if not trials.count:
-            return Remedy(text="none of the changes that kubespread advise tries applies here")
+            return Remedy(text="none of the changes that kubespread explain --fix tries applies here")
         none = (
             "the one change that was tried does not get all of them placed"
             if trials.count == 1

@@ -21,8 +21,8 @@ containers:
 
 With `--autoscaler` it is only an info where every replica finds a node once it has added some.
 
-Remedy: the smallest change that gets every replica a node, of those that `kubespread advise` tries; where no single one
-is enough, two or three together. No pod is evicted.
+Remedy: the smallest change that gets every replica a node, of those that `kubespread explain --fix` tries; where no
+single one is enough, two or three together. No pod is evicted.
 """
 
 from __future__ import annotations

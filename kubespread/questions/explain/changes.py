@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from msgspec.structs import replace
 
-from kubespread.questions.advise.report import AdviseReport
-from kubespread.reports.advise import Suggestion
+from kubespread.questions.explain.report import ExplainReport, Fix
+from kubespread.reports.advice import Suggestion
+from kubespread.reports.parts import ConstraintReport
 from kubespread.views.constraints import asked_bars, constraint_lines
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
@@ -60,39 +60,24 @@ _COLUMNS: Sequence[Column[Suggestion]] = (
     count("FITS", _fits),
     # Options are meant to be copied, so they are never cut.
     Column("OPTIONS", lambda row: " ".join(row.options), short="OPTION"),
-    Column("ALTERNATIVES", lambda row: len(row.alternatives), Readers.RECORDS),
     Column("NOTES", lambda row: "; ".join(_remarks(row)), Readers.RECORDS),
-)
-_COMMANDS: Sequence[Column[tuple[Suggestion, str]]] = (
-    Column("CHANGE", lambda row: row[0].change),
-    Column("COMMAND", lambda row: row[1]),
+    Column("COMMANDS", lambda row: "; ".join(row.commands), Readers.PAGES),
 )
 
 
-def view(report: AdviseReport) -> View:
+def view(report: ExplainReport, fix: Fix) -> View:
     """The smallest changes first, each with how to make it."""
-    subject = report.workload or f"Pod/{report.pod.name}"
-    enough = report.advice.enough if report.advice is not None else _spreading(report)
+    enough = report.advice.enough if report.advice is not None else ()
     seen = View(
         **about(report),
-        title=f"Advice for {subject} in {report.pod.namespace}",
-        bars=[asked_bars(constraint, place) for place, constraint in enumerate(report.constraints)],
-        sheets=[
-            Sheet(title="Changes that suffice", columns=_COLUMNS, rows=enough, is_answer=True),
-            Sheet(
-                title="Commands",
-                columns=_COMMANDS,
-                is_detail=True,
-                readers=Readers.PAGES,
-                rows=[(suggestion, command) for suggestion in enough for command in suggestion.commands],
-            ),
-        ],
-        heading=lambda look: _title(report, look),
-        answer_tone=Tone.GOOD if report.succeeds else Tone.BAD,
-        parts=lambda look: _parts(report, enough, look),
+        title=f"Changes for {fix.workload or f'Pod/{report.pod.name}'} in {report.pod.namespace}",
+        bars=[asked_bars(constraint, place) for place, constraint in enumerate(_constraints(report))],
+        sheets=[Sheet(title="Changes that suffice", columns=_COLUMNS, rows=enough, is_answer=True)],
+        heading=lambda look: _title(report, fix, look),
+        answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
+        parts=lambda look: _parts(report, fix, enough, look),
         remarks="among",
         tiles=[
-            Tile("nodes fit now", f"{report.fitting:,} of {report.nodes:,}", Tone.GOOD if report.fits else Tone.BAD),
             Tile("changes suffice", f"{len(enough):,}", Tone.GOOD if enough else Tone.PLAIN),
             Tile("changes tried", f"{0 if report.advice is None else report.advice.tried:,}"),
         ],
@@ -100,23 +85,26 @@ def view(report: AdviseReport) -> View:
     return replace(
         seen,
         provenance=source(report.cluster, report.kube_version, f"profile {report.scheduler_name}"),
-        answer=[*report.said, *([report.message] if report.message is not None else ())],
-        tone=Tone.GOOD if report.fits else Tone.WARN if report.succeeds else Tone.BAD,
+        answer=[*report.said, *([] if report.fits or report.message is None else [report.message])],
+        tone=Tone.GOOD if report.fits else Tone.WARN if enough else Tone.BAD,
     )
 
 
-def _spreading(report: AdviseReport) -> Sequence[Suggestion]:
-    return () if report.gathered is None else (report.gathered.suggestion,)
+def _constraints(report: ExplainReport) -> Sequence[ConstraintReport]:
+    """Those of the pod that finds no node."""
+    return () if report.advice is None else report.constraints
 
 
-def _parts(report: AdviseReport, enough: Sequence[Suggestion], look: Look) -> Iterator[Sheet[Suggestion] | Line]:
+def _parts(
+    report: ExplainReport, fix: Fix, enough: Sequence[Suggestion], look: Look
+) -> Iterator[Sheet[Suggestion] | Line]:
     """In full with the patch of every change."""
     if look.headers:
-        yield from constraint_lines(report.constraints, look.width, domains=True)
+        yield from constraint_lines(_constraints(report), look.width, domains=True)
     for sentence in (report.message, report.conclusion) if report.advice is not None else ():
         if sentence:
             yield folded(sentence)
-    fits = "NODES" if report.replicas is None else "PLACED"
+    fits = "NODES" if fix.replicas is None else "PLACED"
     columns = [replace(column, short=fits) if column.header == "FITS" else column for column in _COLUMNS]
     yield Sheet(title="", columns=columns, rows=enough)
     for suggestion in enough if look.in_full else enough[:1]:
@@ -124,13 +112,13 @@ def _parts(report: AdviseReport, enough: Sequence[Suggestion], look: Look) -> It
     yield from remarks(report.answer)
 
 
-def _title(report: AdviseReport, look: Look) -> Iterator[Line]:
+def _title(report: ExplainReport, fix: Fix, look: Look) -> Iterator[Line]:
     pod = Cell(f"{report.pod.namespace}/{report.pod.name}", Tone.STRONG)
     begin = "Pod "
-    if report.replicas is not None:
-        of = f" of {report.workload}" if report.workload else ""
-        begin = f"{count_of(report.replicas, 'replica')}{of}, pod "
-    question = [Cell(begin), pod, Cell(f" against {count_of(report.nodes, 'node')}")]
+    if fix.replicas is not None:
+        of = f" of {fix.workload}" if fix.workload else ""
+        begin = f"{count_of(fix.replicas, 'replica')}{of}, pod "
+    question = [Cell(begin), pod, Cell(f" against {count_of(len(report.nodes), 'node')}")]
     return about_pod(question, report, look)
 
 
@@ -146,10 +134,5 @@ def _in_full(suggestion: Suggestion, look: Look) -> Iterator[Line]:
         yield [Cell(" " * _INSIDE), Cell(line, tone)]
     for other in suggestion.alternatives if look.in_full else ():
         yield inside(Cell(f"or {other}", Tone.FAINT))
-    if suggestion.commands or suggestion.diff:
-        return
-    for operation in suggestion.patch or ():
-        value = "" if operation.op == "remove" else f": {json.dumps(operation.value)}"
-        yield inside(f"{operation.op} {operation.path}{value}")
-    if not suggestion.patch:
+    if not suggestion.commands and not suggestion.diff:
         yield inside(" ".join(suggestion.options))

@@ -7,18 +7,20 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread import AdviseReport, Snapshot, UsageError
+from kubespread import ExplainReport, Snapshot, UsageError
+from kubespread.kube.owners import NamespacedName
+from kubespread.questions.explain.report import Fix
 from tests.builders import Data, ago, hard, hosts, node, pod, pods_on, soft, taint
 from tests.world.clusters import budget, deployment, gone_to_sleep
 
 ZONE = "topology.kubernetes.io/zone"
 
 
-def advised(objects: list[Data], asked: Data | str, replicas: int | None = None, **options: Any) -> AdviseReport:
-    return kubespread.advise(Snapshot.from_objects(objects), asked, replicas, **options)
+def advised(objects: list[Data], asked: Data | str, replicas: int | None = None, **options: Any) -> ExplainReport:
+    return kubespread.explain(Snapshot.from_objects(objects), asked, replicas=replicas, **options, fix=True)
 
 
-def lines(report: AdviseReport) -> list[str]:
+def lines(report: ExplainReport) -> list[str]:
     """``A maxSkew 2 = 2: --set ...``, then what only moves the gap and what does not suffice."""
     if report.advice is None:
         return ["no change is needed"]
@@ -183,7 +185,7 @@ def test_a_budget_that_refuses_rules_an_eviction_out() -> None:
 def test_all_replicas_are_asked_about_with_those_that_run() -> None:
     objects = [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="3")]
     report = advised(objects, "deploy/web", 6)
-    assert (report.replicas, report.placed, report.workload) == (6, 4, "Deployment/web")
+    assert report.fix == Fix("Deployment/web", replicas=6, placed=4)
     assert lines(report)[:2] == [
         "1 more node like n0 = 6: --add-node n0 or 1",
         "request cpu 2 (from 3, −33%) = 6: --set cpu=2",
@@ -256,13 +258,13 @@ def test_smaller_requests_are_rolled_out_where_kube_scheduler_spreads_by_default
 def test_replicas_that_preempt_need_no_change_as_simulate_has_it() -> None:
     objects = [*hosts("a", "b"), *deployment("low", ("n0", "n1"), cpu="6")]
     high = deployment("high", cpu="5", spec={"priority": 10}, replicas=2)[0]
-    report, kept = advised(objects, high), advised(objects, high, preemption=False)
-    assert (report.placed, sorted(report.victims), report.advice) == (2, ["default/low-a", "default/low-b"], None)
+    report = advised(objects, high)
+    victims = (NamespacedName("default", "low-a"), NamespacedName("default", "low-b"))
+    assert (report.fix, report.advice) == (Fix("Deployment/high", 2, 2, victims), None)
     assert report.answer == (
         "all 2 replicas find a node by preempting default/low-a, default/low-b: no change is needed",
     )
     assert kubespread.simulate(Snapshot.from_objects(objects), high).placed == 2
-    assert (kept.placed, lines(kept)[0]) == (0, "2 more nodes like n0 = 2: --add-node n0:2 or 1")
 
 
 def test_a_change_after_which_replicas_preempt_others_is_at_their_cost() -> None:

@@ -1,4 +1,4 @@
-"""``kubespread advise``: exit codes, streams and schema; and what the last lines of ``explain`` say."""
+"""``kubespread explain --fix``: exit codes, streams and schema; and what the last lines of ``explain`` say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.cli.support import FIXTURES, ROOT, run
 CORDONED = str(FIXTURES / "clusters" / "kep-infeasible-1-1-0-cordon.yaml")
 FREE = str(FIXTURES / "clusters" / "kep-1-1-0.yaml")
 POD = str(FIXTURES / "manifests" / "kep-zone.yaml")
-SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "advise-report.json").read_text()))
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "explain-report.json").read_text()))
 
 CODES: dict[str, tuple[list[str], int, str]] = {
     "a change is found": ([POD, "-S", CORDONED, "-q"], 0, ""),
@@ -34,7 +34,7 @@ CODES: dict[str, tuple[list[str], int, str]] = {
 @pytest.mark.parametrize("case", CODES)
 def test_exit_codes(case: str) -> None:
     arguments, code, err = CODES[case]
-    result = run("advise", *arguments)
+    result = run("explain", "--fix", *arguments)
     assert (result.code, result.err) == (code, err)
 
 
@@ -42,20 +42,20 @@ def test_no_change_at_all() -> None:
     manifest = b"""
         {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: x, resources: {limits: {gpu.example.com/a: 1}}}]}}
     """
-    result = run("advise", "-", "-S", FREE, "-q", "-o", "json", stdin=manifest)
+    result = run("explain", "--fix", "-", "-S", FREE, "-q", "-o", "json", stdin=manifest)
     assert result.code == 1
     assert result.report_of(SCHEMA)["advice"]["enough"] == []
 
 
 def test_json_is_what_the_schema_says_and_what_it_names_reproduces() -> None:
-    report = run("advise", POD, "-S", CORDONED, "-q", "-o", "json").report_of(SCHEMA)
+    report = run("explain", "--fix", POD, "-S", CORDONED, "-q", "-o", "json").report_of(SCHEMA)
     for suggestion in report["advice"]["enough"]:
         options = [word for option in suggestion["options"] for word in option.split(" ", 1)]
         assert run("explain", POD, "-S", CORDONED, "-q", *options).code == 0, suggestion["change"]
 
 
 def test_in_a_pipe_what_comes_of_it_stands_on_standard_error() -> None:
-    result = run("advise", POD, "-S", CORDONED)
+    result = run("explain", "--fix", POD, "-S", CORDONED)
     assert result.err.splitlines()[-2:] == [
         "Not enough alone: requesting less cpu",
         "the pod fits with A nodeTaintsPolicy Honor, or 4 other changes",

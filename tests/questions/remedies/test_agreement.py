@@ -1,4 +1,4 @@
-"""What `advise` finds holds in the other answers: in those of `pending`, of `simulate` and of `explain`."""
+"""What `explain --fix` finds holds in the other answers: in those of `pending`, of `simulate` and of `explain`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread import AdviseReport, Snapshot
+from kubespread import ExplainReport, Snapshot
 from kubespread.snapshot.edits.registry import parse
 from tests.builders import hosts, pod
 from tests.world.clusters import deployment
@@ -24,21 +24,22 @@ def snapshot(name: str) -> Snapshot:
     return kubespread.load(CASES / name)
 
 
-def advised(cluster: str, asked: str | Path, **options: Any) -> AdviseReport:
-    return kubespread.advise(snapshot(cluster), asked, **options)
+def advised(cluster: str, asked: str | Path, **options: Any) -> ExplainReport:
+    return kubespread.explain(snapshot(cluster), asked, **options, fix=True)
 
 
-def enough(report: AdviseReport) -> list[str]:
+def enough(report: ExplainReport) -> list[str]:
     assert report.advice is not None
     return [" ".join(each.options) for each in report.advice.enough]
 
 
-def test_promo_is_answered_alike_by_pending_advise_and_simulate() -> None:
+def test_promo_is_answered_alike_by_pending_fix_and_simulate() -> None:
     cluster = snapshot("everyday/aws12.json.gz")
     (group,) = kubespread.pending(cluster, namespace="shop").groups
-    report = kubespread.advise(cluster, "deploy/promo", namespace="shop")
+    report = kubespread.explain(cluster, "deploy/promo", namespace="shop", fix=True)
     simulated = kubespread.simulate(cluster, "deploy/promo", namespace="shop")
-    assert (group.fitting, report.placed, simulated.placed) == (3, 3, 3)
+    assert report.fix is not None
+    assert (group.fitting, report.fix.placed, simulated.placed) == (3, 3, 3)
     assert group.why == "3 of 4 fit; zone ≤ 1: 3 zones, minDomains 4"
     assert group.change is not None
     assert [" ".join(group.change.options), enough(report)[0]] == ["--set minDomains[zone]=3"] * 2
@@ -47,12 +48,12 @@ def test_promo_is_answered_alike_by_pending_advise_and_simulate() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["s32", "s61"])
-def test_pending_finds_a_change_where_advise_finds_one(name: str) -> None:
+def test_pending_finds_a_change_where_fix_finds_one(name: str) -> None:
     cluster = snapshot(f"judgment/5/{name}.json")
     for group in kubespread.pending(cluster).groups:
         if group.cause == "filtered" and len(group.pods) == 1:
             namespace, _, pod = group.pods[0].partition("/")
-            found = kubespread.advise(cluster, f"pod/{pod}", namespace=namespace).succeeds
+            found = kubespread.explain(cluster, f"pod/{pod}", namespace=namespace, fix=True).verdict == "yes"
             assert (group.change is not None) == found, group.pods
         if group.cause == "filtered":
             assert group.change is not None, group.pods
@@ -61,16 +62,17 @@ def test_pending_finds_a_change_where_advise_finds_one(name: str) -> None:
 def test_a_pod_that_preempts_is_not_stuck_and_its_victims_are_named() -> None:
     crit = CASES / "everyday" / "crit.yaml"
     report = advised("everyday/aws12.json.gz", crit)
-    assert report.victims
+    assert report.fix is not None
+    victims = report.fix.victims
+    assert victims
     assert report.verdict == "yes"
-    assert report.answer[0] == f"the pod fits by preempting {', '.join(report.victims)}: no change is needed"
+    assert report.answer[0] == f"the pod fits by preempting {', '.join(victims)}: no change is needed"
     cluster = snapshot("everyday/aws12.json.gz")
     names = [f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in cluster.pods]
-    left = [pod for pod, name in zip(cluster.pods, names, strict=True) if name not in report.victims]
-    assert len(left) == len(names) - len(report.victims)
+    left = [pod for pod, name in zip(cluster.pods, names, strict=True) if name not in victims]
+    assert len(left) == len(names) - len(victims)
     assert not kubespread.explain(cluster, crit).schedulable
     assert kubespread.explain(replace(cluster, pods=tuple(left)), crit).schedulable
-    assert not advised("everyday/aws12.json.gz", crit, preemption=False).victims
 
 
 @pytest.mark.slow
@@ -79,7 +81,7 @@ def test_replicas_that_wait_are_asked_about_with_the_claims_they_have() -> None:
     cluster = snapshot("judgment/5/s61.json")
     simulated = kubespread.simulate(cluster, "sts/w1", namespace="shop")
     assert (simulated.pod.name, simulated.pending, simulated.not_made_yet) == ("w1-0", 2, 0)
-    report = kubespread.advise(cluster, "sts/w1", namespace="shop")
+    report = kubespread.explain(cluster, "sts/w1", namespace="shop", fix=True)
     waiting = kubespread.pending(cluster, namespace="shop")
     assert sorted(pod for group in waiting.groups for pod in group.pods) == ["shop/w1-0", "shop/w1-3"]
     for options in enough(report):
@@ -95,7 +97,7 @@ def test_a_pod_of_a_former_revision_is_advised_where_its_workload_has_no_such_fi
     made, replica_set, waiting = deployment("web", (None,), spec=former)
     made["spec"]["template"]["spec"] = {**pod()["spec"], **now}
     cluster = Snapshot.from_objects([*hosts("a", "b"), made, replica_set, waiting])
-    report = kubespread.advise(cluster, "pod/web-a")
+    report = kubespread.explain(cluster, "pod/web-a", fix=True)
     assert report.advice is not None
     (dropped,) = [each for each in report.advice.enough if each.options == ("--set nodeSelector[disk]=null",)]
     said = "its workload's template has no such field by now: the pod is of another revision"

@@ -1,4 +1,4 @@
-"""Advice as it looks on clusters from twelve nodes to a thousand: ``python -m tests.views.test_advise_screens``
+"""Changes as it looks on clusters from twelve nodes to a thousand: ``python -m tests.views.test_fix_screens``
 rewrites the screens that are kept.
 """
 
@@ -7,8 +7,8 @@ from __future__ import annotations
 from functools import cache
 
 import kubespread
-from kubespread import AdviseReport
-from kubespread.reports.advise import Advice, NotEnough, not_enough, untried
+from kubespread import ExplainReport
+from kubespread.reports.advice import Advice, NotEnough, not_enough, untried
 from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.views.clusters import candidate, cluster
@@ -16,9 +16,9 @@ from tests.views.kept import Screen, check, keep
 
 
 @cache
-def advised(nodes: int, cloud: str, constraints: int) -> AdviseReport:
+def advised(nodes: int, cloud: str, constraints: int) -> ExplainReport:
     snapshot = cluster(nodes, cloud, everyone_fails=True)
-    return kubespread.advise(snapshot, candidate(constraints))
+    return kubespread.explain(snapshot, candidate(constraints), fix=True)
 
 
 def screens() -> list[Screen]:
@@ -27,13 +27,13 @@ def screens() -> list[Screen]:
         for width in (80, 120):
             for constraints in (1, 2):
                 text = terminal.table(advised(nodes, cloud, constraints), Look(width=width))
-                found.append(Screen(f"advise-{nodes}-{cloud}-{constraints}-{width}", width, text))
+                found.append(Screen(f"fix-{nodes}-{cloud}-{constraints}-{width}", width, text))
     report = advised(12, "gke", 1)
     return [
         *found,
-        Screen("advise-in-full", 0, terminal.table(report, Look(width=100, in_full=True))),
-        Screen("advise-plain", 0, plain.plain(report, Look())),
-        Screen("advise-csv", 0, plain.csv(report, Look())),
+        Screen("fix-in-full", 0, terminal.table(report, Look(width=100, in_full=True))),
+        Screen("fix-plain", 0, plain.plain(report, Look())),
+        Screen("fix-csv", 0, plain.csv(report, Look())),
     ]
 
 

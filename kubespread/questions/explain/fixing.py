@@ -1,12 +1,9 @@
-"""What has to change for a pod, or for all replicas of a workload, to fit.
-
-One pod in its cluster, and the effect of changes to the pod or the cluster.
-"""
+"""What has to change for a pod, or for all replicas of a workload, to fit: each change is made, and asked again."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -18,30 +15,26 @@ from msgspec import Struct
 
 from kubespread.candidate.manifest import Manifest, choose
 from kubespread.candidate.settings import Operation, operations, text_diff
-from kubespread.candidate.sources import read_once
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, priority_of
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.objects import KubernetesObject
-from kubespread.questions.advise.question import Advise
-from kubespread.questions.advise.report import AdviseReport, Gathered
-from kubespread.questions.causes.bars import bars
-from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.editing import edited
+from kubespread.questions.explain.question import Explain
+from kubespread.questions.explain.report import Fix
 from kubespread.questions.patches import commands, named, patch_command, reference
 from kubespread.questions.queue.queue import Outcome
 from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
 from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds, PlayedGoal
 from kubespread.questions.remedies.families import FAMILIES, WAIT, Stuck
 from kubespread.questions.remedies.freeing import AlikePods, AllFreed, pod_reviser
-from kubespread.questions.remedies.search import advice, options
-from kubespread.questions.remedies.spreading import by_domain, is_gathered, lacking, spreading
-from kubespread.questions.resolving import Resolved, resolve, reviser
+from kubespread.questions.remedies.search import advice
+from kubespread.questions.resolving import Resolved, reviser
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
@@ -49,9 +42,7 @@ from kubespread.questions.simulate.demand import Demand
 from kubespread.questions.simulate.placing import Posed, Queue, pose
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.worlds import as_snapshot, world_of
-from kubespread.reports.advise import Advice, PatchOperation, Suggestion
-from kubespread.reports.judged_nodes import constraint_reports
-from kubespread.reports.parts import PodReference
+from kubespread.reports.advice import Advice, PatchOperation, Suggestion
 from kubespread.scheduler.cluster.cluster import Change as ClusterChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import scheduler_amounts
@@ -59,7 +50,7 @@ from kubespread.scheduler.evaluation import evaluate, has_lower
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
-from kubespread.scheduler.profile.profile import Profile, framework
+from kubespread.scheduler.profile.profile import framework
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
@@ -70,82 +61,61 @@ from kubespread.world.store.waiting import Waiting
 _PER_EVALUATION, _NODES_PER_MILLISECOND = 2, 400
 
 
-class Spreading(Struct, frozen=True):
-    """A topology spread constraint for a workload of which one domain holds most replicas."""
-
-    change: Change
-    key: str
-    domain: str
-    count: int
-    """How many it holds."""
-    after: Mapping[str, int]
-    """How many each holds with the constraint."""
-
-
-class Judged(Struct, frozen=True):
+class Tried(Struct, frozen=True):
     """A pod, or all replicas of a workload, as judged without any change."""
 
-    report: AdviseReport
-    not_modelled: Callable[[], tuple[str, ...]]
-    """Called last: what it assumes of the cluster is said after what changes assume."""
+    fix: Fix
     goal: Goal
     """What is asked again after each change."""
     stuck: Stuck | None = None
     """What could be changed; None where nothing has to be, or nothing tells what."""
-    spread: Spreading | None = None
-    """The topology spread constraint that the workload lacks, where one zone or node holds most of its replicas."""
+    message: str | None = None
+    """Why not all replicas find a node; of one pod the explanation says it."""
+    notes: Sequence[str] = ()
 
 
-def _judged(
-    pod: Pod,
-    cluster: Cluster,
-    profile: Profile,
-    goal: Goal,
-    stuck: Stuck | None = None,
-    spread: Spreading | None = None,
-    **fields: Any,
-) -> Judged:
-    report = AdviseReport(
-        kube_version=str(profile.version),
-        scheduler_name=profile.scheduler_name,
-        pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
-        nodes=len(cluster),
-        **fields,
+def tried(question: Explain, resolved: Resolved, scene: Scene) -> Tried:
+    """The pod, or the replicas of its workload. Raises UsageError for replicas of a DaemonSet."""
+    candidate, replicas = resolved.candidates[0], question.replicas
+    if replicas is None and candidate.workload is not None and not candidate.is_daemon:
+        replicas = candidate.replicas
+    if replicas is None:
+        return _of_pod(resolved, scene)
+    if candidate.is_daemon:
+        raise UsageError("a DaemonSet has no replicas: ask about one of its pods, without --replicas")
+    placing = Simulate(
+        pods=question.pods,
+        replicas=question.replicas,
+        named=question.named,
+        namespace=question.namespace,
+        recursive=question.recursive,
+        template_path=question.template_path,
+        settings=question.settings,
+        deals=1,
     )
-    return Judged(report, partial(not_modelled, pod, framework(profile), cluster, profile), goal, stuck, spread)
+    assumed = resolved.cluster.assumed
+    return _of_replicas(Replicas(placing, replicas, scene.snapshot, scene.scheduler, assumed, candidate.workload))
 
 
-def judge_pod(resolved: Resolved, scheduler: Scheduler, given: Sequence[Node] = (), *, preempts: bool) -> Judged:
-    """About one pod; ``given`` are the nodes before any edits."""
+def _of_pod(resolved: Resolved, scene: Scene) -> Tried:
     candidate, profile, cluster = resolved.candidates[0], resolved.profiles[0], resolved.cluster
     pod, plugins = candidate.pod, framework(profile)
     worlds = EditedWorlds(
-        lambda: world_of(resolved.snapshot, scheduler, preempts=preempts, assumed=cluster.assumed),
-        pod.metadata.namespace,
+        lambda: world_of(resolved.snapshot, scene.scheduler, assumed=cluster.assumed), pod.metadata.namespace
     )
-    goal = OnePod(pod, cluster, plugins, reviser(resolved), worlds, preempts)
-    judged = partial(
-        _judged,
-        pod,
-        cluster,
-        profile,
-        goal,
-        notes=tuple(candidate.notes),
-        admission=tuple(candidate.admission),
-        workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
-    )
+    goal = OnePod(pod, cluster, plugins, reviser(resolved), worlds)
+    workload = None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
+    with_notes = partial(Tried, goal=goal, notes=candidate.notes)
     try:
         evaluation = evaluate(plugins, cluster, pod)
-    except SchedulingError as error:
+    except SchedulingError:
         # Without a judgment nothing suggests what to change.
-        return judged(message=str(error))
-    fitting = int(evaluation.feasible.sum())
-    if fitting and evaluation.error is None:
-        return judged(fitting=fitting)
+        return with_notes(Fix(workload))
+    if evaluation.error is None and evaluation.feasible.any():
+        return with_notes(Fix(workload))
     if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:
-        victims = tuple(NamespacedName.of(gone.pod) for gone in placed.preempted)
-        return judged(message=evaluation.message, victims=victims)
-    return judged(Stuck(evaluation, profile.version, given=given), message=evaluation.message)
+        return with_notes(Fix(workload, victims=tuple(NamespacedName.of(gone.pod) for gone in placed.preempted)))
+    return with_notes(Fix(workload), stuck=Stuck(evaluation, profile.version, given=scene.snapshot.nodes))
 
 
 @dataclass
@@ -157,8 +127,6 @@ class OnePod(PlayedGoal):
     plugins: Framework
     revise: Revise
     worlds: EditedWorlds
-    preempts: bool = True
-    """Whether pods of lower priority are evicted for it, as kube-scheduler does."""
 
     def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
         revised = self.revise(change.settings)
@@ -180,7 +148,7 @@ class OnePod(PlayedGoal):
         self, pod: Pod, edits: tuple[Edit, ...] = (), worlds: EditedWorlds | None = None
     ) -> Edited | None:
         """What happens once the pod, which fits nowhere, preempts others; None where it cannot."""
-        if not self.preempts or self.cluster.kinds.lowest_priority >= priority_of(pod):
+        if self.cluster.kinds.lowest_priority >= priority_of(pod):
             return None
         edited = (worlds or self.worlds).after(edits)
         assert edited is not None
@@ -230,8 +198,6 @@ class Placed(Struct, frozen=True):
     outcome: Outcome
     victims: tuple[NamespacedName, ...]
     """NAMESPACE/name of the pods that are preempted for them."""
-    landed: Callable[[str], Mapping[str, int]]
-    """How many are in each domain of a topology key."""
 
 
 @dataclass
@@ -251,7 +217,7 @@ class Replicas(PlayedGoal):
     def __post_init__(self) -> None:
         question, assumed = self.question, self.assumed
         self.worlds = EditedWorlds(
-            lambda: world_of(self._snapshot, self.scheduler, preempts=question.preemption, assumed=assumed),
+            lambda: world_of(self._snapshot, self.scheduler, assumed=assumed),
             question.namespace or self.snapshot.origin.namespace or DEFAULT_NAMESPACE,
         )
 
@@ -265,7 +231,7 @@ class Replicas(PlayedGoal):
         try:
             posed = pose(revised, snapshot, self.scheduler)
             (demand,) = posed.demands
-            may_preempt = revised.preemption and has_lower(posed.cluster, demand.pod)
+            may_preempt = has_lower(posed.cluster, demand.pod)
             if not may_preempt and (most := _most_running(posed.cluster, demand)) < self.replicas:
                 return Answer(most, self.replicas)
             placed = self.placed(posed)
@@ -283,13 +249,11 @@ class Replicas(PlayedGoal):
         queue = Queue(posed, partial(world_of, posed.resolved.snapshot, self.scheduler, assumed=self.assumed))
         (outcome,), _ = queue.placed(posed.manner.ways(len(posed.cluster))[0])
         self.assumed.update(dict.fromkeys((*posed.resolved.lacking, *posed.cluster.assumed)))
-        nodes = (*demand.present.values(), *(choice.node for choice in outcome.choices))
-        landed = partial(by_domain, posed.cluster, nodes)
         if (played := demand.change.played) is not None:
             count = self.replicas - played.report.pending - played.report.not_created
-            return Placed(count, outcome, tuple(victim.pod for victim in played.preempted), landed)
+            return Placed(count, outcome, tuple(victim.pod for victim in played.preempted))
         count = len(demand.present) - len(outcome.lost) + len(outcome.choices)
-        return Placed(count, outcome, tuple(NamespacedName.of(victim.pod) for _, victim in outcome.preempted), landed)
+        return Placed(count, outcome, tuple(NamespacedName.of(victim.pod) for _, victim in outcome.preempted))
 
     def awaited(self, demand: Demand, version: KubeVersion) -> AllFreed:
         """The goal where a rollout waits: its new pods, as they are; what they are to replace may run on."""
@@ -297,30 +261,14 @@ class Replicas(PlayedGoal):
         kinds = AlikePods.kinds(waiting for waiting in world.waiting if key_of(waiting.pod) in keys)
         return AllFreed(self.worlds, kinds, pod_reviser(self._snapshot, version))
 
-    def spread(self, demand: Demand, placed: Placed) -> Spreading | None:
-        """The first constraint with which no domain holds most of them, while all find a node."""
-        for constraint in lacking(placed.landed, demand.pod.spec.topology_spread_constraints):
-            change, key = spreading(constraint), constraint.topology_key
-            revised = msgspec.structs.replace(self.question, settings=(*self.question.settings, *change.settings))
-            try:
-                tried = self.placed(pose(revised, self.snapshot, self.scheduler))
-            except (KubespreadError, SchedulingError):
-                continue
-            if tried.count >= self.replicas and not is_gathered(after := tried.landed(key)):
-                before = placed.landed(key)
-                return Spreading(change, key, max(before, key=before.__getitem__), max(before.values()), after)
-        return None
-
     @cached_property
     def _snapshot(self) -> Snapshot:
         """The cluster after the question's own edits."""
-        return edited(self.snapshot, self.scheduler, self.question.namespace, preempts=self.question.preemption)[0]
+        return edited(self.snapshot, self.scheduler, self.question.namespace)[0]
 
 
-def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
-    """About all ``replicas``, which count those that run already. Raises UsageError for a DaemonSet."""
-    if resolved.candidates[0].is_daemon:
-        raise UsageError("a DaemonSet has no replicas: ask about one of its pods, without --replicas")
+def _of_replicas(replicas: Replicas) -> Tried:
+    """About all of them, those that run already included."""
     posed = pose(replicas.question, replicas.snapshot, replicas.scheduler)
     (demand,) = posed.demands
     as_it_is = replicas.placed(posed)
@@ -330,37 +278,21 @@ def judge_replicas(resolved: Resolved, replicas: Replicas) -> Judged:
     if demand.growth.outdated:
         goal = awaited = replicas.awaited(demand, posed.resolved.version)
         wanted, placed, started = len(awaited), len(outcome.choices), bool(outcome.choices)
-    judged = partial(
-        _judged,
-        demand.pod,
-        posed.cluster,
-        demand.profile,
-        goal,
-        workload=demand.workload,
-        replicas=wanted,
-        placed=placed,
-        notes=demand.notes,
-        admission=tuple(demand.candidate.admission),
-    )
     if placed >= wanted:
-        return judged(spread=replicas.spread(demand, as_it_is), victims=replicas.victims)
+        return Tried(Fix(demand.workload, wanted, placed, replicas.victims), goal, notes=demand.notes)
     evaluation = outcome.unplaced
     if evaluation is None:
         # Where nothing else tells what could be changed, one more replica does.
         with suppress(SchedulingError):
             evaluation = evaluate(framework(demand.profile), posed.cluster, demand.pod)
     message = outcome.stopped or demand.growth.created.refusal
+    lacking = partial(Tried, Fix(demand.workload, wanted, placed), goal, message=message, notes=demand.notes)
     if evaluation is None or not demand.growth.further:
-        return judged(message=message)
-    stuck = Stuck(
-        evaluation,
-        demand.profile.version,
-        wanted - placed,
-        placed,
-        None if started else wanted,
-        replicas.snapshot.nodes,
+        return lacking()
+    most = None if started else wanted
+    return lacking(
+        stuck=Stuck(evaluation, demand.profile.version, wanted - placed, placed, most, replicas.snapshot.nodes)
     )
-    return judged(stuck, message=message)
 
 
 def _most_running(cluster: Cluster, demand: Demand) -> int:
@@ -392,37 +324,15 @@ class _Patched(Struct, frozen=True):
     item: KubernetesObject | None = None
 
 
-def with_patches(
-    advice: Advice, changes: Sequence[Change], resolved: Resolved, settings: Sequence[str], name: str | None
-) -> Advice:
-    """The advice, each suggestion with the patch of its change. ``settings`` were made already, and belong to each."""
-    patched = _patched(resolved, name)
+def changes_found(stuck: Stuck, goal: Goal, question: Explain, resolved: Resolved) -> Advice:
+    """What suffices, each with its patch, and what does not. What the question itself sets belongs to each patch."""
+    found, changes = advice(stuck, FAMILIES, goal)
+    patched = _patched(resolved, question.named)
     enough = tuple(
-        _with_patch(suggestion, change, patched, settings, resolved.snapshot)
-        for suggestion, change in zip(advice.enough, changes, strict=True)
+        _with_patch(suggestion, change, patched, question.settings, resolved.snapshot)
+        for suggestion, change in zip(found.enough, changes, strict=True)
     )
-    return msgspec.structs.replace(advice, enough=enough)
-
-
-def _gathered(
-    spread: Spreading, replicas: int, resolved: Resolved, settings: Sequence[str], name: str | None
-) -> Gathered:
-    change = spread.change
-    suggestion = Suggestion(
-        change=change.said,
-        family=change.family,
-        options=options(change),
-        nodes=None,
-        placed=replicas,
-        brief=change.brief,
-    )
-    return Gathered(
-        topology_key=spread.key,
-        domain=spread.domain,
-        replicas=spread.count,
-        then=max(spread.after.values()),
-        suggestion=_with_patch(suggestion, change, _patched(resolved, name), settings, resolved.snapshot),
-    )
+    return msgspec.structs.replace(found, enough=enough)
 
 
 def _with_patch(
@@ -483,47 +393,3 @@ def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | 
         return None
     controller = named(row, obj.metadata.namespace, owner.name, snapshot)
     return None if controller is None else (row, controller)
-
-
-def answer(question: Advise, scene: Scene) -> AdviseReport:
-    """For one pod, or for all replicas of its workload."""
-    scheduler, preempts = scene.scheduler, question.preemption
-    pods = [read_once(pod, question.template_path) for pod in question.pods]
-    resolved = resolve(
-        scene.snapshot, pods, scheduler, question.choosing, settings=question.settings, preempts=preempts
-    )
-    candidate, replicas = resolved.candidates[0], question.replicas
-    if replicas is None and candidate.workload is not None and not candidate.is_daemon:
-        replicas = candidate.replicas
-    if replicas is None:
-        judged = judge_pod(resolved, scheduler, scene.snapshot.nodes, preempts=preempts)
-    else:
-        placing = Simulate(
-            pods=tuple(pods),
-            replicas=question.replicas,
-            named=question.named,
-            namespace=question.namespace,
-            recursive=question.recursive,
-            template_path=question.template_path,
-            settings=question.settings,
-            preemption=preempts,
-            deals=1,
-        )
-        assumed = resolved.cluster.assumed
-        judged = judge_replicas(
-            resolved, Replicas(placing, replicas, scene.snapshot, scheduler, assumed, candidate.workload)
-        )
-    report, stuck, advised = judged.report, judged.stuck, None
-    if stuck is not None:
-        advised = with_patches(*advice(stuck, FAMILIES, judged.goal), resolved, question.settings, question.named)
-    if judged.spread is not None:
-        gathered = _gathered(judged.spread, report.replicas or 0, resolved, question.settings, question.named)
-        report = report.revised(gathered=gathered)
-    # After the search: what each part assumes of the cluster is a gap, in this order.
-    unknown = judged.not_modelled()
-    if stuck is not None:
-        states, feasible = stuck.evaluation.states, stuck.evaluation.feasible
-        constraints, conclusion = tuple(constraint_reports(states, feasible)), bars(stuck.evaluation)
-        report = report.revised(constraints=constraints, conclusion=conclusion, advice=advised)
-        unknown = (*unknown, *Advise.never_modelled)
-    return report.revised(cluster=scene.source, not_modelled=unknown, gaps=resolved.gaps_of(candidate))

@@ -1,4 +1,4 @@
-"""What advise suggests makes the pod fit when it is applied by hand; where it finds nothing, brute force does not
+"""What is suggested makes the pod fit when it is applied by hand; where it finds nothing, brute force does not
 either.
 """
 
@@ -59,7 +59,7 @@ def fits(case: Data, options: list[str]) -> bool:
 
 
 def single_changes(case: Data) -> Iterator[list[str]]:
-    """All there are of the kinds that advise tries, whatever the pod fails for."""
+    """All there are of the kinds that are tried, whatever the pod fails for."""
     for place, constraint in enumerate(case["pod"]["spec"].get("topologySpreadConstraints") or []):
         if constraint["whenUnsatisfiable"] == "DoNotSchedule":
             yield from of_constraint(place, constraint)
@@ -102,7 +102,7 @@ def of_node(node: Data) -> Iterator[list[str]]:
 def test_what_is_suggested_helps_and_what_is_not_does_not(file: str, count: int) -> None:
     for case, _ in cases(file, count, start=4, nodes=6):
         snapshot, scheduler = asked(case)
-        report = kubespread.advise(snapshot, case["pod"], scheduler=scheduler)
+        report = kubespread.explain(snapshot, case["pod"], scheduler=scheduler, fix=True)
         assert report.advice is not None
         for suggestion in report.advice.enough:
             assert fits(case, list(suggestion.options)), (case["name"], suggestion)
