@@ -1,7 +1,7 @@
 """A CEL expression comes to the same value as in an independent implementation of the language, or to an error in both.
 
 That one is cel-cpp, which is not what kube-scheduler runs: unlike cel-go it converts booleans to numbers and reads
-numbers with blanks around them, and it knows no doubles as keys, so that none of these is asked of both. Types are checked by ours alone: all values are dyn.
+numbers with blanks around them, and it knows no doubles as keys, so that none of these is asked of both. All values are dyn.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def ours(expression: str) -> bool | str:
         return compiled(expression)({})
     except (CompileError, EvaluationError) as error:
         # What is constant is evaluated when it is compiled.
-        is_evaluated = isinstance(error, EvaluationError) or str(error).startswith("program instantiation failed")
+        cause = error if isinstance(error, EvaluationError) else error.__cause__ and error.__cause__.__cause__
+        is_evaluated = isinstance(cause, EvaluationError)
         return ERROR if is_evaluated else str(error)
 
 

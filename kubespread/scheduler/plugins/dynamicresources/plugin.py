@@ -350,16 +350,14 @@ def _requests(spec: api.ResourceClaimSpec) -> Iterator[api.ExactDeviceRequest]:
 
 
 def _remarks(selectors: Iterable[api.DeviceSelector]) -> Iterator[str]:
-    """Which of them are not evaluated, and which the API server takes for too complex before a device is looked at."""
-    from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled, has_patterns, most_cost
-    from kubespread.scheduler.plugins.dynamicresources.cel.costs import COST_LIMIT
+    """Which of them are not evaluated, or not as RE2 does."""
+    from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled, has_patterns
     from kubespread.scheduler.plugins.dynamicresources.cel.patterns import re2
 
     expressions = dict.fromkeys(selector.cel.expression for selector in selectors if selector.cel is not None)
     for expression in expressions:
         try:
             compiled(expression)
-            is_too_complex = most_cost(expression) > COST_LIMIT
             is_stood_in_for = re2() is None and has_patterns(expression)
         except CompileError:
             continue  # The pod is told so where a device is looked at.
@@ -371,8 +369,6 @@ def _remarks(selectors: Iterable[api.DeviceSelector]) -> Iterator[str]:
                 f"DynamicResources: the selector {expression} is matched by Python's patterns, since google-re2 is not "
                 "installed; one that RE2 may read otherwise is taken to select every device"
             )
-        if is_too_complex:
-            yield f"DynamicResources: the API server refuses the selector {expression}: too complex, exceeds cost limit"
 
 
 NO_CLAIMS, STILL_NOT = "no new claims to deallocate", "still not schedulable"

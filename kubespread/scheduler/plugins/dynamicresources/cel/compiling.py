@@ -11,20 +11,10 @@ from contextlib import contextmanager
 from functools import lru_cache
 
 from kubespread.scheduler.plugins.dynamicresources.cel import types
-from kubespread.scheduler.plugins.dynamicresources.cel.checking import check
-from kubespread.scheduler.plugins.dynamicresources.cel.costs import COST_EXCEEDED, COST_LIMIT
-from kubespread.scheduler.plugins.dynamicresources.cel.estimating import Estimator
-from kubespread.scheduler.plugins.dynamicresources.cel.evaluating import Planner, Run
-from kubespread.scheduler.plugins.dynamicresources.cel.lexing import Faults
+from kubespread.scheduler.plugins.dynamicresources.cel.evaluating import Evaluate, Planner, Run
 from kubespread.scheduler.plugins.dynamicresources.cel.macros import expanded
-from kubespread.scheduler.plugins.dynamicresources.cel.syntax import MAX_DEPTH, Node, Parser
-from kubespread.scheduler.plugins.dynamicresources.cel.types import (
-    ANY,
-    BOOL,
-    CompileError,
-    Type,
-    UnsupportedExpressionError,
-)
+from kubespread.scheduler.plugins.dynamicresources.cel.syntax import MAX_DEPTH, Parser
+from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, Type, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, Optional, Value, type_of
 
 Selector = Callable[[Mapping[str, Value]], bool]
@@ -59,50 +49,36 @@ def _deeply() -> Iterator[None]:
 def _compiled(expression: str) -> Selector | CompileError | UnsupportedExpressionError:
     planner = Planner()
     try:
-        with _deeply():
-            evaluate = planner.plan(_checked(expression)).evaluate
+        evaluate = _planned(expression, planner)
     except (CompileError, UnsupportedExpressionError) as error:
         return error
 
     def selects(device: Mapping[str, Value]) -> bool:
         run = Run([device, *([None] * planner.count)])
-        try:
-            with _deeply():
-                result = evaluate(run)
-        except EvaluationError as error:
-            raise EvaluationError(COST_EXCEEDED if run.cost > COST_LIMIT else str(error)) from error
-        run.check()
-        return _as_bool(result)
+        with _deeply():
+            return _as_bool(evaluate(run))
 
     return selects
-
-
-@lru_cache(maxsize=1024)
-def most_cost(expression: str) -> int:
-    """What evaluating it costs at most, for any device. Raises CompileError and UnsupportedExpressionError."""
-    with _deeply():
-        return Estimator().cost(_checked(expression))
 
 
 @lru_cache(maxsize=1024)
 def has_patterns(expression: str) -> bool:
     """Whether a text is matched in it. Raises CompileError and UnsupportedExpressionError."""
     planner = Planner()
-    with _deeply():
-        planner.plan(_checked(expression))
+    _planned(expression, planner)
     return planner.has_patterns
 
 
-def _checked(expression: str) -> Node:
-    """The expression with its types."""
-    faults = Faults(expression)
-    node = Parser(expression, faults, expanded).parsed()
-    type_ = None if node is None else check(node, faults)
-    if faults or node is None:
-        raise CompileError(f"compilation failed: {faults}")
-    if type_ not in (BOOL, ANY):
-        raise CompileError(f"must evaluate to bool or the unknown type, not {type_}")
-    return node
+def _planned(expression: str, planner: Planner) -> Evaluate:
+    try:
+        with _deeply():
+            return planner.plan(Parser(expression, expanded).parsed()).evaluate
+    except CompileError as error:
+        where = ""
+        if error.position is not None:
+            before = expression[: error.position]
+            where = f" in line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}"
+        raise CompileError(f"compilation failed: {error}{where}") from error
 
 
 _NATIVE = {

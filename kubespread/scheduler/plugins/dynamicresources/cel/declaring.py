@@ -1,4 +1,4 @@
-"""How functions are declared: a row for each signature, with what computes it and what it costs.
+"""How functions are declared: a row for each signature, with what computes it.
 
 Source: vendor/github.com/google/cel-go/common/decls/decls.go, FunctionDecl, matchRuntimeArgType
 """
@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
-from kubespread.scheduler.plugins.dynamicresources.cel.costs import Cost
 from kubespread.scheduler.plugins.dynamicresources.cel.types import Type, listed
 from kubespread.scheduler.plugins.dynamicresources.cel.types import type_of as written_type
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
@@ -29,11 +28,8 @@ class Overload(Struct, frozen=True, eq=False):
     is_member: bool
     arguments: tuple[Type, ...]
     """With the target first."""
-    result: Type
     run: Run | None
-    """None where no value of its types can be made here, or where the function has one for all."""
-    cost: Cost | None = None
-    """Where the types of the arguments leave this overload alone."""
+    """None where the function has one for all."""
 
     def takes(self, values: tuple[Value, ...]) -> bool:
         return len(values) == len(self.arguments) and all(map(_is_of, self.arguments, values))
@@ -48,13 +44,17 @@ class Function(Struct, frozen=True, eq=False):
     """Of which types the first value of ``for_all`` has to be."""
     is_guarded: bool = True
     """Whether the types of values are looked at before it is called."""
-    cost: Cost | None = None
-    """Of all overloads that have none of their own."""
     goes_through: bool = True
     """Whether it looks at what lists hold."""
+    squares: bool = False
+    """Whether it compares each item with each other."""
+
+    def taking(self, number: int, *, is_member: bool) -> tuple[Overload, ...]:
+        """The overloads with so many arguments, a target among them."""
+        return tuple(row for row in self.overloads if (row.is_member, len(row.arguments)) == (is_member, number))
 
     def bound(self, overloads: tuple[Overload, ...]) -> Run:
-        """What computes it, with the overloads that the types of the arguments leave."""
+        """What computes it, with the overloads that are possible."""
         if self.for_all is not None:
             return self._on_first(self.for_all) if self.first else self.for_all
         if len(overloads) == 1 and not self.is_guarded and overloads[0].run is not None:
@@ -99,24 +99,23 @@ def _is_of(type_: Type, value: Value) -> bool:
 
 def declared(
     name: str,
-    signatures: Mapping[str, Run | tuple[Run | None, Cost] | None] | Iterable[str],
+    signatures: Mapping[str, Run | None] | Iterable[str],
     for_all: Run | None = None,
     first: tuple[type, ...] = (),
     *,
     is_guarded: bool = True,
-    cost: Cost | None = None,
     goes_through: bool = True,
+    squares: bool = False,
 ) -> Function:
     """``target | arguments -> result`` or ``arguments -> result``."""
     rows = signatures if isinstance(signatures, Mapping) else dict.fromkeys(signatures)
     overloads = tuple(_overload(signature, row) for signature, row in rows.items())
-    return Function(name, overloads, for_all, first, is_guarded, cost, goes_through)
+    return Function(name, overloads, for_all, first, is_guarded, goes_through, squares)
 
 
-def _overload(signature: str, row: Run | tuple[Run | None, Cost] | None) -> Overload:
-    run, cost = row if isinstance(row, tuple) else (row, None)
-    arguments, _, result = signature.partition("-> ")
+def _overload(signature: str, run: Run | None) -> Overload:
+    arguments = signature.partition("-> ")[0]
     target, bar, rest = arguments.rpartition("|")
     types = [target.strip()] if bar else []
     types += listed(rest.strip())
-    return Overload(bool(bar), tuple(map(written_type, types)), written_type(result), run, cost)
+    return Overload(bool(bar), tuple(map(written_type, types)), run)

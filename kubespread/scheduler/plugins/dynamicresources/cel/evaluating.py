@@ -1,9 +1,10 @@
-"""An expression as closures, which are made once and called for every device, and count what they cost.
+"""An expression as closures, which are made once and called for every device.
+
+Names and the number of arguments are checked when they are made, types when they are called.
 
 Source: vendor/github.com/google/cel-go/interpreter/planner.go, Plan
 Source: vendor/github.com/google/cel-go/interpreter/interpretable.go
 Source: vendor/github.com/google/cel-go/interpreter/attributes.go, applyQualifiers, refQualify
-Source: vendor/github.com/google/cel-go/interpreter/runtimecost.go, Observe
 Source: vendor/github.com/google/cel-go/interpreter/decorators.go, decOptimize
 """
 
@@ -11,16 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
+from math import prod
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from kubespread.kube.quantity import Quantity
-from kubespread.scheduler.plugins.dynamicresources.cel.checking import FUNCTIONS
-from kubespread.scheduler.plugins.dynamicresources.cel.costs import COST_EXCEEDED, COST_LIMIT, LIST, MAP, ONE
+from kubespread.scheduler.plugins.dynamicresources.cel import addresses, kubernetes, lists, standard, texts, times
 from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Function, Overload
 from kubespread.scheduler.plugins.dynamicresources.cel.patterns import pattern
 from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
+    MAX_DEPTH,
     Call,
     Fold,
     ListOf,
@@ -30,14 +32,13 @@ from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
     Node,
     Select,
 )
-from kubespread.scheduler.plugins.dynamicresources.cel.types import DYN, CompileError, Type
+from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, Type, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     NO_OVERLOAD,
     NONE,
     TOO_MUCH,
     Duration,
     EvaluationError,
-    Format,
     Growing,
     GrowingMap,
     List,
@@ -47,18 +48,46 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     Sum,
     Timestamp,
     Uint,
-    Url,
     Value,
-    is_same,
     keys_of,
     map_key,
     type_of,
     written,
 )
 
-_MOST_WORK, _STEP, _ITEM = 2_000_000, 10, 2
-"""A call and a round of a loop count ten, an item of a list that is gone through two: with these the time it takes is
-bounded, which costs do not do for all.
+FUNCTIONS: Mapping[str, Function] = {
+    function.name: function
+    for module in (standard, times, texts, lists, addresses, kubernetes)
+    for function in module.FUNCTIONS
+}
+_NOT_MODELLED = ("url", "isURL", "format.")
+"""What Kubernetes' functions begin with that are not here: of URLs and of formats."""
+_TYPES = frozenset(
+    [
+        "bool",
+        "bytes",
+        "double",
+        "google.protobuf.Duration",
+        "int",
+        "list",
+        "map",
+        "null_type",
+        "string",
+        "google.protobuf.Timestamp",
+        "uint",
+        "net.IP",
+        "net.CIDR",
+        "optional_type",
+        "type",
+    ]
+)
+"""Names that stand for types."""
+_FLAT = frozenset({"_&&_", "_||_", "_?_:_", "@not_strictly_false"})
+"""Calls that do not count in how deep an expression is nested."""
+_DEVICE_FIELDS = ("driver", "allowMultipleAllocations", "attributes", "capacity")
+_MOST_WORK, _STEP, _ITEM, _CHARACTERS = 2_000_000, 10, 2, 100
+"""A call and a round of a loop count ten, an item of a list that is gone through two, and so do a hundred characters:
+with these the time it takes is bounded.
 """
 
 
@@ -67,12 +96,9 @@ class Run(Struct):
 
     variables: list[Value]
     """By place; a variable may be an error."""
-    cost: int = 0
     work: int = 0
 
     def check(self) -> None:
-        if self.cost > COST_LIMIT:
-            raise EvaluationError(COST_EXCEEDED)
         if self.work > _MOST_WORK:
             raise EvaluationError(TOO_MUCH)
 
@@ -86,35 +112,16 @@ _SEARCHES = frozenset({"matches", "find", "findAll"})
 
 class _Plan(NamedTuple):
     evaluate: Evaluate
-    resolve: Evaluate | None = None
-    """Without what looking it up as a whole costs: of a variable and what is selected from it."""
     constant: tuple[Value] | None = None
     """Its value, where that is known without a device."""
-    whole: int = 1
-    """What looking it up as a whole costs."""
-
-    @property
-    def inner(self) -> Evaluate:
-        return self.resolve or self.evaluate
 
 
 def _constant(value: Value) -> _Plan:
-    return _Plan(lambda run: value, constant=(value,))
-
-
-def _looked_up(resolve: Evaluate, whole: int = 1) -> _Plan:
-    if not whole:
-        return _Plan(resolve, resolve, whole=0)
-
-    def evaluate(run: Run) -> Value:
-        run.cost += 1
-        return resolve(run)
-
-    return _Plan(evaluate, resolve)
+    return _Plan(lambda run: value, (value,))
 
 
 class Planner:
-    """Of one expression, whose types have been checked. Raises CompileError."""
+    """Of one expression. Raises CompileError and UnsupportedExpressionError."""
 
     def __init__(self) -> None:
         self._places: dict[str, list[tuple[int, Evaluate | None]]] = {"device": [(0, None)]}
@@ -123,10 +130,16 @@ class Planner:
         self.has_patterns = False
         """Of all variables."""
         self._planned: dict[int, _Plan] = {}
+        self._depth = 0
 
     def plan(self, node: Node) -> _Plan:
         if id(node) not in self._planned:
+            is_nested = isinstance(node, Select) or (isinstance(node, Call) and node.function not in _FLAT)
+            self._depth += is_nested
+            if self._depth > MAX_DEPTH:
+                raise CompileError(f"nested more than {MAX_DEPTH} deep")
             self._planned[id(node)] = self._plan(node)
+            self._depth -= is_nested
         return self._planned[id(node)]
 
     def _plan(self, node: Node) -> _Plan:
@@ -134,9 +147,7 @@ class Planner:
             case Literal():
                 return _constant(node.value)
             case Name():
-                return self._variable(node, node.name)
-            case Select() if not node.is_test and (node.type or DYN).name == "type":
-                return self._variable(node, _dotted(node))
+                return self._variable(node)
             case Select():
                 return self._select(node)
             case Call():
@@ -149,13 +160,13 @@ class Planner:
                 return self._fold(node)
         raise AssertionError(node)
 
-    def _variable(self, node: Node, name: str) -> _Plan:
-        found = self._places.get(name.removeprefix("."))
-        if (node.type or DYN).name == "type":
-            if found or name.removeprefix(".") in ("duration", "timestamp"):
-                raise CompileError(f"program instantiation failed: reference to undefined type: {name}")
-            return _constant(Type(name.removeprefix(".")))
-        assert found
+    def _variable(self, node: Name) -> _Plan:
+        name = node.name.removeprefix(".")
+        found = self._places.get(name)
+        if not found:
+            if name in _TYPES:
+                return _constant(Type(name))
+            raise CompileError(f"undeclared reference to '{name}'", node.position)
         place, start = found[-1]
 
         def resolve(run: Run) -> Value:
@@ -167,22 +178,30 @@ class Planner:
                 raise value
             return value
 
-        return _looked_up(resolve)
+        return _Plan(resolve)
 
     def _select(self, node: Select) -> _Plan:
+        name = None if node.is_test else qualified_name(node)
+        if name in _TYPES:
+            return _constant(Type(name))
+        self._check_field(node.operand, node.name, node.position)
         holder = self.plan(node.operand)
         if not node.is_test:
             return _element(holder, _constant(node.name), is_optional=False)
-        inner, name = holder.inner, node.name
+        inner, wanted = holder.evaluate, node.name
 
         def has(run: Run) -> bool:
             value = inner(run)
-            run.cost += 1
             if isinstance(value, Optional):
-                return value.is_set and bool(_present(value.value, name))
-            return bool(_present(value, name))
+                return value.is_set and bool(_present(value.value, wanted))
+            return bool(_present(value, wanted))
 
-        return _looked_up(has, whole=0)
+        return _Plan(has)
+
+    def _check_field(self, holder: Node, name: str, position: int) -> None:
+        is_device = isinstance(holder, Name) and self._places.get(holder.name.removeprefix(".")) == [(0, None)]
+        if is_device and name not in _DEVICE_FIELDS:
+            raise CompileError(f"undefined field '{name}'", position)
 
     def _call(self, node: Call) -> _Plan:
         match node.function:
@@ -191,35 +210,59 @@ class Planner:
                 return _Plan(_settled(sides, decisive=node.function == "_||_"))
             case "_?_:_":
                 condition, chosen, other = map(self.plan, node.arguments)
-                return _looked_up(_choice(condition.evaluate, chosen.inner, other.inner), whole=0)
+                return _Plan(_choice(condition.evaluate, chosen.evaluate, other.evaluate))
             case "_[_]" | "_[?_]" | "_?._":
                 holder, key = map(self.plan, node.arguments)
+                if node.function == "_?._" and key.constant is not None:
+                    self._check_field(node.arguments[0], key.constant[0], node.position)
                 return _element(holder, key, is_optional=node.function != "_[_]")
             case "@not_strictly_false":
                 return _Plan(_not_strictly_false(self.plan(node.arguments[0]).evaluate))
         return self._function(node)
 
     def _function(self, node: Call) -> _Plan:
-        function, overloads = FUNCTIONS[node.function], tuple(node.overloads)
-        operands = [self.plan(part) for part in ([node.target] if node.target is not None else []) + node.arguments]
-        if node.function in ("or", "orValue"):
-            return _Plan(_alternative(operands[0].evaluate, operands[1].evaluate, keeps=node.function == "or"))
-        if node.function == "@in" and len(overloads) == 1 and overloads[0].arguments[1].name == "list":
-            members = operands[1].constant
-            if members is not None and all(type(item) in _HASHABLE for item in members[0]):
-                return _membership(operands[0].evaluate, members[0])
-        self.has_patterns |= node.function in _SEARCHES
-        wanted = operands[1].constant if node.function in _SEARCHES else None
+        name, parts = (
+            node.function.removeprefix("."),
+            [*([] if node.target is None else [node.target]), *node.arguments],
+        )
+        prefix = None if node.target is None else qualified_name(node.target)
+        if prefix is not None and (f"{prefix}.{name}" in FUNCTIONS or prefix == "format"):
+            name, parts = f"{prefix}.{name}", node.arguments
+        is_member = len(parts) > len(node.arguments)
+        if name.startswith(_NOT_MODELLED) and not is_member:
+            raise UnsupportedExpressionError(f"the function {name}()")
+        operands = [self.plan(part) for part in parts]
+        if name not in FUNCTIONS:
+            raise CompileError(f"undeclared reference to '{name}'", node.position)
+        overloads = FUNCTIONS[name].taking(len(parts), is_member=is_member)
+        if not overloads:
+            raise CompileError(f"'{name}' does not take so many arguments", node.position)
+        return self._planned_call(node, FUNCTIONS[name], overloads, operands)
+
+    def _planned_call(
+        self, node: Call, function: Function, overloads: tuple[Overload, ...], operands: list[_Plan]
+    ) -> _Plan:
+        name = function.name
+        if name in ("or", "orValue"):
+            return _Plan(_alternative(operands[0].evaluate, operands[1].evaluate, keeps=name == "or"))
+        if name == "@in" and operands[1].constant is not None:
+            members = operands[1].constant[0]
+            return _constant(value=False) if members == [] else _Plan(_membership(operands[0].evaluate, members))
+        self.has_patterns |= name in _SEARCHES
+        wanted = operands[1].constant if name in _SEARCHES else None
         has_pattern = wanted is not None and isinstance(wanted[0], str)
         evaluated = [operand.evaluate for operand in operands]
         called = _called(function, overloads, evaluated, has_pattern=has_pattern)
         try:
             if wanted is not None and has_pattern:
                 pattern(wanted[0])
-            if node.function in _CONVERSIONS and operands[0].constant is not None:
+            # cel-go looks for the pattern where methods have it.
+            if name == "matches" and isinstance(node.arguments[0], Literal):
+                pattern(node.arguments[0].value)
+            if name in _CONVERSIONS and operands[0].constant is not None:
                 return _constant(called(Run([])))
         except EvaluationError as error:
-            raise CompileError(f"program instantiation failed: {error}") from error
+            raise CompileError(str(error), node.position) from error
         return _Plan(called)
 
     def _list(self, node: ListOf) -> _Plan:
@@ -227,7 +270,6 @@ class Planner:
         optional = node.optional
 
         def evaluate(run: Run) -> List:
-            run.cost += LIST
             values = [item.evaluate(run) for item in items]
             if not optional:
                 return List(values)
@@ -246,7 +288,6 @@ class Planner:
         entries = [(self.plan(key), self.plan(value), is_optional) for key, value, is_optional in node.entries]
 
         def evaluate(run: Run) -> Map:
-            run.cost += MAP
             pairs: dict[Value, tuple[Value, Value]] = {}
             for key_of, value_of, is_optional in entries:
                 key, value = key_of.evaluate(run), value_of.evaluate(run)
@@ -268,7 +309,7 @@ class Planner:
         try:
             return _constant(evaluate(Run([])))
         except EvaluationError as error:
-            raise CompileError(f"program instantiation failed: {error}") from error
+            raise CompileError(str(error)) from error
 
     def _fold(self, node: Fold) -> _Plan:
         holder, start = self.plan(node.range).evaluate, self.plan(node.start).evaluate
@@ -292,8 +333,7 @@ class Planner:
             variables[accumulator] = _UNSET
             for item in _pairs(range_) if takes_two else keys_of(range_) if isinstance(range_, dict) else range_:
                 run.work += _STEP
-                if run.cost > COST_LIMIT or run.work > _MOST_WORK:
-                    run.check()
+                run.check()
                 if takes_two:
                     variables[places[0]], variables[places[1]] = item
                 else:
@@ -316,8 +356,14 @@ class Planner:
         return self.count - 1
 
 
-def _dotted(node: Node) -> str:
-    return f"{_dotted(node.operand)}.{node.name}" if isinstance(node, Select) else str(getattr(node, "name", ""))
+def qualified_name(node: Node) -> str | None:
+    """``a.b`` where that may be a name."""
+    if isinstance(node, Name):
+        return node.name.removeprefix(".")
+    if isinstance(node, Select) and not node.is_test:
+        prefix = qualified_name(node.operand)
+        return None if prefix is None else f"{prefix}.{node.name}"
+    return None
 
 
 def _growing(start: Evaluate) -> Evaluate:
@@ -355,12 +401,12 @@ def _unwrapped(value: Value, what: str) -> Value:
 
 def _element(holder: _Plan, key: _Plan, *, is_optional: bool) -> _Plan:
     """``holder[key]``: once one is optional, so is all that is selected behind it."""
-    held, sought = holder.inner, key.inner
+    held, sought = holder.evaluate, key.evaluate
     if key.constant is not None:
         try:
             _check_key(key.constant[0])
         except EvaluationError as error:
-            raise CompileError(f"program instantiation failed: {error}") from error
+            raise CompileError(str(error)) from error
 
     def resolve(run: Run) -> Value:
         value = held(run)
@@ -372,13 +418,11 @@ def _element(holder: _Plan, key: _Plan, *, is_optional: bool) -> _Plan:
         wanted = sought(run)
         _check_key(wanted)
         if not may_miss:
-            run.cost += 1
             return _found(value, wanted)
         present = _present(value, wanted)
-        run.cost += present is not None
         return NONE if present is None else Optional(present[0])
 
-    return _looked_up(resolve, holder.whole)
+    return _Plan(resolve)
 
 
 def _check_key(key: Value) -> None:
@@ -430,8 +474,6 @@ _GO_TYPES: Mapping[type, str] = {
     Quantity: "cel.Quantity",
     Sum: "*cel.Quantity",
     Semver: "cel.Semver",
-    Url: "cel.URL",
-    Format: "cel.Format",
     IPv4Address: "cel.IP",
     IPv6Address: "cel.IP",
     IPv4Interface: "cel.CIDR",
@@ -446,10 +488,7 @@ def _go_type(value: Value) -> str:
 def _called(
     function: Function, overloads: tuple[Overload, ...], operands: list[Evaluate], *, has_pattern: bool
 ) -> Evaluate:
-    rule = (overloads[0].cost if len(overloads) == 1 else None) or function.cost
-    actual = None if rule is None or rule is ONE else rule.actual
     bound = function.bound(overloads)
-    is_comparison = function.name == "_==_"
     # Where cel-go knows what to call, and that it has one or two operands, it evaluates both even if one is an error.
     is_known = function.for_all is not None or len(overloads) == 1 or len(function.overloads) == 1
     stops = len(operands) > 2 or has_pattern or not is_known
@@ -466,14 +505,11 @@ def _called(
                     raise
                 error = error or raised
                 values.append(raised)
-        run.cost += (
-            1 if actual is None or (is_comparison and isinstance(values[0], _KUBERNETES)) else _cost(actual, values)
-        )
         if error is not None:
             raise error
-        run.work += _STEP + (_ITEM * sum(map(_weight, values)) if function.goes_through else 0)
-        if run.cost > COST_LIMIT or run.work > _MOST_WORK:
-            run.check()
+        weights = map(_weight, values) if function.goes_through else ()
+        run.work += _STEP + _ITEM * (prod(weights) ** (3 - len(values)) if function.squares else sum(weights))
+        run.check()
         if has_pattern and not isinstance(values[0], str):
             raise EvaluationError(NO_OVERLOAD)
         return bound(*values)
@@ -482,19 +518,9 @@ def _called(
 
 
 def _weight(value: Value) -> int:
+    if isinstance(value, str | bytes):
+        return len(value) // _CHARACTERS
     return value.weight if isinstance(value, List | Map) and type(value) is not Growing else 0
-
-
-_KUBERNETES = (Quantity, Sum, Semver, Url, Format, IPv4Address, IPv6Address, IPv4Interface, IPv6Interface)
-"""They are compared for one, whatever they are compared with."""
-
-
-def _cost(actual: Callable[..., int], values: list[Value]) -> int:
-    try:
-        return actual(*values)
-    except (TypeError, AttributeError):
-        # Values of other types than the function takes.
-        return 1
 
 
 def _settled(sides: list[Evaluate], *, decisive: bool) -> Evaluate:
@@ -527,9 +553,7 @@ def _choice(condition: Evaluate, chosen: Evaluate, other: Evaluate) -> Evaluate:
 
 def _not_strictly_false(operand: Evaluate) -> Evaluate:
     def judge(run: Run) -> bool:
-        value = _caught(operand, run)
-        run.cost += 1
-        return value is not False
+        return _caught(operand, run) is not False
 
     return judge
 
@@ -546,17 +570,13 @@ def _alternative(operand: Evaluate, other: Evaluate, *, keeps: bool) -> Evaluate
     return choose
 
 
-_HASHABLE = (bool, int, Uint, float, str)
+def _membership(operand: Evaluate, members: Value) -> Evaluate:
+    """``in`` a list or map that is written there, which cel-go hashes."""
 
-
-def _membership(operand: Evaluate, members: List) -> _Plan:
-    if not members:
-        return _constant(value=False)
-
-    def judge(run: Run) -> bool:
+    def judge(run: Run) -> Value:
         value = operand(run)
         if isinstance(value, Semver | bytes):
-            raise EvaluationError(f"internal error: runtime error: hash of unhashable type {_go_type(value)}")
-        return any(is_same(value, member) for member in members)
+            raise EvaluationError(f"hash of unhashable type {_go_type(value)}")
+        return standard.is_in(value, members)
 
-    return _Plan(judge)
+    return judge

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from functools import cmp_to_key, reduce
 
-from kubespread.scheduler.plugins.dynamicresources.cel import costs
 from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Run, declared
 from kubespread.scheduler.plugins.dynamicresources.cel.standard import added
 from kubespread.scheduler.plugins.dynamicresources.cel.texts import INDEX_OF, LAST_INDEX_OF
@@ -185,64 +184,43 @@ _COMPARABLE = ("int", "uint", "double", "bool", "duration", "timestamp", "string
 _SUMMABLE: dict[str, Value] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": Duration(0)}
 
 
-def _sorting(kind: str) -> float:
-    return 2 + costs.TRAVERSAL if kind in ("string", "bytes") else 2
-
-
 FUNCTIONS = [
-    declared("isSorted", {f"list({kind}) | -> bool": _is_sorted for kind in _COMPARABLE}, cost=costs.SCAN),
-    declared("sum", {f"list({kind}) | -> {kind}": _sum(zero) for kind, zero in _SUMMABLE.items()}, cost=costs.SCAN),
-    declared("max", {f"list({kind}) | -> {kind}": _extreme("max", -1) for kind in _COMPARABLE}, cost=costs.SCAN),
-    declared("min", {f"list({kind}) | -> {kind}": _extreme("min", 1) for kind in _COMPARABLE}, cost=costs.SCAN),
-    declared("indexOf", {"list(A) | A -> int": _index_of, **INDEX_OF}, cost=costs.SCAN),
-    declared("lastIndexOf", {"list(A) | A -> int": _last_index_of, **LAST_INDEX_OF}, cost=costs.SCAN),
-    declared("slice", {"list(T) | int, int -> list(T)": (_slice, costs.SLICE)}),
+    declared("isSorted", {f"list({kind}) | -> bool": _is_sorted for kind in _COMPARABLE}),
+    declared("sum", {f"list({kind}) | -> {kind}": _sum(zero) for kind, zero in _SUMMABLE.items()}),
+    declared("max", {f"list({kind}) | -> {kind}": _extreme("max", -1) for kind in _COMPARABLE}),
+    declared("min", {f"list({kind}) | -> {kind}": _extreme("min", 1) for kind in _COMPARABLE}),
+    declared("indexOf", {"list(A) | A -> int": _index_of, **INDEX_OF}),
+    declared("lastIndexOf", {"list(A) | A -> int": _last_index_of, **LAST_INDEX_OF}),
+    declared("slice", {"list(T) | int, int -> list(T)": _slice}),
     declared(
-        "flatten",
-        {
-            "list(list(T)) | -> list(T)": (_flatten, costs.FLATTEN),
-            "list(dyn) | int -> list(dyn)": (_flatten, costs.FLATTEN),
-        },
-        is_guarded=False,
+        "flatten", {"list(list(T)) | -> list(T)": _flatten, "list(dyn) | int -> list(dyn)": _flatten}, is_guarded=False
     ),
-    declared(
-        "sort",
-        {f"list({kind}) | -> list({kind})": (None, costs.self_comparing(_sorting(kind))) for kind in _COMPARABLE},
-        _sorted,
-        (list,),
-    ),
+    declared("sort", {f"list({kind}) | -> list({kind})": None for kind in _COMPARABLE}, _sorted, (list,)),
     declared(
         "@sortByAssociatedKeys",
-        {
-            f"list(T) | list({kind}) -> list(T)": (None, costs.self_comparing(_sorting(kind), of=1))
-            for kind in _COMPARABLE
-        },
+        {f"list(T) | list({kind}) -> list(T)": None for kind in _COMPARABLE},
         _sorted_by,
         (list,),
     ),
-    declared("lists.range", {"int -> list(int)": (_range, costs.RANGE)}),
-    declared("reverse", {"list(T) | -> list(T)": (lambda values: List(reversed(values)), costs.REVERSE)}),
-    declared("distinct", {"list(T) | -> list(T)": (_distinct, costs.DISTINCT)}),
-    declared("sets.contains", {"list(T), list(T) -> bool": (_contains, costs.set_comparison(1))}),
+    declared("lists.range", {"int -> list(int)": _range}),
+    declared("reverse", {"list(T) | -> list(T)": lambda values: List(reversed(values))}),
+    declared("distinct", {"list(T) | -> list(T)": _distinct}, squares=True),
+    declared("sets.contains", {"list(T), list(T) -> bool": _contains}, squares=True),
     declared(
         "sets.equivalent",
-        {
-            "list(T), list(T) -> bool": (
-                lambda left, right: _contains(left, right) and _contains(right, left),
-                costs.set_comparison(2),
-            )
-        },
+        {"list(T), list(T) -> bool": lambda left, right: _contains(left, right) and _contains(right, left)},
+        squares=True,
     ),
     declared(
         "sets.intersects",
         {
-            "list(T), list(T) -> bool": (
-                lambda left, right: any(any(is_same(item, value) for value in right) for item in left),
-                costs.set_comparison(1),
+            "list(T), list(T) -> bool": lambda left, right: any(
+                any(is_same(item, value) for value in right) for item in left
             )
         },
+        squares=True,
     ),
-    declared("includes", {"dyn | dyn -> bool": (_includes, costs.INCLUDES)}),
+    declared("includes", {"dyn | dyn -> bool": _includes}),
     declared(
         "cel.@mapInsert",
         {"map(K, V), K, V -> map(K, V)": _inserted, "map(K, V), map(K, V) -> map(K, V)": _inserted},

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kubespread.scheduler.plugins.dynamicresources.cel.lexing import Faults
 from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
     Call,
     Fold,
@@ -22,54 +21,52 @@ from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
     Node,
     Select,
 )
+from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import Value
 
 RESULT = "@result"
 """The variable that a loop gathers in; no text can name it."""
 _UNUSED, _SORTED = "#unused", "@__sortBy_input__"
-_SIMPLE, _IDENTIFIER = "argument must be a simple name", "argument is not an identifier"
 
 
-def expanded(position: int, function: str, target: Node | None, arguments: list[Node], faults: Faults) -> Node | None:
+def expanded(position: int, function: str, target: Node | None, arguments: list[Node]) -> Node | None:
     """None where the call is no macro's."""
     if function == "has" and target is None and len(arguments) == 1:
-        return _has(position, arguments[0], faults)
+        return _has(position, arguments[0])
     macro = _MACROS.get((function, len(arguments)))
     if macro is None or target is None or (function == "bind" and not _is_cel(target)):
         return None
-    return macro(_Writer(position, faults), target, arguments)
+    return macro(_Writer(position), target, arguments)
 
 
 def _is_cel(target: Node) -> bool:
     return isinstance(target, Name) and target.name == "cel"
 
 
-def _has(position: int, tested: Node, faults: Faults) -> Node:
+def _has(position: int, tested: Node) -> Node:
     if isinstance(tested, Select):
         return Select(position, tested.operand, tested.name, is_test=True)
-    faults.add(tested.position, "invalid argument to has() macro")
-    return tested
+    raise CompileError("invalid argument to has() macro", tested.position)
 
 
 class _Writer:
     """Nodes that all stand where the macro does."""
 
-    def __init__(self, position: int, faults: Faults) -> None:
-        self._position, self._faults = position, faults
+    def __init__(self, position: int) -> None:
+        self._position = position
 
-    def name(self, node: Node, fault: str) -> str:
+    def name(self, node: Node) -> str:
         """Of the variable that an argument names."""
         if not isinstance(node, Name):
-            self._faults.add(node.position, fault)
-            return ""
+            raise CompileError("argument must be a simple name", node.position)
         if node.name == "__result__":
-            self._faults.add(node.position, "iteration variable overwrites accumulator variable")
+            raise CompileError("iteration variable overwrites accumulator variable", node.position)
         return node.name
 
     def names(self, arguments: Sequence[Node]) -> tuple[str, ...]:
-        first, second = (self.name(argument, _SIMPLE) for argument in arguments[:2])
+        first, second = map(self.name, arguments[:2])
         if first == second:
-            self._faults.add(arguments[1].position, f"duplicate variable name: {first}")
+            raise CompileError(f"duplicate variable name: {first}", arguments[1].position)
         return first, second
 
     def literal(self, value: Value) -> Node:
@@ -114,7 +111,7 @@ _Macro = Callable[[_Writer, Node, list[Node]], Node]
 
 def _one_or_two(writer: _Writer, arguments: list[Node]) -> tuple[tuple[str, ...], Node]:
     if len(arguments) == 2:
-        return (writer.name(arguments[0], _SIMPLE),), arguments[1]
+        return (writer.name(arguments[0]),), arguments[1]
     return writer.names(arguments), arguments[2]
 
 
@@ -141,14 +138,14 @@ def _exists_one(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
 
 
 def _map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
-    names = (writer.name(arguments[0], _IDENTIFIER),)
+    names = (writer.name(arguments[0]),)
     condition = arguments[1] if len(arguments) == 3 else None
     step = writer.call("_+_", writer.variable(), writer.list_of(arguments[-1]))
     return writer.gathered(target, names, writer.list_of(), step, condition)
 
 
 def _filter(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
-    names = (writer.name(arguments[0], _IDENTIFIER),)
+    names = (writer.name(arguments[0]),)
     step = writer.call("_+_", writer.variable(), writer.list_of(arguments[0]))
     return writer.gathered(target, names, writer.list_of(), step, arguments[1])
 
@@ -173,42 +170,28 @@ def _transform_map_entry(writer: _Writer, target: Node, arguments: list[Node]) -
 
 
 def _sort_by(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
-    if not isinstance(target, ListOf | Select | Name | Fold | Call):
-        message = "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
-        return _refused(writer, target, message)
     keys = _map(writer, writer.variable(_SORTED), arguments)
     body = writer.method(writer.variable(_SORTED), "@sortByAssociatedKeys", keys)
     return writer.bound(_SORTED, target, body)
 
 
-def _refused(writer: _Writer, node: Node, message: str) -> Node:
-    writer.name(Literal(node.position, None), message)
-    return node
-
-
 def _bind(writer: _Writer, _target: Node, arguments: list[Node]) -> Node:
     variable, value, body = arguments
-    if not isinstance(variable, Name):
-        return _refused(writer, variable, "cel.bind() variable names must be simple identifiers")
-    return writer.bound(variable.name, value, body)
+    return writer.bound(writer.name(variable), value, body)
 
 
 def _opt_map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
-    return _if_set(writer, "optMap", target, arguments, lambda body: writer.call("optional.of", body))
+    return _if_set(writer, target, arguments, lambda body: writer.call("optional.of", body))
 
 
 def _opt_flat_map(writer: _Writer, target: Node, arguments: list[Node]) -> Node:
-    return _if_set(writer, "optFlatMap", target, arguments, lambda body: body)
+    return _if_set(writer, target, arguments, lambda body: body)
 
 
-def _if_set(
-    writer: _Writer, function: str, target: Node, arguments: list[Node], wrapped: Callable[[Node], Node]
-) -> Node:
+def _if_set(writer: _Writer, target: Node, arguments: list[Node], wrapped: Callable[[Node], Node]) -> Node:
     """The target stands in it twice."""
     variable, body = arguments
-    if not isinstance(variable, Name):
-        return _refused(writer, variable, f"{function}() variable name must be a simple identifier")
-    bound = writer.bound(variable.name, writer.method(target, "value"), body)
+    bound = writer.bound(writer.name(variable), writer.method(target, "value"), body)
     return writer.call("_?_:_", writer.method(target, "hasValue"), wrapped(bound), writer.call("optional.none"))
 
 

@@ -12,7 +12,6 @@ import operator
 import re
 from collections.abc import Callable
 
-from kubespread.scheduler.plugins.dynamicresources.cel import costs
 from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Run, declared
 from kubespread.scheduler.plugins.dynamicresources.cel.times import (
     duration_text,
@@ -34,7 +33,9 @@ from kubespread.scheduler.plugins.dynamicresources.cel.types import (
     Type,
 )
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
+    LONGEST,
     NO_OVERLOAD,
+    TOO_MUCH,
     Duration,
     EvaluationError,
     Growing,
@@ -73,6 +74,8 @@ def added(left: Value, right: Value) -> Value:
         case (List(), List()):
             return left.joined(right)
         case (str(), str()) | (bytes(), bytes()):
+            if len(left) + len(right) > LONGEST:
+                raise EvaluationError(TOO_MUCH)
             return left + right
         case (Duration(), Duration()):
             return within_duration(left.nanoseconds + right.nanoseconds)
@@ -147,7 +150,7 @@ def _not(value: Value) -> bool:
     return not value
 
 
-def _in(item: Value, holder: Value) -> bool:
+def is_in(item: Value, holder: Value) -> bool:
     if isinstance(holder, dict):
         return map_key(item) in holder
     if isinstance(holder, list):
@@ -168,10 +171,7 @@ _PAIRS = [
     ("double", "int"),
     ("double", "uint"),
 ]
-_COMPARISONS = {
-    f"{left}, {right} -> bool": (None, costs.COMPARISON if left in ("string", "bytes") else costs.ONE)
-    for left, right in _PAIRS
-}
+_COMPARISONS = {f"{left}, {right} -> bool": None for left, right in _PAIRS}
 
 
 def _identity(value: Value) -> Value:
@@ -281,19 +281,19 @@ FUNCTIONS = [
     declared("_||_", ["bool, bool -> bool"]),
     declared("!_", ["bool -> bool"], _not),
     declared("@not_strictly_false", ["bool -> bool"]),
-    declared("_==_", {"A, A -> bool": (None, costs.COMPARISON)}, equals),
-    declared("_!=_", {"A, A -> bool": (None, costs.COMPARISON)}, lambda left, right: not is_same(left, right)),
+    declared("_==_", {"A, A -> bool": None}, equals),
+    declared("_!=_", {"A, A -> bool": None}, lambda left, right: not is_same(left, right)),
     declared(
         "_+_",
         {
-            "bytes, bytes -> bytes": (None, costs.CONCATENATION),
+            "bytes, bytes -> bytes": None,
             "double, double -> double": None,
             "duration, duration -> duration": None,
             "duration, timestamp -> timestamp": None,
             "timestamp, duration -> timestamp": None,
             "int, int -> int": None,
-            "list(A), list(A) -> list(A)": (None, costs.LIST_CONCATENATION),
-            "string, string -> string": (None, costs.CONCATENATION),
+            "list(A), list(A) -> list(A)": None,
+            "string, string -> string": None,
             "uint, uint -> uint": None,
         },
         added,
@@ -318,7 +318,7 @@ FUNCTIONS = [
     declared("_<=_", _COMPARISONS, _ordered(operator.le), _COMPARABLE),
     declared("_>_", _COMPARISONS, _ordered(operator.gt), _COMPARABLE),
     declared("_>=_", _COMPARISONS, _ordered(operator.ge), _COMPARABLE),
-    declared("@in", {"A, list(A) -> bool": (None, costs.IN_LIST), "A, map(A, B) -> bool": None}, _in),
+    declared("@in", {"A, list(A) -> bool": None, "A, map(A, B) -> bool": None}, is_in),
     declared(
         "_[_]",
         [
@@ -357,7 +357,7 @@ FUNCTIONS = [
     declared("type", ["A -> type(A)"], type_of, goes_through=False),
     declared("dyn", ["A -> dyn"], _identity, goes_through=False),
     declared("bool", _conversion(BOOL, _bool, "string")),
-    declared("bytes", {"bytes -> bytes": _identity, "string -> bytes": (str.encode, costs.TO_BYTES)}),
+    declared("bytes", {"bytes -> bytes": _identity, "string -> bytes": str.encode}),
     declared("double", _conversion(DOUBLE, _double, "int", "string", "uint")),
     declared("duration", _conversion(DURATION, duration_of, "int", "string")),
     declared("int", _conversion(INT, _int, "double", "duration", "string", "timestamp", "uint")),
@@ -365,7 +365,7 @@ FUNCTIONS = [
         "string",
         {
             **_conversion(STRING, string, "bool"),
-            "bytes -> string": (string, costs.FROM_BYTES),
+            "bytes -> string": string,
             **_conversion(STRING, string, "double", "duration", "int", "timestamp", "uint", "IP", "CIDR"),
         },
     ),

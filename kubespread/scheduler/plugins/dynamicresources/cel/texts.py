@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from kubespread.scheduler.plugins.dynamicresources.cel import costs
-from kubespread.scheduler.plugins.dynamicresources.cel.costs import traversal
 from kubespread.scheduler.plugins.dynamicresources.cel.declaring import declared
 from kubespread.scheduler.plugins.dynamicresources.cel.patterns import pattern
 from kubespread.scheduler.plugins.dynamicresources.cel.standard import string
 from kubespread.scheduler.plugins.dynamicresources.cel.types import Type
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
-    MAX_WEIGHT,
+    LONGEST,
     NO_OVERLOAD,
     TOO_MUCH,
     Duration,
@@ -31,9 +29,6 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     quoted,
     type_of,
 )
-
-_LONGEST = 10 * MAX_WEIGHT
-"""Of a text that a function makes."""
 
 
 def _matches(text: Value, wanted: Value) -> bool:
@@ -117,7 +112,7 @@ def _substring(text: str, start: int, end: int | None = None) -> str:
 
 def _replace(text: str, old: str, new: str, limit: int = -1) -> str:
     count = text.count(old) if limit < 0 else min(limit, text.count(old))
-    if len(text) + count * len(new) > _LONGEST:
+    if len(text) + count * len(new) > LONGEST:
         raise EvaluationError(TOO_MUCH)
     return text.replace(old, new, count)
 
@@ -135,6 +130,8 @@ def _join(parts: List, separator: str = "") -> str:
     for part in parts:
         if not isinstance(part, str):
             raise EvaluationError(f"join: invalid input: {string(part)}")
+    if sum(map(len, parts)) + len(parts) * len(separator) > LONGEST:
+        raise EvaluationError(TOO_MUCH)
     return separator.join(parts)
 
 
@@ -190,23 +187,6 @@ def _clause_fault(kind: str, type_: Type) -> str:
     return next((fault for part in inner if (fault := _clause_fault("s", part))), "")
 
 
-def format_fault(text: str, found: Sequence[Type]) -> tuple[int | None, str]:
-    """What is wrong with a call whose arguments have these types, and at which of them."""
-    clauses = [match[3] for match in _CLAUSE.finditer(text) if not match[1]]
-    for place, kind in enumerate(clauses):
-        if kind is None:
-            return None, "unexpected end of string"
-        if place >= len(found):
-            return None, f"index {place} out of range"
-        fault = _clause_fault(kind, found[place])
-        if fault:
-            return place if "given" in fault else None, fault
-    if len(found) > len(clauses):
-        said = f"too many arguments supplied to string.format (expected {len(clauses)}, got {len(found)})"
-        return None, said
-    return None, ""
-
-
 def _format(text: str, arguments: List) -> str:
     remaining = iter(arguments)
 
@@ -223,7 +203,7 @@ def _format(text: str, arguments: List) -> str:
         raise EvaluationError(f"index {len(arguments)} out of range")
 
     made = _CLAUSE.sub(clause, text)
-    if len(made) > _LONGEST:
+    if len(made) > LONGEST:
         raise EvaluationError(TOO_MUCH)
     return made
 
@@ -271,48 +251,27 @@ def _shown(value: Value, *, inside: bool = False) -> str:
     return string(value)
 
 
-_TRAVERSAL, _SAME_SIZE = traversal(), traversal(keeps_size=True)
 FUNCTIONS = [
-    declared("contains", {"string | string -> bool": (_of_texts(str.__contains__), costs.SUBSTRING)}, is_guarded=False),
-    declared("startsWith", {"string | string -> bool": (_of_texts(str.startswith), costs.AFFIX)}, is_guarded=False),
-    declared("endsWith", {"string | string -> bool": (_of_texts(str.endswith), costs.AFFIX)}, is_guarded=False),
+    declared("contains", {"string | string -> bool": _of_texts(str.__contains__)}, is_guarded=False),
+    declared("startsWith", {"string | string -> bool": _of_texts(str.startswith)}, is_guarded=False),
+    declared("endsWith", {"string | string -> bool": _of_texts(str.endswith)}, is_guarded=False),
+    declared("matches", {"string, string -> bool": None, "string | string -> bool": None}, _matches, (str,)),
+    declared("find", {"string | string -> string": _find}),
     declared(
-        "matches", {"string, string -> bool": None, "string | string -> bool": (None, costs.MATCH)}, _matches, (str,)
-    ),
-    declared("find", {"string | string -> string": _find}, cost=costs.SEARCH),
-    declared(
-        "findAll",
-        {"string | string -> list(string)": _find_all, "string | string, int -> list(string)": _find_all},
-        cost=costs.SEARCH,
+        "findAll", {"string | string -> list(string)": _find_all, "string | string, int -> list(string)": _find_all}
     ),
     declared("charAt", {"string | int -> string": _char_at}),
+    declared("lowerAscii", {"string | -> string": lambda text: re.sub("[A-Z]+", lambda match: match[0].lower(), text)}),
+    declared("upperAscii", {"string | -> string": lambda text: re.sub("[a-z]+", lambda match: match[0].upper(), text)}),
+    declared("trim", {"string | -> string": lambda text: text.strip(_BLANKS)}),
+    declared("substring", {"string | int -> string": _substring, "string | int, int -> string": _substring}),
     declared(
-        "lowerAscii",
-        {"string | -> string": lambda text: re.sub("[A-Z]+", lambda match: match[0].lower(), text)},
-        cost=_SAME_SIZE,
+        "replace", {"string | string, string -> string": _replace, "string | string, string, int -> string": _replace}
     ),
-    declared(
-        "upperAscii",
-        {"string | -> string": lambda text: re.sub("[a-z]+", lambda match: match[0].upper(), text)},
-        cost=_SAME_SIZE,
-    ),
-    declared("trim", {"string | -> string": lambda text: text.strip(_BLANKS)}, cost=_SAME_SIZE),
-    declared(
-        "substring", {"string | int -> string": _substring, "string | int, int -> string": _substring}, cost=_SAME_SIZE
-    ),
-    declared(
-        "replace",
-        {"string | string, string -> string": _replace, "string | string, string, int -> string": _replace},
-        cost=costs.REPLACEMENT,
-    ),
-    declared(
-        "split",
-        {"string | string -> list(string)": _split, "string | string, int -> list(string)": _split},
-        cost=costs.SPLIT,
-    ),
-    declared("join", {"list(string) | -> string": _join, "list(string) | string -> string": _join}, cost=costs.JOIN),
-    declared("format", {"string | list(dyn) -> string": (_format, _TRAVERSAL)}),
-    declared("strings.quote", {"string -> string": (quoted, costs.QUOTE)}),
+    declared("split", {"string | string -> list(string)": _split, "string | string, int -> list(string)": _split}),
+    declared("join", {"list(string) | -> string": _join, "list(string) | string -> string": _join}),
+    declared("format", {"string | list(dyn) -> string": _format}),
+    declared("strings.quote", {"string -> string": quoted}),
 ]
 INDEX_OF = {"string | string -> int": _index_of, "string | string, int -> int": _index_of}
 LAST_INDEX_OF = {"string | string -> int": _last_index_of, "string | string, int -> int": _last_index_of}

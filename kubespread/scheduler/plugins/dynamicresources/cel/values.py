@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, total_ordering
@@ -28,6 +28,8 @@ from kubespread.scheduler.plugins.dynamicresources.cel.types import Type
 Value = Any
 MAX_WEIGHT = 100_000
 """What a list may hold with all that its lists hold."""
+LONGEST = 10 * MAX_WEIGHT
+"""Of a text that a function makes."""
 TOO_MUCH = "not evaluated: it takes more steps or holds more values than kubespread follows"
 """To go through so much mostly costs more than Kubernetes allows; where it does not, it takes kube-scheduler seconds.
 In some cases it never ends.
@@ -82,23 +84,6 @@ class Optional(Struct, frozen=True):
 
 
 NONE = Optional(is_set=False)
-
-
-class Format(Struct, frozen=True):
-    """How a text may look."""
-
-    name: str
-    faults: Callable[[str], list[str]]
-    pattern_size: int
-    """Of the pattern, for what it costs."""
-
-
-class Url(Struct, frozen=True):
-    text: str
-    scheme: str
-    host: str
-    path: str
-    query: str
 
 
 @total_ordering
@@ -278,8 +263,6 @@ _TYPES: dict[type, Type] = {
     Quantity: types.QUANTITY,
     Sum: types.QUANTITY,
     Semver: types.SEMVER,
-    Url: types.URL,
-    Format: types.FORMAT,
     Optional: Type("optional_type"),
     IPv4Address: types.IP,
     IPv6Address: types.IP,
@@ -338,7 +321,7 @@ def equals(left: Value, right: Value) -> bool:
         if not isinstance(right, Quantity):
             raise EvaluationError(NO_OVERLOAD)
         return quantity_of(left).nano == right.nano
-    if type_of(left) in (types.SEMVER, types.URL, types.IP, types.CIDR, types.FORMAT):
+    if type_of(left) in (types.SEMVER, types.IP, types.CIDR):
         if type_of(left) != type_of(right):
             raise EvaluationError(NO_OVERLOAD)
         return bool(left == right)
