@@ -95,12 +95,10 @@ _SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _SEARCHED_PART = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _SEARCHED = rf"{_SEARCHED_PART}(\.{_SEARCHED_PART})*"
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_OLD_LABEL = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 
 _IS_NAME = re.compile(_NAME)
 _IS_SUBDOMAIN = re.compile(_SUBDOMAIN)
 _IS_LABEL = re.compile(_LABEL)
-_IS_OLD_LABEL = re.compile(_OLD_LABEL)
 
 _NAME_RULE = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
@@ -124,12 +122,6 @@ _LABEL_FORMAT = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
     "with an "
     f"alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{_LABEL}')"
-)
-
-_OLD_LABEL_FORMAT = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
-    "and end with an "
-    f"alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '{_OLD_LABEL}')"
 )
 
 
@@ -202,16 +194,6 @@ def dns_label_faults(name: str) -> tuple[str, ...]:
         faults.append("must be no more than 63 characters")
     if not _IS_LABEL.fullmatch(name):
         faults.append("must not contain dots" if _IS_SUBDOMAIN.fullmatch(name) else _LABEL_FORMAT)
-    return tuple(faults)
-
-
-def dns1035_faults(name: str) -> tuple[str, ...]:
-    """What is wrong with the name of a Service."""
-    faults = []
-    if _size(name) > 63:
-        faults.append("must be no more than 63 characters")
-    if not _IS_OLD_LABEL.fullmatch(name):
-        faults.append(_OLD_LABEL_FORMAT)
     return tuple(faults)
 
 

@@ -11,7 +11,7 @@ from typing import NoReturn
 from msgspec import Struct
 
 from kubespread.scheduler.plugins.dynamicresources.cel.lexing import Token, number, tokens, unquoted
-from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError
+from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import Value
 
 MAX_DEPTH = 250
@@ -118,7 +118,10 @@ Expand = Callable[[int, str, Node | None, list[Node]], Node | None]
 
 
 class Parser:
-    """``expand`` makes a call of a macro its tree, and None of any other call. Raises CompileError."""
+    """``expand`` makes a call of a macro its tree, and None of any other call.
+
+    Raises CompileError and UnsupportedExpressionError.
+    """
 
     def __init__(self, text: str, expand: Expand) -> None:
         self._expand = expand
@@ -250,7 +253,10 @@ class Parser:
         while self._tokens[at].kind == "'.'" and self._tokens[at + 1].kind == "IDENTIFIER":
             at += 2
         if self._tokens[at].kind == "'{'":
-            raise CompileError("no messages are known", token.start)
+            message = "".join(part.text for part in self._tokens[self._at - 1 : at])
+            if message.startswith("google.protobuf.") and self._tokens[at + 1].kind == "'}'":
+                raise UnsupportedExpressionError(f"{message}{{}}")
+            raise CompileError(f"'{message}' is not a message type", token.start)
         if token.text in _RESERVED:
             raise CompileError(f"reserved identifier: {token.text}", token.start)
         name = ("." if dot else "") + token.text
