@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from kubespread.candidate.manifest import Manifest, Place, are_related, choose, decodable, field_at, kind_of
 from kubespread.candidate.settings import Setting, Settled, settled
 from kubespread.candidate.sources import Reference, missing_namespace, reference_kinds
-from kubespread.controllers.deployment import age_order, current_replica_set, replica_sets_of
+from kubespread.controllers.deployment import age_order, current_replica_set, replica_sets_of, revision_hash
 from kubespread.controllers.operated import another, next_name
 from kubespread.controllers.pod_creation import NewPod, PodCreator, ephemeral_claims, generated_name
 from kubespread.controllers.registry import new_pod, replicas
@@ -174,7 +174,9 @@ def _decoded_candidate(place: Place, row: Kind, plain: Any, surroundings: Surrou
     if isinstance(typed, LabelSelectingWorkload) and typed.spec.template is not None:
         template = typed.spec.template
         template.unread = unread_of(field_at(plain, f"{row.template_path}.spec") or {}, template.metadata.annotations)
-    return _from_creator(place, row, typed, plain, surroundings)
+    return _from_creator(
+        place, row, typed, plain, surroundings, revision_hash(typed, surroundings.objects.of(ReplicaSet))
+    )
 
 
 def _namespace(item: KubernetesObject, surroundings: Surroundings) -> str:
@@ -412,7 +414,9 @@ def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
     return Candidate(pod, notes=notes, is_stored=True)
 
 
-def _from_creator(place: Place, row: Kind, creator: ApiObject, plain: Any, surroundings: Surroundings) -> Candidate:
+def _from_creator(
+    place: Place, row: Kind, creator: ApiObject, plain: Any, surroundings: Surroundings, known_hash: str = ""
+) -> Candidate:
     """The next pod that the controller of ``creator``, which is ``plain`` as data, creates; its template is defaulted.
 
     Raises ManifestError, also where it has none.
@@ -429,6 +433,7 @@ def _from_creator(place: Place, row: Kind, creator: ApiObject, plain: Any, surro
         # What is stored of the template is not defaulted as a pod is.
         msgspec.convert(field_at(plain, path), full.Pod),
         json.dumps(field_at(plain, path), sort_keys=True),
+        known_hash,
     )
     # What pods of it ask for as a whole is for when they are admitted.
     default_pod(made.template, pod_level=False)

@@ -13,7 +13,6 @@ Source: pkg/apis/core/validation/validation.go, ValidatePodUpdate
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from itertools import chain, count
 from typing import Any
 
@@ -23,11 +22,11 @@ from msgspec.structs import replace
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.controllers.adoption import PodsByController, pods_of
-from kubespread.controllers.deployment import TEMPLATE_HASH, newest_replica_set, without_hash
+from kubespread.controllers.deployment import is_one_template, newest_replica_set, scheduled_alike, without_hash
 from kubespread.controllers.job import completed_indexes, for_index, index_of, is_indexed
 from kubespread.controllers.statefulset import first_ordinal, for_ordinal, ordinal_of
 from kubespread.errors import UsageError
-from kubespread.kube.admission.defaulting import default_claim, default_pod
+from kubespread.kube.admission.defaulting import default_claim
 from kubespread.kube.admission.quota import allowance, charged
 from kubespread.kube.api.cluster_objects import (
     ClusterObjects,
@@ -50,7 +49,6 @@ from kubespread.kube.api.workloads import (
 from kubespread.kube.gotext import aggregate, quote
 from kubespread.kube.owners import WorkloadName, controller_of, is_active
 from kubespread.kube.selector import SelectorError, from_label_selector
-from kubespread.kube.templates import are_one_template, tree_of
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -77,20 +75,6 @@ def is_rolled_out(candidate: Candidate, snapshot: Snapshot) -> bool | None:
     return None if alike is None else not alike
 
 
-def is_one_template(one: PodTemplateSpec, other: PodTemplateSpec) -> bool | None:
-    """Whether a workload is not rolled out from one to the other; None where scheduling cannot tell them apart, and
-    what else they hold is not known.
-    """
-    if one.unread is None or other.unread is None:
-        return None if scheduled_alike(one, other) else False
-    return are_one_template(one, other)
-
-
-def scheduled_alike(one: PodTemplateSpec | Pod, other: PodTemplateSpec | Pod) -> bool:
-    """Whether scheduling cannot tell pods of two templates apart."""
-    return bool(_scheduled_as(one) == _scheduled_as(other))
-
-
 def _running_template(workload: WorkloadName, snapshot: Snapshot) -> PodTemplateSpec | None:
     row = POD_CREATORS.get(workload.kind)
     if row is None or not issubclass(row.cls, _ROLLED_OUT):
@@ -101,22 +85,6 @@ def _running_template(workload: WorkloadName, snapshot: Snapshot) -> PodTemplate
         newest = newest_replica_set(workload, snapshot.objects.of(ReplicaSet))
         return newest.spec.template if newest is not None else None
     return None
-
-
-def _scheduled_as(template: PodTemplateSpec | Pod) -> Any:
-    """All that scheduling reads of a template, as the API server would store it."""
-    pod = deepcopy(Pod(metadata=template.metadata, spec=template.spec))
-    default_pod(pod)
-    # A drain reads emptyDirs, scheduling does not.
-    pod.spec.volumes = [volume for volume in pod.spec.volumes if volume.affects_scheduling]
-    pod.spec.forget_unread_volumes()
-    # Admission reads security contexts, scheduling does not.
-    pod.spec.security_context = None
-    for container in (*pod.spec.containers, *pod.spec.init_containers):
-        container.security_context = None
-    labels = {key: value for key, value in pod.metadata.labels.items() if key != TEMPLATE_HASH}
-    # However amounts are written.
-    return labels, tree_of(msgspec.to_builtins(pod.spec))
 
 
 _IMMUTABLE = "field is immutable"

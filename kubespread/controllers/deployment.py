@@ -19,16 +19,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.controllers.pod_creation import NewPod, PodCreator, controlled_by, pod_of_template, template_hash
 from kubespread.errors import UsageError
+from kubespread.kube.admission.defaulting import default_pod
 from kubespread.kube.api.core import Pod, PodSpec, PodTemplateSpec
-from kubespread.kube.api.meta import LabelSelector, ObjectMeta
+from kubespread.kube.api.meta import ApiObject, LabelSelector, ObjectMeta
 from kubespread.kube.api.workloads import (
     Deployment,
     DeploymentStatus,
@@ -40,6 +43,7 @@ from kubespread.kube.gotext import parse_int64
 from kubespread.kube.owners import WorkloadName, controls
 from kubespread.kube.quantity import IntOrString, scaled
 from kubespread.kube.selector import from_label_selector
+from kubespread.kube.templates import are_one_template, tree_of
 from kubespread.kube.time import format_utc
 from kubespread.kube.well_known import DESIRED_REPLICAS, ENDED_PHASES, MAX_REPLICAS, REVISION
 
@@ -49,15 +53,32 @@ _MAX_NAME = 253
 
 def new_pod(deployment: PodCreator[Deployment]) -> NewPod:
     """A pod of the ReplicaSet that the Deployment would create for its template."""
-    digest = template_hash(deployment.template_text)
+    digest = deployment.revision_hash or template_hash(deployment.template_text)
     name = replica_set_name(deployment.name, digest)
     replica_set = ReplicaSet(
         metadata=ObjectMeta(name=name, namespace=deployment.namespace),
         spec=LabelSelectingWorkloadSpec(selector=selector_with_hash(deployment.object.spec.selector, digest)),
     )
     pod = pod_of_template(deployment, controlled_by(ReplicaSet, name), labels={TEMPLATE_HASH: digest})
+    if deployment.revision_hash:
+        return NewPod(pod)
     note = f"{TEMPLATE_HASH} {digest} is computed by kubespread; the cluster's own hash for this template will differ"
     return NewPod(pod, (replica_set,), (note,) if _counts_by_hash(pod.spec) else ())
+
+
+def revision_hash(workload: ApiObject, replica_sets: Iterable[ReplicaSet]) -> str:
+    """The hash of the ReplicaSet that has a Deployment's template already; empty where none has."""
+    if not isinstance(workload, Deployment):
+        return ""
+    name = WorkloadName("Deployment", workload.metadata.namespace, workload.metadata.name)
+    alike = (
+        replica_set
+        for replica_set in sorted(replica_sets_of(name, replica_sets), key=age_order)
+        if (template := without_hash(replica_set.spec.template)) is not None
+        and workload.spec.template is not None
+        and is_one_template(template, workload.spec.template) is not False
+    )
+    return next((replica_set.metadata.labels.get(TEMPLATE_HASH, "") for replica_set in alike), "")
 
 
 def replica_set_name(deployment: str, digest: str) -> str:
@@ -167,6 +188,36 @@ def _has_template_of(replica_set: ReplicaSet, deployment: Deployment) -> bool:
     if one is not None and other is not None and None in (one.unread, other.unread):
         one, other = replace(one, unread=None), replace(other, unread=None)
     return one == other
+
+
+def is_one_template(one: PodTemplateSpec, other: PodTemplateSpec) -> bool | None:
+    """Whether a workload is not rolled out from one to the other; None where scheduling cannot tell them apart, and
+    what else they hold is not known.
+    """
+    if one.unread is None or other.unread is None:
+        return None if scheduled_alike(one, other) else False
+    return are_one_template(one, other)
+
+
+def scheduled_alike(one: PodTemplateSpec | Pod, other: PodTemplateSpec | Pod) -> bool:
+    """Whether scheduling cannot tell pods of two templates apart."""
+    return bool(_scheduled_as(one) == _scheduled_as(other))
+
+
+def _scheduled_as(template: PodTemplateSpec | Pod) -> Any:
+    """All that scheduling reads of a template, as the API server would store it."""
+    pod = deepcopy(Pod(metadata=template.metadata, spec=template.spec))
+    default_pod(pod)
+    # A drain reads emptyDirs, scheduling does not.
+    pod.spec.volumes = [volume for volume in pod.spec.volumes if volume.affects_scheduling]
+    pod.spec.forget_unread_volumes()
+    # Admission reads security contexts, scheduling does not.
+    pod.spec.security_context = None
+    for container in (*pod.spec.containers, *pod.spec.init_containers):
+        container.security_context = None
+    labels = {key: value for key, value in pod.metadata.labels.items() if key != TEMPLATE_HASH}
+    # However amounts are written.
+    return labels, tree_of(msgspec.to_builtins(pod.spec))
 
 
 def age_order(replica_set: ReplicaSet) -> tuple[str, str]:

@@ -63,6 +63,8 @@ class PodCreator(Struct, Generic[T_co], frozen=True):
     template: Pod
     template_text: str
     """The template as it was written, as canonical JSON: hashes and made-up names depend on nothing else."""
+    revision_hash: str = ""
+    """The hash that the template has in the cluster already."""
 
     @property
     def name(self) -> str:

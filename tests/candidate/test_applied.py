@@ -23,7 +23,7 @@ from kubespread.kube.templates import CONTAINERS, READ_OF_CONTAINERS, READ_OF_SP
 from kubespread.kube.well_known import LAST_APPLIED, RESTARTED_AT
 from kubespread.snapshot.anonymize import anonymize
 from kubespread.snapshot.save import save
-from tests.builders import Data
+from tests.builders import Data, owned_by
 
 PROBE = {"httpGet": {"path": "/ready", "port": 8080}, "periodSeconds": 5}
 DEFAULTED_PROBE = {
@@ -235,6 +235,35 @@ def test_what_is_saved_without_the_rest_does_not_tell(tmp_path: Any) -> None:
     assert [rolls_out(snapshot, changes) for changes in ({}, {f"{C}.args": ["x"]}, image)] == [None, None, True]
     anonymous, _ = anonymize(cluster({}))
     assert "unread" not in msgspec.json.encode(anonymous.objects.of(Deployment)).decode()
+
+
+def replica_set(digest: str, live: Data) -> Data:
+    """That of the Deployment's template with ``live`` changes."""
+    template = deepcopy(changed(as_stored(), live)["spec"]["template"])
+    template["metadata"]["labels"]["pod-template-hash"] = digest
+    labels = template["metadata"]["labels"]
+    metadata = {"name": f"web-{digest}", "labels": labels, "ownerReferences": owned_by("Deployment", "web")}
+    spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("changes", "digest"), [({}, "6d4cf56db"), ({f"{C}.image": "web:0"}, "5b8f7c9d4"), ({f"{C}.image": "web:2"}, None)]
+)
+def test_pods_have_the_hash_of_the_replica_set_that_has_their_template(changes: Data, digest: str | None) -> None:
+    sets = [replica_set("5b8f7c9d4", {f"{C}.image": "web:0"}), replica_set("6d4cf56db", {})]
+    objects = kubespread.Snapshot.from_objects([as_stored(), *sets]).objects
+    candidate = applied(manifest_of(changed(AS_WRITTEN, changes)), Surroundings(objects))
+    own = candidate.pod.metadata.labels["pod-template-hash"]
+    assert candidate.pod.metadata.owner_references[0].name == f"web-{own}"
+    assert (own if own in {"5b8f7c9d4", "6d4cf56db"} else None) == digest
+    assert [note for note in candidate.notes if "is computed by kubespread" in note] == (
+        []
+        if digest
+        else [
+            f"pod-template-hash {own} is computed by kubespread; the cluster's own hash for this template will differ"
+        ]
+    )
 
 
 NUMBERS: dict[str, tuple[Data, Data, Data | None, int | None]] = {

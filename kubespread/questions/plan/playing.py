@@ -20,10 +20,10 @@ from kubespread.candidate.applied import applied
 from kubespread.candidate.candidate import Candidate, Surroundings, revised
 from kubespread.candidate.companions import with_manifest_objects
 from kubespread.candidate.manifest import Manifest
-from kubespread.candidate.replicas import is_one_template, is_rolled_out, refuse_update
+from kubespread.candidate.replicas import is_rolled_out, refuse_update
 from kubespread.candidate.settings import parse_settings
 from kubespread.candidate.sources import Choosing, Reference, Source, Sources, missing_namespace, read_sources
-from kubespread.controllers.deployment import without_hash
+from kubespread.controllers.deployment import is_one_template, without_hash
 from kubespread.deadline import check
 from kubespread.errors import KubespreadError, SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
