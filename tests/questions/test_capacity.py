@@ -451,3 +451,8 @@ def test_as_many_fit_as_simulate_places(
         each.node: placed[each.node] for each in report.node_rows
     }
     assert report.fits == placed.total()
+
+
+def test_pods_without_requests_are_counted_in_words() -> None:
+    report = asked([sized("n1", "4", "8Gi", pods="3")], pod=pod())
+    assert report.answer[0] == "3 pods without requests fit"

@@ -154,13 +154,11 @@ _NONE = "<none>"
 def _sentences(report: CapacityReport) -> Iterator[str]:
     """With a request how many of it fit where, what keeps off others, and the largest pods that fit."""
     if report.request is not None and report.fits is not None:
-        more, asked = "", request_text(report.request)
+        more, asked = "", f"of {request_text(report.request)}" if report.request else "without requests"
         if report.workload is not None:
-            more, asked = "more ", f"{report.workload.called} ({asked})"
-        pods = f"{count_of(report.fits, f'{more}pod')} of {asked}"
-        yield (
-            f"{pods} {verb_of(report.fits, 'fit')}{_where(report)}" if report.fits else f"0 {more}pods of {asked} fit"
-        )
+            more, asked = "more ", f"of {report.workload.called} ({request_text(report.request)})"
+        pods = f"{count_of(report.fits, f'{more}pod')} {asked}"
+        yield f"{pods} {verb_of(report.fits, 'fit')}{_where(report)}" if report.fits else f"0 {more}pods {asked} fit"
         if report.fits == 0:
             short = list(_short_of(report))
             yield from short
