@@ -75,6 +75,12 @@ def range_of(number: int, extremes: Extremes | None) -> str:
     return f"{number:,}" if extremes is None else f"{extremes.least:,}–{extremes.most:,}"
 
 
+def exceeding(number: int, extremes: Extremes | None, limit: int) -> str:
+    """`` > 1``, and that ties decide where a number exceeds its limit only at its most; empty where it never does."""
+    least, most = (number, number) if extremes is None else (extremes.least, extremes.most)
+    return f" > {limit:,}{', ties decide' if least <= limit else ''}" if most > limit else ""
+
+
 class Decisive(str):
     """A note without which an answer would be taken for another one: it is said however many others there are."""
 

@@ -11,7 +11,7 @@ import msgspec
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import ConstraintReport, Dealt, Report, SkewChange
-from kubespread.wording import count_of, range_of, short_key, some_of
+from kubespread.wording import count_of, exceeding, range_of, short_key, some_of
 
 _MAX_NAMED, _MAX_HOLDERS = 3, 4
 
@@ -201,7 +201,7 @@ def rollout_sentence(rollout: RolloutReport) -> str:
 
 def _final(own: RevisionSkew, other: RevisionSkew) -> str:
     """``zone skew of the new pods 2 > 1 (0 with matchLabelKeys: [pod-template-hash])``."""
-    exceeds = f" > {own.max_skew}" if own.most > own.max_skew else ""
+    exceeds = exceeding(own.skew, own.dealt, own.max_skew)
     instead = f" ({other.range} with matchLabelKeys: [pod-template-hash])" if own.range != other.range else ""
     return f"{short_key(own.topology_key)} skew of the new pods {own.range}{exceeds}{instead}"
 

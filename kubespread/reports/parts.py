@@ -19,7 +19,7 @@ from kubespread.kube.selector import NOTHING
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, READY
 from kubespread.scheduler.cluster.columns import Counts
-from kubespread.wording import Decisive, count_of, range_of, some_of
+from kubespread.wording import Decisive, count_of, exceeding, range_of, some_of
 
 
 def skew_between(counts: Sequence[int] | Counts, *, lacks_domains: bool = False) -> int:
@@ -492,6 +492,11 @@ class SkewChange(Report, frozen=True):
     def range_after(self) -> str:
         """``2``, or ``1–3`` over all deals."""
         return range_of(self.after, self.after_dealt)
+
+    @property
+    def exceeds(self) -> str:
+        """`` > 1``; empty within maxSkew."""
+        return exceeding(self.after, self.after_dealt, self.max_skew)
 
     @property
     def most_after(self) -> int:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from kubespread.views.lines import rows_of, wrapped
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone, Weight
+from kubespread.views.sheet import worst_in_turn
 from kubespread.wording import count_of
 
 _ROWS_AT_ONCE, _ROWS_BEFORE_REASONS, _DETAILS = 4, 3, 40
@@ -40,9 +41,8 @@ class _Piece(Struct, frozen=True):
     """Of which nothing is shown once something is left out."""
     lines: Sequence[Line]
     noun: str = "line"
-
-    def folded(self, width: int) -> Sequence[Line]:
-        return [part for line in self.lines for part in _lines(line, width)]
+    header: Sequence[Line] = ()
+    """Above the first piece of its group."""
 
 
 def first_screen(parts: Iterable[Part], following: Iterable[Line], look: Look) -> Iterable[Line]:
@@ -60,22 +60,33 @@ def first_screen(parts: Iterable[Part], following: Iterable[Line], look: Look) -
     pieces = [*_pieces(parts)]
     shown = _chosen(pieces, width, rows - 1)
     hidden.update(Counter(piece.noun for place, piece in enumerate(pieces) if place not in shown))
-    lines = [line for place, piece in enumerate(pieces) if place in shown for line in piece.folded(width)]
+    lines = _folded((piece for place, piece in enumerate(pieces) if place in shown), width)
     rest = ", ".join(count_of(number, f"more {noun}") for noun, number in hidden.items())
     return [*lines, [Cell(f"… and {rest}: --full", Tone.FAINT)]] if rest else lines
 
 
 def _chosen(pieces: Sequence[_Piece], width: int, room: int) -> Collection[int]:
     """The places of those that have room."""
-    shown, closed = set[int](), set[int]()
+    shown, opened, closed = set[int](), set[int](), set[int]()
     for place, piece in sorted(enumerate(pieces), key=lambda pair: pair[1].weight):
-        height = _height(piece.folded(width), width)
+        height = _height(_folded([piece], width, opened), width)
         if not piece.weight or (height <= room and piece.group not in closed):
             shown.add(place)
+            opened.add(piece.group)
             room -= height
         else:
             closed.add(piece.group)
     return shown
+
+
+def _folded(pieces: Iterable[_Piece], width: int, opened: Collection[int] = ()) -> Sequence[Line]:
+    """Their lines, those of the headers too but for the groups that are ``opened``."""
+    lines, seen = list[Line](), {*opened}
+    for piece in pieces:
+        lines += piece.header if piece.group not in seen else ()
+        lines += (part for line in piece.lines for part in _lines(line, width))
+        seen.add(piece.group)
+    return lines
 
 
 def _pieces(parts: Iterable[Part]) -> Iterator[_Piece]:
@@ -83,9 +94,11 @@ def _pieces(parts: Iterable[Part]) -> Iterator[_Piece]:
     for part in parts:
         if isinstance(part, Rows):
             tables += 1
+            tones = part.tones or [Tone.PLAIN] * len(part.rows)
+            turns = {place: turn for turn, place in enumerate(worst_in_turn(tones))}
             for place, row in enumerate(part.rows):
-                lines = [*part.header, *row] if place == 0 else row
-                yield _Piece(1 + place + _ROWS_AT_ONCE * (tables - 1), tables, lines, part.noun)
+                turn = 1 + turns[place] + _ROWS_AT_ONCE * (tables - 1)
+                yield _Piece(turn, tables, row, part.noun, part.header)
         for line in part.below if isinstance(part, Rows) else [part] if part else []:
             weight = line.weight if isinstance(line, Sentence) else Weight.DETAIL
             if weight in (Weight.VERDICT, Weight.SUBJECT):

@@ -96,7 +96,7 @@ class Sentence(list[Cell]):
 
 
 class Rows(Struct, frozen=True):
-    """A table as a terminal has it, the rows that matter most first."""
+    """A table as a terminal has it."""
 
     header: Sequence[Line]
     rows: Sequence[Sequence[Line]]
@@ -107,6 +107,8 @@ class Rows(Struct, frozen=True):
     """What its headers mean, and what is left out of all its cells."""
     hidden: int = 0
     """Further rows."""
+    tones: Sequence[Tone] = ()
+    """How good each row is, where the first are not the ones that matter most."""
 
 
 Part = Rows | Line

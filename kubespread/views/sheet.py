@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from enum import Flag, StrEnum, auto
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -179,6 +180,21 @@ def count(
     return Column(header, value, is_number=True, tone=judged if bad else None, short=short, hides_empty=hides_empty)
 
 
+_WORST_FIRST = (Tone.BAD, Tone.WARN)
+
+
+def worst_in_turn(tones: Sequence[Tone]) -> list[int]:
+    """The places of rows in the order in which room is given to them: the worst ones take turns with the first ones, so
+    that what is bad is shown however late it comes.
+    """
+    worst = sorted(
+        (place for place, tone in enumerate(tones) if tone in _WORST_FIRST),
+        key=lambda place: _WORST_FIRST.index(tones[place]),
+    )
+    turns = chain.from_iterable(zip(worst, range(len(tones)), strict=False))
+    return list(dict.fromkeys((*turns, *range(len(tones)))))
+
+
 class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
     """Rows of one sort, with the columns that describe them."""
 
@@ -200,13 +216,9 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
     is_answer: bool = False
     """Whether spreadsheets get this sheet instead of the first; its header is written even without rows."""
     most: int | None = None
-    """More rows than these a terminal shows only in full."""
-    few: Callable[[Sequence[R]], Sequence[R]] | None = None
-    """Which ones it shows then; None for the first ``most``."""
+    """More rows than these a table shows only in full, or on a terminal that has room for them."""
     noun: str = "row"
     """What a row is, where some are left out."""
-    note: Callable[[Sequence[R]], str] = lambda _: ""
-    """What is said of those that are left out."""
     key: str = ""
     """What its headers mean, below it on a terminal."""
     drawn: Callable[[R, Look], Iterable[Line]] | None = None
@@ -216,25 +228,20 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
     step: Callable[[R], int | None] = lambda _: None
     """The frame that a row is about, where that is not the one after which it is so."""
 
-    def on_screen(self, look: Look) -> tuple[Sequence[R], Sequence[R]]:
-        """The rows that a terminal shows, and those that it leaves out."""
-        if look.in_full or self.most is None or len(self.rows) <= self.most:
-            shown, hidden = self.rows, []
-        else:
-            shown = self.rows[: self.most] if self.few is None else self.few(self.rows)
-            kept = {id(row) for row in shown}
-            hidden = [row for row in self.rows if id(row) not in kept]
-        if look.rows is None:
-            return shown, hidden
-        every = [*shown, *hidden]
-        return every[: look.rows], every[look.rows :]
+    def on_screen(self, look: Look) -> Sequence[R]:
+        """The rows that a terminal has room for, in their order."""
+        most = None if look.in_full else self.most if look.rows is None else look.rows
+        return [self.rows[place] for place in sorted(worst_in_turn(self._tones)[:most])]
+
+    @property
+    def _tones(self) -> Sequence[Tone]:
+        return [Tone.PLAIN if self.tone is None else self.tone(row) for row in self.rows]
 
     def table(self) -> Table:
         """As pages and comments have it."""
         columns = [
             column for column in self.columns if Readers.PAGES in column.readers and not column.is_empty(self.rows)
         ]
-        tones = [Tone.PLAIN if self.tone is None else self.tone(row) for row in self.rows]
         return Table(
             self.title,
             [column.title or column.header.replace("-", " ").capitalize() for column in columns],
@@ -246,7 +253,7 @@ class Sheet(Struct, Generic[R], frozen=True, kw_only=True):
                     self.frames(row),
                     self.step(row),
                 )
-                for row, tone in zip(self.rows, tones, strict=True)
+                for row, tone in zip(self.rows, self._tones, strict=True)
             ],
             self.is_detail,
             self.is_first,

@@ -116,10 +116,10 @@ def together(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
     return by_text
 
 
-def left_out(number: int, noun: str, note: str = "") -> Iterator[Line]:
-    """How many rows are not shown, with a ``note`` on them; nothing where all are shown."""
+def left_out(number: int, noun: str) -> Iterator[Line]:
+    """How many rows are not shown; nothing where all are."""
     if number:
-        yield [Cell(f"{INDENT}{count_of(number, f'more {noun}')}{note} (--full)", Tone.FAINT)]
+        yield [Cell(f"{INDENT}{count_of(number, f'more {noun}')} (--full)", Tone.FAINT)]
 
 
 def tabulated(columns: Sequence[Laid], gap: int = GAP, *, headers: bool) -> Iterator[Line]:
@@ -345,15 +345,17 @@ def about_pod(question: Line, report: AboutPod, look: Look) -> Iterator[Line]:
 
 def of_sheet(sheet: Sheet[R], look: Look) -> Rows:
     """Its rows, what their headers mean, and how many are left out."""
-    shown, hidden = sheet.on_screen(look)
+    shown = sheet.on_screen(look)
+    hidden = len(sheet.rows) - len(shown)
+    tones = [] if sheet.tone is None else [*map(sheet.tone, shown)]
     if sheet.drawn is not None:
         rows = Rows([], [list(sheet.drawn(row, look)) for row in shown])
     else:
         rows = tabled(sheet.columns, shown, look) if shown else Rows([], [])
     key = [folded(Cell(sheet.key, Tone.FAINT))] if sheet.key and shown and look.headers else []
     if look.rows is not None:
-        return replace(rows, noun=sheet.noun, below=[*rows.below, *key], hidden=len(hidden))
-    below = [*rows.below, *key, *left_out(len(hidden), sheet.noun, sheet.note(hidden) if hidden else "")]
+        return replace(rows, noun=sheet.noun, below=[*rows.below, *key], hidden=hidden, tones=tones)
+    below = [*rows.below, *key, *left_out(hidden, sheet.noun)]
     return replace(rows, noun=sheet.noun, below=below)
 
 

@@ -71,8 +71,11 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
     ),
     "removable": (
         lambda **options: kubespread.removable(SPARE, "n0", **options),
-        ["1 of 1 node can go alone: n0", "together they preempt 4 pods, each of which finds another node"],
-        ["none of 1 node can go"],
+        ["n0 can go", "together they preempt 4 pods, each of which finds another node"],
+        [
+            "n0 cannot go: no other node: default/Deployment/high: 0/2 nodes are available: 1 Insufficient cpu, "
+            "1 node(s) had untolerated taint(s)."
+        ],
     ),
     "rebalance": (
         lambda **options: kubespread.rebalance(WAITING, **options),

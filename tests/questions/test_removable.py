@@ -258,7 +258,35 @@ def test_a_quota_that_refuses_the_successor_holds_the_node() -> None:
 def test_what_is_lost_for_good_is_said_of_a_node_that_goes_by_force() -> None:
     report = asked([*hosts("a", "a"), pod("bare", "n0")], "n0", force=True)
     assert (report.rows[0].lost, report.together.lost) == (("default/bare",), ("default/bare",))
-    assert report.answer == ("1 of 1 node can go alone: n0", "1 pod would be lost for good: default/bare")
+    assert report.answer == ("n0 can go", "1 pod would be lost for good: default/bare")
+
+
+HELD_ELSEWHERE = [*deployment("api", ("n1",)), budget("api", minAvailable=1)]
+ONE_NODE: dict[str, tuple[list[Data], tuple[str, ...]]] = {
+    "it can go, whatever holds others": (
+        [*hosts("a", "a"), *deployment("web", ("n0",)), *HELD_ELSEWHERE],
+        ("n0 can go",),
+    ),
+    "a budget holds it, and a change of that budget frees it": (
+        [*hosts("a", "a"), *deployment("web", ("n0",)), budget("web", minAvailable=1), *HELD_ELSEWHERE],
+        (
+            "n0 cannot go: budget: The disruption budget web needs 1 healthy pods and has 1 currently",
+            "with --budget default/web:maxUnavailable=1 it can go",
+        ),
+    ),
+    "all that holds it is named": (
+        [*hosts("a", "a"), *deployment("web", ("n0",)), budget("web", minAvailable=1), pod("bare", "n0")],
+        (
+            "n0 cannot go: no controller: default/bare; "
+            "budget: The disruption budget web needs 1 healthy pods and has 1 currently",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("objects", "answer"), ONE_NODE.values(), ids=ONE_NODE)
+def test_a_node_that_is_named_is_spoken_of_alone(objects: list[Data], answer: tuple[str, ...]) -> None:
+    assert asked(objects, "n0").answer == answer
 
 
 def test_everything_that_holds_a_node_is_named() -> None:

@@ -278,10 +278,11 @@ def test_workloads_without_room_for_one_more_share_a_line() -> None:
     assert line.extent == 3
 
 
-def test_the_report_is_of_a_namespace_and_nodes_are_held_by_its_pods_alone() -> None:
+def test_the_report_is_of_a_namespace_and_nodes_are_held_whoever_asks() -> None:
     objects = [*hosts("a", "b"), pod("one", "n0", namespace="shop"), pod("two", "n1", namespace="other")]
     report = reported(*objects, namespace="shop")
-    assert named(report, "drains/noController").nodes == ("n0",)
+    assert named(report, "drains/noController").nodes == ("n0", "n1")
+    assert {area.area: area.score for area in report.areas}["drains"] == 0
     assert report.workloads == 1
     assert all(name.namespace == "shop" for line in report.lines for name in line.workloads)
 
@@ -470,7 +471,7 @@ OPENED: dict[str, tuple[tuple[str, ...], set[str], int]] = {
     "the page: the three worst": ((), {"running", "losses"}, 3),
     "an area": (("losses",), {"losses"}, 3),
     "two areas, and one without lines": (("losses", "rules", "drains"), {"losses", "drains"}, 4),
-    "a workload": (("shop/deploy/cart",), {"losses", "spread", "room"}, 3),
+    "a workload": (("shop/deploy/cart",), {"losses", "drains", "spread", "room"}, 4),
     "an area of a workload": (("shop/deploy/cart", "spread"), {"spread"}, 1),
 }
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import and_
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,12 @@ import kubespread
 from kubespread import ClusterWorkloads, Side, Snapshot
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.reports.parts import QuestionReport
+from kubespread.views import terminal
+from kubespread.views.first_screen import whole
+from kubespread.views.lines import written
+from kubespread.views.look import Line, Look, Rows, Tone
+from kubespread.views.sheet import worst_in_turn
+from kubespread.views.view import view_of
 from tests.cli.support import FIXTURES, run
 from tests.questions.clouds import CLOUDS, ZONE, cluster
 from tests.tiers import slow_but
@@ -190,3 +198,57 @@ def test_an_answer_begins_with_no_where_it_is_one(cloud: str, tmp_path: Path) ->
 def test_only_a_map_is_neither_a_yes_nor_a_no() -> None:
     assert [name for name in QUESTIONS if not question(name).report().is_yes_or_no] == ["map"]
     assert QuestionReport.is_yes_or_no
+
+
+COUNTED = re.compile(r"(\d[\d,]*) more ([a-z-]+)")
+
+
+def _tables(report: Any, look: Look) -> Iterator[tuple[Rows, int]]:
+    """What a screen has rows of, each with how many there are in all."""
+    for part in terminal.screen(view_of(report), look):
+        if isinstance(part, Rows):
+            yield part, len(part.rows) + part.hidden
+
+
+def _first_line(row: Sequence[Line], look: Look) -> str:
+    return written(whole([Rows([], [row])], look), color=False).splitlines()[0]
+
+
+@pytest.mark.parametrize("cloud", slow_but(["GKE"], CLOUDS))
+def test_rows_shown_and_rows_counted_are_all_rows_and_bad_ones_are_among_those_shown(
+    cloud: str, tmp_path: Path
+) -> None:
+    snapshot = kubespread.load(_dump(tmp_path, cloud))
+    node = snapshot.nodes[0].metadata.name
+    for asked, ask in ANSWERS.items():
+        report = ask(snapshot, node)
+        if view_of(report).picture is not None:
+            continue
+        for rows in range(12, 60, 4):
+            look = Look(width=80, rows=rows)
+            lines = terminal.table(report, look).splitlines()
+            left, shown, there = Counter(lines), Counter[str](), Counter[str]()
+            for table, number in _tables(report, look):
+                texts = [_first_line(row, look) for row in table.rows]
+                is_shown = [left[text] > 0 for text in texts]
+                left.subtract(text for text, is_there in zip(texts, is_shown, strict=True) if is_there)
+                shown[table.noun] += sum(is_shown)
+                there[table.noun] += number
+                bad = [tone is Tone.BAD for tone in table.tones]
+                assert not (any(is_shown) and any(bad)) or any(map(and_, is_shown, bad)), (asked, rows, table.noun)
+            counted = {noun: int(number) for number, noun in COUNTED.findall(lines[-1])} if "more" in lines[-1] else {}
+            for noun, number in there.items():
+                hidden = sum(counted.get(name, 0) for name in (noun, f"{noun}s"))
+                assert shown[noun] + hidden == number, (asked, rows, noun)
+
+
+def test_the_worst_rows_take_turns_with_the_first_ones() -> None:
+    good, warn, bad = Tone.GOOD, Tone.WARN, Tone.BAD
+    turns = {
+        (): [],
+        (good, good): [0, 1],
+        (good, good, bad): [2, 0, 1],
+        (bad, bad, good): [0, 1, 2],
+        (good, warn, good, bad, bad): [3, 0, 4, 1, 2],
+    }
+    assert {tones: worst_in_turn(tones) for tones in turns} == turns

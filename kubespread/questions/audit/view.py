@@ -29,7 +29,7 @@ from kubespread.views.terminal import HANGING, INDENT, folded, left_out, remarks
 from kubespread.views.view import Tile, View, about, whose
 from kubespread.wording import EMPTY, count_of, domain_noun, short_key
 
-_MAX_ROWS, _ROWS_OF_MANY, _SENTENCES_OF_MANY = 20, 8, 4
+_MAX_ROWS, _SENTENCES_OF_MANY = 20, 4
 _MAX_NAMED = 3
 _MAX_VALUES = 6
 _MAX_COLUMNS = 16
@@ -289,32 +289,14 @@ def _parts(report: AuditReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     if is_summed:
         yield Sheet(title="", columns=_CAUSES, rows=_by_cause(report))
     yield Sheet(
-        title="",
-        columns=_columns(report),
-        rows=report.workloads,
-        most=_MAX_ROWS,
-        few=_flawed,
-        noun="workload",
-        note=_with_findings,
-        key=_key(report),
+        title="", columns=_columns(report), rows=report.workloads, most=_MAX_ROWS, noun="workload", key=_key(report)
     )
     if look.in_full:
         yield from _in_full(report.workloads)
         return
-    most = _SENTENCES_OF_MANY if is_summed else len(report.answer)
+    most = _SENTENCES_OF_MANY if is_summed and look.rows is None else len(report.answer)
     yield from remarks(report.answer[:most])
     yield from left_out(len(report.answer) - most, "finding")
-
-
-def _with_findings(hidden: Sequence[AuditedWorkload]) -> str:
-    flawed = sum(row.level != "ok" for row in hidden)
-    return f", {flawed:,} of them with findings" if flawed else ""
-
-
-def _flawed(rows: Sequence[AuditedWorkload]) -> Sequence[AuditedWorkload]:
-    """Of many those with findings, unless these are too many."""
-    flawed = [row for row in rows if row.level != "ok"]
-    return flawed if len(flawed) <= _MAX_ROWS else flawed[:_ROWS_OF_MANY]
 
 
 def _in_full(rows: Sequence[AuditedWorkload]) -> Iterator[Line]:

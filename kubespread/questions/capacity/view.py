@@ -30,7 +30,7 @@ from kubespread.views.view import NodeFacts, Tile, View, about, some
 from kubespread.wording import EMPTY, count_of, short_key
 
 _ALWAYS = ("cpu", "memory")
-_MAX_NODES, _SHOWN_OF_MANY = 20, 8
+_MAX_NODES = 20
 _MAX_DOMAINS = 12
 _LEAST_NAME, _LEAST_WHY = 20, 8
 _ALMOST_FULL = 90
@@ -322,7 +322,7 @@ def _parts(report: CapacityReport, look: Look) -> Iterator[Sheet[Any] | Line]:
         most=_MAX_DOMAINS,
         noun=short_key(report.topology_key or ""),
         columns=[domain, *_fits(report), *([] if is_narrow else [_DOMAIN_NODES]), *amounts],
-        few=lambda rows: sorted(rows, key=lambda row: -1 if row.fits is None else row.fits)[:_MAX_DOMAINS],
+        tone=lambda row: Tone.BAD if row.fits == 0 else Tone.PLAIN,
     )
     yield _nodes(report, look, is_narrow=is_narrow)
 
@@ -343,16 +343,8 @@ def _nodes(report: CapacityReport, look: Look, *, is_narrow: bool) -> Sheet[Node
         )
     )
     node = replace(_NODE, fit=Fit.NAMES, least=_LEAST_NAME)
-    sheet = Sheet(
-        title="",
-        columns=[node, *columns],
-        rows=_fullest_first(report),
-        most=_MAX_NODES,
-        few=lambda rows: rows[:_SHOWN_OF_MANY],
-        noun="node",
-        note=_how_full,
-    )
-    shown, domain = sheet.on_screen(look)[0], _domain(report)
+    sheet = Sheet(title="", columns=[node, *columns], rows=_fullest_first(report), most=_MAX_NODES, noun="node")
+    shown, domain = sheet.on_screen(look), _domain(report)
     names = max((width_of(escaped(row.node)) for row in shown), default=0)
     if report.topology_key is not None and names + GAP <= room_beside_columns([domain, *columns], shown, look):
         return replace(sheet, columns=[node, domain, *columns])
@@ -369,11 +361,6 @@ def _on_page(report: CapacityReport) -> Sheet[NodeCapacity]:
         readers=Readers.PAGES,
         is_detail=True,
     )
-
-
-def _how_full(hidden: Sequence[NodeCapacity]) -> str:
-    extremes = dict.fromkeys(f"{_fullest(row):.0f}%" for row in (hidden[-1], hidden[0]))
-    return f", {' to '.join(extremes)} full"
 
 
 def _pods(node: NodeCapacity) -> str:

@@ -14,7 +14,7 @@ from kubespread.views.view import TONES, Chart, ChartRow, Tile, View, beside, vi
 from kubespread.wording import age, count_of
 
 _LEAST_SHARE = 0.01
-_MOST_FINE = 20
+_MAX_ROWS = 20
 """Rows of clusters that pass, on a terminal."""
 
 
@@ -100,14 +100,7 @@ def view(report: FleetReport) -> View:
         tone=TONES[report.verdict],
         sheets=[
             Sheet(
-                title="Clusters",
-                columns=_columns(folder, noun),
-                rows=rows,
-                tone=_tone,
-                most=0,
-                few=_first_fine,
-                noun="cluster",
-                note=lambda _: ": yes",
+                title="Clusters", columns=_columns(folder, noun), rows=rows, tone=_tone, most=_MAX_ROWS, noun="cluster"
             )
         ],
         heading=lambda look: headline([Cell(title, Tone.STRONG)], folder.removesuffix("/"), look),
@@ -156,8 +149,3 @@ def _verdict(row: FleetCluster) -> str:
 def _folder(rows: Sequence[FleetCluster]) -> str:
     """What all names begin with, with the slash behind it."""
     return os.path.commonprefix([row.name for row in rows]).rpartition("/")[0] + "/"
-
-
-def _first_fine(rows: Sequence[FleetCluster]) -> Sequence[FleetCluster]:
-    """All that do not pass, which are first, and a few that do."""
-    return rows[: sum(_tone(row) is not Tone.GOOD for row in rows) + _MOST_FINE]

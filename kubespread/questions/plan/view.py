@@ -168,7 +168,7 @@ def _parts(report: PlanReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     for sheet, noun in zip(_sheets(report), ("workload", "node", "step"), strict=True):
         if sheet.rows:
             shown = replace(sheet, most=_MAX_ROWS, noun=noun)
-            yield replace(shown, columns=_columns(shown.on_screen(look)[0], look)) if noun == "step" else shown
+            yield replace(shown, columns=_columns(shown.on_screen(look), look)) if noun == "step" else shown
             yield ()
 
 
@@ -220,9 +220,8 @@ class _Step(Struct, frozen=True):
         if self.skew is None:
             return ""
         before, after = str(self.skew.before), self.skew.range_after
-        exceeds = f" > {self.skew.max_skew}" if self.skew.most_after > self.skew.max_skew else ""
         moved = after if before == after else f"{before} → {after}"
-        return f"{self.workload} {short_key(self.skew.topology_key)} {moved}{exceeds}"
+        return f"{self.workload} {short_key(self.skew.topology_key)} {moved}{self.skew.exceeds}"
 
     @property
     def skew_tone(self) -> Tone:

@@ -92,7 +92,7 @@ def view(report: RebalanceReport) -> View:
         columns=_CONSTRAINT,
         rows=report.constraints,
         most=_MAX_CONSTRAINTS,
-        few=lambda rows: sorted(rows, key=lambda row: row.holds_after)[:_MAX_CONSTRAINTS],
+        tone=lambda row: Tone.PLAIN if row.holds_after else Tone.BAD,
         noun="constraint",
     )
     evictions = Sheet(

@@ -76,7 +76,9 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         rows=rows,
         together=together,
         holders=holders(_held(world, rows)),
-        tight_budgets=tuple(budget.name for budget in tight_budgets(world, workload)),
+        tight_budgets=tuple(
+            budget.name for budget in tight_budgets(world, workload) if not {*names}.isdisjoint(budget.nodes)
+        ),
         left_alone=tuple(
             LeftAlone(node=kept.node, cause=kept.cause, pods=kept.pods)  # type: ignore[arg-type]  # autoscalers have two
             for kept in holds.kept_by_autoscalers(world, workload, set(names))

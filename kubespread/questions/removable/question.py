@@ -66,4 +66,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
 
     def next_command(self, report: RemovableReport, commands: Commands) -> str:
         node = quote(next(iter((*report.together.nodes, *(row.node for row in report.rows)))))
+        first = report.rows[0]
+        if len(report.rows) == 1 and first.remedy is not None:
+            return commands.of_nodes("removable", node, first.remedy)
         return commands.of_nodes("plan", f"--drain {node}", f"--delete-node {node}")

@@ -16,7 +16,7 @@ from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import Judgment, Report, ScheduledReport, Share
 from kubespread.wording import count_of, some_of
 
-_MAX_NAMED, _MAX_REMEDIES = 4, 3
+_MAX_NAMED, _MAX_REMEDIES, _MAX_PODS = 4, 3, 3
 HeldBy = Literal[
     "controlPlane",
     "lastOfDomain",
@@ -127,6 +127,19 @@ class Hold(Report, frozen=True):
     """kubectl's, the API server's or kube-scheduler's own message, or what the cause means."""
     pods: tuple[NamespacedName, ...] = ()
     """NAMESPACE/name of pods, or NAMESPACE/Kind/name of workloads whose new pods it is about, if any."""
+
+    def said(self, *, names_protected: bool = True) -> str:
+        """``no controller: default/debug``: the cause, the pods, and the message where it says more.
+
+        Without ``names_protected`` all pods of a budget share one sentence.
+        """
+        row = HOLDS[self.cause]
+        whom = f" {some_of(self.pods, _MAX_PODS)}" if self.pods and (names_protected or self.cause != "budget") else ""
+        if row.names_itself:
+            return f"{row.word}:{whom}"
+        if self.cause == "lastOfDomain":
+            return f"the last node of {self.detail}"
+        return f"{row.word}:{whom}{':' if whom else ''} {self.detail}"
 
 
 class LeftAlone(Report, frozen=True):
@@ -251,7 +264,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     holders: tuple[Holder, ...] = ()
     """Whose pods keep the nodes that cannot go alone, by namespace."""
     tight_budgets: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of the disruption budgets that let none of their pods go now."""
+    """NAMESPACE/name of the disruption budgets with pods on ``rows`` that let none of their pods go now."""
     left_alone: tuple[LeftAlone, ...] = ()
     """The nodes among ``rows`` that autoscalers of nodes do not remove."""
     cost: CostChange | None = None
@@ -272,7 +285,9 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     def sentences(self) -> Iterator[str]:
         """How many can go alone, which together in which order, and the effects."""
         together, alone = self.together, [row.node for row in self.rows if row.alone]
-        if not alone:
+        if len(self.rows) == 1:
+            yield self._of_one(self.rows[0])
+        elif not alone:
             can = "is known to be able to go" if self.judged() == "unknown" else "can go"
             yield f"none of {count_of(len(self.rows), 'node')} {can}"
         elif len(alone) == 1:
@@ -283,7 +298,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         yield from held_by(self.holders)
         if self.cost is not None:
             yield _cost(self.cost, together.saved)
-        if self.tight_budgets:
+        if self.tight_budgets and len(self.rows) > 1:
             budgets = some_of(self.tight_budgets, _MAX_NAMED)
             let = "lets" if len(self.tight_budgets) == 1 else "let"
             yield f"{count_of(len(self.tight_budgets), 'disruption budget')} {let} no pod go now: {budgets}"
@@ -297,6 +312,12 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         if together.preempted:
             yield f"together they preempt {count_of(together.preempted, 'pod')}, each of which finds another node"
 
+    def _of_one(self, row: NodeRemoval) -> str:
+        if row.alone:
+            return f"{row.node} can go"
+        held = "; ".join(hold.said(names_protected=False) for hold in row.held)
+        return f"{row.node} {'is not known to be able to' if row.may_go else 'cannot'} go: {held}"
+
     def _remedies(self) -> Iterator[str]:
         """The options with which nodes can go that budgets keep, those that free most nodes first."""
         freed: dict[str, list[str]] = {}
@@ -305,7 +326,10 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
                 freed.setdefault(row.remedy, []).append(row.node)
         ordered = sorted(freed.items(), key=lambda item: -len(item[1]))
         for remedy, nodes in ordered[:_MAX_REMEDIES]:
-            yield f"{count_of(len(nodes), 'node')} could go alone with {remedy}: {some_of(nodes, _MAX_NAMED)}"
+            if len(self.rows) == 1:
+                yield f"with {remedy} it can go"
+            else:
+                yield f"{count_of(len(nodes), 'node')} could go alone with {remedy}: {some_of(nodes, _MAX_NAMED)}"
         if rest := ordered[_MAX_REMEDIES:]:
             more = sum(len(nodes) for _, nodes in rest)
             yield f"{count_of(more, 'more node')} could go alone with other budgets changed"

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.questions.map.report import TopologyMap
-from kubespread.questions.removable.report import HOLDS, HeldBy, Hold, LandedOfGroup, NodeRemoval, RemovableReport
+from kubespread.questions.removable.report import HOLDS, HeldBy, LandedOfGroup, NodeRemoval, RemovableReport
 from kubespread.views.look import Cell, Line, Look, Tone, Weight
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
 from kubespread.views.terminal import (
@@ -26,25 +26,11 @@ from kubespread.views.terminal import (
 from kubespread.views.view import Frame, NodeFacts, Tile, View, about, held_after, held_before, some, unwanted
 from kubespread.wording import count_of, says, some_of, verb_of
 
-_MAX_ROWS, _OF_EACH = 20, 8
+_MAX_ROWS = 20
 _WIDEST_ZONE = 16
 _MAX_REASONS, _MAX_NAMED = 6, 2
 _LEAST_NAME = 12
 _MAX_PODS = 3
-
-
-def _sentence(hold: Hold, *, names_protected: bool = True) -> str:
-    """``no controller: default/debug``: the cause, the pods, and the message where it says more.
-
-    Without ``names_protected`` all pods of a budget share one sentence.
-    """
-    row = HOLDS[hold.cause]
-    whom = f" {some_of(hold.pods, _MAX_PODS)}" if hold.pods and (names_protected or hold.cause != "budget") else ""
-    if row.names_itself:
-        return f"{row.word}:{whom}"
-    if hold.cause == "lastOfDomain":
-        return f"the last node of {hold.detail}"
-    return f"{row.word}:{whom}{':' if whom else ''} {hold.detail}"
 
 
 def _consequences(row: NodeRemoval) -> Iterator[str]:
@@ -80,11 +66,19 @@ _NODE: Sequence[Column[NodeRemoval]] = (
         hides_empty=True,
         readers=Readers.ALL & ~Readers.PAGES,
     ),
-    Column("WHY", lambda row: "; ".join((*map(_sentence, row.held), *_consequences(row))), readers=Readers.RECORDS),
+    Column(
+        "WHY",
+        lambda row: "; ".join((*(hold.said() for hold in row.held), *_consequences(row))),
+        readers=Readers.RECORDS,
+    ),
 )
 
 
 _PRICE: Column[NodeRemoval] = Column("PRICE", lambda row: row.price, is_number=True, nothing="?")
+
+
+def _tone(row: NodeRemoval) -> Tone:
+    return Tone.GOOD if row.place else Tone.PLAIN if row.alone else Tone.BAD
 
 
 def _columns(report: RemovableReport) -> Sequence[Column[NodeRemoval]]:
@@ -95,12 +89,7 @@ def _columns(report: RemovableReport) -> Sequence[Column[NodeRemoval]]:
 def view(report: RemovableReport) -> View:
     """One row per node: its place in the order of removal, and what blocks it."""
     nodes = Sheet(
-        title="Nodes",
-        columns=_columns(report),
-        rows=report.rows,
-        is_answer=True,
-        readers=Readers.PIPES,
-        tone=lambda row: Tone.GOOD if row.place else Tone.PLAIN if row.alone else Tone.BAD,
+        title="Nodes", columns=_columns(report), rows=report.rows, is_answer=True, readers=Readers.PIPES, tone=_tone
     )
     facts = about(report)
     return View(
@@ -192,6 +181,8 @@ def _word(row: NodeRemoval) -> str:
 
 
 def _question(report: RemovableReport) -> str:
+    if len(report.rows) == 1:
+        return f"Removing {report.rows[0].node} of {count_of(report.nodes, 'node')}"
     of_rows = f"{len(report.rows):,} of " if len(report.rows) < report.nodes else ""
     return f"Removing each of {of_rows}{count_of(report.nodes, 'node')}"
 
@@ -200,29 +191,27 @@ def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] |
     """Rows, and by reason what blocks nodes, the one with the most nodes first."""
     # Those that go together, in their order, then those that cannot go.
     rows = sorted(report.rows, key=lambda row: (row.place is None, row.place or 0, row.alone))
-    sheet = Sheet(title="", columns=_columns(report), rows=rows, most=_MAX_ROWS, few=_of_each_sort, noun="node")
+    sheet = Sheet(title="", columns=_columns(report), rows=rows, tone=_tone, most=_MAX_ROWS, noun="node")
     name, *others = sheet.columns
     names = [escaped(row.node) for row in report.rows]
-    room = max(room_beside_columns(others, sheet.on_screen(look)[0], look), _LEAST_NAME)
+    room = max(room_beside_columns(others, sheet.on_screen(look), look), _LEAST_NAME)
     short = dict(zip(names, fitted(names, room), strict=True))
     key = said_once(names, list(short.values()))
     yield replace(sheet, columns=[replace(name, text=lambda row: short[escaped(row.node)]), *others], key=key)
     yield from remarks(report.answer)
-    reasons = together((short[escaped(row.node)], text) for row in report.rows for text in _reasons(row))
+    reasons = together(
+        (short[escaped(row.node)], text)
+        for row in report.rows
+        for text in _reasons(row)
+        if text not in report.answer[0]
+    )
     ordered = sorted(reasons.items(), key=lambda reason: -len(reason[1]))
-    shown = ordered if look.in_full else ordered[:_MAX_REASONS]
+    shown = ordered if look.in_full or look.rows is not None else ordered[:_MAX_REASONS]
     for text, nodes in shown:
         yield folded(f"{some_of(nodes, _MAX_NAMED)}: {text}", weight=Weight.REASON)
     yield from left_out(len(ordered) - len(shown), "reason")
 
 
-def _of_each_sort(rows: Sequence[NodeRemoval]) -> Sequence[NodeRemoval]:
-    """With many nodes, a few of each sort, in the report's order."""
-    go = [row for row in rows if row.place is not None]
-    held = [row for row in rows if row.place is None]
-    return [*go[:_OF_EACH], *held[:_OF_EACH]]
-
-
 def _reasons(row: NodeRemoval) -> Iterator[str]:
-    yield from (_sentence(hold, names_protected=False) for hold in row.held)
+    yield from (hold.said(names_protected=False) for hold in row.held)
     yield from (f"goes, and {consequence}" for consequence in _consequences(row))

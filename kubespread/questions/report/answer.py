@@ -41,6 +41,7 @@ from kubespread.reports.changes import Cell, CellChange, changes_between
 from kubespread.reports.parts import ClusterReference
 from kubespread.wording import count_of
 from kubespread.world.events.world import World
+from kubespread.world.reporting.difference import everything
 from kubespread.world.reporting.tight_budgets import TightBudget, WorkloadOf, tight_budgets, whose
 
 
@@ -350,7 +351,8 @@ class _Asking(Inquiry):
         def workload(pod: Pod) -> WorkloadName | None:
             return known[id(pod)]
 
-        kept, tight = list(kept_nodes(world, workload)), list(tight_budgets(world, workload))
+        # A node is drained or not, whoever asks about which workloads.
+        kept, tight = list(kept_nodes(world, whose(world, everything))), list(tight_budgets(world, workload))
         self.held = held_by(kept, tight, world, workload)
         yield from lines.of_budgets(tight, self.commands)
         yield from lines.of_kept_nodes(kept, len(self.scene.now.nodes), self.commands)

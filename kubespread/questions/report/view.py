@@ -66,7 +66,7 @@ def view(report: Scorecard) -> View:
         is_answer=True,
         is_first=True,
         most=_MAX_LINES,
-        noun="line",
+        noun="finding",
         drawn=_line,
     )
     return View(

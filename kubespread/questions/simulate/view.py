@@ -125,10 +125,10 @@ def _taken(columns: Sequence[Laid]) -> int:
 def _skew(report: SimulateReport, *, has_letters: bool) -> Cell:
     """``A zone 1 · B hostname 3 > 1``: the comparison where a hard constraint is violated."""
     phrases, is_bad = [], False
-    for position, (constraint, change) in enumerate(zip(report.constraints, report.skew, strict=True)):
+    for position, change in enumerate(report.skew):
         is_exceeded = change.is_violated
         whose = f"{letter(position)} " if has_letters else ""
-        exceeds = f" > {constraint.max_skew}" if is_exceeded else ""
+        exceeds = change.exceeds if is_exceeded else ""
         phrases.append(f"{whose}{short_key(change.topology_key)} {change.range_after}{exceeds}")
         is_bad |= is_exceeded
     return Cell(" · ".join(phrases), Tone.BAD if is_bad else Tone.PLAIN)

@@ -294,7 +294,7 @@ def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     yield short
     # Why they are degraded, unless said of a domain already.
     said = {message for loss in report.losses for message in (loss.message, loss.message_after_removal)}
-    whys = ((escaped(row.workload), why) for _, row in short.on_screen(look)[0] for why in _whys(row))
+    whys = ((escaped(row.workload), why) for _, row in short.on_screen(look) for why in _whys(row))
     for why, names in together((name, why) for name, why in whys if why not in said).items():
         yield folded(f"{', '.join(names[:3])}: {why}", weight=Weight.REASON)
 
@@ -312,21 +312,15 @@ def _of_key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Shee
         rows=sorted(losses, key=badness),
         most=_MAX_ROWS,
         noun=key,
-        note=_troubled,
     )
     yield sheet
-    named = ((domain_name(loss), text) for loss in sheet.on_screen(look)[0] for text in _remarks(loss))
+    named = ((domain_name(loss), text) for loss in sheet.on_screen(look) for text in _remarks(loss))
     for text, names in together(named).items():
         more = [f"{len(names) - 3} more"] if len(names) > 3 else []
         yield folded(f"{', '.join([*names[:3], *more])}: {text}", weight=Weight.REASON)
     for loss in losses if look.in_full else ():
         if loss.nodes > 1 and loss.evictions:
             yield folded(f"{domain_name(loss)}: evicted: {eviction_order(loss.evictions)}")
-
-
-def _troubled(hidden: Sequence[DomainLoss]) -> str:
-    troubled = sum(bool(loss.remaining) for loss in hidden)
-    return f": {troubled:,} of them cannot be lost" if troubled else ": each can be lost"
 
 
 def _remarks(loss: DomainLoss) -> Iterator[str]:

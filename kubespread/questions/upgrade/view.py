@@ -13,7 +13,7 @@ from kubespread.questions.upgrade.report import UpgradeReport, UpgradeStep
 from kubespread.reports.happened import BlockedPod
 from kubespread.views.look import Cell, Line, Look, Tone
 from kubespread.views.sheet import Column, Sheet, count
-from kubespread.views.terminal import INDENT, fitted, flowed, room_beside_columns, said_once
+from kubespread.views.terminal import fitted, flowed, room_beside_columns, said_once
 from kubespread.views.view import Chart, ChartRow, Frame, Tile, View, about, held_after, held_before, unwanted
 from kubespread.wording import count_of
 
@@ -56,7 +56,7 @@ def view(report: UpgradeReport) -> View:
                 columns=(_STEP, _NODES, *_COME),
                 rows=list(enumerate(report.steps, 1)),
                 is_answer=True,
-                tone=lambda row: Tone.BAD if row[1].is_bad or row[1].pending else Tone.GOOD,
+                tone=_tone,
                 frames=lambda row: (row[0], None),
             ),
             Sheet(
@@ -75,6 +75,10 @@ def view(report: UpgradeReport) -> View:
         stand_ins=report.stand_ins,
         tiles_before=_tiles(report, 0),
     )
+
+
+def _tone(row: _Numbered) -> Tone:
+    return Tone.BAD if row[1].is_bad else Tone.WARN if row[1].pending else Tone.GOOD
 
 
 def _by_zone(report: UpgradeReport, drawn: TopologyMap) -> Chart:
@@ -147,21 +151,17 @@ def _frames(report: UpgradeReport, drawn: TopologyMap) -> Iterator[Frame]:
 
 
 def _parts(report: UpgradeReport, look: Look) -> Iterator[Sheet[_Numbered] | Line]:
-    numbered = list(enumerate(report.steps, start=1))
-    # With many similar steps, the last ones show where it stops.
-    shown = numbered if look.in_full else numbered[-_MAX_STEPS:]
-    if len(shown) < len(numbered):
-        skipped = [step for _, step in numbered[: -len(shown)]]
-        evicted, placed = sum(step.evicted for step in skipped), sum(step.placed for step in skipped)
-        text = f"{len(skipped):,} steps before: {evicted:,} evicted, {placed:,} placed (--full)"
-        yield [Cell(f"{INDENT}{text}", Tone.FAINT)]
+    sheet = Sheet(
+        title="", columns=_COME, rows=list(enumerate(report.steps, start=1)), tone=_tone, most=_MAX_STEPS, noun="step"
+    )
+    shown = sheet.on_screen(look)
     # What distinguishes each node from the others of its pool, even with a single row.
     names = [escaped(name) for name in report.nodes]
     room = max(room_beside_columns(_COME, shown, look) - _MORE, _LEAST_NAME)
     short = dict(zip(names, fitted(names, room), strict=True))
     nodes = replace(_NODES, text=lambda row: f"{short[escaped(row[1].nodes[0])]}{_more(row[1])}")
     key = _KEY if any(step.daemons for _, step in shown) else ""
-    yield Sheet(title="", columns=[_STEP, nodes, *_COME], rows=shown, key=key)
+    yield replace(sheet, columns=[_STEP, nodes, *_COME], key=key)
     yield from flowed([[Cell(said_once(names, list(short.values())), Tone.FAINT)]], look)
 
 

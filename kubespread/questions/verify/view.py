@@ -12,7 +12,7 @@ from kubespread.views.terminal import HANGING, folded
 from kubespread.views.view import Chart, ChartRow, Tile, View, about
 from kubespread.wording import count_of
 
-_MAX_HELD = 20
+_MAX_ROWS = 20
 _TONES: dict[Kept, Tone] = {"broken": Tone.BAD, "unknown": Tone.WARN, "accepted": Tone.WARN, "held": Tone.GOOD}
 _WIDTH = max(map(len, WORST_FIRST)) + 1
 _COLUMNS: Sequence[Column[VerifiedClause]] = (
@@ -82,10 +82,8 @@ def view(report: VerifyReport) -> View:
                 tone=lambda row: _TONES[row.state],
                 is_answer=True,
                 is_first=True,
-                most=0,
-                few=_first_held,
-                noun="line",
-                note=lambda _: ": held",
+                most=_MAX_ROWS,
+                noun="promise",
                 drawn=_line,
             )
         ],
@@ -97,11 +95,6 @@ def view(report: VerifyReport) -> View:
             for number in [len(report.of(state))]
         ],
     )
-
-
-def _first_held(rows: Sequence[VerifiedClause]) -> Sequence[VerifiedClause]:
-    """All that do not hold, which are first, and a few that do."""
-    return rows[: sum(row.state != "held" for row in rows) + _MAX_HELD]
 
 
 def _line(row: VerifiedClause, _look: Look) -> Iterator[Line]:
