@@ -117,7 +117,7 @@ class _Gatherer:
 
     def gather(self, sources: Iterable[PodGiven]) -> Gathered:
         gathered = self.gathered
-        given = self._snapshot.nodes
+        typed = self._snapshot.edits
         self._snapshot, edits = edited(self._snapshot, self._scheduler, self._choosing.namespace)
         if self._has_cluster:
             gathered.gaps += self._scheduler.source_gaps(self._snapshot.origin)
@@ -141,7 +141,7 @@ class _Gatherer:
         if self._has_cluster:
             objects = with_companions(self._snapshot.objects, companions)
             gathered.cluster = Cluster.of(self._snapshot.nodes, running, objects)
-            gathered.ways_out = WaysOut(EditedWorlds(self._world, self._namespace), given)
+            gathered.ways_out = WaysOut(EditedWorlds(self._world, self._namespace), typed)
             gathered.cluster.assume(growth_gaps((candidate for _, candidate in candidates), self._snapshot))
         owned = PodsByController(running)
         gathered.subjects += (self._subject(source, candidate, owned) for source, candidate in candidates)

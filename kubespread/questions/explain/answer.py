@@ -24,6 +24,7 @@ from kubespread.questions.explain.fixing import changes_found, tried
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import NODE_ORDERS, ExplainReport
 from kubespread.questions.explain.why_here import WhyHere
+from kubespread.questions.remedies.asked import Asked
 from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
 from kubespread.questions.remedies.families import FAMILIES, Stuck
 from kubespread.questions.remedies.search import advice
@@ -45,6 +46,9 @@ from kubespread.world.store.pod_book import key_of
 # What `explain` says of a pod that fits nowhere: which of its own constraints, changed alone, lets it in.
 
 
+_NOTHING = Asked()
+
+
 class _SamePlace(Goal):
     """The pod with other constraints in the same cluster: a few evaluations, whose effort is negligible."""
 
@@ -63,14 +67,14 @@ class _SamePlace(Goal):
         return Answer(0 if evaluation.error is not None else int(evaluation.feasible.sum()))
 
 
-def advice_on_constraints(evaluation: Evaluation, version: KubeVersion, revise: Revise) -> Advice | None:
+def advice_on_constraints(evaluation: Evaluation, version: KubeVersion, revise: Revise, asked: Asked) -> Advice | None:
     """Advice for a pod that fits nowhere; None where it has no hard constraint of its own.
 
     Neither the rest of the pod nor the cluster is changed, so it takes a few more evaluations at most.
     """
     if evaluation.error is not None or evaluation.feasible.any():
         return None
-    stuck = Stuck(evaluation, version)
+    stuck = Stuck(evaluation, version, asked=asked)
     if not stuck.own_constraints:
         return None
     families = [family for family in FAMILIES if family.of == "constraint"]
@@ -91,6 +95,7 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
         pods=question.with_pods,
         sort=question.sort,
         revise=reviser(resolved),
+        asked=Asked(scene.snapshot.edits, question.settings, resolved.candidates[0].workload),
     )
     if question.why_here:
         node = _own_node(resolved)
@@ -137,6 +142,7 @@ def answer_of(
     pods: bool = False,
     sort: str = "score",
     revise: Revise | None = None,
+    asked: Asked = _NOTHING,
     evaluation: Evaluation | None = None,
 ) -> ExplainReport:
     """The answer to a question whose pods are resolved."""
@@ -153,6 +159,7 @@ def answer_of(
         pods=pods,
         sort=sort,
         revise=revise,
+        asked=asked,
         waiting=_waiting(resolved),
         evaluation=evaluation,
     )
@@ -181,6 +188,7 @@ def explained(
     pods: bool = False,
     sort: str = "score",
     revise: Revise | None = None,
+    asked: Asked = _NOTHING,
     waiting: tuple[NamespacedName, ...] = (),
     evaluation: Evaluation | None = None,
 ) -> ExplainReport:
@@ -188,7 +196,8 @@ def explained(
 
     ``gaps`` is called once the pod is judged: only then is it known what was assumed. ``pods`` names the pods that each
     domain counts. ``sort`` is the order of nodes as in `ExplainReport.sorted_by`. ``revise`` makes the pod again with
-    other constraints, to find those that let it in. ``evaluation`` is the answer where it is known.
+    other constraints, to find those that let it in and change back nothing that was ``asked``. ``evaluation`` is the
+    answer where it is known.
     """
     cluster = cluster if evaluation is None else evaluation.cluster
     plugins, version = framework(profile), profile.version
@@ -223,7 +232,7 @@ def explained(
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(sorted(nodes, key=NODE_ORDERS[sort])),
         notes=(*notes, *hints, *(() if preemption else _who_would_make_room(evaluation, profile))),
-        advice=None if revise is None else advice_on_constraints(evaluation, version, revise),
+        advice=None if revise is None else advice_on_constraints(evaluation, version, revise, asked),
         preemption=judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), version)
         if preemption and evaluation.fits_nowhere
         else None,

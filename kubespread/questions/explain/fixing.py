@@ -29,6 +29,7 @@ from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import Fix
 from kubespread.questions.patches import commands, named, patch_command, reference
 from kubespread.questions.queue.queue import Outcome
+from kubespread.questions.remedies.asked import Asked
 from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
 from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds, PlayedGoal
 from kubespread.questions.remedies.families import FAMILIES, WAIT, Stuck
@@ -77,10 +78,11 @@ class Tried(Struct, frozen=True):
 def tried(question: Explain, resolved: Resolved, scene: Scene) -> Tried:
     """The pod, or the replicas of its workload. Raises UsageError for replicas of a DaemonSet."""
     candidate, replicas = resolved.candidates[0], question.replicas
+    asked = Asked(scene.snapshot.edits, question.settings, candidate.workload)
     if replicas is None and candidate.workload is not None and not candidate.is_daemon:
         replicas = candidate.replicas
     if replicas is None:
-        return _of_pod(resolved, scene)
+        return _of_pod(resolved, scene, asked)
     if candidate.is_daemon:
         raise UsageError("a DaemonSet has no replicas: ask about one of its pods, without --replicas")
     placing = Simulate(
@@ -94,10 +96,11 @@ def tried(question: Explain, resolved: Resolved, scene: Scene) -> Tried:
         deals=1,
     )
     assumed = resolved.cluster.assumed
-    return _of_replicas(Replicas(placing, replicas, scene.snapshot, scene.scheduler, assumed, candidate.workload))
+    goal = Replicas(placing, replicas, scene.snapshot, scene.scheduler, assumed, candidate.workload)
+    return _of_replicas(goal, asked)
 
 
-def _of_pod(resolved: Resolved, scene: Scene) -> Tried:
+def _of_pod(resolved: Resolved, scene: Scene, asked: Asked) -> Tried:
     candidate, profile, cluster = resolved.candidates[0], resolved.profiles[0], resolved.cluster
     pod, plugins = candidate.pod, framework(profile)
     worlds = EditedWorlds(
@@ -115,7 +118,7 @@ def _of_pod(resolved: Resolved, scene: Scene) -> Tried:
         return with_notes(Fix(workload))
     if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:
         return with_notes(Fix(workload, victims=tuple(NamespacedName.of(gone.pod) for gone in placed.preempted)))
-    return with_notes(Fix(workload), stuck=Stuck(evaluation, profile.version, given=scene.snapshot.nodes))
+    return with_notes(Fix(workload), stuck=Stuck(evaluation, profile.version, asked=asked))
 
 
 @dataclass
@@ -267,7 +270,7 @@ class Replicas(PlayedGoal):
         return edited(self.snapshot, self.scheduler, self.question.namespace)[0]
 
 
-def _of_replicas(replicas: Replicas) -> Tried:
+def _of_replicas(replicas: Replicas, asked: Asked) -> Tried:
     """About all of them, those that run already included."""
     posed = pose(replicas.question, replicas.snapshot, replicas.scheduler)
     (demand,) = posed.demands
@@ -290,9 +293,7 @@ def _of_replicas(replicas: Replicas) -> Tried:
     if evaluation is None or not demand.growth.further:
         return lacking()
     most = None if started else wanted
-    return lacking(
-        stuck=Stuck(evaluation, demand.profile.version, wanted - placed, placed, most, replicas.snapshot.nodes)
-    )
+    return lacking(stuck=Stuck(evaluation, demand.profile.version, wanted - placed, placed, most, asked))
 
 
 def _most_running(cluster: Cluster, demand: Demand) -> int:

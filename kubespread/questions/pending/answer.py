@@ -11,7 +11,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.api.core import Node
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.quantity import rounded
@@ -39,6 +38,7 @@ from kubespread.questions.commands import Commands
 from kubespread.questions.patches import commands_for
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import PendingFor, PendingReport, StuckGroup
+from kubespread.questions.remedies.asked import Asked
 from kubespread.questions.remedies.change import Change
 from kubespread.questions.remedies.edited_worlds import EditedWorlds
 from kubespread.questions.remedies.families import FAMILIES, Stuck, notes_on
@@ -51,6 +51,7 @@ from kubespread.reports.happened import UnmadePods
 from kubespread.scheduler.cluster.columns import Mask, canonical, requested
 from kubespread.scheduler.evaluation import Evaluation, as_they_come, evaluate
 from kubespread.scheduler.plugin import SchedulingError
+from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, says, short_key, some_of
 from kubespread.world.events.world import World, unmade
@@ -304,7 +305,7 @@ def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool], commands: Co
         for stuck in _together(world, kinds):
             by_cause.setdefault((stuck.waits.cause, stuck.waits.why), []).append(stuck)
     groups: list[StuckGroup] = []
-    freeing = _Freeing(world, scene.now, scene.release, commands, scene.snapshot.nodes)
+    freeing = _Freeing(world, scene.now, scene.release, commands, scene.snapshot.edits)
     for alike in sorted(by_cause.values(), key=lambda alike: -sum(len(stuck.kind) for stuck in alike)):
         groups += freeing.groups(alike)
         if scene.on_progress is not None:
@@ -376,8 +377,8 @@ class _Freeing(Struct, dict=True):
     snapshot: Snapshot
     version: KubeVersion
     commands: Commands
-    given: Sequence[Node]
-    """The nodes before any edits."""
+    edits: Sequence[Edit]
+    """Those that were asked about."""
     left: float = MOST_EFFORT
 
     @cached_property
@@ -400,7 +401,8 @@ class _Freeing(Struct, dict=True):
         assert evaluation is not None
         several = len(goal) if len(goal) > 1 else None
         fitting = sum(stuck.fitting for stuck in alike)
-        stuck_there = Stuck(evaluation, self.version, several, fitting, None if fitting else several, self.given)
+        asked = Asked(self.edits, workload=workload_of(self.world, ranked[0].kind.pod))
+        stuck_there = Stuck(evaluation, self.version, several, fitting, None if fitting else several, asked)
         before = goal.effort
         trials = Trials.of(goal, stuck_there, before + self.left / 2)
         # The cheapest change that frees all of them, else the cheapest of those that free most of them.

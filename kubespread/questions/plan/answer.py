@@ -90,7 +90,7 @@ def _in_order(question: Plan, scene: Scene) -> _Played:
         return trial
     before = Baseline.settled(replace(scene, given=dataclasses.replace(scene.snapshot, edits=())).world).world
     pods = {NamespacedName.of(pod): pod for world in (trial.scene.world, before) for pod in world.book}
-    for change in looser(before, [pods[pod] for pod in sorted(refused & pods.keys())]):
+    for change in looser(before, scene.snapshot.edits, [pods[pod] for pod in sorted(refused & pods.keys())]):
         changed = replace(scene, given=scene.snapshot.edited(*change.edits))
         try:
             if scene.is_over:

@@ -15,23 +15,39 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, is_active, is_ready
 from kubespread.questions.remedies.change import Change
 from kubespread.snapshot.edits.budgets import MAX_UNAVAILABLE, MIN_AVAILABLE, SetBudget
+from kubespread.snapshot.edits.verb import Edit
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline
+from kubespread.world.reporting.happenings import workload_of
 from kubespread.world.store.pod_book import key_of
 
 BUDGET = "budget"
 _Budgets = Mapping[NamespacedName, PodDisruptionBudget]
 
 
-def looser(world: World, *refused: Sequence[Pod]) -> tuple[Change, ...]:
+def looser(world: World, asked: Sequence[Edit], *refused: Sequence[Pod]) -> tuple[Change, ...]:
     """Changes for pods whose eviction is refused, each more than the one before: for the first of ``refused``, then for
-    the next, which has more pods. Empty where no budget is in the way.
+    the next, which has more pods. Empty where no budget is in the way, or those are as the edits ``asked`` have them.
     """
+    kept = {name for edit in asked if isinstance(edit, SetBudget) for name in _meant(world, edit)}
     sizes = dict.fromkeys(edits for pods in refused for edits in _for_pods(world, pods) if edits)
+    sizes = {edits: None for edits in sizes if kept.isdisjoint((edit.namespace, edit.name) for edit in edits)}
     return tuple(
         Change(BUDGET, " ".join(f"--{edit}" for edit in edits), 10 * len(edits), edits=edits) for edits in sizes
     )
+
+
+def _meant(world: World, edit: SetBudget) -> Iterator[tuple[str | None, str]]:
+    """The budgets that an edit sets, by namespace and name."""
+    for budget in world.objects.of(PodDisruptionBudget):
+        meta = budget.metadata
+        if edit.namespace not in (None, meta.namespace):
+            continue
+        owners = (workload_of(world, pod) for pod in world.book if edit.kind and protects(budget, pod))
+        named = ((own.kind, own.name) for own in owners) if edit.kind else iter((("", meta.name),))
+        if (edit.kind, edit.name) in named:
+            yield meta.namespace, meta.name
 
 
 def settled_after(world: World, change: Change) -> Baseline | None:

@@ -32,6 +32,7 @@ from kubespread.kube.well_known import BETA_ZONE, HOSTNAME, NOT_READY_TAINT_KEY,
 from kubespread.questions.causes.bars import closed_minimums, near_key
 from kubespread.questions.causes.own_pods import older_revision
 from kubespread.questions.causes.volumes import placed_volumes
+from kubespread.questions.remedies.asked import Asked
 from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.room import PODS, allocatable, free
 from kubespread.reports.advice import SCHEDULE_ANYWAY
@@ -104,16 +105,19 @@ class Stuck(Struct, frozen=True, dict=True):
     """How many have to fit into room that is free in the evaluation's cluster, which limits their size; None where some
     occupy theirs already, or others may go.
     """
-    given: Sequence[Node] = ()
-    """The nodes as they were read, before the edits that the question is about: no remedy undoes these."""
+    asked: Asked = Asked()
+    """What the question changes: no remedy changes that back."""
 
     @cached_property
-    def _given(self) -> dict[str, Node]:
-        return {node.metadata.name: node for node in self.given}
+    def _decided(self) -> frozenset[Hashable]:
+        return self.asked.decided(self.nodes, self.pod)
 
-    def before(self, node: Node) -> Node:
-        """The node as it was read; as it is where it was not there."""
-        return self._given.get(node.metadata.name, node)
+    def undoes(self, change: Change) -> bool:
+        """Whether a change decides again what the question decides."""
+        if not self._decided:
+            return False
+        own = Asked(change.edits, change.settings, self.asked.workload)
+        return not self._decided.isdisjoint(own.decided(self.nodes, self.pod))
 
     @cached_property
     def open_to_it(self) -> Mask:
@@ -261,6 +265,8 @@ def _of_nodes(stuck: Stuck, changes: Iterable[_OfNode]) -> Iterator[Ladder]:
     """One node each; where copies may need several, the same change to two nodes, to three ..."""
     by_phrase: dict[str, list[_OfNode]] = {}
     for one in changes:
+        if stuck.undoes(one.change):
+            continue
         by_phrase.setdefault(one.phrase, []).append(one)
         yield Ladder.of(one.change, one.summary)
     for phrase, alike in by_phrase.items() if stuck.may_take_several else ():
@@ -295,8 +301,7 @@ def more_unavailable(stuck: Stuck) -> Iterator[Ladder]:
 
 
 def uncordons(stuck: Stuck) -> Iterator[Ladder]:
-    cordoned = (node for node in stuck.nearest_first() if node.spec.unschedulable)
-    names = (node.metadata.name for node in cordoned if stuck.before(node).spec.unschedulable)
+    names = (node.metadata.name for node in stuck.nearest_first() if node.spec.unschedulable)
     changes = ((name, Change(UNCORDON, f"uncordon {name}", 20, edits=(Uncordon(Target(name)),))) for name in names)
     return _of_nodes(
         stuck,
@@ -349,14 +354,7 @@ def _missing_labels(stuck: Stuck, node: Node) -> tuple[LabelEdit, ...]:
         key = own.counted.constraint.topology_key
         if key not in node.metadata.labels and all(edit.key != key for edit in edits):
             edits.append(SetLabel(target, key, _NEW))
-    if any(owns_label(edit.key) or _is_given(stuck, node, edit.key) for edit in edits):
-        return ()
-    return tuple(edits)
-
-
-def _is_given(stuck: Stuck, node: Node, key: str) -> bool:
-    """True if an edit of the question gave the node its label ``key``, or took it off."""
-    return stuck.before(node).metadata.labels.get(key) != node.metadata.labels.get(key)
+    return () if any(owns_label(edit.key) for edit in edits) else tuple(edits)
 
 
 def _node_requirements(pod: Pod, node: Node) -> Sequence[Requirement] | None:
@@ -379,8 +377,7 @@ def untaints(stuck: Stuck) -> Iterator[Ladder]:
 
     def changes() -> Iterator[_OfNode]:
         for node in stuck.nearest_first():
-            given = stuck.before(node).spec.taints
-            own = (taint for taint in _unwelcome(stuck, node) if not owns_taint(taint) and taint in given)
+            own = (taint for taint in _unwelcome(stuck, node) if not owns_taint(taint))
             for key, effect in dict.fromkeys((taint.key, taint.effect) for taint in own):
                 edit = RemoveTaint(Target(node.metadata.name), key, effect)
                 change, taint = Change(UNTAINT, str(edit), 185, edits=(edit,)), edit.described
@@ -729,8 +726,12 @@ class Family(Struct, frozen=True):
     """The cost of the cheapest: lets a search for one change stop early."""
     of: Literal["constraint", "pod", "workload", "node", "other pod"]
     """What is changed. Of constraints one evaluation tells the effect."""
-    changes: Callable[[Stuck], Iterator[Ladder]]
-    """The changes available for a pod, the most promising first: of nodes, those with the fewest other rejections."""
+    possible: Callable[[Stuck], Iterator[Ladder]]
+    """The changes possible for a pod, the most promising first: of nodes, those with the fewest other rejections."""
+
+    def changes(self, stuck: Stuck) -> Iterator[Ladder]:
+        """Those that do not undo what was asked."""
+        return (ladder for ladder in self.possible(stuck) if not stuck.undoes(ladder.least))
 
 
 FAMILIES: Sequence[Family] = (

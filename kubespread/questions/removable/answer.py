@@ -32,7 +32,7 @@ from kubespread.reports.parts import skew_now
 from kubespread.scenario.prices import Prices, read_prices
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import BASIC_RESOURCES, Counts, canonical, wrapped
-from kubespread.snapshot.edits.verb import nodes_of_target, parse_target
+from kubespread.snapshot.edits.verb import Edit, nodes_of_target, parse_target
 from kubespread.wording import short_key
 from kubespread.world.events.draining import cordon, delete_nodes, drain, drain_plan
 from kubespread.world.events.world import World
@@ -189,10 +189,15 @@ class _Trials:
     """Removes nodes from forks of one world."""
 
     def __init__(
-        self, baseline: Baseline, notes: tuple[str, ...], flags: DrainFlags, as_read: World | None = None
+        self,
+        baseline: Baseline,
+        notes: tuple[str, ...],
+        flags: DrainFlags,
+        as_read: World | None = None,
+        edits: Sequence[Edit] = (),
     ) -> None:
-        """``as_read`` is the cluster before it settled, where remedies are looked for."""
-        self.baseline, self.notes, self._flags, self._as_read = baseline, notes, flags, as_read
+        """``as_read`` is the cluster before it settled, where remedies are looked for that do not undo ``edits``."""
+        self.baseline, self.notes, self._flags, self._as_read, self._edits = baseline, notes, flags, as_read, edits
         self.assumed = baseline.world.assumed
         self._after = lru_cache(_MOST_KEPT)(self._changed)
         self._certain, self._domains = Certain(baseline.world.fork()), CountingDomains(baseline.world)
@@ -200,7 +205,7 @@ class _Trials:
     @classmethod
     def of(cls, question: Removable, scene: Scene) -> Self:
         as_read = scene.world.fork() if question.remedies else None
-        return cls(*scene.settled("any node goes"), question.drain_flags, as_read)
+        return cls(*scene.settled("any node goes"), question.drain_flags, as_read, scene.snapshot.edits)
 
     def __call__(self, name: str) -> NodeRemoval:
         """The removal of one node, with what would let it go where all that keeps it are budgets."""
@@ -208,7 +213,7 @@ class _Trials:
         if self._as_read is None or {hold.cause for hold in row.held} != {"budget"}:
             return row
         pods = [book[pod.namespace, pod.name] for hold in row.held for pod in hold.pods]
-        for change in looser(self.baseline.world, pods):
+        for change in looser(self.baseline.world, self._edits, pods):
             after = self._after(change)
             if after is not None and after._alone(name).alone:
                 return replace(row, remedy=change.what)

@@ -23,6 +23,7 @@ from kubespread.kube.taint import DrainFlags, uncordoned
 from kubespread.questions.autoscaling.asked import growth, with_files_read
 from kubespread.questions.autoscaling.templates import Lost
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
+from kubespread.questions.remedies.asked import Asked
 from kubespread.questions.remedies.budgets import looser, settled_after
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
 from kubespread.questions.remedies.search import Trials, smallest
@@ -180,7 +181,14 @@ def _with_remedies(
     """The report with the options that get the upgrade through, each alone. To get ready for that took ``took``
     seconds.
     """
-    trials = list(_trials(through.question, through.baseline.world, report, stopping))
+    world, edits = through.baseline.world, scene.snapshot.edits
+    nodes = world.living.nodes.objects
+    decided = Asked(edits).decided(nodes, Pod())
+    trials = [
+        sizes
+        for sizes in _trials(through.question, world, report, stopping, edits)
+        if decided.isdisjoint(Asked(sizes[0].edits).decided(nodes, Pod()))
+    ]
     asked = trials[:_MAX_TRIED]
     done = list(
         scene.tasks(
@@ -198,7 +206,7 @@ def _with_remedies(
 
 
 def _trials(
-    question: Upgrade, world: World, report: UpgradeReport, stopping: Sequence[Pod]
+    question: Upgrade, world: World, report: UpgradeReport, stopping: Sequence[Pod], edits: Sequence[Edit]
 ) -> Iterator[tuple[Change, ...]]:
     """What to try for the obstacle, each at its sizes: kubectl's own flags where it refuses; else room where pods wait,
     and replicas where a budget allows no eviction, as of the ``stopping`` pods; the cheapest of each kind first.
@@ -218,7 +226,7 @@ def _trials(
     needed = (room, replicas) if report.pending or report.blocked is None else (replicas, room)
     yield from ((change,) for change in chain(*needed))
     held = [pod for name in replaced for pod in refused_pods(world, whose(world, everything), name)]
-    if budgets := looser(world, stopping, [*stopping, *held]):
+    if budgets := looser(world, edits, stopping, [*stopping, *held]):
         yield budgets
     yield from ((change,) for change in uncordoned)
 

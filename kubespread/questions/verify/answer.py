@@ -371,7 +371,7 @@ class _Verifying(Inquiry):
         found, refused = self._drained(workload)
         # What is applied first is so after all options.
         tries = found.state == "broken" and not self._question.filename
-        for change in looser(self._settled.world, refused) if tries else ():
+        for change in looser(self._settled.world, self.scene.snapshot.edits, refused) if tries else ():
             edited = msgspec.structs.replace(self.scene, given=self.scene.snapshot.edited(*change.edits))
             other = type(self)(self._question, edited, self._commands)
             if not self.scene.is_over and other._drained(workload)[0].state == "held":

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.core import Pod
 from kubespread.questions.check.lint.rule import remedy_of
 from kubespread.questions.check.lint.trial import Placed, PodChange, Trial
 from kubespread.questions.check.report import Remedy
+from kubespread.questions.remedies.asked import Asked
 from kubespread.questions.remedies.change import Answer, Change
 from kubespread.questions.remedies.edited_worlds import EditedWorlds, PlayedGoal
 from kubespread.questions.remedies.families import FAMILIES, Stuck
@@ -41,8 +42,8 @@ class WaysOut(Struct):
 
     worlds: EditedWorlds
     """The edited cluster."""
-    given: Sequence[Node]
-    """Its nodes before any edits."""
+    edits: Sequence[Edit]
+    """Those that made it."""
     _spent: float = 0
 
     def remedy(self, tried: Callable[[], Trial]) -> Remedy:
@@ -54,7 +55,8 @@ class WaysOut(Struct):
         if trial.subject.is_daemon or unplaced is None or not len(trial.cluster):
             return Remedy(text="let its pods onto other nodes, or change what keeps them from these")
         goal = _AllPlaced(trial, self.worlds)
-        stuck = Stuck(unplaced, trial.subject.profile.version, placed.pending, placed.count, given=self.given)
+        asked = Asked(self.edits, workload=trial.subject.name)
+        stuck = Stuck(unplaced, trial.subject.profile.version, placed.pending, placed.count, asked=asked)
         trials = Trials.of(goal, stuck, min(_MOST_OF_ONE, _MOST_EFFORT - self._spent))
         least = least_change(stuck, trials, _TRIED, _MOST_OF_A_FAMILY, (_OF_THE_POD, _TRIED))
         self._spent += goal.effort
