@@ -89,10 +89,5 @@ def test_in_full_every_node_has_a_row() -> None:
     assert terminal.table(report, Look(width=120, in_full=True)).count("\n  ip-10-0-") == 1000
 
 
-def test_nodes_that_are_all_as_full_have_no_range() -> None:
-    report = kubespread.capacity(Snapshot.from_objects([node(f"n{number:02d}", cpu="8") for number in range(60)]))
-    assert " more nodes, 0% full (--full)" in terminal.table(report, Look(width=80))
-
-
 if __name__ == "__main__":
     keep(screens())

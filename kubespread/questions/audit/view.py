@@ -29,7 +29,7 @@ from kubespread.views.terminal import HANGING, INDENT, folded, left_out, remarks
 from kubespread.views.view import Tile, View, about, whose
 from kubespread.wording import EMPTY, count_of, domain_noun, short_key
 
-_MAX_ROWS, _SENTENCES_OF_MANY = 20, 4
+_MAX_ROWS, _ROWS_OF_MANY, _SENTENCES_OF_MANY = 20, 8, 4
 _MAX_NAMED = 3
 _MAX_VALUES = 6
 _MAX_COLUMNS = 16
@@ -289,7 +289,12 @@ def _parts(report: AuditReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     if is_summed:
         yield Sheet(title="", columns=_CAUSES, rows=_by_cause(report))
     yield Sheet(
-        title="", columns=_columns(report), rows=report.workloads, most=_MAX_ROWS, noun="workload", key=_key(report)
+        title="",
+        columns=_columns(report),
+        rows=report.workloads,
+        most=_ROWS_OF_MANY if is_summed else _MAX_ROWS,
+        noun="workload",
+        key=_key(report),
     )
     if look.in_full:
         yield from _in_full(report.workloads)
