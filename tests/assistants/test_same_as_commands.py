@@ -35,7 +35,7 @@ MANIFEST: Asked = ("new.yaml", {"manifest": "new.yaml"})
 NAMED: Asked = ("Deployment/web", {"workload": "Deployment/web"})
 WORKLOADS: Sequence[Asked] = (("-A", {}), ("deploy/web", {"workloads": ["deploy/web"]}))
 SUBJECTS: dict[str, Sequence[Asked]] = {
-    "explain": (MANIFEST, NAMED, (f"{NAMED[0]} --fix", {**NAMED[1], "fix": True})),
+    "explain": (MANIFEST, NAMED, (f"{MANIFEST[0]} --fix", {**MANIFEST[1], "fix": True})),
     "simulate": (MANIFEST, NAMED),
     "compare": (
         ("new.yaml --cordon n1", {**MANIFEST[1], "edits": ["cordon n1"]}),
