@@ -355,6 +355,7 @@ def survive(
     workloads: str | Sequence[str] = (),
     selector: str = "",
     pairs: bool = False,
+    nodes_deleted: bool = False,
     preemption: bool = True,
     autoscaler: str | None = None,
     node_groups: GroupsGiven = None,
@@ -374,6 +375,7 @@ def survive(
     - ``workloads``: Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.
     - ``selector``: Ask about the workloads with these labels (app=web,tier!=db).
     - ``pairs``: Lose every two domains of a key together, instead of each by itself.
+    - ``nodes_deleted``: Delete the Node objects of a lost domain too; without, they stay and do not answer.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).

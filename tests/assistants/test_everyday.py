@@ -176,8 +176,7 @@ CONVERSATION = (
         "What happens when the spot nodes go away?",
         "aws12",
         [("survive", {"keys": [CAPACITY]})],
-        "none of 2 capacityTypes can be lost: losing any capacityType leaves up to 8 pods pending, up to 23 once the "
-        "nodes are deleted",
+        "none of 2 capacityTypes can be lost: losing any capacityType leaves up to 8 pods pending",
         lambda report: next(
             (loss["lost"], {row["workload"] for row in loss["workloads"]})
             for loss in report["losses"]

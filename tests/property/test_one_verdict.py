@@ -132,25 +132,23 @@ def test_a_plan_of_the_same_steps_says_the_same(snapshot: Snapshot, flags: Drain
 
 
 @examples(50)
-@given(worlds(), st.sampled_from([ZONE, HOSTNAME]))
-def test_a_domain_is_lost_alike_whoever_is_asked(snapshot: Snapshot, key: str) -> None:
+@given(worlds(), st.sampled_from([ZONE, HOSTNAME]), st.booleans())
+def test_a_domain_is_lost_alike_whoever_is_asked(snapshot: Snapshot, key: str, nodes_deleted: bool) -> None:
     try:
-        report = kubespread.survive(snapshot, [key])
+        report = kubespread.survive(snapshot, [key], nodes_deleted=nodes_deleted)
     except UsageError:
         return
     label = "zone" if key == ZONE else "hostname"
     for loss in report.losses:
         target = f"{label}={loss.domain}"
-        soft, hard = (played(snapshot, f"{verb} {target}") for verb in ("fail", "fail-hard"))
-        assert report.pending_before == pending(soft.start)
-        assert (loss.pending, loss.pending_after_removal) == (soft.pending, hard.pending), target
-        for rows, play in ((loss.not_made, soft), (loss.not_made_after_removal, hard)):
-            assert sum(row.count for row in rows) == play.not_created + play.not_made_yet, target
-        assert list(loss.not_made_again) == [each.pod for each in hard.lost_unasked], target
-        assert list(loss.broken_budgets) == hard.broken_budgets, target
-        short = {row.workload for row in (*soft.short, *hard.short)}
-        assert {row.workload for row in loss.short} == short, target
-        assert (not loss.trouble) == (soft.verdict == hard.verdict == "yes"), target
+        play = played(snapshot, f"{'fail-hard' if nodes_deleted else 'fail'} {target}")
+        assert report.pending_before == pending(play.start)
+        assert loss.pending == play.pending, target
+        assert sum(row.count for row in loss.not_made) == play.not_created + play.not_made_yet, target
+        assert list(loss.not_made_again) == [each.pod for each in play.lost_unasked], target
+        assert list(loss.broken_budgets) == play.broken_budgets, target
+        assert {row.workload for row in loss.short} == {row.workload for row in play.short}, target
+        assert (not loss.trouble) == (play.verdict == "yes"), target
 
 
 @examples(30)
@@ -205,9 +203,8 @@ def _blocked(world: World, play: PlayReport) -> set[str]:
 
 def _lacking(loss: DomainLoss) -> set[str]:
     """The workloads that a loss leaves short, or with more pods pending or not made."""
-    pending = (row.workload for row in loss.workloads if row.pending or row.pending_after_removal)
-    unmade = (row.workload for row in (*loss.not_made, *loss.not_made_after_removal))
-    return {*pending, *unmade, *(row.workload for row in loss.short)}
+    pending = (row.workload for row in loss.workloads if row.pending)
+    return {*pending, *(row.workload for row in loss.not_made), *(row.workload for row in loss.short)}
 
 
 @examples(15)

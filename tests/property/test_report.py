@@ -272,14 +272,14 @@ def _check_unconstrained(snapshot: Snapshot, report: Scorecard) -> None:
 
 
 def _missing_without(snapshot: Snapshot, before: Snapshot, nodes: str) -> int:
-    states = after(snapshot, f"fail {nodes}"), after(snapshot, f"fail {nodes}", f"delete-node {nodes}")
-    pending = [sum(newly_waiting(before, state).values()) for state in states]
+    lost = after(snapshot, f"fail {nodes}")
+    pending = sum(newly_waiting(before, lost).values())
     unready = sum(
-        max(0, min(number, number + missing(before)[name]) - min(ready(state)[name] for state in states))
+        max(0, min(number, number + missing(before)[name]) - ready(lost)[name])
         for name, number in ready(before).items()
         if "/Pod/" not in name and "/DaemonSet/" not in name
     )
-    return max(*pending, unready) + len(bare_pods(before) - bare_pods(states[1]))
+    return max(pending, unready) + len(bare_pods(before) - bare_pods(lost))
 
 
 def _skew(now: Snapshot, line: ReportLine) -> tuple[TopologySpreadConstraint, int]:

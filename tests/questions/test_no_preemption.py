@@ -54,14 +54,13 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
     "survive": (
         lambda **options: kubespread.survive(FULL, **options),
         [
-            "none of 2 zones can be lost: losing any zone leaves 4 pods pending, also once the nodes are deleted",
-            "losing any zone stops Deployment/low: 0 of 4 ready, also once the nodes are deleted",
+            "none of 2 zones can be lost: losing any zone leaves 4 pods pending",
+            "losing any zone stops Deployment/low: 0 of 4 ready",
             f"losing zone a preempts 4 pods: {LOW}",
         ],
         [
-            "none of 2 zones can be lost: losing any zone leaves up to 4 pods pending, also once the nodes are deleted",
-            "losing any zone leaves 1 workload degraded, at worst Deployment/low without b: 0 of 4 ready, also once "
-            "the nodes are deleted",
+            "none of 2 zones can be lost: losing any zone leaves up to 4 pods pending",
+            "losing any zone leaves 1 workload degraded, at worst Deployment/low without zone b: 0 of 4 ready",
         ],
     ),
     "upgrade": (

@@ -466,4 +466,4 @@ def test_a_preempted_pod_of_a_daemon_set_waits_for_good() -> None:
     assert [(hold.cause, hold.pods) for hold in row.held] == [("noNode", ("default/DaemonSet/agent",))]
     planned = kubespread.plan(snapshot.edited("drain n0", "delete-node n0"))
     assert planned.answer[0].startswith("1 more pod pending")
-    assert [loss.pending_after_removal for loss in kubespread.survive(snapshot, ["zone"]).losses] == [1, 1]
+    assert [loss.pending for loss in kubespread.survive(snapshot, ["zone"], nodes_deleted=True).losses] == [1, 1]

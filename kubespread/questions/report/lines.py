@@ -29,7 +29,14 @@ from kubespread.questions.removable.report import HOLDS, HoldCause, RemovableRep
 from kubespread.questions.report.areas import Area
 from kubespread.questions.report.report import Badness, ReportLine
 from kubespread.questions.room import PODS
-from kubespread.questions.survive.report import DomainLoss, SurviveReport, badness, domain_name, grown_text, troubles_of
+from kubespread.questions.survive.report import (
+    SurviveReport,
+    badness,
+    can_be_lost,
+    domain_name,
+    grown_text,
+    troubles_of,
+)
 from kubespread.reports.autoscaling import AutoscalingReport, whether_taken
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.framework import Framework
@@ -37,7 +44,7 @@ from kubespread.scheduler.plugin import Counted, State, Status
 from kubespread.scheduler.plugins.inter_pod_affinity import AFFINITY, ANTI_AFFINITY, InterPodAffinity
 from kubespread.scheduler.plugins.node_affinity import CONFLICT, NodeAffinity, NodeAffinityState
 from kubespread.scheduler.plugins.node_properties import TaintToleration
-from kubespread.wording import count_of, domain_noun, says, short_key, some_of
+from kubespread.wording import count_of, says, short_key, some_of
 from kubespread.world.events.world import World
 from kubespread.world.reporting.tight_budgets import TightBudget, WorkloadOf
 
@@ -290,17 +297,15 @@ def of_survive(report: SurviveReport, hosts: int, commands: Commands) -> Iterato
         worst = min((loss for loss in standing if loss.trouble), key=badness, default=None)
         if worst is None:
             continue
-        safe = sum(not loss.remaining for loss in standing)
-        tried = " tried, those with the most to lose," if key == HOSTNAME and len(standing) < hosts else ""
-        of = f"{count_of(len(standing), domain_noun(key))}{tried}"
+        tried = "of those with the most to lose, " if key == HOSTNAME and len(standing) < hosts else ""
         grown = "" if worst.autoscaling is None else f"; {grown_text([worst])}"
         yield ReportLine(
             key=f"losses/{short_key(key)}",
             area="losses",
             question="survive",
-            level="warning" if worst.remaining else "notice",
-            what=f"{troubles_of(worst)}{grown} ({f'{safe:,}' if safe else 'none'} of {of} can be lost)",
-            extent=missing_pods(worst),
+            level="warning",
+            what=f"{troubles_of(worst)}{grown} ({tried}{can_be_lost(standing)})",
+            extent=max(worst.pending, sum(short.lacks for short in worst.short)) + len(worst.not_made_again),
             workloads=tuple(short.workload for short in worst.short),
             nodes=(domain_name(worst),) if key == HOSTNAME else (),
             command=commands.of("survive", "--key", quote(SHORT.get(key, key))),
@@ -433,10 +438,3 @@ def of_removable(report: RemovableReport, commands: Commands) -> Iterator[Report
             nodes=going,
             command=commands.of_nodes("removable", *map(quote, () if not tried else going[:_MAX_NAMED])),
         )
-
-
-def missing_pods(loss: DomainLoss) -> int:
-    """How many pods wait, are not ready or are gone for good in the worse end state."""
-    pending = max(loss.pending, loss.pending_after_removal)
-    unready = sum(min(short.wanted, short.ready_before) - short.fewest_ready for short in loss.short)
-    return max(pending, unready) + len(loss.not_made_again)

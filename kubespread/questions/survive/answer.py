@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Self
@@ -21,17 +21,9 @@ from kubespread.questions.autoscaling.asked import grown, growth, with_files_rea
 from kubespread.questions.autoscaling.templates import Lost
 from kubespread.questions.scene import Scene
 from kubespread.questions.survive.question import Survive
-from kubespread.questions.survive.report import (
-    DomainLoss,
-    LostWorkload,
-    ShortWorkload,
-    SurviveReport,
-    Trouble,
-    trouble_of,
-)
+from kubespread.questions.survive.report import DomainLoss, LostWorkload, SurviveReport, trouble_of
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.autoscaling import AutoscalingReport
-from kubespread.reports.happened import LandedPods, UnmadePods
 from kubespread.reports.loads import changed_loads
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.wording import EMPTY, short_key
@@ -58,7 +50,7 @@ _UNKNOWN = "whether its controller makes lost pods again is not known"
 
 
 def answer(question: Survive, scene: Scene) -> SurviveReport:
-    """The nodes of a domain fail, pods are placed again, and then the Node objects are deleted too."""
+    """Fail the nodes of each domain, delete their Node objects where that is asked, and place pods again."""
     question = replace(question, **with_files_read(question))
     counting = _Counting.of(question, scene)
     world, whose = counting.world, counting.whose
@@ -79,6 +71,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         pending_before=counting.baseline.pending(counting.counts),
         losses=losses,
         pairs=question.pairs,
+        nodes_deleted=question.nodes_deleted,
         autoscaler=None if question.autoscaler is None else Autoscaler(question.autoscaler).full_name,
         gaps=scene.gaps(world.assumed),
         not_modelled=Survive.never_modelled,
@@ -93,7 +86,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
 
 
 def _known(loss: DomainLoss) -> str:
-    return trouble_of([loss], loss.remaining[0]) if loss.remaining else ""
+    return trouble_of([loss], loss.trouble[0]) if loss.trouble else ""
 
 
 def _failures(question: Survive, report: SurviveReport) -> Iterator[str]:
@@ -167,14 +160,12 @@ class _Counting:
         baseline: Baseline,
         notes: Sequence[str],
         whose: WorkloadsAsked,
-        told: Sequence[WorkloadName],
+        question: Survive,
         autoscale: partial[AutoscalingReport] | None,
     ) -> None:
-        """Each loss has a row for those of ``told``, whether it touches them or not. ``autoscale`` adds nodes after
-        each.
-        """
-        self.autoscale = autoscale
-        self.whose, self.baseline, self.notes, self.told = whose, baseline, notes, told
+        """``autoscale`` adds nodes after each loss."""
+        self.autoscale, self.told, self.nodes_deleted = autoscale, question.told, question.nodes_deleted
+        self.whose, self.baseline, self.notes = whose, baseline, notes
         self.assumed = baseline.world.assumed
         self.counts = whose.those_in(baseline.world)
         self._asked = AskedWorkloads(baseline.world, self.counts)
@@ -184,7 +175,7 @@ class _Counting:
     def of(cls, question: Survive, scene: Scene) -> Self:
         whose = question.asked_in(scene.snapshot)
         autoscale = growth(question, scene.now)
-        return cls(*scene.settled("anything is lost"), whose, question.told, autoscale)
+        return cls(*scene.settled("anything is lost"), whose, question, autoscale)
 
     @property
     def world(self) -> World:
@@ -226,79 +217,48 @@ class _Loss:
         nodes = trial.world.living.nodes
         already_lost = all(is_silent(nodes.objects[nodes.index[name]]) for name in names)
         difference = trial.during(partial(fail, names=names))
+        if counting.nodes_deleted:
+            difference = trial.during(partial(remove_failed, names=names))
         happened = difference.happened[-1]
-        placed = [pod for pod in happened.placed if counting.workload(pod) is not None]
-        failed, lost, landed = self._state(difference), self._lost(difference), self._landed(happened)
-        loads = tuple(
-            load for load in changed_loads(counting.world.cluster, trial.world.cluster) if load.node not in names
-        )
-        difference = trial.during(partial(remove_failed, names=names))
-        removed, made_room = self._state(difference), tuple(preempted_pods(happened))
         scaled = grown(counting.autoscale, trial.world, self._barred()) if difference.waiting else None
-        then = difference if scaled is None else difference.and_then(scaled.world)
-        is_asked = counting.autoscale is not None
-        workloads = tuple(self._rows(failed, removed, difference, then if is_asked else None))
+        if scaled is not None:
+            difference = difference.and_then(scaled.world)
+        made_room, workloads = tuple(preempted_pods(happened)), tuple(self._rows(difference))
         return DomainLoss(
             topology_key=self._domain.key,
             domain=self._domain.value,
             nodes=len(names),
             already_lost=already_lost,
-            lost=lost,
-            lost_after_removal=self._lost(difference),
-            placed=len(placed),
-            pending=failed.waiting.total(),
-            pending_after_removal=removed.waiting.total(),
+            lost=self._lost(happened),
+            placed=sum(counting.workload(pod) is not None for pod in happened.placed),
+            pending=len(difference.waiting),
             preempted=len(made_room),
             made_room=made_room,
             not_made_again=tuple(NamespacedName.of(gone.pod) for gone in difference.lost_unasked),
-            message=failed.message,
-            message_after_removal=removed.message,
-            short=tuple(_short(workloads, failed, removed)),
-            not_made=failed.not_made,
-            not_made_after_removal=removed.not_made,
+            message=difference.world.message(difference.waiting[0]) if difference.waiting else None,
+            short=tuple(row for row in workloads if row.why),
+            not_made=tuple(unmade_pods(difference.world, difference.unmade)),
             broken_budgets=tuple(difference.broken_budgets),
             workloads=workloads,
-            landed=landed,
-            landed_after_removal=self._landed(happened),
-            loads=loads,
+            landed=tuple(landed_pods(trial.world, happened.placed, counting.workload)),
+            loads=tuple(
+                load for load in changed_loads(counting.world.cluster, trial.world.cluster) if load.node not in names
+            ),
             evictions=tuple(node_evictions(happened)),
             notes=tuple(happened.notes),
             autoscaling=None if scaled is None else scaled.report,
-            still_pending=None if scaled is None else len(then.waiting),
-            trouble_when_grown=tuple(_left(then)) if is_asked else None,
         )
 
     def _barred(self) -> Lost:
         """What new nodes cannot be part of: the lost domain."""
         nodes = self._counting.world.living.nodes
-        gone = [nodes.objects[nodes.index[name]] for name in self._domain.nodes]
+        gone = [nodes.objects[nodes.index[name]] for name in self._domain.nodes if self._counting.nodes_deleted]
         return Lost({self._domain.key: {*self._domain.value.split("+")}}, gone)
 
-    def _landed(self, happened: Happenings) -> tuple[LandedPods, ...]:
-        return tuple(landed_pods(self._trial.world, happened.placed, self._counting.workload))
-
-    def _lost(self, difference: Difference) -> int:
-        """Those of its own nodes, not of those that failed before."""
-        names = frozenset(self._domain.nodes)
-        lost = (gone.pod for gone in difference.happened[-1].gone if gone.why == LOST)
-        return sum(pod.spec.node_name in names and self._counting.workload(pod) is not None for pod in lost)
-
-    def _state(self, difference: Difference) -> _State:
-        """The current state of what counts."""
-        world, waiting = difference.world, self._first_of_each(difference.world.waiting)
-        charged = self._first_of_each(difference.waiting)
-        names = dict.fromkeys((*difference.touched, *self._counting.told))
-        return _State(
-            message=world.message(difference.waiting[0]) if difference.waiting else None,
-            ready={name: ready_pods(world, name) for name in sorted(names, key=in_order) if name.kind != "Pod"},
-            why={
-                short.workload: self._why(short.workload, charged.get(short.workload), waiting.get(short.workload))
-                for short in difference.short
-            },
-            unknown=frozenset(short.workload for short in difference.short if short.controller_unknown),
-            waiting=Counter(difference.pending),
-            not_made=tuple(unmade_pods(world, difference.unmade)),
-        )
+    def _lost(self, happened: Happenings) -> int:
+        """Count the pods that its own nodes lost, not those of nodes that failed before."""
+        lost = (gone.pod for gone in happened.gone if gone.why == LOST)
+        return sum(pod.spec.node_name in self._failed and self._counting.workload(pod) is not None for pod in lost)
 
     def _first_of_each(self, waiting: Iterable[Waiting]) -> dict[WorkloadName, Waiting]:
         """The first of the pods of each workload that counts."""
@@ -308,9 +268,8 @@ class _Loss:
                 first.setdefault(workload, pod)
         return first
 
-    def _why(self, workload: WorkloadName, charged: Waiting | None, waiting: Waiting | None) -> str:
+    def _why(self, world: World, workload: WorkloadName, charged: Waiting | None, waiting: Waiting | None) -> str:
         """Why a workload is short. A pod of it may wait because of the loss, or may have waited anyway."""
-        world = self._trial.world
         if charged is not None:
             return world.message(charged)
         owners = world.owners_below(workload)
@@ -324,68 +283,21 @@ class _Loss:
         none, rows = _FEWER if all(map(world.is_known, owners)) else _UNKNOWN, unmade(world, owners)
         return next((f"not created: {row.message}" if row.is_refused else row.message for row in rows), none)
 
-    def _rows(
-        self, failed: _State, removed: _State, difference: Difference, when_grown: Difference | None
-    ) -> Iterator[LostWorkload]:
-        for workload, after in removed.ready.items():
-            before = difference.baseline.ready(workload)
+    def _rows(self, difference: Difference) -> Iterator[LostWorkload]:
+        """The workloads that the loss touches, and those that each loss has a row for."""
+        world, waiting = difference.world, self._first_of_each(difference.world.waiting)
+        charged = self._first_of_each(difference.waiting)
+        short = {short.workload: short for short in difference.short}
+        names = dict.fromkeys((*difference.touched, *self._counting.told))
+        for name in sorted((name for name in names if name.kind != "Pod"), key=in_order):
             yield LostWorkload(
-                workload=workload,
-                wanted=desired_replicas(difference.world, workload),
-                ready_before=before,
-                # Pods preempted or placed only after the removal were not touched before it.
-                ready=failed.ready.get(workload, before),
-                ready_after_removal=after,
-                ready_at_first=ready_pods(self._counting.world, workload) - self._ready_here[workload],
-                pending=failed.waiting[workload],
-                pending_after_removal=removed.waiting[workload],
-                ready_when_grown=None if when_grown is None else ready_pods(when_grown.world, workload),
-                lacking_when_grown=None
-                if when_grown is None
-                else when_grown.pending[workload] + when_grown.not_made[workload],
-            )
-
-
-def _left(difference: Difference) -> Iterator[Trouble]:
-    """What is wrong now."""
-    short = {short.workload for short in difference.short}
-    wrong: dict[Trouble, object] = {
-        "lost": difference.lost_unasked,
-        "unmade": any(workload not in short for workload in difference.not_made),
-        "pending": difference.waiting,
-        "short": short,
-        "budget": difference.broken_budgets,
-    }
-    return (trouble for trouble, is_so in wrong.items() if is_so)
-
-
-class _State(Struct, frozen=True):
-    """One of the two end states: before and after the Node objects are deleted."""
-
-    message: str | None
-    """kube-scheduler's message for the first of the pending pods."""
-    ready: Mapping[WorkloadName, int]
-    """Ready pods of each workload that the loss touches."""
-    why: Mapping[WorkloadName, str]
-    """Why, for each workload that is short."""
-    unknown: frozenset[WorkloadName]
-    """Those of them that may have other pods again."""
-    waiting: Counter[WorkloadName]
-    """How many pods more each workload has pending."""
-    not_made: tuple[UnmadePods, ...]
-
-
-def _short(rows: Iterable[LostWorkload], failed: _State, removed: _State) -> Iterator[ShortWorkload]:
-    """Those of ``rows`` that are short in either end state, with why."""
-    for row in rows:
-        if row.workload in failed.why or row.workload in removed.why:
-            yield ShortWorkload(
-                workload=row.workload,
-                wanted=row.wanted,
-                ready_before=row.ready_before,
-                ready=row.ready,
-                ready_after_removal=row.ready_after_removal,
-                why=failed.why.get(row.workload) or removed.why[row.workload],
-                why_after_removal=removed.why.get(row.workload) or failed.why[row.workload],
-                controller_unknown=row.workload in failed.unknown | removed.unknown,
+                workload=name,
+                wanted=desired_replicas(world, name),
+                ready_before=difference.baseline.ready(name),
+                ready=ready_pods(world, name),
+                ready_at_first=ready_pods(self._counting.world, name) - self._ready_here[name],
+                pending=difference.pending[name],
+                not_made=difference.not_made[name],
+                why=self._why(world, name, charged.get(name), waiting.get(name)) if name in short else "",
+                controller_unknown=name in short and short[name].controller_unknown,
             )

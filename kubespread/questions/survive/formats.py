@@ -1,4 +1,4 @@
-"""Metrics of what is lost with each domain: while its nodes do not answer, and once they are deleted."""
+"""Metrics of what is lost with each domain."""
 
 from __future__ import annotations
 
@@ -19,17 +19,13 @@ def _metrics(report: SurviveReport) -> Iterator[Metric]:
     yield (
         "survive_can_be_lost",
         "1 where the domain can be lost: no pod waits or is lost for good, and no workload is degraded.",
-        [(_domain(loss), int(not loss.remaining)) for loss in losses],
+        [(_domain(loss), int(not loss.trouble)) for loss in losses],
     )
     yield "survive_nodes", "Nodes of the domain.", [(_domain(loss), loss.nodes) for loss in losses]
     yield (
         "survive_pending_pods",
-        "Pods without a node that had one before, by what has become of the nodes.",
-        [
-            ({**_domain(loss), "nodes": state}, pods)
-            for loss in losses
-            for state, pods in (("failed", loss.pending), ("deleted", loss.pending_after_removal))
-        ],
+        "Pods without a node that had one before.",
+        [(_domain(loss), loss.pending) for loss in losses],
     )
     yield (
         "survive_short_workloads",

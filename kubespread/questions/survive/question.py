@@ -25,13 +25,11 @@ if TYPE_CHECKING:
 class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     """Lose each zone in turn, and show which pods find another node, which stay pending and which workloads degrade.
 
-    All nodes in a domain fail: they are tainted, their pods are deleted unless they tolerate that, and kube-scheduler
-    places the replacements that controllers create. Then the Node objects are deleted too, as a cloud provider
-    eventually does. Each domain is lost by itself, with --pairs each two together. --fail-on narrows what ends with
-    exit code 1.
-
-    With --autoscaler the verdict and --fail-on are about what is left once the Node objects are deleted and nodes are
-    added, outside of the domains that are lost.
+    All nodes in a domain fall silent: they are tainted, their pods are deleted unless they tolerate that, and
+    kube-scheduler places the replacements that controllers create. The Node objects stay, so a lost zone still counts
+    as a domain of spread constraints, without pods. With --nodes-deleted they are deleted too, as a cloud provider
+    eventually does. Each domain is lost by itself, with --pairs each two together. --autoscaler adds nodes afterwards,
+    outside of the lost domain. --fail-on narrows what ends with exit code 1.
 
     \b
     Examples:
@@ -39,6 +37,7 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
       kubespread survive -n shop -l tier=web --fail-on pending
       kubespread survive -A --key zone --key hostname -S cluster.json.gz
       kubespread survive -A --fail zone=a
+      kubespread survive -A --nodes-deleted
       kubespread survive -A --autoscaler karpenter --instance-types types.yaml --fail-on any
       kubespread survive -A --add-node node-7:3@zone=c --scale shop/deploy/web=12
     """
@@ -73,7 +72,8 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         without a namespace those of all. Raises UsageError, SnapshotError and ManifestError.
         """,
         "snapshot keys scheduler",
-        "namespace workloads selector pairs preemption autoscaler node_groups instance_types jobs timeout on_progress",
+        "namespace workloads selector pairs nodes_deleted preemption autoscaler node_groups instance_types jobs "
+        "timeout on_progress",
         types=AUTOSCALER_TYPES,
     )
 
@@ -86,6 +86,9 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         ),
     ] = ()
     pairs: Annotated[bool, Option("Lose every two domains of a key together, instead of each by itself.")] = False
+    nodes_deleted: Annotated[
+        bool, Option("Delete the Node objects of a lost domain too; without, they stay and do not answer.")
+    ] = False
     domains: Mapping[str, tuple[str, ...]] = {}
     """By topology key the only domains of it that are lost; of a key that is not here all are."""
     told: tuple[Any, ...] = ()
@@ -96,8 +99,8 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     fail_on: Annotated[
         tuple[Literal["pending", "short", "lost", "any"], ...],
         Option(
-            "Exit with 1 only when losing some domain leaves pods pending or workloads degraded, while its Node "
-            "objects are there or once they are deleted, takes pods that nothing makes again (lost), or any of these.",
+            "Exit with 1 only when losing some domain leaves pods pending or workloads degraded (short), takes pods "
+            "that nothing makes again (lost), or any of these.",
             is_for_scripts=True,
         ),
     ] = ()
@@ -110,8 +113,8 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         from kubespread.questions.survive.report import badness
 
         worst = min(report.losses, key=badness, default=None)
-        if worst is None or not worst.remaining:
+        if worst is None or not worst.trouble:
             return ""
-        verb = "fail-hard" if worst.pending_after_removal else "fail"
-        words = [option_of(f"{verb} {worst.topology_key}={value}") for value in worst.values]
-        return commands.of("pending", *words) if worst.remaining[0] == "pending" else commands.of_nodes("plan", *words)
+        verbs = ("fail", "delete-node") if report.nodes_deleted else ("fail",)
+        words = [option_of(f"{verb} {worst.topology_key}={value}") for verb in verbs for value in worst.values]
+        return commands.of("pending", *words) if worst.trouble[0] == "pending" else commands.of_nodes("plan", *words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +15,13 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.questions.survive.report import (
     DomainLoss,
     LostWorkload,
-    ShortWorkload,
     SurviveReport,
     badness,
+    domain_called,
     domain_name,
+    listed,
 )
-from kubespread.reports.happened import NodeEviction, eviction_order
+from kubespread.reports.happened import LandedPods, NodeEviction, eviction_order
 from kubespread.views.look import Cell, Line, Look, Tone, Weight
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
 from kubespread.views.terminal import folded, together
@@ -33,13 +34,10 @@ if TYPE_CHECKING:
 _MAX_ROWS, _MAX_SHORT, _MAX_FRAMES, _MAX_NAMED = 20, 10, 60, 3
 _MAX_COLUMNS = 12
 _WIDEST_DOMAIN = 24
-_NODES_GONE = "NODES GONE: once the Node objects are deleted too"
-_GROWN = "WITH NEW NODES: and an autoscaler has added some"
 _NOT_REMADE = "NOT REMADE: no controller makes them again"
 
 _MATRIX_LEGEND = (
-    "ready pods before → while the Node objects are there → once they are deleted; one number where they stay as many, "
-    "none where no pod is touched"
+    "ready pods before → without the domain; one number where they stay as many, none where no pod is touched"
 )
 
 _KEY: Column[DomainLoss] = Column("KEY", lambda loss: loss.topology_key, Readers.PIPES)
@@ -52,31 +50,20 @@ _LOSS: Sequence[Column[DomainLoss]] = (
     count("PLACED", lambda loss: loss.placed),
     count("PREEMPTED", lambda loss: loss.preempted, bad=True, hides_empty=True),
     count("PENDING", lambda loss: loss.pending, bad=True),
-    count("PENDING-NODES-GONE", lambda loss: loss.pending_after_removal, bad=True, short="NODES GONE"),
-    count("STILL-PENDING", lambda loss: loss.still_pending, bad=True, short="WITH NEW NODES", hides_empty=True),
     count("NOT-REMADE", lambda loss: len(loss.not_made_again), bad=True, hides_empty=True),
     count("WORKLOADS-DEGRADED", lambda loss: len(loss.short), bad=True),
     Column("KEY", lambda loss: short_key(loss.topology_key), Readers.PAGES),
-    Column("WHY", lambda loss: loss.message or loss.message_after_removal, readers=Readers.RECORDS),
+    Column("WHY", lambda loss: loss.message, readers=Readers.RECORDS),
 )
 
-_Short = tuple[DomainLoss, ShortWorkload]
+_Short = tuple[DomainLoss, LostWorkload]
 _SHORT: Sequence[Column[_Short]] = (
     Column("KEY", lambda row: row[0].topology_key, Readers.RECORDS),
     Column("DOMAIN", lambda row: domain_name(row[0]), Readers.RECORDS),
     Column("WORKLOAD", lambda row: row[1].workload, short="DEGRADED WORKLOAD", fit=Fit.APART),
     count("WANTED", lambda row: row[1].wanted, short="WANT"),
-    Column(
-        "READY", lambda row: row[1].ready, is_number=True, tone=lambda row: Tone.BAD if row[1].is_short else Tone.GOOD
-    ),
-    Column(
-        "READY-NODES-GONE",
-        lambda row: row[1].ready_after_removal,
-        is_number=True,
-        short="NODES GONE",
-        tone=lambda row: Tone.BAD if row[1].is_short_after_removal else Tone.GOOD,
-    ),
-    Column("WHY", lambda row: row[1].why if row[1].is_short else row[1].why_after_removal, readers=Readers.RECORDS),
+    Column("READY", lambda row: row[1].ready, is_number=True, tone=lambda _: Tone.BAD),
+    Column("WHY", lambda row: row[1].why, readers=Readers.RECORDS),
 )
 
 _Eviction = tuple[DomainLoss, NodeEviction]
@@ -93,10 +80,11 @@ def view(report: SurviveReport) -> View:
     """Domains, the workloads that losing each leaves degraded, and the order in which its nodes lose their pods."""
     keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses)) or "domain"
     steps = {id(loss): number for number, loss in enumerate(sorted(report.losses, key=badness), 1)}
+    deleted = " and their Node objects" if report.nodes_deleted else ""
     return View(
         **about(report),
         title=f"Losing each {'pair of ' if report.pairs else ''}{keys}{'s' if report.pairs else ''} of "
-        f"{count_of(report.nodes, 'node')}, {whose(report, report.workloads)}",
+        f"{count_of(report.nodes, 'node')}{deleted}, {whose(report, report.workloads)}",
         sheets=[
             *_matrices(report),
             Sheet(
@@ -104,7 +92,7 @@ def view(report: SurviveReport) -> View:
                 columns=_LOSS,
                 rows=report.losses,
                 step=lambda loss: steps.get(id(loss)),
-                tone=lambda loss: Tone.BAD if loss.remaining else Tone.GOOD,
+                tone=lambda loss: Tone.BAD if loss.trouble else Tone.GOOD,
             ),
             Sheet(
                 title="Degraded workloads",
@@ -117,7 +105,7 @@ def view(report: SurviveReport) -> View:
                 columns=_LANDED,
                 readers=Readers.PAGES,
                 is_detail=True,
-                rows=[row for loss in report.losses for row in _landed(loss)],
+                rows=[(loss, landed) for loss in report.losses for landed in loss.landed],
             ),
             Sheet(
                 title="Evictions",
@@ -137,33 +125,22 @@ def view(report: SurviveReport) -> View:
     )
 
 
-_Landed = tuple[DomainLoss, WorkloadName, str, int, int]
-"""Pods of a workload on a node, while the Node objects of the lost domain are there and once they are deleted."""
-_LANDED: Sequence[Column[_Landed]] = (
-    Column("WORKLOAD", lambda row: row[1]),
+_LANDED: Sequence[Column[tuple[DomainLoss, LandedPods]]] = (
+    Column("WORKLOAD", lambda row: row[1].workload),
     Column("WITHOUT", lambda row: domain_name(row[0])),
-    Column("NODE", lambda row: row[2]),
-    count("PODS", lambda row: row[3]),
-    count("PODS-NODES-GONE", lambda row: row[4]),
+    Column("NODE", lambda row: row[1].node),
+    count("PODS", lambda row: row[1].pods),
 )
-
-
-def _landed(loss: DomainLoss) -> Iterator[_Landed]:
-    now, then = (
-        {(row.workload, row.node): row.pods for row in rows} for rows in (loss.landed, loss.landed_after_removal)
-    )
-    for workload, node in dict.fromkeys((*now, *then)):
-        yield loss, workload, node, now.get((workload, node), 0), then.get((workload, node), 0)
 
 
 def _tiles(report: SurviveReport) -> Iterator[Tile]:
     standing = [loss for loss in report.losses if not loss.already_lost]
-    safe, keys = sum(not loss.remaining for loss in standing), [key for key, _ in report.by_key()]
+    safe, keys = sum(not loss.trouble for loss in standing), [key for key, _ in report.by_key()]
     what = " or ".join(f"{short_key(key)}s" for key in keys)
     tone = Tone.GOOD if safe == len(standing) else Tone.BAD
     yield Tile(f"{what} can be lost", f"{safe:,} of {len(standing):,}", tone)
     worst = {
-        "pods pending, at worst": [max(loss.pending, loss.pending_after_removal) for loss in report.losses],
+        "pods pending, at worst": [loss.pending for loss in report.losses],
         "workloads degraded, at worst": [len(loss.short) for loss in report.losses],
         "pods gone for good, at worst": [len(loss.not_made_again) for loss in report.losses],
     }
@@ -186,30 +163,28 @@ class _Through(Struct, frozen=True):
     @property
     def least(self) -> float:
         """The share of its pods that it has left, at worst."""
-        return min(lost.fewest_ready / max(1, lost.wanted) for lost in self.without.values())
+        return min(lost.ready / max(1, lost.wanted) for lost in self.without.values())
 
 
 def _lost_tone(lost: LostWorkload) -> Tone:
-    if not lost.is_short:
+    if not lost.lacks:
         return Tone.GOOD
-    return Tone.WARN if lost.fewest_ready else Tone.BAD
+    return Tone.WARN if lost.ready else Tone.BAD
 
 
 def _readiness(domain: str, row: _Through) -> str:
-    """``9 → 6 → 9``; without what stays the same."""
+    """``9 → 6``; without what stays the same."""
     lost = row.without.get(domain)
     if lost is None:
         return ""
-    states = [lost.ready_before, lost.ready, lost.ready_after_removal]
-    changes = [state for place, state in enumerate(states) if state not in states[place - 1 : place]]
-    return " → ".join(f"{state:,}" for state in changes)
+    return " → ".join(f"{state:,}" for state in dict.fromkeys((lost.ready_before, lost.ready)))
 
 
 def _drawn(domain: str, row: _Through) -> Drawn | None:
     lost = row.without.get(domain)
     if lost is None:
         return None
-    return Drawn(min(100, 100 * lost.fewest_ready // max(1, lost.wanted)), _lost_tone(lost))
+    return Drawn(min(100, 100 * lost.ready // max(1, lost.wanted)), _lost_tone(lost))
 
 
 def _matrices(report: SurviveReport) -> Iterator[Sheet[Any]]:
@@ -258,8 +233,6 @@ def _frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
         place = drawn.keys.index(loss.topology_key)
         lost = [node.name for node in drawn.nodes if node.path[place] in loss.values]
         text = f"{count_of(loss.lost, 'pod')} lost, {loss.placed:,} placed, {loss.pending:,} pending"
-        if loss.pending_after_removal != loss.pending:
-            text += f", {loss.pending_after_removal:,} once the nodes are deleted"
         left = dict.fromkeys(landed, 0)
         landed = Counter()
         for row in loss.landed:
@@ -267,7 +240,7 @@ def _frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
         again, held = dict.fromkeys(held), held_after(loss.loads, start, drawn)
         back, lost_before = lost, back
         yield Frame(
-            f"without {domain_name(loss)}",
+            f"without {domain_called(loss)}",
             text,
             pods={**left, **landed},
             gone=lost,
@@ -280,10 +253,8 @@ def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     """The domains of each key, and the degraded workloads: a row each, with the domain that leaves it fewest."""
     for key, losses in report.by_key():
         yield from _of_key(short_key(key), losses, look)
-    if look.headers:
-        grown = [_GROWN] if any(loss.still_pending for loss in report.losses) else []
-        remade = [_NOT_REMADE] if any(loss.not_made_again for loss in report.losses) else []
-        yield folded(Cell("; ".join((_NODES_GONE, *grown, *remade)), Tone.FAINT))
+    if look.headers and any(loss.not_made_again for loss in report.losses):
+        yield folded(Cell(_NOT_REMADE, Tone.FAINT))
     domains = Counter(workload.workload for loss in report.losses for workload in loss.short)
     columns = [
         *_SHORT,
@@ -293,16 +264,10 @@ def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
     short = Sheet(title="", columns=columns, rows=_worst_of_each(report), most=_MAX_SHORT, noun="workload")
     yield short
     # Why they are degraded, unless said of a domain already.
-    said = {message for loss in report.losses for message in (loss.message, loss.message_after_removal)}
-    whys = ((escaped(row.workload), why) for _, row in short.on_screen(look) for why in _whys(row))
+    said = {loss.message for loss in report.losses}
+    whys = ((escaped(row.workload), row.why) for _, row in short.on_screen(look))
     for why, names in together((name, why) for name, why in whys if why not in said).items():
         yield folded(f"{', '.join(names[:3])}: {why}", weight=Weight.REASON)
-
-
-def _whys(row: ShortWorkload) -> Iterable[str]:
-    """Why it is short, and once the nodes are deleted, if it then is."""
-    after = [row.why_after_removal] if row.is_short_after_removal else []
-    return dict.fromkeys([*([row.why] if row.is_short else []), *after])
 
 
 def _of_key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Sheet[DomainLoss] | Line]:
@@ -314,21 +279,15 @@ def _of_key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Shee
         noun=key,
     )
     yield sheet
-    named = ((domain_name(loss), text) for loss in sheet.on_screen(look) for text in _remarks(loss))
-    for text, names in together(named).items():
-        more = [f"{len(names) - 3} more"] if len(names) > 3 else []
-        yield folded(f"{', '.join([*names[:3], *more])}: {text}", weight=Weight.REASON)
+    alike: dict[str, list[DomainLoss]] = {}
+    for loss in sheet.on_screen(look):
+        for text in (*([loss.message] if loss.message else []), *loss.notes):
+            alike.setdefault(text, []).append(loss)
+    for text, named in alike.items():
+        yield folded(f"{listed(named, 'and')}: {text}", weight=Weight.REASON)
     for loss in losses if look.in_full else ():
         if loss.nodes > 1 and loss.evictions:
-            yield folded(f"{domain_name(loss)}: evicted: {eviction_order(loss.evictions)}")
-
-
-def _remarks(loss: DomainLoss) -> Iterator[str]:
-    if loss.message:
-        yield loss.message
-    if loss.message_after_removal and loss.message_after_removal != loss.message:
-        yield f"once the nodes are deleted: {loss.message_after_removal}"
-    yield from loss.notes
+            yield folded(f"{domain_called(loss)}: evicted: {eviction_order(loss.evictions)}")
 
 
 def _worst_of_each(report: SurviveReport) -> list[_Short]:
@@ -337,6 +296,6 @@ def _worst_of_each(report: SurviveReport) -> list[_Short]:
     worst: dict[str, _Short] = {}
     for row in short:
         other = worst.setdefault(row[1].workload, row)
-        if row[1].fewest_ready < other[1].fewest_ready:
+        if row[1].ready < other[1].ready:
             worst[row[1].workload] = row
-    return sorted(worst.values(), key=lambda row: (row[1].fewest_ready - row[1].wanted, row[1].workload))
+    return sorted(worst.values(), key=lambda row: (row[1].ready - row[1].wanted, row[1].workload))

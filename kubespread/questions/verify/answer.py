@@ -236,21 +236,21 @@ class _Verifying(Inquiry):
                 workload,
                 f"{ready}, {survives}",
                 words,
-                lambda: self._once_done(survives, clauses.ready_without(self._survive(survives), workload, ready)),
+                lambda: self._once_done(
+                    survives, clauses.ready_without(self._survive(survives, "while silent"), workload, ready)
+                ),
             )
         if back is not None or ready is None:
             clause: Clause = "survives" if back is None else "back"
-            promised, at_first = (
-                f"{survives}" if back is None else f"{back}, {survives}",
-                terms.BACKS[self._question.autoscaler is not None],
-            )
-            when = back or at_first
+            promised = f"{survives}" if back is None else f"{back}, {survives}"
+            when = back or terms.BACKS[self._question.autoscaler is not None]
+            deleted = ("--nodes-deleted",) if when == "nodes deleted" else ()
             yield of(
                 clause,
                 workload,
                 promised,
-                words,
-                lambda: self._once_done(survives, clauses.back(self._survive(survives), workload, when)),
+                (*words, *deleted),
+                lambda: self._once_done(survives, clauses.back(self._survive(survives, when), workload)),
             )
 
     def _others(self, of: _Judging, promise: terms.Promise, workload: WorkloadName) -> Iterator[VerifiedClause]:
@@ -280,18 +280,20 @@ class _Verifying(Inquiry):
         if promise.drain:
             yield of("drain", workload, terms.NEVER_BLOCKED, ("plan",), lambda: self._drain(workload))
 
-    def _survive(self, survives: terms.Survives) -> SurviveReport:
-        """One answer for all workloads of which it is promised."""
+    def _survive(self, survives: terms.Survives, when: terms.Back) -> SurviveReport:
+        """One answer for all workloads of which it is promised; nodes are added once the silent ones are deleted."""
         told = (
             name for promise in self._promises if promise.survives == survives for name in self._chosen[promise.path]
         )
+        is_deleted = when == "nodes deleted"
         question = Survive(
             keys=(self._full(survives.topology_key),),
             told=tuple(dict.fromkeys(told)),
+            nodes_deleted=is_deleted,
             preemption=self._question.preemption,
-            **self._autoscaled,
+            **(self._autoscaled if is_deleted else {}),
         )
-        return self.of(question, "losing domains", survives, self._after(survives))
+        return self.of(question, "losing domains", (survives, when), self._after(survives))
 
     def _after(self, survives: terms.Survives) -> Scene:
         return msgspec.structs.replace(self.scene, given=self.scene.snapshot.edited(*_edits_of(survives)))

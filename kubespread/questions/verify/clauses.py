@@ -17,11 +17,11 @@ from kubespread.questions.audit.report import AuditedWorkload, counts_text
 from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.plan.report import PlayReport
 from kubespread.questions.simulate.report import SimulateReport
-from kubespread.questions.survive.report import DomainLoss, LostWorkload, ShortWorkload, SurviveReport, domain_name
+from kubespread.questions.survive.report import DomainLoss, LostWorkload, SurviveReport, domain_called
 from kubespread.questions.verify.report import Kept
 from kubespread.reports.autoscaling import autoscaler_sentence
 from kubespread.reports.happened import Happened
-from kubespread.scenario.promises import Amount, Back, Room
+from kubespread.scenario.promises import Amount, Room
 from kubespread.wording import count_of, domain_noun, verb_of
 
 NO_PODS = "it is to have no pods, and has none"
@@ -43,116 +43,69 @@ class Found(Struct, frozen=True):
     unit: str = "pods"
 
 
-class _Loss(Struct, frozen=True):
-    """A domain that is lost, with what that does to the workload."""
-
-    domain: DomainLoss
-    row: LostWorkload
-
-    @property
-    def needed(self) -> int:
-        """The ready pods it has to have again."""
-        return min(self.row.wanted, self.row.ready_before)
-
-    @property
-    def worst(self) -> tuple[int, str]:
-        """The fewest ready pods, and when."""
-        at_first = (self.row.ready_at_first, "at first")
-        silent = (self.row.ready, "once others are placed")
-        removed = (self.row.ready_after_removal, "once the nodes are deleted")
-        return min((at_first, silent, removed), key=lambda moment: moment[0])
-
-    def missing(self, back: Back) -> int:
-        """How many ready pods it lacks by then, and how many wait for a node or are not made, whichever is more."""
-        row, domain = self.row, self.domain
-        unmade, unmade_after_removal = (
-            sum(each.count for each in rows if each.workload == row.workload)
-            for rows in (domain.not_made, domain.not_made_after_removal)
-        )
-        ready, lacking = self.row.ready_when_grown, self.row.lacking_when_grown
-        if ready is None or lacking is None:
-            ready, lacking = row.ready_after_removal, row.pending_after_removal + unmade_after_removal
-        lacks = max(0, self.needed - ready, lacking)
-        if back == "nodes deleted":
-            return lacks
-        return max(lacks, self.needed - row.ready, row.pending + unmade)
-
-    @property
-    def ready_again(self) -> int:
-        """The ready pods in the end: with the nodes of the autoscaler that was asked for."""
-        return self.row.ready_after_removal if self.row.ready_when_grown is None else self.row.ready_when_grown
-
-    @property
-    def why(self) -> str:
-        """kube-scheduler's message, or why its controller makes no other pod; empty where it is not short."""
-        return "" if self._short is None else f": {self._short.why.removesuffix('.')}"
-
-    @property
-    def broken(self) -> Kept:
-        """What it is to lack pods: broken, unless its controller is not modeled and may make others."""
-        return "unknown" if self._short is not None and self._short.controller_unknown else "broken"
-
-    @property
-    def _short(self) -> ShortWorkload | None:
-        return next((short for short in self.domain.short if short.workload == self.row.workload), None)
+_Row = tuple[DomainLoss, LostWorkload]
 
 
-def back(report: SurviveReport, workload: WorkloadName, when: Back) -> Found:
-    """Whether as many pods are ready as before, and no more of them wait: while the nodes are silent and once their
-    Node objects are deleted, which is when `kubespread.survive` says that a domain can be lost; or only then.
-    """
-    losses, of = _losses(report, workload)
-    if not losses:
+def back(report: SurviveReport, workload: WorkloadName) -> Found:
+    """Whether as many pods are ready as before, and no more of them wait."""
+    rows, of = _rows(report, workload)
+    if not rows:
         return _none_left(report)
-    if losses[0].row.wanted and not losses[0].row.ready_before:
-        return Found("unknown", f"none of {count_of(losses[0].row.wanted, 'pod')} is ready before anything is lost")
-    worst = max(losses, key=lambda loss: loss.missing(when))
-    missing, step = worst.missing(when), _losing(worst.domain)
-    late = "while its nodes are silent" if when == "while silent" else "once its nodes are deleted"
-    if when == "nodes deleted" and report.autoscaler is not None:
+    if rows[0][1].wanted and not rows[0][1].ready_before:
+        return Found("unknown", f"none of {count_of(rows[0][1].wanted, 'pod')} is ready before anything is lost")
+    domain, worst = max(rows, key=lambda row: _missing(row[1]))
+    missing, step, needed = _missing(worst), f"losing {domain_called(domain)}", worst.enough
+    late = "once its nodes are deleted" if report.nodes_deleted else "while its nodes are silent"
+    if report.autoscaler is not None:
         late = f"{late} and {report.autoscaler} has added others"
     if missing:
-        safe = sum(not loss.missing(when) for loss in losses)
-        ready = worst.ready_again if when == "nodes deleted" else worst.row.fewest_ready
-        says = f"{step} leaves {ready:,} of {worst.row.wanted:,} ready {late}{worst.why}; {safe:,} of {of} can be lost"
-        grown = "" if worst.domain.autoscaling is None else f"; {autoscaler_sentence(worst.domain.autoscaling)}"
-        may_grow = when == "nodes deleted" and worst.domain.may_pass
-        state: Kept = "unknown" if may_grow else worst.broken
-        return Found(state, f"{says}{grown}", -missing, step, needed=worst.needed)
-    found = f"{worst.needed:,} of {count_of(worst.row.wanted, 'pod')} ready again {late}, whichever of {of} is lost"
-    return _if_finished(report, Found("held", found, 0, step, needed=worst.needed))
+        safe = sum(not _missing(row) for _, row in rows)
+        left = f"{step} leaves {worst.ready:,} of {worst.wanted:,} ready {late}{_why(worst)}"
+        grown = "" if domain.autoscaling is None else f"; {autoscaler_sentence(domain.autoscaling)}"
+        state: Kept = "unknown" if domain.may_pass or worst.controller_unknown else "broken"
+        return Found(state, f"{left}; {safe:,} of {of} can be lost{grown}", -missing, step, needed=needed)
+    found = f"{needed:,} of {count_of(worst.wanted, 'pod')} ready again {late}, whichever of {of} is lost"
+    return _if_finished(report, Found("held", found, 0, step, needed=needed))
 
 
 def ready_without(report: SurviveReport, workload: WorkloadName, promised: Amount) -> Found:
-    """Whether so many pods are ready at the worst moment: when the domain falls silent, once others are placed, or once
-    the Node objects are deleted.
-    """
-    losses, of = _losses(report, workload)
-    if not losses:
+    """Whether so many pods are ready at the worst moment: when the domain falls silent, or once others are placed."""
+    rows, of = _rows(report, workload)
+    if not rows:
         return _none_left(report)
-    worst = min(losses, key=lambda loss: loss.worst[0] - promised.of(loss.row.wanted))
-    fewest, when = worst.worst
-    least, step = promised.of(worst.row.wanted), _losing(worst.domain)
+    domain, worst = min(rows, key=lambda row: _fewest(row[1]) - promised.of(row[1].wanted))
+    fewest, least, step = _fewest(worst), promised.of(worst.wanted), f"losing {domain_called(domain)}"
+    is_at_first = fewest == worst.ready_at_first
+    when = "at first" if is_at_first else "once others are placed"
     if fewest < least:
-        why = worst.why if when != "at first" else ""
-        safe = sum(loss.worst[0] >= promised.of(loss.row.wanted) for loss in losses)
+        why = "" if is_at_first else _why(worst)
+        safe = sum(_fewest(row) >= promised.of(row.wanted) for _, row in rows)
         says = f"{step} leaves {fewest:,} ready {when}, {least:,} promised{why}; {safe:,} of {of} can be lost"
-        return Found(worst.broken if why else "broken", says, fewest - least, step, needed=least)
+        state: Kept = "unknown" if why and worst.controller_unknown else "broken"
+        return Found(state, says, fewest - least, step, needed=least)
     says = f"{step} leaves {fewest:,} ready {when}, {_more(fewest - least)}, the worst of {of}"
     return _if_finished(report, Found("held", says, fewest - least, step, needed=least))
 
 
-def _losses(report: SurviveReport, workload: WorkloadName) -> tuple[list[_Loss], str]:
+def _rows(report: SurviveReport, workload: WorkloadName) -> tuple[list[_Row], str]:
     """The domains that are not lost yet, and how many they are."""
     standing = [loss for loss in report.losses if not loss.already_lost]
-    losses = [_Loss(loss, row) for loss in standing for row in loss.workloads if row.workload == workload]
+    rows = [(loss, row) for loss in standing for row in loss.workloads if row.workload == workload]
     noun = domain_noun(standing[0].topology_key) if standing else ""
-    return losses, count_of(len(losses), noun)
+    return rows, count_of(len(rows), noun)
 
 
-def _losing(loss: DomainLoss) -> str:
-    noun, name = domain_noun(loss.topology_key), domain_name(loss)
-    return f"losing {name if noun in name else f'{noun} {name}'}"
+def _missing(row: LostWorkload) -> int:
+    """How many ready pods it lacks, or how many wait for a node or are not made, whichever is more."""
+    return max(row.lacks, row.pending + row.not_made)
+
+
+def _fewest(row: LostWorkload) -> int:
+    return min(row.ready_at_first, row.ready)
+
+
+def _why(row: LostWorkload) -> str:
+    return f": {row.why.removesuffix('.')}" if row.why else ""
 
 
 def _none_left(report: SurviveReport) -> Found:
