@@ -21,7 +21,7 @@ from kubespread.questions.fleet.report import FleetReport as FleetReport
 from kubespread.questions.map.report import TopologyMap as TopologyMap
 from kubespread.questions.pending.report import PendingReport as PendingReport
 from kubespread.questions.plan.playing import after_steps as after_steps
-from kubespread.questions.plan.report import PlanReport as PlanReport, PlayReport as PlayReport
+from kubespread.questions.plan.report import PlanReport as PlanReport
 from kubespread.questions.queue.manner import Ties
 from kubespread.questions.rebalance.report import RebalanceReport as RebalanceReport
 from kubespread.questions.removable.report import RemovableReport as RemovableReport
@@ -29,7 +29,6 @@ from kubespread.questions.report.report import Scorecard as Scorecard
 from kubespread.questions.scene import OnProgress, OnRefused, ask as ask
 from kubespread.questions.scheduler import Scheduler as Scheduler
 from kubespread.questions.simulate.report import SimulateReport as SimulateReport
-from kubespread.questions.simulate.then import simulate_then as simulate_then
 from kubespread.questions.survive.report import SurviveReport as SurviveReport
 from kubespread.questions.tasks import Workers as Workers
 from kubespread.questions.upgrade.report import UpgradeReport as UpgradeReport
@@ -45,7 +44,7 @@ G = TypeVar("G", bound=PodGiven)
 __version__: str
 _HOMES: dict[str, str]
 _FUNCTIONS: dict[str, str]
-__all__ = ["AuditReport", "CapacityReport", "CheckReport", "ClusterWorkloads", "CompareReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "PlayReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UnansweredError", "UpgradeReport", "UsageError", "VerifyReport", "Workers", "__version__", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "play", "rebalance", "removable", "report", "rule", "rules", "simulate", "simulate_then", "survive", "topology_map", "upgrade", "verify"]
+__all__ = ["AuditReport", "CapacityReport", "CheckReport", "ClusterWorkloads", "CompareReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UnansweredError", "UpgradeReport", "UsageError", "VerifyReport", "Workers", "__version__", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "rebalance", "removable", "report", "rule", "rules", "simulate", "survive", "topology_map", "upgrade", "verify"]
 
 def explain(
     snapshot: Snapshot,
@@ -529,10 +528,11 @@ def audit(
 
 def plan(
     snapshot: Snapshot,
-    manifests: PodGiven | Sequence[PodGiven] = (),
+    scenario: ScenarioGiven | None = None,
     scheduler: Scheduler | None = None,
     *,
-    scenario: ScenarioGiven | None = None,
+    by_step: bool = False,
+    manifests: PodGiven | Sequence[PodGiven] = (),
     create_namespaces: bool = False,
     replace_pool: str | Sequence[str] = (),
     hpa_max: bool = False,
@@ -540,6 +540,7 @@ def plan(
     node_groups: GroupsGiven = None,
     instance_types: InstanceTypesGiven | None = None,
     prices: PricesGiven | None = None,
+    deals: int | None = None,
     namespace: str | None = None,
     preemption: bool = True,
     ignore_daemonsets: bool = True,
@@ -549,13 +550,19 @@ def plan(
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> PlanReport:
-    """What becomes of the cluster when everything that is planned is done: the edits of ``snapshot``, the manifests
-    to apply, paths, text or plain data as `explain` takes them, and the steps of a scenario as `play` takes it.
+    """What becomes of the cluster when everything that is planned is done: the edits of ``snapshot``, the
+    ``manifests`` to apply, paths, text or plain data as `explain` takes them, and the steps of ``scenario``.
+
+    A scenario is a path, the text of a file, plain data, a `Scenario`, or a list of steps such as ``scale
+    deploy/web=9``. What names nothing of the cluster is found before anything happens; what goes wrong on the way
+    is said of its step. Where controllers delete some of several equal pods it is chance which; fewer than 8 deals
+    are played where very many pods move.
 
     Raises ManifestError, SnapshotError and UsageError.
 
+    - ``scenario``: Steps after the edits, in order: 'scale deploy/web=9', 'rollout deploy/web', 'fail zone=a', or a file of kind Scenario ('-': standard input).
+    - ``by_step``: Show what each step does to pods and their spread, instead of before and after.
     - ``manifests``: Manifest, or directory of manifests, to apply: what is new is created, what runs is changed.
-    - ``scenario``: File of kind Scenario whose steps are played after the edits.
     - ``create_namespaces``: Create the namespaces of the manifests that are missing; what is in them is refused without.
     - ``replace_pool``: Replace the nodes of a pool, by its name or as KEY=VALUE, by as many or COUNT nodes of another size (8x16: 8 CPUs, 16 GiB), or by copies of a node or of a Node manifest.
     - ``hpa_max``: Scale every workload with an autoscaler to its maximum, all together.
@@ -563,38 +570,12 @@ def plan(
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
     - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
+    - ``deals``: Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 where controllers pick among equal pods or nodes, else 1).
     - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``ignore_daemonsets``: Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.
     - ``delete_emptydir_data``: Also evict pods with emptyDir volumes; without it kubectl refuses.
     - ``force``: Also evict pods without a controller; without it kubectl refuses.
-    - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
-    - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
-    - ``on_progress``: Called now and then with how far the answer is.
-    """
-
-def play(
-    snapshot: Snapshot,
-    scenario: ScenarioGiven,
-    scheduler: Scheduler | None = None,
-    *,
-    namespace: str | None = None,
-    deals: int | None = None,
-    jobs: int | None = 1,
-    timeout: float | None = None,
-    on_progress: OnProgress | None = None,
-) -> PlayReport:
-    """What becomes of the cluster when the steps of ``scenario`` happen one after another.
-
-    A scenario is a path, the text of a file, plain data or a `Scenario`. What names nothing of the cluster is found
-    before anything is played; what goes wrong on the way is said of its step. Where controllers delete some of
-    several equal pods it is chance which; fewer than 8 deals are played where very many pods move.
-
-    Raises ManifestError, SnapshotError and UsageError.
-
-    - ``scenario``: File of kind Scenario, YAML or JSON; '-' for standard input.
-    - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.
-    - ``deals``: Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 where controllers pick among equal pods or nodes, else 1).
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.

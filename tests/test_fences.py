@@ -148,7 +148,6 @@ PARTS = {
     ("compare", "simulate"),
     ("explain", "simulate"),
     ("plan", "audit"),
-    ("plan", "explain"),
     ("plan", "map"),
     ("plan", "removable"),
     ("plan", "report"),

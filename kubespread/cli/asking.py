@@ -30,8 +30,6 @@ from kubespread.cli.watch import watchable
 from kubespread.errors import KubespreadError
 from kubespread.questions.commands import Commands
 from kubespread.questions.question import Question, options_of
-from kubespread.questions.registry import question as question_of
-from kubespread.questions.scene import Scene
 from kubespread.questions.tasks import ALONE, Workers
 from kubespread.views.formats import Writer, writers_of
 
@@ -206,22 +204,6 @@ def _answer_of_one(asked: Asked) -> ExitCode:
     question = asked.settle(question, opened)
     *others, (cluster, scheduler) = question.clusters(opened, scheduler)
     answering = Answering(cluster, scheduler, asked.answer, speaking, others, question.never_modelled)
-    with waiting(question.doing, quiet=speaking.quiet, verbose=speaking.verbose > 0) as hearing:
-        scene = Scene(
-            opened,
-            answering.scheduler,
-            question,
-            hearing.on_progress,
-            workers=workers,
-            timeout=timeout,
-            on_part=hearing.on_part,
-        )
-        other = scene.in_the_end(lambda: question.instead(scene))
-    if other is not None:
-        asked_instead = question_of(other.name)
-        writer = _writers(asked_instead)[answering.written.name]
-        answering = replace(answering, cluster=other.cluster, never_modelled=asked_instead.never_modelled)
-        return answering.give(other.report, [("", other.report)], writer=writer, is_yes=other.is_yes)
     return _answered(question, opened, answering, workers, timeout)
 
 

@@ -107,9 +107,9 @@ _TYPES = ("snapshot", "--instance-types")
 _INSTEAD = {
     "version": "kubespread --version",
     "help": "kubespread --help, or kubespread COMMAND --help",
-    "rollout": "kubespread simulate WORKLOAD --then rollout",
-    "rollback": "kubespread simulate WORKLOAD --then rollback",
-    "apply": "kubespread simulate -f FILE",
+    "rollout": "kubespread plan 'rollout WORKLOAD'",
+    "rollback": "kubespread plan 'rollback WORKLOAD'",
+    "apply": "kubespread plan -f FILE",
     "diff": "kubespread compare BEFORE AFTER",
     "describe": "kubespread explain POD",
     "why": "kubespread explain POD",

@@ -92,6 +92,16 @@ def pods_field(field: FieldInfo, _kind: Any, option: Workload) -> Field:
     return Field((named, *_MANIFESTS, *(_SEVERAL if several else ())), value)
 
 
+def scenario_field(field: FieldInfo, _kind: Any, option: Option) -> Field:
+    """A scenario's file and steps, by their place."""
+    name = field.name
+
+    def value(typed: Typed) -> Any:
+        return option.read(typed[name]) if typed[name] else field.default
+
+    return Field((_parameter(name, list[str] | None, metavar=option.metavar, help=option.help),), value)
+
+
 def pods_asked_about(
     words: Sequence[str] | None, own: Mapping[str, Any], sources: Sequence[str], *, several: bool = False
 ) -> list[str | ClusterWorkloads | Kustomization]:
@@ -478,6 +488,7 @@ _FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], Field]] = {
     "applied": applied_field,
     "namespace": _namespace,
     "sides": sides_field,
+    "scenario": scenario_field,
 }
 """What becomes of a field, by the form that its option has."""
 

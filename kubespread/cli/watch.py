@@ -280,14 +280,13 @@ def _files_read(parameters: Mapping[str, Any]) -> Iterator[Path]:
     """The files that a command with these ``parameters`` reads, a directory standing for its content; some may be
     missing.
 
-    Raises UsageError and ManifestError for invalid edits and steps.
+    Raises UsageError and ManifestError for invalid edits.
     """
     named = [text for name in READERS for text in texts_of(parameters.get(name))]
     yield from map(Path, (*named, DEFAULT_POD))
     for directory in texts_of(parameters.get("kustomize")):
         yield from _of_kustomization(directory)
     yield from map(Path, _new_nodes(texts_of(parameters.get("add_node"))))
-    yield from map(Path, _of_steps(texts_of(parameters.get("then"))))
     if not parameters.get("no_config"):
         yield from _of_configuration()
 
@@ -317,19 +316,6 @@ def _new_nodes(edits: Iterable[str]) -> Iterator[str]:
     for edit in map(AddNode.read, edits):
         if isinstance(edit, AddNode) and edit.manifest is not None:
             yield edit.template
-
-
-def _of_steps(steps: Iterable[str]) -> Iterator[str]:
-    """The manifests that steps after a workload roll out or apply."""
-    from kubespread.kube.owners import Named
-    from kubespread.scenario.reading import parse_then
-    from kubespread.scenario.verbs import Apply, Rollout
-
-    for step in (parse_then(text, Named("Deployment", "any")) for text in steps):
-        if isinstance(step.action, Rollout) and step.action.manifest is not None:
-            yield step.action.manifest
-        elif isinstance(step.action, Apply):
-            yield from (source for source in step.action.given if isinstance(source, str))
 
 
 def _of_configuration() -> Iterator[Path]:

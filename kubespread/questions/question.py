@@ -267,35 +267,28 @@ class Applied(Workload):
 
 
 class Scenario(Argument):
-    """A scenario: a file on the command line; from an assistant the texts of the steps, after a manifest that is
-    applied where the scenario is required.
-    """
+    """A scenario's file and steps, in their order, on the command line; from an assistant the texts of steps."""
 
+    form = "scenario"
     has_own_field = True
     given_as = "ScenarioGiven"
 
-    def read(self, text: str) -> Any:
+    def read(self, given: Any) -> Any:
         from kubespread.scenario.reading import read_scenario
 
-        return read_scenario(text)
+        return read_scenario(given)
 
     def arguments(self, field: FieldInfo, kind: Any) -> Iterator[tuple[str, Any, Any]]:
         text = (
             "What happens, one after another: any edit, 'scale deploy/web=12', 'rollout deploy/web cpu=2', 'rollback "
             "deploy/web', 'fail zone=c', 'restore zone=c', 'upgrade pool=a --surge 1'."
         )
-        several = Annotated[list[Text], Meta(min_length=1, description=text)]
-        yield "steps", several, msgspec.field() if field.required else []
-        if field.required:
-            yield "manifest", _FIRST, None
+        yield "steps", Annotated[list[Text], Meta(description=text)], []
 
     def passed(self, field: FieldInfo, arguments: Any, snapshot: Snapshot, scheduler: Scheduler) -> Any:
         from kubespread.scenario import reading
-        from kubespread.scenario.verbs import Apply
 
         steps = [reading.parse_step(text, None) for text in arguments.steps]
-        if field.required and arguments.manifest is not None:
-            steps.insert(0, reading.Step("apply the manifest", Apply((_manifest_of(arguments.manifest),))))
         return reading.Scenario(tuple(steps)) if steps else field.default
 
 
@@ -406,18 +399,6 @@ class Function(Struct, frozen=True):
     """Where these are not the fields' own."""
     overloads: tuple[Overload, ...] = ()
     """For type checkers; empty: it answers with the question's report."""
-
-
-class Instead(Struct, frozen=True):
-    """The answer to another question, instead of the one that was asked."""
-
-    name: str
-    """The other question's name."""
-    cluster: Snapshot
-    """What it is about."""
-    report: Any
-    is_yes: bool | None = None
-    """As `Question.is_yes` has it."""
 
 
 class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -563,10 +544,6 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
         """The clusters in question, each with its scheduler; a page draws the last."""
         return ((opened, scheduler),)
-
-    def instead(self, scene: Scene) -> Instead | None:
-        """The answer to another question, where a field requests that. Raises what `answer` raises."""
-        return None
 
     def ending(self, output: str | None, *, headers: bool) -> str:
         """The output that an `Ending` requests, in the format of -o. Raises UsageError."""

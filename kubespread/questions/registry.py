@@ -20,15 +20,12 @@ EVERYDAY = {
 """The ten that the program's help lists; in the order in which people ask."""
 QUESTIONS = EVERYDAY | {
     "plan": "Plan",
-    "play": "Play",
     "compare": "Compare",
     "rebalance": "Rebalance",
     "map": "Map",
     "verify": "Verify",
 }
 """The class of each question by its command, which also names its folder or file."""
-_FOLDERS = {"play": "plan"}
-"""Where a question stands that is a form of another: in the other's folder."""
 
 
 def question(name: str) -> Any:
@@ -40,5 +37,5 @@ def part(name: str, module: str, what: str) -> Any:
     """``what`` from a small question's only file, else from ``module`` of its folder: imported on demand, so that no
     part of a question imports another that imports it.
     """
-    whole = import_module(f"kubespread.questions.{_FOLDERS.get(name, name)}")
+    whole = import_module(f"kubespread.questions.{name}")
     return getattr(import_module(f"{whole.__name__}.{module}") if hasattr(whole, "__path__") else whole, what)

@@ -1,12 +1,10 @@
-"""A scenario and its steps: as values, as a file, which is read strictly, with every fault in it named by line, and as
-text, of which ``--then STEP`` is the short form, about a workload that need not be named.
-"""
+"""A scenario and its steps: as values, as text, and as a file, which is read strictly, every fault named by line."""
 
 from __future__ import annotations
 
+import dataclasses
 import re
-import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,15 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.errors import UsageError
-from kubespread.kube.api.kinds import POD_CREATORS, kind_called
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.owners import Named, named
 from kubespread.manifest.objects import describe
 from kubespread.manifest.text import STDIN
 from kubespread.node_groups.groups import Autoscaler
 from kubespread.scenario.document import API_VERSION, AT_ONCE, Document, Faults, read_document
-from kubespread.scenario.verbs import STEPS, VERBS, Rollback, Rollout, words_in
-from kubespread.snapshot.edits.pods import Scale, check_scalable
+from kubespread.scenario.verbs import STEPS, VERBS, words_in
 from kubespread.snapshot.edits.verb import Field, Fields, Holds, Verb
 
 KIND = "Scenario"
@@ -96,20 +92,20 @@ SPEC: Fields = {
 
 
 _WORDS = (*VERBS, *READINESS)
-_THEN = re.compile(r"(?P<verb>[a-z-]+)(?:(?P<by>[=\s])\s*(?P<rest>.*))?", re.DOTALL)
-_NUMBER = re.compile(r"[0-9]{1,9}")
+_AFTER_VERB = re.compile(r"\s+|=")
 
 
 def parse_step(text: str, directory: str | None = "") -> Step:
-    """The step written as ``text``; paths in it are relative to ``directory``, and not allowed if it is None.
+    """The step written as ``text``, a blank or an equals sign behind its verb; paths in it are relative to
+    ``directory``, and not allowed if it is None.
 
     Raises UsageError, and ManifestError for the manifest of a new node that the API server would refuse.
     """
-    verb, _, rest = text.strip().partition(" ")
+    verb, *rest = _AFTER_VERB.split(text.strip(), maxsplit=1)
     if verb not in _WORDS:
         meant = did_you_mean(near_miss(verb, _WORDS)) or f"; the steps are {', '.join(_WORDS)}"
         raise UsageError(f"unknown step {verb!r}{meant}")
-    return step_of(verb, rest, directory)
+    return step_of(verb, "".join(rest), directory)
 
 
 def step_of(verb: str, rest: str, directory: str | None = "") -> Step:
@@ -125,48 +121,6 @@ def step_of(verb: str, rest: str, directory: str | None = "") -> Step:
 
 def _readiness(text: str, verb: str, *workloads: Named) -> Step:
     return Step(text, stuck=workloads) if verb == "stuck" else Step(text, ready=workloads)
-
-
-def parse_then(text: str, workload: Named) -> Step:
-    """The step written as ``text``: ``scale=2``, ``rollout``, ``rollout=web-v2.yaml``, ``fail=zone=a``.
-
-    The first blank or equals sign is between the verb and what it is about. Raises UsageError and ManifestError.
-    """
-    match = _THEN.fullmatch(text.strip())
-    verb, rest = (match["verb"], (match["rest"] or "").strip()) if match is not None else ("", "")
-    if verb not in _WORDS:
-        meant = did_you_mean(near_miss(verb or text, _WORDS)) or f"; the steps are {', '.join(_WORDS)}"
-        raise UsageError(f"invalid --then {text!r}: unknown step {verb or text!r}{meant}")
-    return _about(workload, verb, rest) or step_of(verb, rest)
-
-
-def _about(workload: Named, verb: str, rest: str) -> Step | None:
-    """The step where it is about ``workload`` without naming any, else None."""
-    row = POD_CREATORS.get(workload.kind)
-    if verb == "scale" and _NUMBER.fullmatch(rest):
-        if row is not None:
-            check_scalable(row)
-        scale = Scale(workload.kind, workload.name, int(rest), workload.namespace)
-        return Step(f"scale {workload}={rest}", scale)
-    if verb not in ("rollout", "rollback", *READINESS) or _names_workload(rest):
-        return None
-    if row is None and verb not in READINESS:
-        raise UsageError(f"{verb}: how the controller of a {workload.kind} replaces pods is not modeled")
-    words, text = words_in(f"{verb} {workload}", rest), f"{verb} {workload} {rest}".rstrip()
-    if verb in READINESS:
-        return _readiness(text, verb, workload, *map(named, words))
-    changes: type[Rollout | Rollback] = Rollout if verb == "rollout" else Rollback
-    return Step(text, changes.of({**changes.parsed([str(workload), *words]), "workload": workload}))
-
-
-def _names_workload(rest: str) -> bool:
-    """Whether the first word is KIND/NAME, and no path."""
-    try:
-        words = shlex.split(rest)
-    except ValueError:
-        return False
-    parts = words[0].split("/") if words else []
-    return len(parts) in (2, 3) and kind_called(parts[-2]) is not None and "=" not in words[0]
 
 
 _KEYS = (*STEPS, *(verb for verb in VERBS if verb not in STEPS))
@@ -249,8 +203,10 @@ class Reader(Struct, frozen=True):
         return None if action is None else Step(verb.line(fields), action)
 
 
-ScenarioGiven = Scenario | Mapping[str, Any] | str | Path
-"""A scenario as a value or as plain data, its path (``-``: standard input), or its text."""
+ScenarioGiven = Scenario | Mapping[str, Any] | str | Path | Sequence[str | Path]
+"""A scenario as a value or as plain data, its path (``-``: standard input) or its text, a step as text; or several of
+these texts in their order, one of them a scenario's at most.
+"""
 
 _SMALLEST = f"{{apiVersion: {API_VERSION}, kind: {KIND}, spec: {{steps: [{{drain: NODE}}]}}}}"
 
@@ -259,11 +215,27 @@ def read_scenario(source: ScenarioGiven) -> Scenario:
     """The scenario that was given. What has a line break in it, or begins with a brace, is its text.
 
     Paths in a file are relative to the file, in anything else to the working directory. Raises ManifestError with every
-    fault.
+    fault, and UsageError for steps given as text.
     """
     if isinstance(source, Scenario):
         return source
-    return _scenario(read_document(source, KIND, _SMALLEST))
+    if isinstance(source, str) and _is_step(source):
+        return Scenario((parse_step(source),))
+    if isinstance(source, str | Path | Mapping):
+        return _scenario(read_document(source, KIND, _SMALLEST))
+    parts = [read_scenario(part) for part in source]
+    files = [str(part) for part in source if not _is_step(str(part))]
+    if len(files) > 1:
+        raise UsageError(f"expected one scenario, with steps beside it, found {' and '.join(files)}")
+    settings = next((part for part, text in zip(parts, source, strict=True) if str(text) in files), Scenario(()))
+    return dataclasses.replace(settings, steps=tuple(step for part in parts for step in part.steps))
+
+
+def _is_step(text: str) -> bool:
+    """Whether it is no scenario: its first word is a verb, or no file is called so and it has several words."""
+    first = _AFTER_VERB.split(text.strip(), maxsplit=1)[0]
+    is_document = "\n" in text or text.lstrip().startswith("{")
+    return not is_document and (first in _WORDS or (" " in text.strip() and not Path(text).exists()))
 
 
 def _scenario(document: Document) -> Scenario:

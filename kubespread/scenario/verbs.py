@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 from kubespread.candidate.kustomization import Kustomization
 from kubespread.candidate.settings import parse_settings
 from kubespread.errors import UsageError
+from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.owners import Named, named
 from kubespread.snapshot.edits.nodes import FORCE
@@ -244,6 +245,8 @@ def words_in(verb: str, text: str) -> list[str]:
 
 def _rolled_out(text: str | Named, verb: str, kinds: Sequence[str]) -> Named:
     workload = named(text)
+    if workload.kind not in POD_CREATORS:
+        raise UsageError(f"{verb} {text}: how the controller of a {workload.kind} replaces pods is not modeled")
     if workload.kind not in kinds:
         raise UsageError(f"{verb} {text}: a {workload.kind} has none, only a {', '.join(kinds)}")
     return workload

@@ -13,12 +13,7 @@ from kubespread.questions.question import Option, Question, options_of
 from kubespread.questions.scheduler import Scheduler
 from kubespread.snapshot.snapshot import Snapshot
 
-_FILES = {
-    "manifest": "manifest.yaml",
-    "toManifest": "after.yaml",
-    "steps": "scenario.yaml",
-    "promises": "promises.yaml",
-}
+_FILES = {"manifest": "manifest.yaml", "toManifest": "after.yaml", "promises": "promises.yaml"}
 """What a call passes as text is in a file on the command line."""
 _ONE_SIDE = ("edits", "set")
 """What a call may say of the first side of a comparison, and a command line only of the second."""
@@ -60,14 +55,15 @@ def _words(field: FieldInfo, option: Option, arguments: Mapping[str, Any]) -> It
                     yield from (*([by_name] if by_name else []), _FILES.get(name, value))
             for value in arguments.get("toSet") or () if option.form == "sides" else ():
                 yield from ("--set", value)
+        case "scenario":
+            yield from arguments.get("steps") or ()
         case _:
             yield from _value(field, option, arguments)
 
 
 def _value(field: FieldInfo, option: Option, arguments: Mapping[str, Any]) -> Iterator[str]:
-    name = "steps" if arguments.get("steps") and field.encode_name not in arguments and option.is_subject else None
-    value = arguments.get(name or field.encode_name)
+    value = arguments.get(field.encode_name)
     if value is None or value in ("", [], field.default):
         return
-    file = _FILES.get(name or field.encode_name)
+    file = _FILES.get(field.encode_name)
     yield from typed(field, option, value) if file is None else [file]

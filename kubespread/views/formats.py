@@ -64,7 +64,7 @@ FORMATS: Mapping[str, Format] = {
         Format("github", help="prints annotations of GitHub Actions"),
         Format("gitlab", help="is a Code Quality report"),
         Format("diff", help="is a patch with the remedies"),
-        Format("scenario", help="is the scenario, for play"),
+        Format("scenario", help="is the scenario, for plan"),
         Format("prometheus", help="prints metrics for a textfile collector"),
     )
 }

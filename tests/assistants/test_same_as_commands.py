@@ -45,8 +45,11 @@ SUBJECTS: dict[str, Sequence[Asked]] = {
     "map": (MANIFEST, NAMED, ("--evict default/solo", {"edits": ["evict default/solo"]})),
     "check": (MANIFEST, NAMED, ("-A", {})),
     "capacity": (("-f new.yaml", {"manifest": "new.yaml"}), ("", {})),
-    "play": (("scenario.json", {"steps": ["scale deploy/web=9", f"fail {ZONE}=a"]}),),
-    "plan": (("--drain n1", {"edits": ["drain n1"]}), ("-f more.yaml", {"manifest": "more.yaml"})),
+    "plan": (
+        ("--drain n1", {"edits": ["drain n1"]}),
+        ("-f more.yaml", {"manifest": "more.yaml"}),
+        ("scenario.json --steps", {"steps": ["scale deploy/web=9", f"fail {ZONE}=a"], "byStep": True}),
+    ),
     "upgrade": (("pool=x", {"nodes": "pool=x"}),),
     "removable": (("", {}), ("n1", {"nodes": ["n1"]})),
     "verify": (("promises.json", {"promises": "promises.json"}),),

@@ -93,7 +93,7 @@ def text_of(answer: types.CallToolResult | MCPError) -> str:
 def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
     """The client itself holds each answer to what the tool is listed with."""
     wrong: Calls = [("explain", {"workload": "deploy/wep"}), ("explain", {"manifest": "kind: Pod"}), ("nothing", {})]
-    play: Calls = [("play", {"steps": ["scale deploy/web=12", "fail zone=c"]})]
+    play: Calls = [("plan", {"byStep": True, "steps": ["scale deploy/web=12", "fail zone=c"]})]
     of_all: Calls = [("compare", {"kubeVersion": "1.30", "toKubeVersion": "1.36", "namespace": "default"})]
     listed, answers = conversation(
         ("-S", SHOP), [*((name, asked) for name, (asked, _) in ASKED.items()), *play, *of_all, *wrong]
@@ -199,7 +199,7 @@ def test_the_cluster_can_be_read_and_common_questions_taken() -> None:
 
 
 def test_every_tool_is_asked() -> None:
-    assert {*ASKED, "play"} == set(tools())
+    assert {*ASKED} == set(tools())
 
 
 def test_no_report_has_a_field_where_an_answer_counts_what_is_left_out() -> None:

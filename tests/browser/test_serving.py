@@ -209,7 +209,7 @@ def test_what_was_done_is_saved_as_a_scenario_that_plays(page: Page, tmp_path: P
     click(page, "Save as scenario")
     page.wait("Boolean(window.saved)")
     (tmp_path / "scenario.yaml").write_text(page.run("window.saved.text()"))
-    played = json.loads(run("play", tmp_path / "scenario.yaml", "-S", SHOP, "-o", "json", "-q").out)
+    played = json.loads(run("plan", "--steps", tmp_path / "scenario.yaml", "-S", SHOP, "-o", "json", "-q").out)
     replicas = int(page.run(f"document.querySelector('{REPLICAS}').value"))
     assert [step["text"] for step in played["steps"]] == [
         "fail topology.kubernetes.io/zone=c",

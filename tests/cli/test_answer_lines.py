@@ -16,7 +16,7 @@ from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.check.question import Check
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.pending.question import Pending
-from kubespread.questions.plan.question import Play
+from kubespread.questions.plan.question import Plan
 from kubespread.questions.question import Question
 from kubespread.questions.rebalance.question import Rebalance
 from kubespread.questions.removable.question import Removable
@@ -108,7 +108,7 @@ def test_notes_are_few_and_stand_below_the_answer(case: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", [Survive, Removable, Pending, Upgrade, Audit, Rebalance, Play, Capacity, Check, Explain]
+    "question", [Survive, Removable, Pending, Upgrade, Audit, Rebalance, Plan, Capacity, Check, Explain]
 )
 def test_what_no_answer_of_a_question_models_is_in_its_help(question: type[Question[Any]]) -> None:
     shown = " ".join(run(question.name, "--help-all").out.split())

@@ -79,7 +79,7 @@ def test_instance_types_make_it_known(tmp_path: Path) -> None:
     assert account["types"] == [{"name": "m6i.xlarge", "nodes": 2, "price": "0.08"}]
     head = "apiVersion: kubespread.dev/v1alpha1\nkind: Scenario\nspec:\n"
     scenario.write_text(f"{head}  autoscaler: karpenter\n  instanceTypes: {TYPES}\n  steps: [{{apply: {WEB}}}]\n")
-    played = run("play", scenario, "-S", CLUSTER, "-S", pool, "-o", "json")
+    played = run("plan", "--steps", scenario, "-S", CLUSTER, "-S", pool, "-o", "json")
     assert (played.code, json.loads(played.out)["pending"]) == (0, 0)
 
 
@@ -118,7 +118,7 @@ def test_nor_is_that_of_a_scenario(tmp_path: Path) -> None:
     pool.write_text(POOL)
     head = "apiVersion: kubespread.dev/v1alpha1\nkind: Scenario\nspec:\n"
     scenario.write_text(f"{head}  autoscaler: karpenter\n  steps: [{{apply: {WEB}}}]\n")
-    answer = run("play", scenario, "-S", CLUSTER, "-S", pool, "-o", "json")
+    answer = run("plan", "--steps", scenario, "-S", CLUSTER, "-S", pool, "-o", "json")
     report = json.loads(answer.out)
     assert (answer.code, report["verdict"], report["pending"]) == (3, "unknown", 4)
     assert any("whether new nodes of default would take them is not known" in each for each in report["answer"])

@@ -62,14 +62,7 @@ LINES = {
         "{home}/cluster one.yaml",
         "deploy/web",
     ],
-    f"kubespread simulate -S {CLUSTER} --then fail=zo": [
-        "kubespread",
-        "simulate",
-        "-S",
-        CLUSTER,
-        "--then",
-        "fail=zone=",
-    ],
+    f"kubespread plan -S {CLUSTER} fail=zo": ["kubespread", "plan", "-S", CLUSTER, "fail=zone="],
     f"kubespread survive -S {CLUSTER} --fail zo": ["kubespread", "survive", "-S", CLUSTER, "--fail", "zone="],
     f"kubespread survive -S {CLUSTER} --fail=topology.kubernetes.io/zone=a,z": [
         "kubespread",

@@ -43,10 +43,6 @@ REFUSED: dict[str, tuple[list[str], str]] = {
         ["--gang", "4", "--same", "rakc"],
         f"no node and no constraint has the topology key 'rakc'; did you mean {RACK}?",
     ),
-    "steps that follow": (
-        ["--gang", "4", "--then", "scale=9"],
-        f"--then and --gang do not go together: {ONE_WORKLOAD}",
-    ),
     "an autoscaler": (
         ["--gang", "4", "--autoscaler", "ca"],
         "--gang and --autoscaler do not go together: that is not modeled of gangs",

@@ -18,7 +18,7 @@ COMMANDS = [*get_command(app).commands]  # type: ignore[attr-defined]  # a group
 
 
 NEEDED = {
-    **{("play", purpose): "scenario.yaml" for purpose in helping.EXAMPLES},
+    **{("plan", purpose): "scenario.yaml" for purpose in helping.EXAMPLES},
     ("simulate", "Workers"): "--runs 3",
     ("compare", "Workers"): "-A",
 }
@@ -51,7 +51,7 @@ def test_ten_commands_are_listed_and_all_others_are_named() -> None:
     more = " ".join(sections["More"].split())
     named = re.findall(r"(?:^|\), )(\w+) \(", more), sections["Set up"].strip().split(", ")
     assert named == (
-        ["plan", "play", "compare", "rebalance", "map", "verify", "fleet", "snapshot", "serve"],
+        ["plan", "compare", "rebalance", "map", "verify", "fleet", "snapshot", "serve"],
         ["mcp", "rbac", "completion", "demo"],
     )
     assert {*EVERYDAY, *named[0], *named[1]} == {*COMMANDS}
@@ -72,7 +72,7 @@ def test_a_change_of_the_cluster_is_no_command_but_an_option(verb: str) -> None:
     {
         "version": "kubespread --version",
         "help": "kubespread --help, or kubespread COMMAND --help",
-        "rollout": "kubespread simulate WORKLOAD --then rollout",
+        "rollout": "kubespread plan 'rollout WORKLOAD'",
         "diff": "kubespread compare BEFORE AFTER",
     }.items(),
 )

@@ -43,7 +43,7 @@ def test_the_page_holds_what_the_command_answers(command: str, tmp_path: Path) -
 
 def test_what_happens_after_a_simulation_is_a_page_too(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
-    result = run("simulate", POD, "-S", CLUSTER, "--then", "cordon=node4", "--html", file, "-o", "json", "-q")
+    result = run("plan", "cordon node4", "-f", POD, "--steps", "-S", CLUSTER, "--html", file, "-o", "json", "-q")
     found = EMBEDDED.search(file.read_text())
     assert found is not None
     assert json.loads(found[1]) == json.loads(result.out)

@@ -37,11 +37,6 @@ ASKED: Mapping[str, tuple[tuple[str, ...], str, Callable[[kubespread.Snapshot], 
     "SurviveReport": (("survive", "-A"), AUDITED, kubespread.survive),
     "PlanReport": (("plan", "--cordon", "a1"), AUDITED, lambda cluster: kubespread.plan(cluster.edited("cordon a1"))),
     "UpgradeReport": (("upgrade", "--nodes", "a1"), AUDITED, lambda cluster: kubespread.upgrade(cluster, "a1")),
-    "PlayReport": (
-        ("play", str(FIXTURES / "scenarios" / "zone-outage.yaml")),
-        str(FIXTURES / "clusters" / "web-in-three-zones.yaml"),
-        lambda cluster: kubespread.play(cluster, str(FIXTURES / "scenarios" / "zone-outage.yaml")),
-    ),
     "CompareReport": (
         ("compare", "deploy/web", "--set", "cpu=1"),
         AUDITED,

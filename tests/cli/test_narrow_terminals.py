@@ -15,7 +15,7 @@ COMMANDS = [
     "explain POD",
     "explain POD --fix",
     "simulate POD --replicas 3",
-    "simulate POD --then drain=node1",
+    "plan -f POD drain=node1 --steps",
     "pending -A",
     "audit -A",
     "report -A",

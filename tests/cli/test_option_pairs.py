@@ -27,9 +27,6 @@ from kubespread.errors import KubespreadError
 from kubespread.questions import registry
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.fleet.clusters import Member
-from kubespread.questions.plan.question import Plan, Play
-from kubespread.questions.question import Instead
-from kubespread.questions.simulate.question import Simulate
 from kubespread.reports.parts import QuestionReport
 from kubespread.snapshot import anonymize, save
 from kubespread.snapshot.live.watching import Watching
@@ -41,8 +38,7 @@ from tests.tiers import slow_but
 
 BASES = {
     "explain": ["new.yaml", "dir", "deploy/web"],
-    "simulate": ["new.yaml", "dir", "deploy/web", "new.yaml --then fail=n0", "new.yaml --gang 2", "--all"],
-    "play": ["scenario.json", "scenario.json --explain pod/solo"],
+    "simulate": ["new.yaml", "dir", "deploy/web", "new.yaml --gang 2", "--all"],
     "plan": ["--cordon n1", "scenario.json --steps"],
     "pending": ["", "deploy/web"],
     "audit": ["", "deploy/web", "-n shop deploy/big"],
@@ -99,8 +95,6 @@ class Recorder:
         monkeypatch.setattr(Watching, "connect", lambda _, *access: self._connect(*access))
         for name in QUESTIONS:
             monkeypatch.setattr(kubespread, name, self._question(name, getattr(kubespread, name)), raising=False)
-        for asked in (Plan, Play, Simulate):
-            monkeypatch.setattr(asked, "instead", self._instead(asked.instead))
         monkeypatch.setattr(Writer, "load", lambda writer: self._noted(writer.module, ""))
         monkeypatch.setattr(answering, "write_page", lambda path, *_: self._noted("page")(path))
         monkeypatch.setattr(save, "save", self._noted("save"))
@@ -137,18 +131,6 @@ class Recorder:
             return self.answers[name]
 
         return question
-
-    def _instead(self, ask: Callable[..., Instead | None]) -> Callable[..., Instead | None]:
-        def instead(asked: Plan | Play | Simulate, *arguments: Any) -> Instead | None:
-            if not any(getattr(asked, name, None) for name in ("by_step", "explain", "then")):
-                return None
-            self.log.append(("instead", asked, plain(arguments)))
-            if "instead" not in self.answers:
-                self.answers["instead"] = ask(asked, *arguments)
-            answer: Instead = self.answers["instead"]
-            return answer
-
-        return instead
 
     def _noted(self, name: str, result: Any = None) -> Callable[..., Any]:
         def note(*arguments: Any) -> Any:

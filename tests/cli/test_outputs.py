@@ -46,7 +46,7 @@ REFUSED = {
     "explain -f . -S cluster.yaml --html pod.yaml": ("--html", "pod.yaml"),
     "simulate pod.yaml -S cluster.yaml --html pod.yaml": ("--html", "pod.yaml"),
     "compare pod.yaml -S cluster.yaml --to-snapshot hard.yaml --html soft.yaml": ("--html", "cluster.yaml"),
-    "play play.yaml -S cluster.yaml --html play.yaml": ("--html", "play.yaml"),
+    "plan play.yaml -S cluster.yaml --html play.yaml": ("--html", "play.yaml"),
     "audit -S cluster.yaml --html cluster.yaml": ("--html", "cluster.yaml"),
     "map -S cluster.yaml --html cluster.yaml": ("--html", "cluster.yaml"),
     "check pod.yaml --html pod.yaml": ("--html", "pod.yaml"),

@@ -148,12 +148,6 @@ READ: dict[str, tuple[str, tuple[str, str], list[str], list[str]]] = {
         ],
         ["9 fit", "0 fit"],
     ),
-    "the manifest of a step": (
-        "later.yaml",
-        ((DEPLOYMENT % 1).replace("x,", "y,"), (DEPLOYMENT % 1).replace("100m", "99")),
-        ["simulate", "web.yaml", "--then", "rollout=later.yaml", "-q"],
-        ["0 pending after 2 steps", "1 pending after 2 steps"],
-    ),
     "what a kustomization takes from elsewhere": (
         "common/web.yaml",
         (DEPLOYMENT % 2, DEPLOYMENT % 3),

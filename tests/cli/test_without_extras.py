@@ -18,8 +18,8 @@ MISSING = (
 SHOP = str(FIXTURES / "clusters" / "shop.yaml")
 FROM_FILES: dict[str, tuple[str, ...]] = {
     "explain": ("explain", POD, "-S", CLUSTER),
-    "simulate": ("simulate", "deploy/web", "--then", "fail=zone=c", "-S", SHOP),
-    "play": ("play", str(FIXTURES / "scenarios" / "zone-outage.yaml"), "-S", SHOP),
+    "simulate": ("simulate", "deploy/web", "-S", SHOP),
+    "plan": ("plan", str(FIXTURES / "scenarios" / "zone-outage.yaml"), "--steps", "-S", SHOP),
     "compare": ("compare", POD, "-S", CLUSTER, "--set", "maxSkew[zone]=2"),
     "survive": ("survive", "-S", SHOP),
     "upgrade": ("upgrade", "--nodes", "zone=c", "-S", SHOP),

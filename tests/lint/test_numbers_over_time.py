@@ -1,4 +1,4 @@
-"""The numbers of findings about rollouts, worked out another way: by ``play``, which rolls out in the same cluster."""
+"""The numbers of findings about rollouts, worked out another way: by steps, which roll out in the same cluster."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 import kubespread
-from kubespread.questions.plan.playing import played
-from kubespread.questions.plan.question import Play
+from kubespread.questions.plan.playing import Steps
 from kubespread.questions.scene import Scene
 from kubespread.reports.happened import RevisionSkew, RolloutReport
 from kubespread.scenario.reading import read_scenario
@@ -19,10 +18,10 @@ def rolled_out(code: str, manifest: str = "bad") -> RolloutReport:
     """The workload of a fixture, called web, applied to its cluster and restarted; its pods stop at once."""
     steps = [{"apply": str(FIXTURES / code / f"{manifest}.yaml")}, {"rollout": "deploy/web"}]
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}}
-    question = Play(scenario=read_scenario(scenario), deals=1)
+    question = Steps(read_scenario(scenario), deals=1)
     scene = Scene(cluster_of(code), kubespread.Scheduler(), question)
     scene.world.surroundings = replace(scene.world.surroundings, stops_at_once=True)
-    (report,) = played(question, scene).steps[-1].rollouts
+    (report,) = question.answer(scene).steps[-1].rollouts
     return report
 
 
@@ -30,7 +29,7 @@ def stands(skews: RevisionSkew) -> str:
     return " · ".join(f"{domain.value} {domain.new}" for domain in skews.domains)
 
 
-def test_new_pods_end_where_play_leaves_them() -> None:
+def test_new_pods_end_where_a_rollout_leaves_them() -> None:
     finding, rollout = finding_of("KS401"), rolled_out("KS401")
     (final,), (counting,) = rollout.final, rollout.with_match_label_keys or ()
     assert finding.message == (

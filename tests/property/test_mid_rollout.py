@@ -28,16 +28,16 @@ QUESTIONS: dict[str, Callable[[Snapshot], Any]] = {
     "rebalance": kubespread.rebalance,
     "capacity": lambda snapshot: kubespread.capacity(snapshot, "cpu=1"),
     "map": kubespread.topology_map,
-    "play": lambda snapshot: kubespread.play(
-        snapshot, {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": STEPS}}
+    "steps": lambda snapshot: kubespread.plan(
+        snapshot, {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": STEPS}}, by_step=True
     ),
 }
 OF_WORKLOADS: dict[str, Callable[[Snapshot, str], Any]] = {
     "explain": kubespread.explain,
     "simulate": kubespread.simulate,
     "simulate, from scratch": lambda snapshot, name: kubespread.simulate(snapshot, name, from_scratch=True),
-    "simulate, then": lambda snapshot, name: kubespread.simulate_then(
-        snapshot, [name], ["rollout=cpu=100m", "scale=1"]
+    "plan": lambda snapshot, name: kubespread.plan(
+        snapshot, [f"rollout {name} cpu=100m", f"scale {name}=1"], by_step=True
     ),
     "compare": lambda snapshot, name: kubespread.compare(
         Side(snapshot, name), Side(snapshot.edited("cordon n0"), name)

@@ -17,7 +17,7 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import is_active
 from kubespread.kube.taint import DrainFlags
 from kubespread.questions.audit.report import AuditedWorkload
-from kubespread.questions.plan.report import PlayReport
+from kubespread.questions.plan.report import PlanReport
 from kubespread.questions.survive.report import DomainLoss
 from kubespread.questions.worlds import world_of
 from kubespread.reports.happened import Happened, UnmadePods
@@ -29,6 +29,7 @@ from kubespread.world.reporting.happenings import workload_of
 from tests.builders import Data, owned_by, pod
 from tests.property import rolling
 from tests.property.workloads_on_nodes import SETTLED, clusters, scenario, snapshot_of
+from tests.questions.test_plan import sides
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -49,7 +50,7 @@ def worlds(draw: st.DrawFn) -> Snapshot:
     pods = [each for each in objects if each["kind"] == "Pod"]
     places = st.sampled_from([*nodes, None])
     for number in range(draw(st.sampled_from([0, 0, 1, 2]))):
-        # Nobody knows whether its owner makes it again.
+        # Nobody knows whether its owner makes it plan.
         crd = pod(f"crd-{number}", draw(places), requests={"cpu": "1"}, labels={"app": "crd"})
         crd["metadata"]["ownerReferences"] = owned_by("Rollout", "crd")
         objects.append(crd)
@@ -74,8 +75,8 @@ def _object(kind: str, name: str, spec: Data) -> Data:
     return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "default"}, "spec": spec}
 
 
-def played(snapshot: Snapshot, *steps: str) -> PlayReport:
-    return kubespread.play(snapshot, scenario(*steps), deals=1)
+def played(snapshot: Snapshot, *steps: str) -> PlanReport:
+    return kubespread.plan(snapshot, scenario(*steps), deals=1, by_step=True)
 
 
 def drained(node: str, flags: DrainFlags) -> tuple[str, str]:
@@ -117,17 +118,16 @@ def test_a_plan_of_the_same_steps_says_the_same(snapshot: Snapshot, flags: Drain
     steps = drained(name, flags) if text == "drain" else (f"{text} {name}",)
     play = played(snapshot, *steps)
     plan = kubespread.plan(snapshot.edited(*steps))
-    again = plan.played
     # Chance has a word only where several pods are dealt anew.
-    assert plan.verdict == play.verdict or again.chances
-    assert (again.pending, again.not_created, again.not_made_yet, again.short, again.worse) == (
+    assert plan.verdict == play.verdict or plan.chances
+    assert (plan.pending, plan.not_created, plan.not_made_yet, plan.short, plan.worse) == (
         play.pending,
         play.not_created,
         play.not_made_yet,
         play.short,
         play.worse,
     )
-    assert plan.before.pending == pending(play.start)
+    assert sides(plan)[0].pending == pending(play.start)
     assert {row.workload for row in plan.workloads if row.change == "worse"} <= set(play.worse)
 
 
@@ -195,7 +195,7 @@ def test_promises_are_kept_by_the_same_events(snapshot: Snapshot) -> None:
         assert (state == "broken") is bad, (clause, name)
 
 
-def _blocked(world: World, play: PlayReport) -> set[str]:
+def _blocked(world: World, play: PlanReport) -> set[str]:
     """The workloads with a pod that the first step could not evict."""
     blocked = (each.pod for each in play.steps[0].happened.blocked)
     return {workload_of(world, world.book[pod.namespace, pod.name]) for pod in blocked}
@@ -223,7 +223,7 @@ def test_autoscalers_at_their_maximum_lack_the_same_pods(objects: list[Data], da
     if not growing:
         assert together == []
         return
-    plan = kubespread.plan(snapshot, hpa_max=True).played
+    plan = kubespread.plan(snapshot, hpa_max=True)
     play = played(snapshot, *(f"scale default/deploy/{name}={number}" for name, number in growing.items()))
     assert (plan.pending, plan.not_created, plan.worse) == (play.pending, play.not_created, play.worse)
     scaled = snapshot.edited(*(f"scale default/deploy/{name}={number}" for name, number in growing.items()))
@@ -236,7 +236,7 @@ def test_as_many_pods_are_pending_before_whoever_is_asked(snapshot: Snapshot) ->
     name = snapshot.nodes[0].metadata.name
     removable, upgrade = kubespread.removable(snapshot), kubespread.upgrade(snapshot, name, remedies=False)
     plan = kubespread.plan(snapshot.edited(f"cordon {name}"))
-    assert removable.pending_before == upgrade.pending_before == plan.before.pending
+    assert removable.pending_before == upgrade.pending_before == sides(plan)[0].pending
     with suppress(UsageError):
         # It has no workloads whose pods could be evicted.
         assert kubespread.rebalance(snapshot).pending_before == removable.pending_before
@@ -296,7 +296,7 @@ def test_a_workload_is_as_ready_and_as_uneven_whoever_shows_it(snapshot: Snapsho
     for row in plan.workloads:
         assert row.before == before.get(str(row.workload)), row.workload
         left = after.get(str(row.workload))
-        if plan.played.chances:
+        if plan.chances:
             continue
         if row.workload.kind == "Rollout":
             # Nobody knows it: how many pods it is to have is not in the cluster that is left.
@@ -327,7 +327,7 @@ def test_as_many_nodes_can_go_whoever_is_asked(snapshot: Snapshot, force: bool) 
     name = snapshot.nodes[0].metadata.name
     removable = kubespread.removable(snapshot, force=force)
     plan = kubespread.plan(snapshot.edited(f"cordon {name}"), force=force)
-    assert plan.before.can_go == len(removable.together.nodes)
+    assert sides(plan)[0].can_go == len(removable.together.nodes)
     if not force:
         lines = [line for line in kubespread.report(snapshot).lines if line.key == "room/removable"]
         assert sum(line.extent for line in lines) == len(removable.together.nodes)

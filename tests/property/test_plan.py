@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import kubespread
 from tests.builders import Data
 from tests.property.workloads_on_nodes import ZONE, after, clusters, held_clusters, ready, snapshot_of, with_options
+from tests.questions.test_plan import sides
 
 EDITS = st.lists(
     st.sampled_from(
@@ -39,7 +40,7 @@ def test_both_sides_are_counted_as_by_hand(objects: list[Data], edits: list[str]
     report = kubespread.plan(snapshot.edited(*edits))
     before = after(snapshot)
     now = after(snapshot, *edits) if report.refused is None else kubespread.after_steps(snapshot, report.scenario)
-    for side, cluster in ((report.before, before), (report.after, now)):
+    for side, cluster in zip(sides(report), (before, now), strict=True):
         counted = {name: number for name, number in ready(cluster).items() if "/DaemonSet/" not in name}
         assert (side.nodes, side.ready, side.pending) == (
             len(cluster.nodes),
@@ -54,7 +55,7 @@ def test_both_sides_are_counted_as_by_hand(objects: list[Data], edits: list[str]
     for name, row in changed.items():
         assert (row.before.ready if row.before else 0) == ready(before)[name]
         assert (row.after.ready if row.after else 0) == ready(now)[name]
-    gone = [pod for step in report.played.steps for pod in step.happened.gone]
+    gone = [pod for step in report.steps for pod in step.happened.gone]
     daemons = {f"default/agent-{node.metadata.name}" for node in snapshot.nodes}
     assert report.gone == Counter(
         "with their nodes" if str(pod.pod) in daemons else pod.why for pod in gone if pod.node
@@ -78,7 +79,7 @@ def test_the_scenario_ends_with_the_plans_cluster(objects: list[Data], edits: li
     end = kubespread.after_steps(snapshot, report.scenario)
     drawn = {node.name: node.pods for node in kubespread.topology_map(end).nodes}
     assert {node.name: node.after.pods for node in report.nodes if node.after}.items() <= drawn.items()
-    assert kubespread.play(snapshot, report.scenario).steps == report.played.steps
+    assert kubespread.plan(snapshot, report.scenario, by_step=True).steps == report.steps
 
 
 @settings(max_examples=6, deadline=None)
@@ -90,7 +91,7 @@ def test_a_replaced_pool_is_gone_but_for_pods_that_stay(objects: list[Data], cou
     end = kubespread.after_steps(snapshot, report.scenario)
     kept = {
         step.text.split()[1]
-        for step in report.played.steps
+        for step in report.steps
         if step.text.startswith("drain") and (step.failed or step.happened.blocked)
     }
     assert names(end) & pool == kept
@@ -98,7 +99,7 @@ def test_a_replaced_pool_is_gone_but_for_pods_that_stay(objects: list[Data], cou
     assert len(joined) == count
     made = [node for node in end.nodes if node.metadata.name in joined]
     assert {(node.metadata.labels[ZONE], node.status.capacity["cpu"]) for node in made} == {("a", "16")}
-    assert (report.after.nodes, report.played.blocked != ()) == (len(end.nodes), bool(kept))
+    assert (sides(report)[1].nodes, report.blocked != ()) == (len(end.nodes), bool(kept))
 
 
 @settings(max_examples=3, deadline=None)
@@ -106,7 +107,7 @@ def test_a_replaced_pool_is_gone_but_for_pods_that_stay(objects: list[Data], cou
 def test_plans_and_promises_that_budgets_stop_hold_with_the_remedies_as_printed(objects: list[Data]) -> None:
     snapshot = snapshot_of(objects)
     planned = snapshot.edited("drain n0 --force", "delete-node n0")
-    if (remedy := kubespread.plan(planned).played.remedy) is not None:
+    if (remedy := kubespread.plan(planned).remedy) is not None:
         assert kubespread.plan(with_options(planned, remedy)).verdict == "yes", remedy
     promise = {"namespace": "default", "drain": "never blocked"}
     file = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Promises", "promises": [promise]}

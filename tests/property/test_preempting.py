@@ -102,8 +102,8 @@ def test_a_last_replica_preempts_as_it_does_in_a_world(case: tuple[Snapshot, Dat
     last = {str(placement.pod) for placement in report.placements[-1:]}
     if report.running < replicas or not {str(each.made_room_for) for each in report.preempted} <= last:
         return
-    played = kubespread.simulate_then(snapshot, [manifest], [], replicas=replicas)
-    (step,) = played.steps
+    given = {**manifest, "spec": {**manifest["spec"], "replicas": replicas}}
+    (step,) = kubespread.plan(snapshot, manifests=[given], by_step=True).steps
     own = f"default/{manifest['kind']}/new"
     (row,) = (each for each in step.happened.workloads if each.workload == own)
     figures = (row.ready, row.pending, row.not_created, row.not_made_yet)

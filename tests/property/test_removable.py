@@ -47,7 +47,7 @@ def goes(snapshot: Snapshot, groups: Sequence[Sequence[str]]) -> bool:
     """Whether nodes go when they are drained and deleted: what kubectl or a budget refuses ends it, and so does a pod
     without a node that had one, or one that is pushed away against a budget or for good.
     """
-    before, played = after(snapshot), kubespread.play(snapshot, scenario(SETTLED, *steps(groups)))
+    before, played = after(snapshot), kubespread.plan(snapshot, scenario(SETTLED, *steps(groups)), by_step=True)
     if played.blocked:
         return False
     now = after(snapshot, *steps(groups))

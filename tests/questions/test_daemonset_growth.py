@@ -57,7 +57,7 @@ def test_who_has_no_room_and_who_is_pushed_out(
     used: tuple[int, ...], cpu: int, priority: str, lacking: list[str], pushed_out: list[str]
 ) -> None:
     report = planned(cluster(*used), agent(cpu, priority))
-    happened = report.played.steps[-1].happened
+    happened = report.steps[-1].happened
     assert [name for kind in happened.pending for name in kind.nodes] == lacking
     assert [each.pod.name for each in happened.gone if each.why == PREEMPTED] == pushed_out
     if lacking:
@@ -70,7 +70,7 @@ def test_the_nodes_without_room_are_those_with_less_free_than_it_requests(used: 
     """Counted by hand, and the same for simulate, which takes all nodes at once."""
     lacking = [f"n{place}" for place, taken in enumerate(used) if 4 - taken < cpu]
     report = planned(cluster(*used), agent(cpu))
-    assert [name for kind in report.played.steps[-1].happened.pending for name in kind.nodes] == lacking
+    assert [name for kind in report.steps[-1].happened.pending for name in kind.nodes] == lacking
     simulated = kubespread.simulate(Snapshot.from_objects(cluster(*used)), agent(cpu))
     assert simulated.placed == len(used) - len(lacking)
     named = "" if len(lacking) <= 3 else f" and {len(lacking) - 3} more"

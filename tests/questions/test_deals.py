@@ -15,7 +15,7 @@ import kubespread
 from kubespread import Snapshot
 from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.plan.report import PlayReport
+from kubespread.questions.plan.report import PlanReport
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.reports.happened import TouchedWorkload
 from kubespread.reports.parts import Dealt, SkewChange
@@ -30,9 +30,9 @@ FULL = FIXTURES / "cases" / "running" / "1"
 """A cluster without room for a surge. On a real control plane the rollout got stuck in three runs of five."""
 
 
-def play(snapshot: Snapshot, *steps: str, deals: int | None = None) -> PlayReport:
+def play(snapshot: Snapshot, *steps: str, deals: int | None = None) -> PlanReport:
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": list(steps)}}
-    return kubespread.play(snapshot, scenario, deals=deals)
+    return kubespread.plan(snapshot, scenario, deals=deals, by_step=True)
 
 
 def spread_over(zones: str, per_zone: int = 4) -> Snapshot:
@@ -45,7 +45,9 @@ def spread_over(zones: str, per_zone: int = 4) -> Snapshot:
 
 def test_a_rollout_that_ends_well_as_shown_may_get_stuck_in_other_deals() -> None:
     cluster = kubespread.load(FULL / "cluster.json.gz")
-    report = kubespread.play(cluster, FULL / "cluster.scenario.json", kubespread.Scheduler(kube_version="1.36.2"))
+    report = kubespread.plan(
+        cluster, FULL / "cluster.scenario.json", kubespread.Scheduler(kube_version="1.36.2"), by_step=True
+    )
     (step,) = report.steps
     (rollout,) = step.rollouts
     assert (report.verdict, report.deals, report.pending, step.is_blocked) == ("no", 8, 0, False)
@@ -63,7 +65,15 @@ def test_a_rollout_that_ends_well_as_shown_may_get_stuck_in_other_deals() -> Non
 
 
 def test_what_may_get_stuck_is_a_no_for_scripts() -> None:
-    asked = ("play", FULL / "cluster.scenario.json", "-S", FULL / "cluster.json.gz", "--kube-version", "1.36.2")
+    asked = (
+        "plan",
+        "--steps",
+        FULL / "cluster.scenario.json",
+        "-S",
+        FULL / "cluster.json.gz",
+        "--kube-version",
+        "1.36.2",
+    )
     assert run(*asked, "-o", "json").code == 1
     assert run(*asked, "--fail-on", "pending").code == 1
     assert run(*asked, "--fail-on", "nothing").code == 0

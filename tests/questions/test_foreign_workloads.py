@@ -40,24 +40,24 @@ CASES: dict[str, tuple[Data, list[str], list[str]]] = {
         ["4/0/0/0 0->0", "0/2/0/2 0->2"],
     ),
     "a deleted pod comes back": (THING, ["delete-pods app=roll"], ["4/0/0/0 0->0", "4/4/0/0 0->0"]),
-    "it is scaled up": (ROLLOUT, ["scale=6"], ["4/0/0/0 0->0", "2/0/0/0 0->0"]),
-    "and down": (ROLLOUT, ["scale=2"], ["4/0/0/0 0->0", "0/2/0/0 0->0"]),
-    "pods may stay unready": (THING, ["stuck", "drain n0"], ["4/0/0/0 0->0", "0/0/0/0", "1/1/0/0 0->0"]),
+    "it is scaled up": (ROLLOUT, ["scale Rollout/roll=6"], ["4/0/0/0 0->0", "2/0/0/0 0->0"]),
+    "and down": (ROLLOUT, ["scale Rollout/roll=2"], ["4/0/0/0 0->0", "0/2/0/0 0->0"]),
+    "pods may stay unready": (THING, ["stuck Thing/roll", "drain n0"], ["4/0/0/0 0->0", "0/0/0/0", "1/1/0/0 0->0"]),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_what_becomes_of_them(case: str) -> None:
     workload, steps, expected = CASES[case]
-    report = kubespread.simulate_then(kubespread.Snapshot.from_objects(HOSTS), [workload], steps)
+    report = kubespread.plan(kubespread.Snapshot.from_objects(HOSTS), steps, manifests=[workload], by_step=True)
     assert [told(step) for step in report.steps] == expected
     assert SAID.format(workload["kind"]) in report.steps[0].happened.notes
 
 
-@pytest.mark.parametrize("step", ["rollout", "rollback", "rollout cpu=1"])
+@pytest.mark.parametrize("step", ["rollout Rollout/roll", "rollback Rollout/roll", "rollout Rollout/roll cpu=1"])
 def test_how_their_controllers_replace_pods_is_not_known(step: str) -> None:
     with pytest.raises(UsageError, match="how the controller of a Rollout replaces pods is not modeled"):
-        kubespread.simulate_then(kubespread.Snapshot.from_objects(HOSTS), [ROLLOUT], [step])
+        kubespread.plan(kubespread.Snapshot.from_objects(HOSTS), step, manifests=[ROLLOUT])
 
 
 def test_applied_again_they_have_another_number_of_pods(tmp_path: Path) -> None:
@@ -65,5 +65,5 @@ def test_applied_again_they_have_another_number_of_pods(tmp_path: Path) -> None:
         f"apply {write(tmp_path / f'{replicas}.json', foreign('example.com/v1', 'Thing', replicas))}"
         for replicas in (4, 2)
     ]
-    report = kubespread.play(kubespread.Snapshot.from_objects(HOSTS), scenario(*steps))
+    report = kubespread.plan(kubespread.Snapshot.from_objects(HOSTS), scenario(*steps), by_step=True)
     assert [told(step) for step in report.steps] == ["4/0/0/0 0->0", "0/2/0/0 0->0"]

@@ -151,8 +151,8 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
         lambda cluster: kubespread.simulate(cluster, NEW, 5),
         NEW_POD | EVICTED | {"ReplicaSet", "StatefulSet"},
     ),
-    "simulate, then": (
-        lambda cluster: kubespread.simulate_then(cluster, [NEW], ["evict=web-c"]),
+    "plan, by step": (
+        lambda cluster: kubespread.plan(cluster, "evict web-c", manifests=[NEW], by_step=True),
         NEW_POD | VOLUMES | {"PodDisruptionBudget", "StatefulSet"},
     ),
     "compare": (lambda cluster: kubespread.compare(Side(cluster, NEW), Side(cluster, NEW, set=["cpu=2"])), NEW_POD),
@@ -190,8 +190,8 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
         kubespread.check,
         NEW_POD | VOLUMES | {"DaemonSet", "HorizontalPodAutoscaler", "PodDisruptionBudget", "ReplicaSet"},
     ),
-    "play": (
-        lambda cluster: kubespread.play(cluster, PLAYED),
+    "steps": (
+        lambda cluster: kubespread.plan(cluster, PLAYED, by_step=True),
         JUDGED | VOLUMES | EVICTED | CREATED | {"DaemonSet", "ReplicaSet", "StatefulSet"},
     ),
     "explain, fixing": (
@@ -238,7 +238,7 @@ READS_OF_DEVICES: dict[str, tuple[Ask, frozenset[str]]] = {
     "explain": (lambda cluster: kubespread.explain(cluster, "deploy/train"), DEVICES),
     "explain, of a pod that waits": (lambda cluster: kubespread.explain(cluster, "pod/train-b"), MADE_ALREADY),
     "simulate": (lambda cluster: kubespread.simulate(cluster, "deploy/train", 3), DEVICES),
-    "simulate, then": (lambda cluster: kubespread.simulate_then(cluster, ["deploy/train"], ["scale=3"]), DEVICES),
+    "plan, by step": (lambda cluster: kubespread.plan(cluster, "scale deploy/train=3", by_step=True), DEVICES),
     "compare": (
         lambda cluster: kubespread.compare(Side(cluster, "deploy/train"), Side(cluster, "deploy/train", set=["cpu=2"])),
         DEVICES,
@@ -254,7 +254,10 @@ READS_OF_DEVICES: dict[str, tuple[Ask, frozenset[str]]] = {
     "report": (kubespread.report, DEVICES),
     "verify": (lambda cluster: kubespread.verify(cluster, PROMISED), DEVICES),
     "check": (kubespread.check, DEVICES),
-    "play": (lambda cluster: kubespread.play(cluster, {**PLAYED, "spec": {"steps": [{"evict": "train-a"}]}}), DEVICES),
+    "steps": (
+        lambda cluster: kubespread.plan(cluster, {**PLAYED, "spec": {"steps": [{"evict": "train-a"}]}}, by_step=True),
+        DEVICES,
+    ),
     "explain, fixing": (lambda cluster: kubespread.explain(cluster, "pod/train-b", fix=True), MADE_ALREADY),
     "explain, fixing all replicas": (
         lambda cluster: kubespread.explain(cluster, "deploy/train", replicas=2, fix=True),

@@ -13,6 +13,7 @@ from kubespread.candidate.kustomization import Kustomization
 from kubespread.errors import UsageError
 from kubespread.kube.providers import POOLS
 from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.questions.plan.report import PlannedSide
 from kubespread.scenario.reading import parse_step
 from kubespread.scenario.verbs import Apply
 from kubespread.views.view import sheets_in, view_of
@@ -140,7 +141,7 @@ def test_what_was_not_finished_is_not_counted_as_none() -> None:
     told = set[str]()
     for ticks in range(1, 70):
         part = in_time(kubespread.plan, ticks, small("scale deploy/web=3"))
-        for side, whole in ((part.before, full.before), (part.after, full.after)):
+        for side, whole in zip(sides(part), sides(full), strict=True):
             assert (side.ready, side.replicas) in ((None, None), (whole.ready, whole.replicas))
         told |= {" ".join(part.answer[1:2])}
     assert told == {
@@ -153,7 +154,8 @@ def test_what_was_not_finished_is_not_counted_as_none() -> None:
 
 def test_nodes_that_were_not_tried_may_go_too() -> None:
     report = kubespread.plan(kubespread.Snapshot.from_objects(hosts(*["a"] * 103)).edited("cordon n0"))
-    assert (report.before.can_go, report.before.not_tried) == (100, 3)
+    before, _ = sides(report)
+    assert (before.can_go, before.not_tried) == (100, 3)
     assert "nodes that can go together: at least 100 → at least 100" in report.answer
 
 
@@ -164,7 +166,7 @@ def test_nothing_planned_is_no_plan() -> None:
 
 def test_another_release_alone_is_a_plan() -> None:
     report = kubespread.plan(small(), scheduler=kubespread.Scheduler(kube_version="1.30"))
-    assert (report.before.kube_version, report.after.kube_version, report.workloads) == ("1.37", "1.30", ())
+    assert ([side.kube_version for side in sides(report)], report.workloads) == (["1.37", "1.30"], ())
 
 
 def test_what_waited_before_is_not_blamed_on_the_plan() -> None:
@@ -184,7 +186,7 @@ def test_a_pod_that_takes_over_the_wait_of_another_is_no_more_pending() -> None:
     waiting = kubespread.Snapshot.from_objects([*hosts("a", "b"), *deployment("web", ("n0", "n1", None), cpu="5")])
     gone = next(pod.metadata.name for pod in waiting.pods if pod.spec.node_name == "n1")
     report = kubespread.plan(waiting.edited(f"evict default/{gone}"))
-    assert (report.verdict, report.played.pending) == ("yes", 0)
+    assert (report.verdict, report.pending) == ("yes", 0)
     assert report.answer[0] == "1 pod pending as before, everything else fits; none of 1 workload is worse"
 
 
@@ -202,8 +204,8 @@ def test_the_scenario_plays_to_what_the_plan_ends_with() -> None:
     shop = kubespread.load(SHOP)
     report = kubespread.plan(shop.edited(*edits))
     assert report.after == kubespread.plan(kubespread.after_steps(shop, report.scenario).edited("label a1 x=y")).before
-    played = kubespread.play(shop, report.scenario)
-    assert (played.steps, played.start) == (report.played.steps, report.played.start)
+    played = kubespread.plan(shop, report.scenario, by_step=True)
+    assert (played.steps, played.start) == (report.steps, report.start)
 
 
 def test_a_fleet_is_planned_for_and_a_pipe_gets_the_scenario() -> None:
@@ -217,9 +219,9 @@ def test_manifests_are_steps_too() -> None:
     """Once nodes are there that come first, and before anything else."""
     web = deployment("web", replicas=2, cpu="2")[0]
     new = deployment("new", replicas=3, cpu="1")[0]
-    report = kubespread.plan(small("add-node n0", "cordon n1"), [web, new, budget("new", minAvailable=2)])
-    assert [step.text.split(" ")[0] for step in report.played.steps] == ["add-node", "apply", "cordon"]
-    assert report.played.steps[1].rollouts[0].complete
+    report = kubespread.plan(small("add-node n0", "cordon n1"), manifests=[web, new, budget("new", minAvailable=2)])
+    assert [step.text.split(" ")[0] for step in report.steps] == ["add-node", "apply", "cordon"]
+    assert report.steps[1].rollouts[0].complete
     assert [(row.workload.name, row.change, row.after and row.after.ready) for row in report.workloads] == [
         # Both of its pods are in one zone now.
         ("web", "riskier", 2),
@@ -230,7 +232,7 @@ def test_manifests_are_steps_too() -> None:
 
 def test_what_is_in_no_file_is_in_no_scenario() -> None:
     web = deployment("web", replicas=2, cpu="2")[0]
-    assert kubespread.plan(small("cordon n1"), [web]).scenario == ""
+    assert kubespread.plan(small("cordon n1"), manifests=[web]).scenario == ""
     piped = run("plan", "-S", SHOP, "-f", "-", "-o", "scenario", "-q", stdin=json.dumps(web).encode())
     assert (piped.code, piped.out) == (2, "")
     assert "manifests have to be in files (-f FILE)" in piped.err
@@ -255,8 +257,14 @@ def pooled(*objects: Data) -> kubespread.Snapshot:
     return kubespread.Snapshot.from_objects([*nodes, *objects])
 
 
+def sides(report: kubespread.PlanReport) -> tuple[PlannedSide, PlannedSide]:
+    assert report.before is not None
+    assert report.after is not None
+    return report.before, report.after
+
+
 def texts(report: kubespread.PlanReport) -> list[str]:
-    return [step.text for step in report.played.steps]
+    return [step.text for step in report.steps]
 
 
 def test_what_a_machine_of_another_size_costs_is_not_that_of_its_template() -> None:
@@ -306,7 +314,7 @@ LEAVING = [
 def test_a_pool_is_replaced_by_other_nodes(text: str, joining: list[str]) -> None:
     report = kubespread.plan(pooled(*deployment("web", ("a1", "b1"), cpu="3")), replace_pool=text)
     assert texts(report) == [*joining, *LEAVING]
-    assert (report.played.blocked, report.gone["evicted"]) == ((), 2)
+    assert (report.blocked, report.gone["evicted"]) == ((), 2)
     assert {each.name for each in report.nodes if each.after is None} == {"a1", "a2", "b1"}
 
 
@@ -318,7 +326,7 @@ def test_new_nodes_reserve_as_much_as_old_ones() -> None:
     (made,) = (each.after for each in report.nodes if each.after is not None)
     assert {load.resource: load.allocatable for load in made.load} == {"cpu": "7900m", "memory": "15Gi", "pods": "110"}
     assert "add-node a1@8x16: as much of its CPUs and memory is reserved, and as many pods may run there, as on a1" in (
-        report.notes
+        report.all_notes
     )
 
 
@@ -329,9 +337,9 @@ def test_a_node_whose_pods_cannot_be_evicted_is_not_deleted() -> None:
         "add-node a1@2x4",
         *(text for text in LEAVING if text not in ("delete-node a1", "delete-node b1")),
     ]
-    assert (report.verdict, report.played.blocked, report.after.nodes) == ("no", (3, 6), 4)
+    assert (report.verdict, report.blocked, sides(report)[1].nodes) == ("no", (3, 6), 4)
     # The new node is too small for any of them, which no budget changes.
-    assert report.played.remedy is None
+    assert report.remedy is None
 
 
 def test_budgets_that_would_let_it_through_are_named() -> None:
@@ -340,7 +348,7 @@ def test_budgets_that_would_let_it_through_are_named() -> None:
         [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="1"), budget("web", minAvailable=2)]
     )
     report = kubespread.plan(held.edited(*snapshot.edits))
-    assert (report.verdict, report.played.remedy) == ("no", "--budget default/web:maxUnavailable=1")
+    assert (report.verdict, report.remedy) == ("no", "--budget default/web:maxUnavailable=1")
     assert "with --budget default/web:maxUnavailable=1 it gets through" in report.answer
     assert kubespread.plan(held.edited(*snapshot.edits, "budget default/web:maxUnavailable=1")).verdict == "yes"
 
@@ -377,8 +385,8 @@ def test_an_empty_file_is_nothing_to_apply(tmp_path: Path) -> None:
     empty.write_text("# nothing yet\n")
     configured.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n")
     with pytest.raises(UsageError, match=r"^step 1 \(apply .*empty.yaml\): no objects passed to apply$"):
-        kubespread.plan(small(), str(empty))
-    assert kubespread.plan(small(), [str(empty), str(configured)]).verdict == "yes"
+        kubespread.plan(small(), manifests=str(empty))
+    assert kubespread.plan(small(), manifests=[str(empty), str(configured)]).verdict == "yes"
 
 
 def test_budgets_alone_are_applied_from_several_files(tmp_path: Path) -> None:
@@ -386,14 +394,14 @@ def test_budgets_alone_are_applied_from_several_files(tmp_path: Path) -> None:
     for file in files:
         file.write_text(json.dumps(budget(file.stem, minAvailable=2)))
     for given in ([*map(str, files)], str(tmp_path)):
-        report = kubespread.plan(small("drain n0"), given)
-        assert (report.verdict, report.played.blocked) == ("no", (2,))
+        report = kubespread.plan(small("drain n0"), manifests=given)
+        assert (report.verdict, report.blocked) == ("no", (2,))
 
 
 def test_autoscaled_workloads_at_their_maximum() -> None:
     grown = [*deployment("web", ("a1", "b1"), cpu="1"), autoscaler("web", 5)]
     report = kubespread.plan(pooled(*grown), hpa_max=True)
-    assert (texts(report), report.after.ready) == (["scale default/Deployment/web=5"], 5)
+    assert (texts(report), sides(report)[1].ready) == (["scale default/Deployment/web=5"], 5)
     with pytest.raises(UsageError, match="no autoscaler may ask for more than its workload has"):
         kubespread.plan(pooled(), hpa_max=True)
 
@@ -401,9 +409,10 @@ def test_autoscaled_workloads_at_their_maximum() -> None:
 def test_how_many_nodes_go_when_requests_are_lower() -> None:
     web = deployment("web", ("a1", "a2", "b1"), cpu="2500m")
     report = kubespread.plan(pooled(*web).edited("scale-requests *=0.5", "delete-node x"))
-    assert (report.before.can_go, report.after.can_go) == (1, 1)
+    before, after = sides(report)
+    assert (before.can_go, after.can_go) == (1, 1)
     fewer = kubespread.removable(kubespread.after_steps(pooled(*web), report.scenario))
-    assert report.after.can_go == len(fewer.together.nodes)
+    assert after.can_go == len(fewer.together.nodes)
 
 
 def test_what_the_nodes_cost() -> None:
@@ -445,17 +454,22 @@ def test_a_scenario_is_planned_after_the_edits_in_its_order() -> None:
     steps = ["rollout deploy/web cpu=2", {"drain": "a1", "name": "first"}, "stuck deploy/web"]
     report = kubespread.plan(pooled(*web).edited("cordon b1"), scenario=given(*steps, preemption=False))
     assert texts(report) == ["cordon b1", "rollout deploy/web cpu=2", "drain a1", "stuck deploy/web"]
-    assert (report.preemption, report.played.preemption) == (False, False)
-    played = kubespread.play(pooled(*web), report.scenario)
-    assert (played.steps, played.preemption) == (report.played.steps, False)
+    assert report.preemption is False
+    played = kubespread.plan(pooled(*web), report.scenario, by_step=True)
+    assert (played.steps, played.preemption) == (report.steps, False)
 
 
-def test_no_step_of_a_scenario_goes_past_another_one_on_workloads() -> None:
+def test_no_step_goes_past_another_one_on_workloads() -> None:
+    kept = [*deployment("web", ("a1", "b1"), cpu="1"), budget("web", minAvailable=2)]
+    steps = ["drain a1", "scale Deployment/web=3", "scale-requests Deployment/web=0.5"]
+    assert texts(kubespread.plan(pooled(*kept).edited(*steps))) == [*steps[1:], steps[0]]
+
+
+def test_steps_stay_in_the_order_of_their_scenario() -> None:
     kept = [*deployment("web", ("a1", "b1"), cpu="1"), budget("web", minAvailable=2)]
     steps = ["drain a1", "scale deploy/web=3", "rollout deploy/web cpu=500m"]
-    report = kubespread.plan(pooled(*kept), scenario=given(*steps))
-    assert texts(report) == [*steps[1:], steps[0]]
-    assert kubespread.play(pooled(*kept), given(*steps)).blocked == (1,)
+    report = kubespread.plan(pooled(*kept), steps)
+    assert (texts(report), report.blocked) == (steps, (1,))
 
 
 def test_the_scenario_of_a_scenario_names_files_from_anywhere(tmp_path: Path) -> None:
@@ -464,7 +478,7 @@ def test_the_scenario_of_a_scenario_names_files_from_anywhere(tmp_path: Path) ->
     steps = ["add-node n.json:2", "apply web.json --replicas 3", "rollout deploy/web web.json"]
     (tmp_path / "s.json").write_text(json.dumps(given(*steps)))
     report = kubespread.plan(pooled(), scenario=tmp_path / "s.json")
-    assert kubespread.play(pooled(), report.scenario).steps[0].happened.nodes_joined == ("n-1", "n-2")
+    assert kubespread.plan(pooled(), report.scenario, by_step=True).steps[0].happened.nodes_joined == ("n-1", "n-2")
     assert [line.strip("- ") for line in report.scenario.splitlines()[4:]] == [
         f"add-node {tmp_path}/n.json:2",
         f"apply {tmp_path}/web.json --replicas 3",
@@ -472,31 +486,35 @@ def test_the_scenario_of_a_scenario_names_files_from_anywhere(tmp_path: Path) ->
     ]
 
 
-def test_steps_are_shown_as_play_shows_them(tmp_path: Path) -> None:
-    (tmp_path / "s.json").write_text(json.dumps(given("scale deploy/web=5", "fail zone=c")))
+def test_steps_are_the_same_however_they_are_given(tmp_path: Path) -> None:
     file = tmp_path / "s.json"
-    played, shown, typed = (
-        run(*words, "-S", SHOP, "-o", "json")
-        for words in (
-            ("play", file),
-            ("plan", file, "--steps"),
-            ("plan", "--scale", "deploy/web=5", "--fail", "zone=c", "--steps"),
-        )
+    file.write_text(json.dumps(given("scale deploy/web=5", "fail zone=c")))
+    ways = (
+        (file, "--steps"),
+        ("scale deploy/web=5", "fail zone=c", "--steps"),
+        ("scale=deploy/web=5", "fail=zone=c", "--steps"),
+        ("--scale", "deploy/web=5", "fail zone=c", "--steps"),
+        (file,),
     )
-    reports = [{**json.loads(each.out), "provenance": None} for each in (played, shown, typed)]
-    assert (shown.code, reports[1]) == (played.code, reports[0])
-    assert [step["happened"] for step in reports[2]["steps"]] == [step["happened"] for step in reports[0]["steps"]]
-    refused = run("plan", "--steps", "-S", SHOP, "--fail", "zone=c", "-o", "scenario")
-    assert (refused.code, "--steps and -o scenario do not go together" in refused.err) == (2, True)
+    answers = [run("plan", *words, "-S", SHOP, "-o", "json") for words in ways]
+    assert {answer.code for answer in answers} == {1}
+    reports = [json.loads(answer.out) for answer in answers]
+    assert all(report["start"] == reports[0]["start"] for report in reports)
+    happened = [[step["happened"] for step in report["steps"]] for report in reports]
+    assert all(steps == happened[0] for steps in happened)
+    assert [report["before"] is None for report in reports] == [True, True, True, True, False]
+    scenario = run("plan", "--steps", "-S", SHOP, "--fail", "zone=c", "-o", "scenario", "-q")
+    assert (scenario.code, scenario.out.splitlines()[-1]) == (1, "  - fail zone=c")
 
 
-def test_another_order_is_a_note_beside_the_steps(tmp_path: Path) -> None:
+def test_another_order_is_said_beside_the_steps(tmp_path: Path) -> None:
     kept = [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="1"), budget("web", minAvailable=2)]
     (tmp_path / "c.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": kept}))
     answer = run("plan", "-S", tmp_path / "c.json", "--drain", "n0", "--scale", "deploy/web=3", "--steps", "-o", "json")
     report = json.loads(answer.out)
     assert [step["text"] for step in report["steps"]] == ["scale Deployment/web=3", "drain n0"]
-    assert report["notes"][0].startswith("played in another order, which gets through: scale Deployment/web=3, drain")
+    way = "played in another order, which gets through: scale Deployment/web=3, drain n0; in the order given, "
+    assert f"{way}{report['refused']}" in report["answer"]
 
 
 def test_what_is_refused_is_said_with_whom_and_why_once() -> None:

@@ -66,7 +66,7 @@ def test_what_waited_for_nodes_goes_on(step: str | Data, objects: list[Data], mo
     report = kubespread.plan(
         kubespread.Snapshot.from_objects([*nodes, *objects]), scenario=scenario, autoscaler="ca", node_groups=groups
     )
-    played = report.played.steps[0]
+    played = report.steps[0]
     is_done = not played.happened.blocked and all(rollout.complete for rollout in played.rollouts)
     assert (report.verdict, is_done) == (verdict, verdict == "yes")
     assert all(rollout.fewest_ready >= 1 for rollout in played.rollouts)

@@ -10,7 +10,7 @@ import pytest
 
 import kubespread
 from kubespread.errors import KubespreadError, ManifestError, UsageError
-from kubespread.questions.plan.report import PlayReport, StepReport
+from kubespread.questions.plan.report import PlanReport, StepReport
 from tests.builders import Data, hard, hosts, pod
 
 ROOT = Path(__file__).parents[2]
@@ -23,9 +23,9 @@ def scenario(*steps: Any, **spec: Any) -> Data:
     return {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": list(steps), **spec}}
 
 
-def play(*steps: Any, **spec: Any) -> PlayReport:
+def play(*steps: Any, **spec: Any) -> PlanReport:
     """Steps in the cluster of six nodes in three zones with the six replicas of web."""
-    return kubespread.play(kubespread.load(WEB), scenario(*steps, **spec))
+    return kubespread.plan(kubespread.load(WEB), scenario(*steps, **spec), by_step=True)
 
 
 def told(step: StepReport) -> str:
@@ -179,7 +179,7 @@ def test_the_namespace_of_what_is_applied(case: str, flag: str, tmp_path: Path) 
     pods = [pod("p", namespace=name) for name in names]
     path = write(tmp_path / "pods.json", *pods, *brought)
     snapshot = kubespread.Snapshot.from_objects([*hosts("a"), default])
-    report = kubespread.play(snapshot, scenario(f"apply {path}{flag}", f"apply {path}"))
+    report = kubespread.plan(snapshot, scenario(f"apply {path}{flag}", f"apply {path}"), by_step=True)
     placed = [[str(each.pod) for each in step.happened.placed] for step in report.steps]
     there = [f"{name}/p" for name in names if name == "default" or flag or refusal is None]
     assert (placed[0], [step.failed for step in report.steps]) == (there, [None if flag else refusal] * 2)
@@ -315,7 +315,7 @@ def test_what_goes_wrong_on_the_way_is_said_of_its_step_and_the_next_goes_on() -
 
 def test_a_drain_that_kubectl_refuses_is_blocked() -> None:
     cluster = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("bare", "n0")])
-    report = kubespread.play(cluster, scenario("drain n0", {"drain": {"nodes": "n0", "force": True}}))
+    report = kubespread.plan(cluster, scenario("drain n0", {"drain": {"nodes": "n0", "force": True}}), by_step=True)
     assert report.blocked == (1,)
     assert report.steps[0].failed is not None
     assert report.steps[0].failed.startswith('unable to drain node "n0" due to error: cannot delete')
@@ -325,7 +325,7 @@ def test_a_drain_that_kubectl_refuses_is_blocked() -> None:
 def test_pods_that_wait_from_the_start_are_no_fault_of_the_scenario() -> None:
     waiting = pod("big", requests={"cpu": "100"})
     cluster = kubespread.Snapshot.from_objects([*hosts("a", "b"), waiting])
-    report = kubespread.play(cluster, scenario("cordon n0"))
+    report = kubespread.plan(cluster, scenario("cordon n0"), by_step=True)
     assert [each.pods for each in report.start.pending] == [("default/big",)]
     assert (report.pending, report.blocked) == (0, ())
 
@@ -342,7 +342,7 @@ def test_preemption_can_be_left_out(preemption: bool, gone: list[str], tmp_path:
     cluster = kubespread.Snapshot.from_objects([*hosts("a"), low, classes])
     high = pod("high", requests={"cpu": "8"}, priorityClassName="high")
     step = {"apply": [write(tmp_path / "high.json", high)]}
-    report = kubespread.play(cluster, scenario(step, preemption=preemption))
+    report = kubespread.plan(cluster, scenario(step, preemption=preemption), by_step=True)
     assert [each.why for each in report.steps[0].happened.gone] == gone
     assert report.pending == (0 if preemption else 1)
 
@@ -366,48 +366,73 @@ def test_the_cluster_after_a_step_answers_questions() -> None:
 
 
 def test_edits_come_before_the_first_step() -> None:
-    report = kubespread.play(kubespread.load(WEB).edited("delete-node zone=c"), scenario("scale deploy/web=4"))
-    assert (report.nodes, report.notes[0]) == (4, "delete-node zone=c: 2 pods lost, 2 placed")
+    report = kubespread.plan(
+        kubespread.load(WEB).edited("delete-node zone=c"), scenario("scale deploy/web=4"), by_step=True
+    )
+    assert (report.node_count, [step.text for step in report.steps]) == (
+        6,
+        ["delete-node zone=c", "scale deploy/web=4"],
+    )
+    assert [told(step) for step in report.steps] == ["2/2/0/0 0->0", "0/2/0/0 0->0"]
 
 
-THEN: dict[str, tuple[list[str], list[str], list[str]]] = {
-    "its own number, another one, a restart, a zone": (
-        ["scale=3", "rollout", "fail=zone=a"],
-        ["apply deploy/new", "scale deploy/new=3", "rollout deploy/new", "fail zone=a"],
+THEN: dict[str, tuple[list[str], list[str]]] = {
+    "another number, a restart, a zone": (
+        ["scale deploy/new=3", "rollout deploy/new", "fail zone=a"],
         ["6/0/0/0 0->0", "0/3/0/0 0->0", "3/3/0/0 0->0 6 passes complete [0]", "0/3/0/3 0->1 0->2"],
     ),
-    "blanks do as well, and other workloads have their names": (
-        ["scale deploy/web=3", "scale 4", "rollback"],
-        ["apply deploy/new", "scale deploy/web=3", "scale deploy/new=4", "rollback deploy/new"],
+    "an equals sign does as well, and so do other workloads": (
+        ["scale=deploy/web=3", "scale=deploy/new=4", "rollback=deploy/new"],
         ["6/0/0/0 0->0", "0/3/0/0 0->0", "0/2/0/0 0->1", "0/0/0/0"],
     ),
 }
 
 
 @pytest.mark.parametrize("case", THEN)
-def test_what_happens_to_a_workload_once_it_is_placed(case: str) -> None:
-    steps, texts, expected = THEN[case]
-    report = kubespread.simulate_then(kubespread.load(WEB), [workload("Deployment", "new", 6)], steps)
-    assert [step.text for step in report.steps] == texts
+def test_what_happens_to_a_workload_once_it_is_applied(case: str) -> None:
+    steps, expected = THEN[case]
+    manifest = workload("Deployment", "new", 6)
+    report = kubespread.plan(kubespread.load(WEB), steps, manifests=[manifest], by_step=True)
+    assert [step.text for step in report.steps] == [
+        "apply manifests",
+        *(step.replace("=", " ", " " not in step) for step in steps),
+    ]
     assert [told(step) for step in report.steps] == expected
 
 
-WRONG_THEN = {
-    "scael=2": "invalid --then 'scael=2': unknown step 'scael', did you mean \"scale\"?",
-    "rollout=maxskew=2": "invalid --set 'maxskew=2': unknown field 'maxskew', did you mean \"maxSkew\"?",
-    "fail=zone=d": "step 2 (fail zone=d): no node has topology.kubernetes.io/zone=d; there are a, b, c",
+WRONG_STEPS = {
+    "scael deploy/web=2": "unknown step 'scael', did you mean \"scale\"?",
+    "rollout": "invalid step 'rollout': expected rollout [NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]",
+    "rollout deploy/web maxskew=2": "invalid --set 'maxskew=2': unknown field 'maxskew', did you mean \"maxSkew\"?",
+    "fail zone=d": "step 1 (fail zone=d): no node has topology.kubernetes.io/zone=d; there are a, b, c",
+    "none.yaml": "none.yaml: No such file or directory",
 }
 
 
-@pytest.mark.parametrize("text", WRONG_THEN)
-def test_a_then_that_means_nothing(text: str) -> None:
+@pytest.mark.parametrize("text", WRONG_STEPS)
+def test_a_step_that_means_nothing(text: str) -> None:
     with pytest.raises(KubespreadError) as raised:
-        kubespread.simulate_then(kubespread.load(WEB), [workload("Deployment", "new", 6)], [text])
-    assert str(raised.value) == WRONG_THEN[text]
+        kubespread.plan(kubespread.load(WEB), [text])
+    assert str(raised.value) == WRONG_STEPS[text]
+
+
+def test_steps_stand_before_and_after_those_of_a_file(tmp_path: Path) -> None:
+    files = [tmp_path / "one.yaml", tmp_path / "two files.yaml"]
+    for file in files:
+        file.write_text(json.dumps({**scenario("cordon zone=a"), "metadata": {"name": "one"}}))
+    report = kubespread.plan(kubespread.load(WEB), ["scale deploy/web=7", files[1], "fail zone=b"], by_step=True)
+    assert (report.name, [step.text for step in report.steps]) == (
+        "one",
+        ["scale deploy/web=7", "cordon zone=a", "fail zone=b"],
+    )
+    with pytest.raises(
+        UsageError, match="expected one scenario, with steps beside it, found .*one.yaml and .*two files"
+    ):
+        kubespread.plan(kubespread.load(WEB), files)
 
 
 def test_a_workload_of_the_cluster_goes_on_from_what_it_has() -> None:
-    report = kubespread.simulate_then(kubespread.load(WEB), ["deploy/web"], ["rollout cpu=1"], replicas=8)
+    report = kubespread.plan(kubespread.load(WEB), ["scale deploy/web=8", "rollout deploy/web cpu=1"], by_step=True)
     assert [told(step) for step in report.steps] == ["2/0/0/0 0->1", "8/8/0/0 1->1 5 passes complete [1]"]
 
 
@@ -428,7 +453,7 @@ def test_an_autoscaler_adds_nodes_for_pods_that_find_none(tmp_path: Path) -> Non
     )
     given = tmp_path / "scenario.json"
     given.write_text(json.dumps(scenario("cordon n1", autoscaler="ca", nodeGroups="groups.json")))
-    report = kubespread.play(cluster, given)
+    report = kubespread.plan(cluster, given, by_step=True)
     scaled = report.steps[0].autoscaling
     assert scaled is not None
     assert [(group.group, len(group.nodes)) for loop in scaled.loops for group in loop.added] == [("pool/a", 1)]

@@ -142,11 +142,12 @@ ASKED: dict[str, Callable[..., QuestionReport]] = {
     "verify": lambda snapshot, **how: kubespread.verify(snapshot, PROMISES, **how),
     "plan": lambda snapshot, **how: kubespread.plan(snapshot.edited("fail-hard n0"), **how),
     "check": kubespread.check,
-    "play": lambda snapshot, deals=4, **how: kubespread.play(
-        snapshot, scenario("scale default/deploy/web=1", "drain n0 --ignore-daemonsets --force"), deals=deals, **how
-    ),
-    "simulate --then": lambda snapshot, deals=4, **how: kubespread.simulate_then(
-        snapshot, ["deploy/web"], ["scale=1", "rollout"], deals=deals, **how
+    "steps": lambda snapshot, deals=4, **how: kubespread.plan(
+        snapshot,
+        scenario("scale default/deploy/web=1", "drain n0 --ignore-daemonsets --force"),
+        deals=deals,
+        **how,
+        by_step=True,
     ),
     "simulate --runs": lambda snapshot, **how: kubespread.simulate(snapshot, WAITING, 3, runs=5, **how),
     "upgrade": lambda snapshot, **how: kubespread.upgrade(snapshot, "zone in (a,b)", **how),

@@ -148,7 +148,7 @@ def check_in_time(question: str, objects: list[Data], ticks: int, modules: Any) 
     if part.unfinished is None:
         assert part == full
         return
-    if isinstance(part, kubespread.PlayReport):
+    if isinstance(part, kubespread.PlanReport):
         fewer = ask(snapshot, deals=part.unfinished.finished)
         assert part == fewer.revised(unfinished=part.unfinished, question=part.question)
     elif isinstance(part, kubespread.PlanReport):

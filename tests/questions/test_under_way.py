@@ -84,7 +84,7 @@ JOBS: dict[str, tuple[list[Data], str]] = {
 @pytest.mark.parametrize("case", JOBS)
 def test_jobs_go_on_before_the_first_step(case: str) -> None:
     objects, expected = JOBS[case]
-    report = kubespread.play(Snapshot.from_objects([*HOSTS, *objects]), scenario("cordon n3"))
+    report = kubespread.plan(Snapshot.from_objects([*HOSTS, *objects]), scenario("cordon n3"), by_step=True)
     start = report.start
     assert f"{sum(each.created for each in start.workloads)} created, {len(start.gone)} gone" == expected
 
@@ -97,14 +97,14 @@ def ready_of(report: Any) -> list[str]:
 
 def test_a_template_whose_pods_are_not_ready_is_not_healed_by_scaling() -> None:
     snapshot = Snapshot.from_objects([*HOSTS, *revised(("n2",), ready=False)])
-    report = kubespread.play(snapshot, scenario("scale deploy/web=6", "ready deploy/web"))
+    report = kubespread.plan(snapshot, scenario("scale deploy/web=6", "ready deploy/web"), by_step=True)
     assert ready_of(report) == ["3 of 6", "6 of 6"]
     assert TAKEN in report.steps[0].happened.notes
 
 
 def test_one_whose_pods_are_ready_goes_on() -> None:
     snapshot = Snapshot.from_objects([*HOSTS, *revised(("n2",), ready=True)])
-    report = kubespread.play(snapshot, scenario("scale deploy/web=6"))
+    report = kubespread.plan(snapshot, scenario("scale deploy/web=6"), by_step=True)
     assert ready_of(report) == ["6 of 6"]
     assert [note for step in report.steps for note in step.happened.notes] == []
 

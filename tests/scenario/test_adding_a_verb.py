@@ -38,18 +38,17 @@ import kubespread
 from docs.generators.scenario_schema import schema
 from kubespread.cli.completing.tree import read_commands
 from kubespread.cli.options.groups import EditedClusterOptions
-from kubespread.scenario.reading import parse_step, parse_then
-from kubespread.kube.owners import Named
+from kubespread.scenario.reading import parse_step
 
 cluster = kubespread.load({str(CLUSTER)!r})
 steps = [{{"reserve": {{"nodes": "zone=a"}}}}, {{"reserve": "node-b1"}}, "reserve node-c1"]
 scenario = {{"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {{"steps": steps}}}}
-print(*(step.text for step in kubespread.play(cluster, scenario).steps), sep=", ")
+print(*(step.text for step in kubespread.plan(cluster, scenario, by_step=True).steps), sep=", ")
 after = kubespread.after_steps(cluster, scenario)
 print(*(node.metadata.name for node in after.nodes if "reserved" in node.metadata.labels))
 same = [
     *EditedClusterOptions(reserve=["zone=a"]).edits(), *cluster.edited("reserve zone=a").edits,
-    parse_then("reserve=zone=a", Named("Deployment", "web")).action, parse_step("reserve zone=a").action,
+    parse_step("reserve=zone=a").action, parse_step("reserve zone=a").action,
 ]
 print(*same, [each == Reserve.of({{"nodes": "zone=a"}}) for each in same])
 print(schema()["$defs"]["Step"]["anyOf"][1]["properties"]["reserve"]["description"])

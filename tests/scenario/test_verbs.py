@@ -13,8 +13,8 @@ from kubespread.assistants.server import arguments_from, arguments_of, asked_by
 from kubespread.cli.options.groups import EditedClusterOptions
 from kubespread.errors import UsageError
 from kubespread.kube.owners import Named
-from kubespread.questions.plan.question import Play
-from kubespread.scenario.reading import Step, parse_step, parse_then, read_scenario
+from kubespread.questions.plan.question import Plan
+from kubespread.scenario.reading import Step, parse_step, read_scenario
 from kubespread.scenario.verbs import STEPS, VERBS
 from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.edits.verb import Verb
@@ -78,9 +78,9 @@ def in_scenario(step: Any) -> Verb | None:
 
 
 def sent(text: str) -> Verb | None:
-    arguments = arguments_from(arguments_of(Play), {"steps": [text]})
-    question = asked_by(Play, arguments, CLUSTER, kubespread.Scheduler())
-    assert isinstance(question, Play)
+    arguments = arguments_from(arguments_of(Plan), {"steps": [text]})
+    question = asked_by(Plan, arguments, CLUSTER, kubespread.Scheduler())
+    assert isinstance(question, Plan)
     step: Step = question.scenario.steps[0]
     return step.action
 
@@ -99,8 +99,8 @@ def test_a_verb_is_the_same_however_it_is_written(verb: str) -> None:
         "a key with text": in_scenario({verb if verb == "fail-hard" else KEYS[verb]: text}),
         "a key with fields": in_scenario({KEYS[verb]: fields}),
         "the same as JSON": read_scenario(json.dumps(scenario({KEYS[verb]: fields}))).steps[0].action,
-        "after a workload": parse_then(line, ELSEWHERE).action,
-        "after a workload, with an equals sign": parse_then(f"{verb}={text}", ELSEWHERE).action,
+        "with an equals sign": parse_step(f"{verb}={text}").action,
+        "typed": read_scenario([line]).steps[0].action,
     }
     if verb not in NO_FILES:
         ways["sent by an assistant"] = sent(line)
@@ -136,35 +136,12 @@ def test_every_step_is_in_the_cookbook() -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_changes_the_cluster(verb: str) -> None:
     text, _, before = WRITTEN[verb]
-    (*_, played) = kubespread.play(CLUSTER, scenario(*before, f"{verb} {text}"), deals=1).steps
+    (*_, played) = kubespread.plan(CLUSTER, scenario(*before, f"{verb} {text}"), deals=1, by_step=True).steps
     assert played.failed is None
     without, after = (
         kubespread.after_steps(CLUSTER, scenario(*before, f"{verb} {text}"), steps) for steps in (len(before), None)
     )
     assert (after.nodes, after.pods, after.objects) != (without.nodes, without.pods, without.objects)
-
-
-ABOUT_IT: dict[str, tuple[str, str]] = {
-    "another number": ("scale=2", "scale deploy/web=2"),
-    "a restart": ("rollout", "rollout deploy/web"),
-    "a manifest": ("rollout=web-v2.yaml", "rollout deploy/web web-v2.yaml"),
-    "fields": ("rollout cpu=2 maxSkew[zone]=2", "rollout deploy/web cpu=2 maxSkew[zone]=2"),
-    "the template before": ("rollback", "rollback deploy/web"),
-    "a bad image": ("stuck", "stuck deploy/web"),
-    "its fix": ("ready", "ready deploy/web"),
-    "another workload": ("rollout sts/db cpu=2", "rollout sts/db cpu=2"),
-}
-
-
-@pytest.mark.parametrize("case", ABOUT_IT)
-def test_a_step_after_a_workload_is_about_it(case: str) -> None:
-    text, meant = ABOUT_IT[case]
-    assert parse_then(text, WEB) == parse_step(meant)
-
-
-def test_what_follows_is_never_passed_over() -> None:
-    with pytest.raises(UsageError, match="^invalid workload 'web'"):
-        parse_then("stuck web", Named("Rollout", "web"))
 
 
 QUOTES: dict[str, dict[str, Any]] = {

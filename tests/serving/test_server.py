@@ -64,7 +64,7 @@ TYPED: dict[str, tuple[str, dict[str, Any], str]] = {
         {"nodes": "zone=c", "surge": 1},
         "upgrade --nodes zone=c --surge 1 -S shop.yaml",
     ),
-    "a scenario is a file": ("play", {"steps": ["fail zone=c"]}, "play scenario.yaml -S shop.yaml"),
+    "steps are typed": ("plan", {"steps": ["fail zone=c"]}, "plan 'fail zone=c' -S shop.yaml"),
     "the second side": (
         "compare",
         {**WEB, "toSet": ["cpu=1"], "toEdits": ["cordon a1"]},
@@ -258,8 +258,8 @@ def test_a_page_gets_how_far_an_answer_is_and_then_all_that_it_shows() -> None:
     assert {**shown["report"], "provenance": None} == {**report, "provenance": None}
     assert shown["page"].startswith("<!doctype html>")
     assert (shown["exitCode"], shown["command"]) == (1, f"kubespread survive -A -S {SHOP}")
-    refused = call(APP, "/ask/play", {**ASKING, "accept": "application/x-ndjson"}, {}).text
-    assert json.loads(refused) == {"refused": {"error": "steps: required"}}
+    refused = call(APP, "/ask/verify", {**ASKING, "accept": "application/x-ndjson"}, {}).text
+    assert json.loads(refused) == {"refused": {"error": "promises: required"}}
 
 
 def test_edits_are_saved_as_a_scenario() -> None:

@@ -36,7 +36,6 @@ WORST: Mapping[str, Callable[[Any], str]] = {
     "fleet": lambda report: report.clusters[0].name,
     "pending": lambda report: report.groups[0].workloads[0].name if report.groups else "",
     "plan": lambda report: report.workloads[0].workload.name if report.workloads else "",
-    "play": lambda report: report.steps[0].text,
     "rebalance": lambda report: report.constraints[0].workloads[0].name if report.steps else "",
     "removable": _held,
     "report": lambda report: report.lines[0].what[:30] if report.lines else "",

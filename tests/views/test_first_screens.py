@@ -123,8 +123,8 @@ YES_OR_NO = (
     "explain deploy/web -n shop --fix --set cpu=99",
     "compare -A --uncordon NODE",
     "rebalance -A",
-    "play steps.yaml -n shop",
-    "play too-much.yaml -n shop",
+    "plan steps.yaml --steps -n shop",
+    "plan too-much.yaml --steps -n shop",
     "plan --cordon NODE",
     "verify light.yaml",
     "verify heavy.yaml",
@@ -166,7 +166,7 @@ def test_the_command_to_type_next_runs(tmp_path: Path) -> None:
             lacking.append(words)
         following += [command.removeprefix("next: kubespread ") for command in commands]
     # Nothing else is about these very answers.
-    assert {words[0] for words in lacking} == {"capacity", "play"}
+    assert {words[0] for words in lacking} == {"capacity", "plan"}
     ends = [(line, run(*shlex.split(line), "-o", "json", cwd=tmp_path)) for line in dict.fromkeys(following)]
     assert [(line, end.code, end.err) for line, end in ends if end.code not in (0, 1)] == []
 

@@ -22,14 +22,13 @@ SCENARIO = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario"}
 EXPLAINED = kubespread.explain(CLUSTER, WEB)
 COMPARED = kubespread.compare(kubespread.Side(CLUSTER, WEB), kubespread.Side(CLUSTER.edited("cordon n1"), WEB))
 SIMULATED = [kubespread.simulate(CLUSTER, WEB, 2), kubespread.simulate(CLUSTER, pod("alone"), 1)]
-PLAYED = kubespread.play(
-    CLUSTER, {**SCENARIO, "spec": {"steps": ["delete-pods foo=bar", {"cordon": "n1", "name": "n1 too"}]}}
+PLAYED = kubespread.plan(
+    CLUSTER, {**SCENARIO, "spec": {"steps": ["delete-pods foo=bar", {"cordon": "n1", "name": "n1 too"}]}}, by_step=True
 )
 ANSWERS: dict[str, object] = {
     "explain": EXPLAINED,
     "simulate": SIMULATED,
     "compare": COMPARED,
-    "play": PLAYED,
     "survive": kubespread.survive(CLUSTER, ["hostname"]),
     "upgrade": kubespread.upgrade(CLUSTER, "n1"),
     "plan": kubespread.plan(
@@ -67,15 +66,14 @@ HELP: dict[str, str] = {
     "'name' prints namespace/pod<TAB>node lines.",
     "compare": "Format (default: a table on a terminal, columns in a pipe). "
     "'name' prints the nodes and workloads that differ. 'csv' has a row per cell that differs.",
-    "play": "Format (default: tables on a terminal, columns in a pipe). "
-    "'wide' adds the order in which nodes that fail lose their pods.",
     "survive": "Format (default: a table on a terminal, plain columns in a pipe). "
     "'wide' adds the order in which nodes lose their pods. 'name' prints the degraded workloads, the worst first. "
     "'prometheus' prints metrics for a textfile collector.",
     "upgrade": "Format (default: a table on a terminal, plain columns in a pipe). "
     "'name' prints the nodes to replace, in order.",
-    "plan": "Format (default: tables on a terminal, plain columns in a pipe). "
-    "'name' prints the workloads that change, the worst first. 'scenario' is the scenario, for play.",
+    "plan": "Format (default: tables on a terminal, columns in a pipe). "
+    "'wide' adds the order in which nodes that fail lose their pods. "
+    "'name' prints the workloads that change, the worst first. 'scenario' is the scenario, for plan.",
     "map": "Format (default: a map on a terminal, columns in a pipe). 'name' prints the nodes.",
     "check": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
     "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. 'gitlab' is a Code Quality report. "
@@ -108,7 +106,7 @@ def test_what_can_be_asked_for() -> None:
     assert [*writers("explain")] == ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv"]
     assert [*writers("simulate")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
     assert [*writers("compare")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
-    assert [*writers("play")] == ["table", "wide", "plain", "json", "yaml", "markdown", "csv"]
+    assert [*writers("plan")] == ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv", "scenario"]
     assert [*writers("rebalance")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
 
 
@@ -143,6 +141,11 @@ def test_several_reports_are_a_list_in_one_document() -> None:
     reports = kubespread.simulate(CLUSTER, [WEB, pod("alone")], 1)
     text = writers("simulate")["yaml"].load()(reports, Look())
     assert text.startswith("apiVersion: kubespread.dev/v1alpha1\nkind: SimulateReportList\nitems:\n")
+
+
+def test_steps_alone_are_written_in_every_format_of_a_plan() -> None:
+    texts = {name: writer.load()(PLAYED, Look(in_full=True)) for name, writer in writers("plan").items()}
+    assert [name for name, text in texts.items() if "n1" not in text] == ["name"], "no workload is worse"
 
 
 @pytest.mark.parametrize("kind", ANSWERS)

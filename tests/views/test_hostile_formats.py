@@ -34,7 +34,7 @@ def answers(name: str) -> dict[str, Any]:
         "compare": kubespread.compare(
             kubespread.Side(cluster, web), kubespread.Side(cluster, pod(nodeSelector={"x": "y"}))
         ),
-        "play": kubespread.play(cluster, {**scenario, "spec": {"steps": steps}}),
+        "steps": kubespread.plan(cluster, {**scenario, "spec": {"steps": steps}}, by_step=True),
         "survive": kubespread.survive(cluster, ["zone"]),
         "upgrade": kubespread.upgrade(cluster, "kubernetes.io/hostname"),
         "plan": kubespread.plan(cluster.edited("cordon kubernetes.io/hostname")),

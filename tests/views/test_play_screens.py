@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 import kubespread
-from kubespread.questions.plan.report import PlayReport
+from kubespread.questions.plan.report import PlanReport
 from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, owned_by, replica, soft
@@ -23,13 +23,13 @@ ZONE = "topology.kubernetes.io/zone"
 
 
 @cache
-def outage() -> PlayReport:
+def outage() -> PlanReport:
     cluster = kubespread.load(FIXTURES / "clusters" / "web-in-three-zones.yaml")
-    return kubespread.play(cluster, FIXTURES / "scenarios" / "zone-outage.yaml")
+    return kubespread.plan(cluster, FIXTURES / "scenarios" / "zone-outage.yaml", by_step=True)
 
 
 @cache
-def maintenance() -> PlayReport:
+def maintenance() -> PlanReport:
     """Twelve nodes with a cloud's names, and all that can go wrong."""
     names = [f"ip-10-0-{number}-7.eu-west-1.compute.internal" for number in range(12)]
     zones = [f"eu-west-1{'abc'[number % 3]}" for number in range(12)]
@@ -44,7 +44,9 @@ def maintenance() -> PlayReport:
         "rollback deploy/web",
     ]
     cluster = kubespread.Snapshot.from_objects([*nodes, *pods, *_controllers(), _budget(), _waiting()])
-    return kubespread.play(cluster, {**_HEAD, "metadata": {"name": "maintenance"}, "spec": {"steps": steps}})
+    return kubespread.plan(
+        cluster, {**_HEAD, "metadata": {"name": "maintenance"}, "spec": {"steps": steps}}, by_step=True
+    )
 
 
 _HEAD: Data = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario"}
@@ -175,7 +177,7 @@ def test_only_a_hard_constraint_can_be_violated(constraint: Callable[..., Data],
     spec = {"topologySpreadConstraints": [constraint(ZONE, match={"app": "web"})]}
     nodes = [_node("n0", "a"), _node("n1", "b")]
     cluster = kubespread.Snapshot.from_objects([*nodes, *deployment("web", ("n0",) * 7, spec=spec)])
-    report = kubespread.play(cluster, {**_HEAD, "spec": {"steps": ["scale deploy/web=8"]}})
+    report = kubespread.plan(cluster, {**_HEAD, "spec": {"steps": ["scale deploy/web=8"]}}, by_step=True)
     change = report.steps[0].happened.workloads[0].skew[0]
     assert (change.before, change.after, change.is_violated) == (7, 6, is_red)
     assert ("\x1b[31m" in terminal.table(report, Look(width=80, color=True))) == is_red

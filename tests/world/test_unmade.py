@@ -11,7 +11,7 @@ import pytest
 import kubespread
 from kubespread import Scheduler, Snapshot
 from kubespread.kube.api.core import ResourceQuota
-from kubespread.questions.plan.report import PlayReport
+from kubespread.questions.plan.report import PlanReport
 from kubespread.questions.worlds import world_of
 from tests.builders import Data, node, pod, taint
 from tests.kube.test_quota import quota
@@ -100,8 +100,8 @@ def scenario(*steps: Any) -> Data:
     return {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": list(steps)}}
 
 
-def played(objects: list[Data], *steps: Any) -> PlayReport:
-    return kubespread.play(Snapshot.from_objects(objects), scenario(*steps))
+def played(objects: list[Data], *steps: Any) -> PlanReport:
+    return kubespread.plan(Snapshot.from_objects(objects), scenario(*steps), by_step=True)
 
 
 ONE_MORE: Data = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 import kubespread
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import ENDED_PHASES, ZONE
-from kubespread.questions.plan.playing import played
-from kubespread.questions.plan.question import Play
+from kubespread.questions.plan.playing import Steps
 from kubespread.questions.scene import Scene
 from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.reading import read_scenario
@@ -57,12 +56,12 @@ def _after(case: Data, scheduler: kubespread.Scheduler, deal: int, stops_at_once
             (Path(folder) / name).write_bytes(msgspec.json.encode(manifest))
         scenario = Path(folder) / "scenario.json"
         scenario.write_bytes(msgspec.json.encode(case["scenario"]))
-        question = Play(scenario=read_scenario(scenario), deals=1, fail_on=())
+        question = Steps(read_scenario(scenario), deals=1)
         scene = Scene(snapshot, scheduler, question)
         scene.world.surroundings = replace(scene.world.surroundings, stops_at_once=stops_at_once)
         if deal:
             scene.world.surroundings = replace(scene.world.surroundings, chance=dealt(deal))
-        played(question, scene)
+        question.answer(scene)
         return as_snapshot(scene.world, scene.now)
 
 

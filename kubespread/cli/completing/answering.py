@@ -23,8 +23,6 @@ _STDIN = "-"
 _RUNNING = {"context", "kubeconfig"}
 """The options that ask for a running cluster."""
 _DEFAULT = "default"
-_OF_THE_WORKLOAD = ("rollout", "rollout=", "rollback")
-"""Steps about the workload that is applied."""
 
 
 def nodes(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
@@ -122,17 +120,15 @@ def budgeted(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def steps(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """``fail=``, then what the option of that edit takes: ``fail=zone=a``."""
+    """``fail=``, then what the option of that edit takes, or a step that is none: ``fail=zone=a``."""
     from kubespread.snapshot.edits.registry import EDITS
 
     verb, equals, rest = line.word.partition("=")
     if not equals:
-        if line.parameter is not None and line.parameter.name == "then":
-            yield from _OF_THE_WORKLOAD
-        yield from (f"{edit}=" for edit in EDITS)
+        yield from (f"{step}=" for step in (*EDITS, *_STEPS))
         return
     edit = next((option for option in line.of.options if verb in EDITS and f"--{verb}" in option.opts), None)
-    source = None if edit is None else source_of(line.command, edit)
+    source = _STEPS.get(verb) if edit is None else source_of(line.command, edit)
     if source is not None:
         values = source(replace(line, word=rest, parameter=edit), environment)
         yield from (f"{verb}={value}" for value in values)
@@ -276,8 +272,7 @@ _BY_NAME: Mapping[str, Source] = {
     "budget": budgeted,
     "spread": topology_keys,
     "add_node": nodes,
-    "then": steps,
-    "after": steps,
+    "scenario": steps,
     "pod": references,
     "manifest": references,
     "workload": references,
@@ -285,6 +280,14 @@ _BY_NAME: Mapping[str, Source] = {
     "ignore": rule_codes,
 }
 """By the name of the parameter, where that is enough."""
+_STEPS: Mapping[str, Source | None] = {
+    "rollout": references,
+    "rollback": references,
+    "restore": nodes_or_labels,
+    "upgrade": nodes_or_labels,
+    "apply": None,
+}
+"""The steps that are no edits."""
 _BY_METAVAR: Mapping[str, Source] = {
     "NODES": nodes_or_labels,
     "NODE=TAINT": node_equals,
@@ -313,8 +316,7 @@ FILES = frozenset(
         "[POD]...",
         "[POD] [POD]",
         "[MANIFEST]...",
-        "SCENARIO",
-        "[SCENARIO]",
+        "[STEP|SCENARIO]...",
         "PROMISES",
         "TEMPLATE[:N][@CPUxGI][@KEY=VALUE]",
         "CPUxGI|TEMPLATE[@KEY=VALUE]",

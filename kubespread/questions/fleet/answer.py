@@ -19,16 +19,7 @@ from kubespread.errors import EngineError, KubespreadError, SnapshotError, Usage
 from kubespread.questions.fleet.clusters import Member, members, opened
 from kubespread.questions.fleet.report import FleetCluster, FleetReport, worst
 from kubespread.questions.question import ManifestsQuestion, Question
-from kubespread.questions.scene import (
-    OnPart,
-    OnProgress,
-    Part,
-    Scene,
-    ask,
-    checked_timeout,
-    cluster_reference,
-    unfinished,
-)
+from kubespread.questions.scene import OnPart, OnProgress, Part, ask, checked_timeout, cluster_reference, unfinished
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE, Workers
 from kubespread.reports.parts import outcome
@@ -211,13 +202,9 @@ class _Asking:
     def _answered(self, name: str, snapshot: Snapshot) -> _Row:
         question = self._question if self._settle is None else self._settle(self._question, snapshot)
         refused: list[KubespreadError] = []
-        other = question.instead(Scene(snapshot, self._scheduler, question))
-        if other is not None:
-            reports, parts, is_yes = [("", other.report)], [("", other.report)], other.is_yes
-        else:
-            answer = ask(snapshot, question, self._scheduler, on_refused=refused.append, workers=self.workers)
-            reports, parts = [*question.reports(answer)], [*question.parts(answer)]
-            is_yes = question.passes(answer)
+        answer = ask(snapshot, question, self._scheduler, on_refused=refused.append, workers=self.workers)
+        reports, parts = [*question.reports(answer)], [*question.parts(answer)]
+        is_yes = question.passes(answer)
         faults = (*snapshot.faults, *map(str, refused))
         verdict = worst(report.verdict for _, report in reports)
         whose, worst_report = next(named for named in reports if named[1].verdict == verdict)

@@ -19,18 +19,9 @@ from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFind
 from kubespread.questions.costs import cost_change, price_gaps
 from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import TopologyMap
-from kubespread.questions.plan.playing import after_steps, played
-from kubespread.questions.plan.question import Plan, Play
-from kubespread.questions.plan.report import (
-    WORST_FIRST,
-    Change,
-    PlannedNode,
-    PlannedSide,
-    PlannedWorkload,
-    PlanReport,
-    PlayReport,
-    in_another_order,
-)
+from kubespread.questions.plan.playing import Steps, after_steps
+from kubespread.questions.plan.question import OF_STEPS, Plan
+from kubespread.questions.plan.report import WORST_FIRST, Change, PlannedNode, PlannedSide, PlannedWorkload, PlanReport
 from kubespread.questions.plan.scenario import file_of, planned, reordered, scenario_of
 from kubespread.questions.remedies.budgets import looser
 from kubespread.questions.removable.question import Removable
@@ -48,32 +39,26 @@ from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, desired_r
 
 _MOST_NODES = 100
 """How many nodes are tried to do without."""
-_EXPECTED = (
-    "give manifests (-f), a scenario, edits such as --drain, --replace-pool or --hpa-max, or another release with "
-    "--kube-version"
-)
+_EXPECTED = "give manifests (-f), steps, edits such as --drain, --replace-pool or --hpa-max, or another --kube-version"
 
 
-def answer(question: Plan | Play, scene: Scene) -> PlanReport | PlayReport:
-    """Raises what `plan` and `play` raise, before anything is played."""
-    return played(question, scene) if isinstance(question, Play) else _compared(question, scene)
-
-
-def shown(question: Plan, scene: Scene) -> tuple[Snapshot, PlayReport]:
-    """What is done step by step, and the cluster before."""
+def answer(question: Plan, scene: Scene) -> PlanReport:
+    """Raises UsageError, ManifestError and SnapshotError before anything is played."""
     trial = _in_order(question, scene)
-    other = [] if trial.refused is None else [in_another_order(trial.report, trial.refused)]
-    report = trial.report.revised(notes=(*other, *trial.report.notes))
-    return dataclasses.replace(scene.snapshot, edits=()), trial.question.signed(report)
+    scenario = trial.steps.scenario
+    report = trial.report.revised(scenario=file_of(question, scenario), refused=trial.refused)
+    if not question.by_step:
+        report = _compared(question, scene, replace(trial, report=report))
+    return report.requiring(report.failures(question.fail_on))
 
 
 class _Played(Struct, frozen=True):
     """What is planned, played."""
 
-    question: Play
+    steps: Steps
     scene: Scene
     """Its world is as after the last step."""
-    report: PlayReport
+    report: PlanReport
     refused: str | None = None
     """What would come of the steps in the order given, where they are in another one."""
 
@@ -113,7 +98,7 @@ def _tried(question: Plan, scene: Scene) -> _Played:
         raise UsageError(none if question.hpa_max else f"nothing is planned: {_EXPECTED}")
     first = _played(question, unedited, todo.steps, todo.leaving)
     later = tuple(reordered(todo.steps, unedited.snapshot.nodes))
-    if first.report.verdict != "yes" and later != todo.steps:
+    if first.report.verdict != "yes" and question.scenario is None and later != todo.steps:
         other = _played(question, unedited, later, todo.leaving)
         if other.report.verdict == "yes" and not _takes_new_nodes(other.report):
             return replace(other, refused=first.report.answer[0])
@@ -125,9 +110,9 @@ def _played(question: Plan, scene: Scene, steps: Sequence[Step], leaving: frozen
     by their ids.
     """
     while True:
-        play = Play(scenario=scenario_of(question, steps), namespace=question.namespace, preemption=question.preemption)
+        play = Steps(scenario_of(question, steps), question.namespace, question.deals)
         playing = scene.asking(play, question.doing)
-        report = played(play, playing)
+        report = play.answer(playing)
         kept = {
             step.action.target.text
             for step, told in zip(steps, report.steps, strict=True)
@@ -143,15 +128,14 @@ def _played(question: Plan, scene: Scene, steps: Sequence[Step], leaving: frozen
         steps = rest
 
 
-def _takes_new_nodes(played: PlayReport) -> bool:
+def _takes_new_nodes(played: PlanReport) -> bool:
     """Whether a step takes away what an earlier one brought, which the order given may not have meant."""
     joined = {name for step in played.steps for name in step.happened.nodes_joined}
     return any(joined & {*step.happened.nodes_left, *step.happened.node_states} for step in played.steps)
 
 
-def _compared(question: Plan, scene: Scene) -> PlanReport:
-    trial = _in_order(question, scene)
-    given, scenario, report = dataclasses.replace(scene.snapshot, edits=()), trial.question.scenario, trial.report
+def _compared(question: Plan, scene: Scene, trial: _Played) -> PlanReport:
+    given, scenario, report = dataclasses.replace(scene.snapshot, edits=()), trial.steps.scenario, trial.report
     own = scene.scheduler
     if own.kube_version is not None:
         # Gates are those of the release that is asked for.
@@ -167,10 +151,8 @@ def _compared(question: Plan, scene: Scene) -> PlanReport:
     unpriced = () if prices is None else price_gaps(by_name.values(), prices)
     names = sorted({*before.rows, *after.rows}) if before.is_audited and after.is_audited else []
     rows = [row for name in names if (row := _planned(name, before, after, is_worse=name in report.worse))]
-    return PlanReport(
+    return report.revised(
         kube_version=str(scene.release),
-        cluster=scene.source,
-        preemption=question.makes_room,
         before=before.told,
         after=after.told,
         topology_key=after.lost or before.lost,
@@ -178,20 +160,16 @@ def _compared(question: Plan, scene: Scene) -> PlanReport:
         unchanged=len(names) - len(rows),
         nodes=tuple(_nodes(before.map, after.map)),
         gone=dict(_gone(report, given)),
-        played=report,
-        scenario=file_of(question, scenario),
-        refused=trial.refused,
         cost=None if prices is None else cost_change(nodes[0], nodes[1], prices),
         gaps=tuple(dict.fromkeys((*report.gaps, *before.said("gaps"), *after.said("gaps"), *unpriced))),
-        not_modelled=(*report.not_modelled, *Plan.never_modelled[len(Play.never_modelled) :]),
-        notes=tuple(dict.fromkeys((*report.all_notes, *before.said("notes"), *after.said("notes")))),
-        unfinished=scene.unfinished(
-            "question", len(before.asked) + len(after.asked), (*before.missing, *after.missing)
-        ),
+        not_modelled=(*report.not_modelled, *Plan.never_modelled[len(OF_STEPS) :]),
+        notes=tuple(dict.fromkeys((*report.notes, *before.said("notes"), *after.said("notes")))),
+        unfinished=scene.unfinished("question", len(before.asked) + len(after.asked), (*before.missing, *after.missing))
+        or report.unfinished,
     )
 
 
-def _gone(played: PlayReport, before: Snapshot) -> Counter[str]:
+def _gone(played: PlanReport, before: Snapshot) -> Counter[str]:
     """How many pods leave their nodes, by why; those that every node has go with theirs."""
     daemons = {
         NamespacedName.of(pod)

@@ -8,7 +8,7 @@ from kubespread.views.look import Look
 
 
 def scenario(report: PlanReport, _look: Look) -> str:
-    """For `play`. Raises UsageError where there is none."""
+    """Raises UsageError where there is none."""
     if not report.scenario:
         raise UsageError("no scenario for this: a release is no step, and manifests have to be in files (-f FILE)")
     return report.scenario

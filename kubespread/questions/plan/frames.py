@@ -9,7 +9,7 @@ from itertools import accumulate, islice
 from msgspec.structs import replace
 
 from kubespread.questions.map.report import TopologyMap
-from kubespread.questions.plan.report import PlanReport, PlayReport
+from kubespread.questions.plan.report import PlannedSide, PlanReport
 from kubespread.reports.happened import Happened
 from kubespread.views.rollouts import pass_frames
 from kubespread.views.view import Frame, Held, Tile, held_after, held_before, unwanted
@@ -17,10 +17,10 @@ from kubespread.views.view import Frame, Held, Tile, held_after, held_before, un
 ARROW = " → "
 
 
-def tiles_of_plan(report: PlanReport, past: int) -> list[Tile]:
+def tiles_of_plan(report: PlanReport, before: PlannedSide, after: PlannedSide, past: int) -> list[Tile]:
     """After so many steps."""
-    steps, before, after = report.played.steps[:past], report.before, report.after
-    if past == len(report.played.steps):
+    steps = report.steps[:past]
+    if past == len(report.steps):
         worse, nodes, gone = report.changes["worse"], after.nodes, sum(report.gone.values())
     else:
         worse = len(steps[-1].worse) if steps else 0
@@ -29,19 +29,19 @@ def tiles_of_plan(report: PlanReport, past: int) -> list[Tile]:
     return [
         unwanted("workloads worse", worse),
         unwanted("more pods pending", steps[-1].pending if steps else 0),
-        *([] if None in (before.ready, after.ready) else [Tile("ready pods", _ready(report, past))]),
+        *_ready(before.ready, {0: before.ready, len(report.steps): after.ready}.get(past, "?")),
         Tile("nodes", f"{before.nodes:,}{ARROW}{nodes:,}"),
         Tile("pods that leave their nodes", f"{gone:,}"),
     ]
 
 
-def _ready(report: PlanReport, past: int) -> str:
-    """Steps in between do not tell it."""
-    after = {0: report.before.ready, len(report.played.steps): report.after.ready}.get(past)
-    return f"{report.before.ready:,}{ARROW}{'?' if after is None else f'{after:,}'}"
+def _ready(before: int | None, after: int | str | None) -> Iterator[Tile]:
+    """Steps in between do not tell it; nothing where the audits were not finished."""
+    if None not in (before, after):
+        yield Tile("ready pods", f"{before:,}{ARROW}{after if isinstance(after, str) else f'{after:,}'}")
 
 
-def tiles_of_steps(report: PlayReport, past: int) -> list[Tile]:
+def tiles_of_steps(report: PlanReport, past: int) -> list[Tile]:
     """After so many steps."""
     steps = report.steps[:past]
     last = steps[-1] if steps else None
@@ -53,19 +53,19 @@ def tiles_of_steps(report: PlayReport, past: int) -> list[Tile]:
     ]
 
 
-def _moves_first(report: PlayReport) -> bool:
+def _moves_first(report: PlanReport) -> bool:
     """Whether there is a frame before the first step: waiting pods that were placed, and pods that went."""
     return bool(report.start.placed or report.start.loads)
 
 
-def frames_of(report: PlayReport) -> Mapping[int, int]:
+def frames_of(report: PlanReport) -> Mapping[int, int]:
     """Which of `frames`, counted from 1, shows the cluster after each step."""
     each = (1 + sum(len(rollout.passes) for rollout in step.rollouts) for step in report.steps)
     past = islice(accumulate(each, initial=int(_moves_first(report))), 1, None)
     return dict(zip((step.number for step in report.steps), past, strict=True))
 
 
-def frames(report: PlayReport, drawn: TopologyMap, tiles: Callable[[int], Sequence[Tile]]) -> Iterator[Frame]:
+def frames(report: PlanReport, drawn: TopologyMap, tiles: Callable[[int], Sequence[Tile]]) -> Iterator[Frame]:
     """One frame per step, with what each node holds after it. ``tiles`` are those after so many steps."""
     now, held = Counter({node.name: node.pods for node in drawn.nodes}), held_before(drawn)
     if _moves_first(report):

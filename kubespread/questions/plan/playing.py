@@ -34,12 +34,10 @@ from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload
 from kubespread.kube.owners import Named, WorkloadName, is_active, is_ready
 from kubespread.kube.taint import DrainFlags
 from kubespread.questions.autoscaling.asked import growth
-from kubespread.questions.explain.question import Explain
-from kubespread.questions.explain.report import ExplainReport
-from kubespread.questions.plan.question import Play
-from kubespread.questions.plan.report import PlayReport, StepReport
+from kubespread.questions.plan.question import OF_STEPS
+from kubespread.questions.plan.report import PlanReport, StepReport
 from kubespread.questions.queue.manner import check_deals, deals_worth, dealt_anew
-from kubespread.questions.scene import Scene, ask
+from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE
 from kubespread.questions.upgrade.answer import replace_nodes
@@ -74,31 +72,48 @@ _PARTLY_KNOWN = (
 )
 
 
-def played(question: Play, scene: Scene) -> PlayReport:
-    """Play the scenario; the scene's world is then as after the last step. Raises UsageError, ManifestError and
-    SnapshotError before anything is played.
-    """
-    check_deals(question.deals)
-    since = monotonic()
-    playing = Playing.of(question, scene)
-    took = monotonic() - since
-    playing.check()
-    report, happenings = playing.play()
-    count = deals_worth(happenings) if question.deals is None else question.deals
-    if scene.workers.engine and any(_names_files(step.action) for step in question.scenario.steps):
-        # Which other machines do not have.
-        scene = replace(scene, workers=ALONE)
-    others = list(scene.tasks(playing, range(1, count), known=_known, took=took))
-    report = (report.dealt(others) if others else report).revised(
-        cluster=scene.source,
-        gaps=scene.gaps(scene.world.assumed),
-        notes=(*scene.notes, *report.notes),
-        unfinished=scene.unfinished("deal", count, [f"deal {number}" for number in range(len(others) + 2, count + 1)]),
-    )
-    return report.requiring(report.failures(question.fail_on))
+class Steps(Struct, frozen=True):
+    """The steps of a scenario, as a question that others are made of."""
+
+    scenario: Scenario
+    namespace: str | None = None
+    deals: int | None = None
+
+    @property
+    def names_in(self) -> str | None:
+        return self.namespace
+
+    @property
+    def makes_room(self) -> bool:
+        return self.scenario.preemption
+
+    def answer(self, scene: Scene) -> PlanReport:
+        """The steps played; the scene's world is then as after the last one. Raises UsageError, ManifestError and
+        SnapshotError before anything is played.
+        """
+        check_deals(self.deals)
+        since = monotonic()
+        playing = Playing.of(self, scene)
+        took = monotonic() - since
+        playing.check()
+        report, happenings = playing.play()
+        count = deals_worth(happenings) if self.deals is None else self.deals
+        if scene.workers.engine and any(_names_files(step.action) for step in self.scenario.steps):
+            # Which other machines do not have.
+            scene = replace(scene, workers=ALONE)
+        others = list(scene.tasks(playing, range(1, count), known=_known, took=took))
+        missing = [f"deal {number}" for number in range(len(others) + 2, count + 1)]
+        return (report.dealt(others) if others else report).revised(
+            cluster=scene.source,
+            gaps=scene.gaps(scene.world.assumed),
+            notes=(*scene.notes, *report.notes),
+            unfinished=scene.unfinished("deal", count, missing),
+        )
+
+    answered = answer
 
 
-def _known(deal: PlayReport) -> str:
+def _known(deal: PlanReport) -> str:
     return deal.answer[0] if deal.verdict == "no" else ""
 
 
@@ -116,29 +131,16 @@ def after_steps(
 ) -> Snapshot:
     """The cluster as it is after so many steps of ``scenario``, by default all of them, to ask other questions about.
 
-    ``namespace`` is that of names without one where the scenario has none. Raises what `play` raises, and
+    ``namespace`` is that of names without one where the scenario has none. Raises what `plan` raises, and
     UsageError for a number of steps that the scenario does not have.
     """
-    question = Play(scenario=read_scenario(scenario), namespace=namespace)
-    return _after(question, steps, snapshot, scheduler or Scheduler())
-
-
-def _after(question: Play, steps: int | None, snapshot: Snapshot, scheduler: Scheduler) -> Snapshot:
-    scenario = question.scenario
-    if steps is not None and not 0 <= steps <= len(scenario.steps):
-        raise UsageError(f"step {steps}: the scenario has {count_of(len(scenario.steps), 'step')}")
-    first = dataclasses.replace(scenario, steps=scenario.steps[:steps])
-    question = replace(question, scenario=first, deals=1, fail_on=())
-    scene = Scene(snapshot, scheduler, question)
-    played(question, scene)
+    read = read_scenario(scenario)
+    if steps is not None and not 0 <= steps <= len(read.steps):
+        raise UsageError(f"step {steps}: the scenario has {count_of(len(read.steps), 'step')}")
+    question = Steps(dataclasses.replace(read, steps=read.steps[:steps]), namespace, deals=1)
+    scene = Scene(snapshot, scheduler or Scheduler(), question)
+    question.answer(scene)
     return as_snapshot(scene.world, scene.now)
-
-
-def explained(question: Play, pod: str, scene: Scene) -> tuple[Snapshot, ExplainReport]:
-    """The cluster at one moment of the scenario, and the explanation of a pod there."""
-    then = _after(question, question.at, scene.snapshot, scene.scheduler)
-    namespace = question.namespace or question.scenario.namespace
-    return then, ask(then, Explain(pods=(pod,), namespace=namespace), scene.scheduler)
 
 
 class Playing(Struct, frozen=True):
@@ -158,7 +160,7 @@ class Playing(Struct, frozen=True):
     autoscale: partial[AutoscalingReport] | None
 
     @classmethod
-    def of(cls, question: Play, scene: Scene) -> Self:
+    def of(cls, question: Steps, scene: Scene) -> Self:
         scenario, now, world = question.scenario, scene.now, scene.world
         namespace = scenario.namespace or question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
         return cls(scenario, world, world.fork(), now, scene.scheduler, namespace, growth(scenario, now))
@@ -167,7 +169,7 @@ class Playing(Struct, frozen=True):
     def assumed(self) -> dict[str, None]:
         return self.world.assumed
 
-    def __call__(self, deal: int) -> PlayReport:
+    def __call__(self, deal: int) -> PlanReport:
         report, _ = replace(self, world=dealt_anew(self.begun, deal)).play()
         return report
 
@@ -219,7 +221,7 @@ class Playing(Struct, frozen=True):
             if not exists(self.world, name):
                 raise not_found(self.world, name)
 
-    def play(self) -> tuple[PlayReport, list[Happenings]]:
+    def play(self) -> tuple[PlanReport, list[Happenings]]:
         """Play the steps once, in the world, which is then as after the last one. Also returns what happened before the
         first step and in each.
 
@@ -235,10 +237,10 @@ class Playing(Struct, frozen=True):
         trial = Trial(replace(baseline, world=world.fork()), world)
         steps = tuple(self._step(trial, number, step) for number, step in enumerate(self.scenario.steps, 1))
         last = steps[-1] if steps else None
-        report = PlayReport(
+        report = PlanReport(
             kube_version=str(self.scheduler.release(self.snapshot.origin.release)),
-            scenario=self.scenario.name or None,
-            nodes=len(before),
+            name=self.scenario.name or None,
+            node_count=len(before),
             preemption=world.surroundings.preempts,
             start=start,
             steps=steps,
@@ -249,7 +251,7 @@ class Playing(Struct, frozen=True):
             blocked=tuple(step.number for step in steps if step.is_blocked),
             notes=(),
             gaps=tuple(world.assumed),
-            not_modelled=Play.never_modelled if self.autoscale is None else tuple(_not_modelled(steps)),
+            not_modelled=OF_STEPS if self.autoscale is None else tuple(_not_modelled(steps)),
         )
         return report, [baseline.happenings, *trial.happened]
 
@@ -434,7 +436,7 @@ class Playing(Struct, frozen=True):
 def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
     """What a played node autoscaler leaves out."""
     scaled = (step.autoscaling for step in steps if step.autoscaling is not None)
-    yield Play.never_modelled[0]
+    yield OF_STEPS[0]
     yield from dict.fromkeys(text for report in scaled for text in report.not_modelled)
     yield "what autoscalers of pods, and the descheduler, do meanwhile"
 

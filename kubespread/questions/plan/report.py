@@ -17,7 +17,7 @@ from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.reports.autoscaling import AutoscalingReport, scaled_sentences
 from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
 from kubespread.reports.happened import FewerReady, GonePod, Happened, RolloutReport, of_unknown
-from kubespread.reports.parts import ClusterReport, Dealt, Judgment, Report, ScheduledReport
+from kubespread.reports.parts import Dealt, Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of, verb_of
 
 FailOn = Literal["pending", "blocked", "nothing"]
@@ -129,18 +129,84 @@ class StepReport(Report, frozen=True):
         )
 
 
-class PlayReport(ClusterReport, frozen=True, kw_only=True):
-    """What a scenario came to."""
+Change = Literal["worse", "riskier", "new", "gone", "better", "different"]
+WORST_FIRST: tuple[Change, ...] = get_args(Change)
+_MAX_NAMED, _MAX_STEPS = 3, 8
 
-    kind: str = "PlayReport"
-    scenario: str | None
-    """What it is called."""
-    workload: WorkloadName | None = None
-    """NAMESPACE/Kind/name of the one that is asked about; null where the question is about all of them."""
+
+class PlannedSide(Report, frozen=True, kw_only=True):
+    """The cluster before or after."""
+
+    kube_version: str
+    """Its release."""
     nodes: int
-    """How many the cluster has at first."""
-    preemption: bool
-    """Whether pods may preempt others."""
+    """How many it has."""
+    replicas: int | None
+    """Desired pods, of all workloads but DaemonSets; null where the audit was not finished."""
+    ready: int | None
+    """How many of them are ready; null where the audit was not finished."""
+    pending: int
+    """How many pods wait for a node, those of DaemonSets too."""
+    can_go: int | None
+    """How many nodes can be drained and deleted together, of 100 those with the fewest pods, as `kubespread.removable`
+    says it; null where that is not known.
+    """
+    not_tried: int
+    """How many nodes may go beside these: those that were not tried."""
+    load: tuple[Load, ...]
+    """Of all nodes: cpu and memory, what else some pod requests, and pods."""
+
+
+class PlannedWorkload(Report, frozen=True, kw_only=True):
+    """A workload that changes."""
+
+    workload: WorkloadName
+    """NAMESPACE/Kind/name."""
+    change: Change
+    """``worse``: it has more pods pending or not made, fewer ready than before and than it is to have, or lost pods for
+    good, ``riskier``: its level in the audit is worse, or it no longer survives the loss of
+    each domain; that all of its pods are in one of several domains is no worse than in the only one. ``better``: the
+    opposite of both. ``new`` and ``gone``: only one side has it. ``different``: else.
+    """
+    before: AuditedWorkload | None
+    """Null for a new one."""
+    after: AuditedWorkload | None
+    """Null for one that is gone."""
+    survives_before: bool | None = None
+    """Whether it has as many ready pods as before when any one domain is lost, as `kubespread.survive` says it; null
+    where no pods of it are ready, there is no such domain, or domains of different keys are lost before and after.
+    """
+    survives_after: bool | None = None
+    """The same after."""
+    why: tuple[str, ...] = ()
+    """What is riskier: the worst finding of the audit, or that it does not survive what it did; empty where that is not
+    so.
+    """
+
+
+class PlannedNode(Report, frozen=True, kw_only=True):
+    """A node that comes, goes or is fuller or emptier than before."""
+
+    name: str
+    """The node's."""
+    before: MapNode | None
+    """Null for one that joins."""
+    after: MapNode | None
+    """Null for one that leaves."""
+
+
+class PlanReport(ScheduledReport, frozen=True, kw_only=True):
+    """What is planned, step by step, and with both sides the cluster before and after."""
+
+    kind: str = "PlanReport"
+    name: str | None
+    """What the scenario is called; null where it has no name."""
+    scenario: str = ""
+    """A file of kind Scenario that does what is planned, in this order; empty where only the release changes, and where
+    manifests are in no file that it could name.
+    """
+    node_count: int
+    """How many nodes the cluster has at first."""
     start: Happened
     """What happened before the first step: pods that were waiting are placed where they fit."""
     steps: tuple[StepReport, ...]
@@ -167,10 +233,35 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
     """Where disruption budgets are in the way of a plan, more options with which it gets through: ``--budget
     NAMESPACE/NAME:maxUnavailable=1``. Verified by playing it again; null where none is found.
     """
+    refused: str | None = None
+    """What would come of the steps in the order in which they were given, where another one is taken because that gets
+    through; null where it is the order given.
+    """
+    before: PlannedSide | None = None
+    """Null where only the steps are asked about, as is what follows from both sides."""
+    after: PlannedSide | None = None
+    """Null where only the steps are asked about."""
+    topology_key: str | None = None
+    """Whose domains are lost, each by itself: zones, or hosts where there are none; null where nothing can be lost."""
+    workloads: tuple[PlannedWorkload, ...] = ()
+    """Those that change, the worst first, then by namespace, kind and name."""
+    changes: dict[Change, int] = {}
+    """How many workloads are of each change."""
+    unchanged: int = 0
+    """How many are the same before and after."""
+    nodes: tuple[PlannedNode, ...] = ()
+    """Those that change, by name: first those that join or leave."""
+    gone: dict[str, int] = {}
+    """How many pods leave their nodes on the way, by why: ``evicted``, ``replaced`` and others; those of DaemonSets and
+    of nodes themselves go ``with their nodes``.
+    """
+    cost: CostChange | None = None
+    """What all nodes cost, before and after; null without prices."""
 
-    @property
-    def manner(self) -> str:
-        return "" if self.preemption else "no preemption"
+    def __post_init__(self) -> None:
+        changes = Counter(row.change for row in self.workloads)
+        force_setattr(self, "changes", {change: changes[change] for change in WORST_FIRST} if self.before else {})
+        super().__post_init__()
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -248,7 +339,7 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
         """NAMESPACE/name of the disruption budgets that preemption broke in any step, each once."""
         return list(dict.fromkeys(name for step in self.steps for name in step.broken_budgets))
 
-    def dealt(self, others: Sequence[PlayReport]) -> PlayReport:
+    def dealt(self, others: Sequence[PlanReport]) -> PlanReport:
         """This answer, combined with its other deals."""
         played = [self, *others]
         steps = zip(self.steps, *(other.steps for other in others), strict=True)
@@ -283,7 +374,20 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
         last = self.steps[-1].autoscaling if self.steps else None
         return () if last is None else last.unknown_groups
 
+    @property
+    def total(self) -> int:
+        """How many workloads either side has."""
+        return len(self.workloads) + self.unchanged
+
     def sentences(self) -> Iterator[str]:
+        if self.before is not None and self.after is not None:
+            yield from self._compared(self.before, self.after)
+            return
+        yield from self._of_steps()
+        if self.refused is not None:
+            yield in_another_order(self.steps, self.refused)
+
+    def _of_steps(self) -> Iterator[str]:
         yield _outcome(self)
         if self.remedy is not None:
             yield f"with {self.remedy} it gets through"
@@ -300,140 +404,10 @@ class PlayReport(ClusterReport, frozen=True, kw_only=True):
         if waited := sum(len(kind.pods) for kind in self.start.pending):
             yield f"{count_of(waited, 'pod')} pending before the first step"
 
-
-def _outcome(report: PlayReport) -> str:
-    """What is wrong in the end, or that all is well."""
-    left = ", ".join([*([] if report.pending else ["0 pending"]), *report.lacking])
-    steps = report.not_done or ([] if report.lacking else ["every step done in full"])
-    chance = "".join(f"{sentence}; as dealt here " for sentence in report.chances)
-    return ", ".join([f"{chance}{left} after {count_of(len(report.steps), 'step')}", *steps])
-
-
-def preempted_sentence(step: StepReport) -> str:
-    """Who was preempted for whom, and which budgets did not allow it."""
-    victims = step.preempted
-    winners = dict.fromkeys(gone.made_room_for or "" for gone in victims)
-    broken = f", breaking {', '.join(step.broken_budgets)}" if step.broken_budgets else ""
-    pods = some_of([gone.pod for gone in victims], _MAX_NAMED)
-    return f"{count_of(len(victims), 'pod')} preempted ({pods}) for {some_of(list(winners), _MAX_NAMED)}{broken}"
-
-
-Change = Literal["worse", "riskier", "new", "gone", "better", "different"]
-WORST_FIRST: tuple[Change, ...] = get_args(Change)
-_MAX_NAMED, _MAX_STEPS = 3, 8
-
-
-class PlannedSide(Report, frozen=True, kw_only=True):
-    """The cluster before or after."""
-
-    kube_version: str
-    """Its release."""
-    nodes: int
-    """How many it has."""
-    replicas: int | None
-    """Desired pods, of all workloads but DaemonSets; null where the audit was not finished."""
-    ready: int | None
-    """How many of them are ready; null where the audit was not finished."""
-    pending: int
-    """How many pods wait for a node, those of DaemonSets too."""
-    can_go: int | None
-    """How many nodes can be drained and deleted together, of 100 those with the fewest pods, as `kubespread.removable`
-    says it; null where that is not known.
-    """
-    not_tried: int
-    """How many nodes may go beside these: those that were not tried."""
-    load: tuple[Load, ...]
-    """Of all nodes: cpu and memory, what else some pod requests, and pods."""
-
-
-class PlannedWorkload(Report, frozen=True, kw_only=True):
-    """A workload that changes."""
-
-    workload: WorkloadName
-    """NAMESPACE/Kind/name."""
-    change: Change
-    """``worse``: it has more pods pending or not made, fewer ready than before and than it is to have, or lost pods for
-    good, as `PlayReport` says it. ``riskier``: its level in the audit is worse, or it no longer survives the loss of
-    each domain; that all of its pods are in one of several domains is no worse than in the only one. ``better``: the
-    opposite of both. ``new`` and ``gone``: only one side has it. ``different``: else.
-    """
-    before: AuditedWorkload | None
-    """Null for a new one."""
-    after: AuditedWorkload | None
-    """Null for one that is gone."""
-    survives_before: bool | None = None
-    """Whether it has as many ready pods as before when any one domain is lost, as `kubespread.survive` says it; null
-    where no pods of it are ready, there is no such domain, or domains of different keys are lost before and after.
-    """
-    survives_after: bool | None = None
-    """The same after."""
-    why: tuple[str, ...] = ()
-    """What is riskier: the worst finding of the audit, or that it does not survive what it did; empty where that is not
-    so.
-    """
-
-
-class PlannedNode(Report, frozen=True, kw_only=True):
-    """A node that comes, goes or is fuller or emptier than before."""
-
-    name: str
-    """The node's."""
-    before: MapNode | None
-    """Null for one that joins."""
-    after: MapNode | None
-    """Null for one that leaves."""
-
-
-class PlanReport(ScheduledReport, frozen=True, kw_only=True):
-    kind: str = "PlanReport"
-    before: PlannedSide
-    after: PlannedSide
-    topology_key: str | None = None
-    """Whose domains are lost, each by itself: zones, or hosts where there are none; null where nothing can be lost."""
-    workloads: tuple[PlannedWorkload, ...]
-    """Those that change, the worst first, then by namespace, kind and name."""
-    changes: dict[Change, int] = {}
-    """How many workloads are of each change."""
-    unchanged: int
-    """How many are the same before and after."""
-    nodes: tuple[PlannedNode, ...]
-    """Those that change, by name: first those that join or leave."""
-    gone: dict[str, int]
-    """How many pods leave their nodes on the way, by why: ``evicted``, ``replaced`` and what else `PlayReport` says;
-    those of DaemonSets and of nodes themselves go ``with their nodes``.
-    """
-    cost: CostChange | None = None
-    """What all nodes cost, before and after; null without prices."""
-    played: PlayReport
-    """The scenario played, step by step."""
-    scenario: str
-    """A file of kind Scenario that does what is planned, in this order; empty where only the release changes, and where
-    manifests are in no file that it could name.
-    """
-
-    refused: str | None = None
-    """What would come of the steps in the order in which they were given, where another one is taken because that gets
-    through; null where it is the order given.
-    """
-
-    def __post_init__(self) -> None:
-        changes = Counter(row.change for row in self.workloads)
-        force_setattr(self, "changes", {change: changes[change] for change in WORST_FIRST})
-        super().__post_init__()
-
-    @property
-    def total(self) -> int:
-        """How many workloads either side has."""
-        return len(self.workloads) + self.unchanged
-
-    def judged(self) -> Judgment:
-        return self.played.verdict
-
-    def sentences(self) -> Iterator[str]:
-        lost = [f"{count_of(number, 'pod')} lost for good"] if (number := len(self.played.lost_for_good)) else []
-        yield "; ".join((self._fit, *self.played.not_done, *self.played.chances, *lost, *self._worse))
-        yield from scaled_sentences([step.autoscaling for step in self.played.steps])
-        before, after = self.before, self.after
+    def _compared(self, before: PlannedSide, after: PlannedSide) -> Iterator[str]:
+        lost = [f"{count_of(number, 'pod')} lost for good"] if (number := len(self.lost_for_good)) else []
+        yield "; ".join((self._fit(before, after), *self.not_done, *self.chances, *lost, *self._worse(before, after)))
+        yield from scaled_sentences([step.autoscaling for step in self.steps])
         fill = [
             f"{was.resource} {was.percent}% → {now.percent}%"
             for was in before.load
@@ -451,13 +425,13 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         ]
         yield f"ready pods {' → '.join(ready)}; pods that leave their nodes: {gone}"
         if self.refused is not None:
-            yield in_another_order(self.played, self.refused)
-        yield from self.played.answer
+            yield in_another_order(self.steps, self.refused)
+        yield from self._of_steps()
         yield from self._lacking()
         for row in [row for row in self.workloads if row.change == "riskier"][:_MAX_NAMED]:
             yield f"{row.workload.called} is riskier: {'; '.join(row.why)}"
         blocked: dict[str, list[int]] = {}
-        for step in self.played.steps:
+        for step in self.steps:
             if step.is_blocked and step.why:
                 blocked.setdefault(step.why, []).append(step.number)
         # The first cause stands in the headline.
@@ -466,8 +440,8 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
 
     def _lacking(self) -> Iterator[str]:
         """Who lacks more pods in the end than before the first step, and why."""
-        start = self.played.start
-        last = self.played.steps[-1].happened if self.played.steps else start
+        start = self.start
+        last = self.steps[-1].happened if self.steps else start
         waiting = last.waiting - start.waiting
         for name, kind in {kind.workload: kind for kind in reversed(last.pending)}.items():
             if name in waiting:
@@ -482,12 +456,11 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
                 if (more := row.count - were.get(row.workload, 0)) > 0:
                     yield f"{row.workload.called}: {count_of(more, 'more pod')} {what}: {row.message}"
 
-    @property
-    def _worse(self) -> Iterator[str]:
+    def _worse(self, *sides: PlannedSide) -> Iterator[str]:
         """Nothing of a cluster without workloads."""
         worse = [row.workload.called for row in self.workloads if row.change == "worse"]
         of = f"of {count_of(self.total, 'workload')}"
-        if None in (self.before.ready, self.after.ready):
+        if any(side.ready is None for side in sides):
             yield "which workloads are worse is not known"
         elif worse:
             yield f"{len(worse):,} {of} {verb_of(len(worse), 'are')} worse: {some_of(worse, _MAX_NAMED)}"
@@ -496,24 +469,39 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         if riskier := [row.workload.called for row in self.workloads if row.change == "riskier"]:
             yield f"{len(riskier):,} {verb_of(len(riskier), 'are')} riskier: {some_of(riskier, _MAX_NAMED)}"
 
-    @property
-    def _fit(self) -> str:
-        played = self.played
-        lacking = {"pending": played.pending, "not created": played.not_created, "not made yet": played.not_made_yet}
+    def _fit(self, before: PlannedSide, after: PlannedSide) -> str:
+        lacking = {"pending": self.pending, "not created": self.not_created, "not made yet": self.not_made_yet}
         more = [f"{count_of(number, 'more pod')} {what}" for what, number in lacking.items() if number]
         if more:
             return ", ".join(more)
-        if played.not_done or played.unexplained:
+        if self.not_done or self.unexplained:
             return "nothing more is pending"
-        if self.after.pending:
-            before = "as before" if self.after.pending == self.before.pending else f"of {self.before.pending:,} before"
-            return f"{count_of(self.after.pending, 'pod')} pending {before}, everything else fits"
+        if after.pending:
+            were = "as before" if after.pending == before.pending else f"of {before.pending:,} before"
+            return f"{count_of(after.pending, 'pod')} pending {were}, everything else fits"
         return "everything fits"
 
 
-def in_another_order(played: PlayReport, refused: str) -> str:
+def _outcome(report: PlanReport) -> str:
+    """What is wrong in the end, or that all is well."""
+    left = ", ".join([*([] if report.pending else ["0 pending"]), *report.lacking])
+    steps = report.not_done or ([] if report.lacking else ["every step done in full"])
+    chance = "".join(f"{sentence}; as dealt here " for sentence in report.chances)
+    return ", ".join([f"{chance}{left} after {count_of(len(report.steps), 'step')}", *steps])
+
+
+def preempted_sentence(step: StepReport) -> str:
+    """Who was preempted for whom, and which budgets did not allow it."""
+    victims = step.preempted
+    winners = dict.fromkeys(gone.made_room_for or "" for gone in victims)
+    broken = f", breaking {', '.join(step.broken_budgets)}" if step.broken_budgets else ""
+    pods = some_of([gone.pod for gone in victims], _MAX_NAMED)
+    return f"{count_of(len(victims), 'pod')} preempted ({pods}) for {some_of(list(winners), _MAX_NAMED)}{broken}"
+
+
+def in_another_order(played: Sequence[StepReport], refused: str) -> str:
     """That steps were reordered, and what would have come of the order given."""
-    steps = some_of([step.text for step in played.steps], _MAX_STEPS)
+    steps = some_of([step.text for step in played], _MAX_STEPS)
     return f"played in another order, which gets through: {steps}; in the order given, {refused}"
 
 

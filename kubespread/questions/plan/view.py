@@ -16,7 +16,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.map.report import MapNode
 from kubespread.questions.plan.frames import ARROW, frames, frames_of, tiles_of_plan, tiles_of_steps
-from kubespread.questions.plan.report import Change, PlannedNode, PlannedWorkload, PlanReport, PlayReport, StepReport
+from kubespread.questions.plan.report import Change, PlannedNode, PlannedSide, PlannedWorkload, PlanReport, StepReport
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.happened import (
     DomainRevisions,
@@ -43,8 +43,9 @@ _MAX_DETAILS = 3
 _DETAIL = len(INDENT) + 3
 
 
-def view(report: PlanReport | PlayReport) -> View:
-    return _of_steps(report) if isinstance(report, PlayReport) else _of_plan(report)
+def view(report: PlanReport) -> View:
+    before, after = report.before, report.after
+    return _of_steps(report) if before is None or after is None else _of_sides(report, before, after)
 
 
 # Before and after.
@@ -83,7 +84,7 @@ def _change(before: str, after: str) -> str:
     return before if before == after else f"{before or '-'}{ARROW}{after or '-'}"
 
 
-def _of_sides(header: str, value: Callable[[Any], str], *, gives_way: bool = False, title: str = "") -> Column[Any]:
+def _both(header: str, value: Callable[[Any], str], *, gives_way: bool = False, title: str = "") -> Column[Any]:
     """What is said of either side, where there is one."""
 
     def change(row: PlannedWorkload | PlannedNode) -> str:
@@ -96,15 +97,15 @@ _WORKLOAD: Sequence[Column[PlannedWorkload]] = (
     Column(header="WORKLOAD", value=lambda row: row.workload, readers=Readers.RECORDS),
     Column(header="WORKLOAD", value=_called, readers=Readers.TERMINAL, fit=Fit.APART, least=14),
     Column(header="CHANGE", value=lambda row: row.change, tone=lambda row: _TONES.get(row.change, Tone.PLAIN)),
-    _of_sides("READY", lambda row: f"{row.ready:,}/{row.replicas:,}"),
+    _both("READY", lambda row: f"{row.ready:,}/{row.replicas:,}"),
     Column(header="SKEW", value=_skew_change, nothing="-", fit=Fit.END),
-    _of_sides("ZONES", lambda row: "/".join(str(zone.pods) for zone in row.zones), gives_way=True),
+    _both("ZONES", lambda row: "/".join(str(zone.pods) for zone in row.zones), gives_way=True),
     Column(
         header="SURVIVES",
         nothing="-",
         value=lambda row: _change(_survives(row.survives_before), _survives(row.survives_after)),
     ),
-    _of_sides("LEVEL", lambda row: row.level, gives_way=True),
+    _both("LEVEL", lambda row: row.level, gives_way=True),
 )
 
 
@@ -126,24 +127,24 @@ _NODE: Sequence[Column[PlannedNode]] = (
         ),
         fit=Fit.END,
     ),
-    _of_sides("PODS", lambda node: f"{node.pods:,}"),
-    _of_sides("CPU", _load("cpu"), title="CPU"),
-    _of_sides("MEMORY", _load("memory")),
+    _both("PODS", lambda node: f"{node.pods:,}"),
+    _both("CPU", _load("cpu"), title="CPU"),
+    _both("MEMORY", _load("memory")),
 )
 
 
-def _of_plan(report: PlanReport) -> View:
+def _of_sides(report: PlanReport, before: PlannedSide, after: PlannedSide) -> View:
     """Workloads first: they are the answer."""
     return View(
         **about(report),
-        title=f"Plan: {count_of(len(report.played.steps), 'step')} on {count_of(report.before.nodes, 'node')}",
+        title=f"Plan: {count_of(len(report.steps), 'step')} on {count_of(report.node_count, 'node')}",
         sheets=[*_sheets(report)],
         parts=lambda look: _parts(report, look),
-        frames_on=lambda drawn: frames(report.played, drawn, partial(tiles_of_plan, report)),
-        stand_ins=report.played.stand_ins,
+        frames_on=lambda drawn: frames(report, drawn, partial(tiles_of_plan, report, before, after)),
+        stand_ins=report.stand_ins,
         names=[row.workload for row in report.workloads],
-        tiles=tiles_of_plan(report, len(report.played.steps)),
-        tiles_before=tiles_of_plan(report, 0),
+        tiles=tiles_of_plan(report, before, after, len(report.steps)),
+        tiles_before=tiles_of_plan(report, before, after, 0),
     )
 
 
@@ -161,7 +162,7 @@ def _sheets(report: PlanReport) -> Iterator[Sheet[Any]]:
     yield Sheet(
         title="Nodes that change", columns=_NODE, rows=report.nodes, legend="Before all steps → after all of them"
     )
-    yield _steps(report.played)
+    yield _steps(report)
 
 
 def _parts(report: PlanReport, look: Look) -> Iterator[Sheet[Any] | Line]:
@@ -235,7 +236,7 @@ class _Step(Struct, frozen=True):
         return "; ".join([*failed, *dict.fromkeys(blocked), *lacking])
 
 
-def _rows(report: PlayReport) -> Iterator[_Step]:
+def _rows(report: PlanReport) -> Iterator[_Step]:
     before = report.start
     for step in report.steps:
         waited = {pod for kind in before.pending for pod in kind.pods}
@@ -245,19 +246,19 @@ def _rows(report: PlayReport) -> Iterator[_Step]:
             for row in _lacking(step.happened)
             if (not waited.issuperset(row.pods) if row.pods else row.count > counts.get((row.what, row.workload), 0))
         ]
-        yield _Step(step, sorted(more, key=lambda row: bool(row.pods)), *_worst_skew(report, step))
+        yield _Step(step, sorted(more, key=lambda row: bool(row.pods)), *_worst_skew(step))
         before = step.happened
 
 
-def _worst_skew(report: PlayReport, step: StepReport) -> tuple[str, SkewChange | None]:
+def _worst_skew(step: StepReport) -> tuple[str, SkewChange | None]:
     """The constraint furthest above its maxSkew: a hard one before soft ones, then the one whose skew grew most.
 
-    Of the workload in question, else of all workloads whose pods the step moved.
+    Of all workloads whose pods the step moved.
     """
     skews = [
         (workload.workload.name, change)
         for workload in step.happened.workloads
-        if (workload.is_moved if report.workload is None else workload.workload == report.workload)
+        if workload.is_moved
         for change in workload.skew
     ]
     return max(
@@ -314,7 +315,7 @@ _STEP: Sequence[Column[_Step]] = (
 )
 
 
-def _steps(report: PlayReport) -> Sheet[_Step]:
+def _steps(report: PlanReport) -> Sheet[_Step]:
     at = frames_of(report)
     return Sheet(
         title="Steps",
@@ -377,13 +378,13 @@ def _why_gone(gone: GonePod) -> str:
     return gone.why if gone.made_room_for is None else f"{gone.why} for {gone.made_room_for}{broken}"
 
 
-def _of_steps(report: PlayReport) -> View:
+def _of_steps(report: PlanReport) -> View:
     """Steps, their rollouts, the pods lacking in the end, and the pods that moved."""
     at = frames_of(report)
     return View(
         **about(report),
-        title=f"{report.scenario or 'Scenario'}: {count_of(len(report.steps), 'step')} on "
-        f"{count_of(report.nodes, 'node')}",
+        title=f"{report.name or 'Scenario'}: {count_of(len(report.steps), 'step')} on "
+        f"{count_of(report.node_count, 'node')}",
         tiles=tiles_of_steps(report, len(report.steps)),
         tiles_before=tiles_of_steps(report, 0),
         sheets=[
@@ -426,15 +427,16 @@ def _of_steps(report: PlayReport) -> View:
         answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         parts=lambda look: _parts_of_steps(report, look),
         frames_on=lambda drawn: frames(report, drawn, partial(tiles_of_steps, report)),
+        names=report.worse,
         stand_ins=report.stand_ins,
     )
 
 
-def _rollouts(report: PlayReport) -> Iterator[_Rollout]:
+def _rollouts(report: PlanReport) -> Iterator[_Rollout]:
     return ((step.number, rollout) for step in report.steps for rollout in step.rollouts)
 
 
-def _passes(report: PlayReport) -> Iterator[_Pass]:
+def _passes(report: PlanReport) -> Iterator[_Pass]:
     """One row per pass and domain with pods."""
     for number, rollout in _rollouts(report):
         for at_pass in rollout.passes:
@@ -444,21 +446,21 @@ def _passes(report: PlayReport) -> Iterator[_Pass]:
             yield from ((number, rollout.workload, at_pass, counts) for counts in held or [None])
 
 
-def _lacking_over_time(report: PlayReport) -> Iterator[tuple[Span, _Lacking]]:
+def _lacking_over_time(report: PlanReport) -> Iterator[tuple[Span, _Lacking]]:
     """What lacks pods before the first step and after each, and between which frames."""
     moments, since = [report.start, *(step.happened for step in report.steps)], [0, *frames_of(report).values()]
     for happened, first, last in zip(moments, since, [*since[1:], None], strict=True):
         yield from (((first, last), row) for row in _lacking(happened))
 
 
-def _heading(report: PlayReport) -> Line:
+def _heading(report: PlanReport) -> Line:
     where = source(report.cluster, report.kube_version, report.manner)
-    beside = f" · {count_of(report.nodes, 'node')}{f' · {where}' if where else ''}"
+    beside = f" · {count_of(report.node_count, 'node')}{f' · {where}' if where else ''}"
     steps = Cell(f": {count_of(len(report.steps), 'step')}")
-    return [Cell(report.scenario or "Scenario", Tone.STRONG), steps, Cell(beside, Tone.FAINT)]
+    return [Cell(report.name or "Scenario", Tone.STRONG), steps, Cell(beside, Tone.FAINT)]
 
 
-def _parts_of_steps(report: PlayReport, look: Look) -> Iterator[Part]:
+def _parts_of_steps(report: PlanReport, look: Look) -> Iterator[Part]:
     rows = [*_rows(report)]
     columns = _columns(rows, look)
     yield from _indented(_at_first(report.start), look)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.plan.question import Deals, FailOn
+from kubespread.questions.plan.question import Deals
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
     CHANCE,
@@ -21,7 +21,6 @@ from kubespread.questions.question import (
     AutoscalerName,
     Function,
     InstanceTypesFile,
-    Instead,
     NodeGroupsFile,
     Option,
     Overload,
@@ -29,13 +28,11 @@ from kubespread.questions.question import (
     Preemption,
     Workload,
 )
-from kubespread.questions.registry import part
 from kubespread.wording import count_of, says, verb_of
 
 if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
     from kubespread.questions.commands import Commands
-    from kubespread.questions.scene import Scene
     from kubespread.questions.simulate.report import SimulateReport
     from kubespread.views.look import Look
 
@@ -132,7 +129,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
       kubespread simulate --all -A --from-scratch
       kubespread simulate web.yaml --replicas 40 --autoscaler ca --node-groups groups.yaml
       kubespread simulate job/train --gang 8 --same topology.kubernetes.io/zone
-      kubespread simulate web.yaml --then scale=9 --then rollout --then fail=zone=a
       helm template shop ./chart | kubespread simulate --require-placed all
     """
 
@@ -146,40 +142,8 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         Apart("autoscaler", ("until_full",), "as many as fit leaves none pending"),
         Apart("gang", ("autoscaler", "sample"), "that is not modeled of gangs"),
         Apart("deals", ("until_full", "from_scratch"), "no controller deletes anything"),
-        Apart(
-            "then",
-            (
-                "until_full",
-                "from_scratch",
-                "ties",
-                "seed",
-                "sample",
-                "runs",
-                "autoscaler",
-                "node_groups",
-                "instance_types",
-                "gang",
-                "same",
-                "require_placed",
-                "max_skew",
-                "min_domains",
-                "survive",
-                "every",
-                "selector",
-                "all_namespaces",
-            ),
-            "the steps are played for one workload, whose replicas stay where they are",
-        ),
-        Apart("then", ("template_path",), "what controllers of unknown kinds do is not known"),
     )
-    needs = {
-        **OF_AUTOSCALER,
-        "same": ("gang",),
-        "fail_on": ("then",),
-        "jobs": ("runs", "then"),
-        "engine": ("runs", "then"),
-        "timeout": ("runs", "then"),
-    }
+    needs = {**OF_AUTOSCALER, "same": ("gang",), "jobs": ("runs",), "engine": ("runs",), "timeout": ("runs",)}
     hands_out = True
     doing = "placing replicas"
     outputs = {"table": "a picture", "plain": "columns", "name": "prints namespace/pod<TAB>node lines"}
@@ -281,17 +245,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             heading=_GANGS,
         ),
     ] = None
-    then: Annotated[
-        tuple[str, ...],
-        Option(
-            "Apply the workload, then play this step: scale=N, rollout, rollout=MANIFEST, rollback, or an edit "
-            "(fail=zone=a, 'drain NODE').",
-            metavar="STEP",
-            is_path=True,
-            shown_in=("table", "plain", "json", "yaml", "markdown", "csv"),
-        ),
-    ] = ()
-    fail_on: FailOn = ()
     deals: Deals = None
     require_placed: Annotated[
         int | Literal["all"] | None,
@@ -329,10 +282,8 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     ] = ()
 
     def __post_init__(self) -> None:
-        """Raises UsageError for invalid requirements, and for as many as fit with steps after them."""
+        """Raises UsageError for invalid requirements."""
         _ = self.requirements
-        if self.then and self.as_many_as_fit:
-            raise UsageError("--replicas max and --then do not go together")
 
     @property
     def as_many_as_fit(self) -> bool:
@@ -370,20 +321,12 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             raise UsageError(f"several workloads ({names}); choose one with name, or ask about a list")
         return answer[0]
 
-    def instead(self, scene: Scene) -> Instead | None:
-        """What happens to the workload in the steps after it."""
-        if not self.then:
-            return None
-        played = part("simulate", "then", "played")(self, scene)
-        is_yes = True if self.fail_on else None
-        return Instead("play", scene.snapshot, played, is_yes)
-
     def shown(self, look: Look) -> Look:
         return replace(look, in_full=look.in_full or self.named is not None)
 
     @property
     def choosing(self) -> Choosing:
-        return replace(super().choosing, selector=self.selector, one_only=bool(self.then))
+        return replace(super().choosing, selector=self.selector, one_only=False)
 
     @property
     def makes_room(self) -> bool:

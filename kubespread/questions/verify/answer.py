@@ -25,9 +25,8 @@ from kubespread.questions.audit.standing import groups
 from kubespread.questions.autoscaling.asked import autoscaler_of, growth, with_files_read
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands, option_of
-from kubespread.questions.plan.playing import after_steps
-from kubespread.questions.plan.question import Play
-from kubespread.questions.plan.report import PlayReport
+from kubespread.questions.plan.playing import Steps, after_steps
+from kubespread.questions.plan.report import PlanReport
 from kubespread.questions.question import AUTOSCALER_TYPES
 from kubespread.questions.remedies.budgets import looser
 from kubespread.questions.scene import Inquiry, Scene
@@ -274,7 +273,7 @@ class _Verifying(Inquiry):
                 "rollout",
                 workload,
                 f"{least}",
-                ("simulate", reference, "--then rollout"),
+                ("plan", quote(f"rollout {reference}"), "--steps"),
                 lambda: clauses.rollout(self._played(f"rollout {workload.namespace}/{_reference(workload)}"), least),
             )
         if promise.drain:
@@ -361,12 +360,11 @@ class _Verifying(Inquiry):
         reports: Sequence[SimulateReport] = self.of(question, "placing replicas", (workload, replicas))
         return reports[0]
 
-    def _played(self, *steps: str) -> PlayReport:
+    def _played(self, *steps: str) -> PlanReport:
         growing = {**self._autoscaled, "autoscaler": autoscaler_of(self._question)}
         parsed = tuple(parse_step(step, None) for step in steps)
         scenario = Scenario(parsed, preemption=self._question.preemption, **growing)
-        question = Play(scenario=scenario, namespace=self._namespace, preemption=self._question.preemption)
-        return self.of(question, f"playing {steps[0]}", ("play", steps))
+        return self.of(Steps(scenario, self._namespace), f"playing {steps[0]}", steps)
 
     def _drain(self, workload: WorkloadName) -> Found:
         """With the options that would let it hold, where budgets are in the way."""

@@ -15,7 +15,7 @@ from kubespread.kube.quantity import NANO, Quantity, parse, rounded
 from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit.report import AuditedWorkload, counts_text
 from kubespread.questions.capacity.report import CapacityReport
-from kubespread.questions.plan.report import PlayReport
+from kubespread.questions.plan.report import PlanReport
 from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.survive.report import DomainLoss, LostWorkload, SurviveReport, domain_called
 from kubespread.questions.verify.report import Kept
@@ -189,7 +189,7 @@ def fits(report: SimulateReport, most: SimulateReport | None, wanted: str) -> Fo
     return Found("held", says, margin, f"replica {most.running + 1:,}", words, needed=replicas, unit="replicas")
 
 
-def rollout(report: PlayReport, promised: Amount) -> Found:
+def rollout(report: PlanReport, promised: Amount) -> Found:
     """Whether a restart gets done, with so many pods ready all the time."""
     step = report.steps[0]
     if step.failed is not None or not step.rollouts:
@@ -209,7 +209,7 @@ def rollout(report: PlayReport, promised: Amount) -> Found:
     return Found("held", f"{says} while it is rolled out, {_more(margin)}", margin, "its rollout", needed=least)
 
 
-def drain(drains: Iterable[tuple[str, PlayReport]], workload: WorkloadName, pods: Collection[NamespacedName]) -> Found:
+def drain(drains: Iterable[tuple[str, PlanReport]], workload: WorkloadName, pods: Collection[NamespacedName]) -> Found:
     """Whether every node lets go of those of ``pods`` that it has, and the workload is no worse once it is deleted:
     each node by itself.
     """
@@ -241,12 +241,12 @@ def drain(drains: Iterable[tuple[str, PlayReport]], workload: WorkloadName, pods
     return Found("held", says, words=_planned(nodes[0]))
 
 
-def _may_grow(report: PlayReport) -> bool:
+def _may_grow(report: PlanReport) -> bool:
     """Whether new nodes may take what waits, of which nothing tells what they are like."""
     return any(step.autoscaling is not None and step.autoscaling.unknown_groups for step in report.steps)
 
 
-def _left(report: PlayReport, last: Happened, workload: WorkloadName) -> tuple[int, str]:
+def _left(report: PlanReport, last: Happened, workload: WorkloadName) -> tuple[int, str]:
     """How many pods the workload lacks once a node is deleted, and why."""
     if (more := last.waiting[workload] - report.start.waiting[workload]) > 0:
         message = next(row.message for row in last.pending if row.workload == workload)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.capacity.question import Capacity
-from kubespread.questions.plan.question import Play
+from kubespread.questions.plan.question import OF_STEPS
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
     OF_AUTOSCALER,
@@ -31,7 +31,7 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
 
     Each promise says which workloads it is about, and what holds of them: survives (any zone, any node, any KEY), ready
     and back, spread, fits, rollout and drain; of the cluster, room. The answer says of each by how much it holds, or
-    the step that breaks it, as survive, audit, simulate, play or capacity answer. A broken promise with a day in until
+    the step that breaks it, as survive, audit, simulate, plan or capacity answer. A broken promise with a day in until
     is accepted until that day is over. With -f manifests are applied first. With --autoscaler what survives, comes
     back, fits, is rolled out and drained may need nodes that it adds; what is ready at the worst moment may not. In
     GitHub Actions, the default format is annotations.
@@ -48,7 +48,7 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     name = "verify"
     summary = "Verify promises: what survives, fits, is ready and spread."
     never_modelled = tuple(
-        dict.fromkeys(text for asked in (Audit, Survive, Play, Capacity) for text in asked.never_modelled)
+        dict.fromkeys((*Audit.never_modelled, *Survive.never_modelled, *OF_STEPS, *Capacity.never_modelled))
     )
     yes, no = "every promise holds, or is accepted", "some promise is broken"
     hands_out = True

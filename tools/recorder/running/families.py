@@ -650,7 +650,7 @@ FAMILIES: Mapping[str, Callable[[Draw], Plan]] = {
 
 
 def plan(family: str, seed: int, number: int) -> Plan:
-    """The same on every machine. Most have pods that end at once, as `kubespread play` has them."""
+    """The same on every machine. Most have pods that end at once, as `kubespread plan` has them."""
     draw = Draw(f"{family}-{seed}-{number}")
     made = FAMILIES[family](draw)
     grace = draw.one(0, 0, 0, 30)

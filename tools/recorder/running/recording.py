@@ -58,7 +58,7 @@ def played(cluster: Cluster, family: str, plan: Plan) -> Iterator[Data]:
 
 
 def scenario(name: str, steps: Sequence[Step], hung: Sequence[str]) -> Data:
-    """As `kubespread play` reads it; ``hung`` are Deployments whose new pods do not become ready."""
+    """As `kubespread plan` reads it; ``hung`` are Deployments whose new pods do not become ready."""
     readiness = {"readiness": {"stuck": [f"deploy/{app}" for app in hung]}} if hung else {}
     spec = {**readiness, "steps": list(steps)}
     return {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "metadata": {"name": name}, "spec": spec}

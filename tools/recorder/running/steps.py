@@ -1,4 +1,4 @@
-"""What is done to a running cluster: the steps of a scenario of `kubespread play`, and what leads up to one."""
+"""What is done to a running cluster: the steps of a scenario of `kubespread plan`, and what leads up to one."""
 
 from __future__ import annotations
 
