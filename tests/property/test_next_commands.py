@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
+from kubespread import Snapshot
+from kubespread.snapshot.save import save
 from tests.cli.support import FIXTURES, run
+from tests.property.test_one_verdict import worlds
 
 CLUSTERS = FIXTURES / "clusters"
 FIELD = FIXTURES / "cases" / "field"
@@ -44,6 +51,8 @@ ASKED: dict[str, tuple[str, ...]] = {
         "report -A",
     ),
 }
+FREEING = {"--add-node", "--uncordon", "--label", "--taint", "--budget"}
+"""Edits that a remedy makes."""
 REMEDIES = ("explain", "simulate")
 """What answers these with yes names what helps, or is it."""
 
@@ -54,25 +63,30 @@ REMEDIES = ("explain", "simulate")
 def test_the_next_command_is_about_this_very_answer(cluster: str, repeated: str) -> None:
     options, wrong = REPEATED[repeated].split(), list[tuple[object, ...]]()
     for asked in ASKED[cluster]:
-        words = [*asked.split(), *options, "-S", str(CLUSTERS / cluster)]
-        shown = run(*words, "--color", "never", terminal=200)
-        assert shown.code in (0, 1), (words, shown.err)
-        lines = [line.strip().removeprefix("next: ") for line in shown.out.splitlines() if "next: kubespread " in line]
-        for line in lines:
-            following = shlex.split(line)[1:]
-            edits = [word for word in following if word in ("--drain", "--uncordon")]
-            is_kept = {*options} <= {*following} and edits[:2] == sorted(edits[:2])
-            end = run(*following, "-o", "json")
-            is_itself = sorted(following) == sorted(words)
-            if end.code not in (0, 1) or not is_kept or is_itself:
-                wrong.append((words, line, end.code, end.err))
-                continue
-            was, now = (_verdict(run(*each, "-o", "json").out) for each in (words, following))
-            if was == "no" and now == "yes" and following[0] not in REMEDIES:
-                wrong.append((words, line, was, now))
-            if was == "no" and "no change is needed" in end.out:
-                wrong.append((words, line, was, "no change is needed"))
+        wrong += wrong_next([*asked.split(), *options, "-S", str(CLUSTERS / cluster)], options)
     assert wrong == []
+
+
+def wrong_next(words: list[str], options: list[str]) -> Iterator[tuple[object, ...]]:
+    """The next commands of an answer that are not about it: they end in an error, lack ``options``, are the question
+    itself, or say yes where it said no.
+    """
+    shown = run(*words, "--color", "never", terminal=200)
+    lines = [line.strip().removeprefix("next: ") for line in shown.out.splitlines() if "next: kubespread " in line]
+    for line in lines:
+        following = shlex.split(line)[1:]
+        edits = [word for word in following if word in ("--drain", "--uncordon")]
+        is_kept = {*options} <= {*following} and edits[:2] == sorted(edits[:2])
+        end = run(*following, "-o", "json")
+        if not end.out or not is_kept or sorted(following) == sorted(words):
+            yield words, line, end.code, end.err
+            continue
+        was, now = (_verdict(run(*each, "-o", "json").out) for each in (words, following))
+        is_remedy = following[0] in REMEDIES or bool(FREEING & {*following} - {*words})
+        if was == "no" and now == "yes" and not is_remedy:
+            yield words, line, was, now
+        if was == "no" and "no change is needed" in end.out:
+            yield words, line, was, "no change is needed"
 
 
 def _verdict(out: str) -> str:
@@ -88,3 +102,36 @@ def test_70_next_loses_config() -> None:
     following = shlex.split(shown[-1].removeprefix("next: kubespread "))
     assert (following[0], sorted(following[1:])) == ("explain", sorted(["--fix", *words]))
     assert "no change is needed" not in run(*following).out
+
+
+EDITS = ("--cordon {0}", "--drain {1}", "--fail {0}", "--scale Deployment/web=6", "--taint '{1} team=other:NoSchedule'")
+DECIDING = ("", "--kube-version 1.30", "--kube-version 1.30 --feature-gates MatchLabelKeysInPodTopologySpread=false")
+QUESTIONS = (
+    "survive -A",
+    "survive deploy/web",
+    "pending -A",
+    "audit -A",
+    "simulate deploy/web --replicas 9",
+    "explain deploy/web",
+    "removable",
+    "removable {1}",
+    "plan --drain {0}",
+    "report -A",
+    "capacity",
+)
+
+
+@given(worlds(), st.sampled_from(QUESTIONS), st.lists(st.sampled_from(EDITS), max_size=2), st.sampled_from(DECIDING))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_on_any_cluster_the_next_command_is_about_this_very_answer(
+    snapshot: Snapshot, asked: str, edits: list[str], deciding: str
+) -> None:
+    with TemporaryDirectory() as folder:
+        file = f"{folder}/cluster.json"
+        save(snapshot, file)
+        nodes = [node.metadata.name for node in snapshot.nodes]
+        options = shlex.split(" ".join([*edits, deciding]).format(*nodes))
+        words = [*asked.format(*nodes).split(), *options, "-S", file]
+        # Some have no such workload, or are refused whatever is asked.
+        assume(run(*words).code in (0, 1, 3))
+        assert [*wrong_next(words, options)] == []

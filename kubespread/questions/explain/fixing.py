@@ -80,7 +80,8 @@ def tried(question: Explain, resolved: Resolved, scene: Scene) -> Tried:
     candidate, replicas = resolved.candidates[0], question.replicas
     asked = Asked(scene.snapshot.edits, question.settings, candidate.workload)
     if replicas is None and candidate.workload is not None and not candidate.is_daemon:
-        replicas = candidate.replicas
+        # Of a workload of no replicas the next one is asked about.
+        replicas = candidate.replicas or None
     if replicas is None:
         return _of_pod(resolved, scene, asked)
     if candidate.is_daemon:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from kubespread.questions.question import (
@@ -17,6 +18,10 @@ from kubespread.questions.question import (
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
     from kubespread.questions.pending.report import PendingReport
+
+
+_PLACED = ("fits", "preempts")
+"""Causes of pods that find a node as things are."""
 
 
 class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
@@ -72,6 +77,10 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
 
     def next_command(self, report: PendingReport, commands: Commands) -> str:
         tried = next((group.command for group in report.groups if group.command), "")
-        return tried or next(
-            (commands.of_workload("explain", group.workloads[0], "--fix") for group in report.groups), ""
-        )
+        worst = next(iter(report.groups), None)
+        if tried or worst is None:
+            return tried
+        if worst.cause in _PLACED:
+            pod = worst.pods[0]
+            return commands.of("explain", quote(f"pod/{pod.name}"), namespace=pod.namespace)
+        return commands.of_workload("explain", worst.workloads[0], "--fix")
