@@ -59,7 +59,7 @@ def test_of_many_nodes_the_answer_stands_last_and_alone() -> None:
     report = removed(200, "aws")
     cut = report.revised(together=structs.replace(report.together, untried=1200))
     answer, order, untried, *_ = cut.answer
-    assert order.startswith("to take them together: cordon these ")
+    assert order.startswith("to take them together: cordon and drain ")
     assert untried == "together with these, 1,200 others that can go alone were not tried"
     assert answer == "195 of 200 nodes can go alone, 195 together"
 

@@ -16,7 +16,7 @@ from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import Judgment, Report, ScheduledReport, Share
 from kubespread.wording import count_of, some_of
 
-_MAX_NAMED, _MAX_REMEDIES, _MAX_PODS = 4, 3, 3
+_MAX_NAMED, _MAX_REMEDIES, _MAX_PODS, _MAX_OF_GROUP = 4, 3, 3, 3
 HeldBy = Literal[
     "controlPlane",
     "lastOfDomain",
@@ -353,11 +353,10 @@ def _left_alone(left: LeftAlone) -> str:
 
 
 def _steps(together: Together) -> str:
-    """``cordon these 4, drain them; then this 1: a, b, c and 2 more``."""
-    first, *rest = together.groups
-    steps = ["cordon this 1, drain it" if first == 1 else f"cordon these {first:,}, drain them"]
-    steps += [f"then {'this' if group == 1 else 'these'} {group:,}" for group in rest]
-    return f"{'; '.join(steps)}: {some_of(together.nodes, _MAX_NAMED)}"
+    """``cordon and drain a, b, c and 2 more, then d``."""
+    first, *rest = (some_of(group, _MAX_OF_GROUP) for group in together.by_group)
+    later = [*rest[:_MAX_NAMED], *([count_of(len(rest) - _MAX_NAMED, "more group")] if rest[_MAX_NAMED:] else [])]
+    return ", then ".join([f"cordon and drain {first}", *later])
 
 
 def _together(together: Together, alone: str) -> Iterator[str]:
