@@ -60,8 +60,8 @@ FUNCTIONS: Mapping[str, Function] = {
     for module in (standard, times, texts, lists, addresses, kubernetes)
     for function in module.FUNCTIONS
 }
-_NOT_MODELLED = ("url", "isURL", "format.")
-"""What Kubernetes' functions begin with that are not here: of URLs and of formats."""
+_NOT_MODELLED = ("url", "isURL", "format")
+"""What Kubernetes' functions begin with that are not here: of URLs, of formats, and of texts by a format."""
 _TYPES = frozenset(
     [
         "bool",
@@ -229,7 +229,7 @@ class Planner:
         if prefix is not None and (f"{prefix}.{name}" in FUNCTIONS or prefix == "format"):
             name, parts = f"{prefix}.{name}", node.arguments
         is_member = len(parts) > len(node.arguments)
-        if name.startswith(_NOT_MODELLED) and not is_member:
+        if name.startswith(_NOT_MODELLED) and (name == "format" or not is_member):
             raise UnsupportedExpressionError(f"the function {name}()")
         operands = [self.plan(part) for part in parts]
         if name not in FUNCTIONS:

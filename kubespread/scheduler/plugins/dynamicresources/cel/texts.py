@@ -7,7 +7,6 @@ Source: vendor/github.com/google/cel-go/common/types/string.go
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,19 +14,14 @@ from typing import Any
 from kubespread.scheduler.plugins.dynamicresources.cel.declaring import declared
 from kubespread.scheduler.plugins.dynamicresources.cel.patterns import pattern
 from kubespread.scheduler.plugins.dynamicresources.cel.standard import string
-from kubespread.scheduler.plugins.dynamicresources.cel.types import Type
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     LONGEST,
     NO_OVERLOAD,
     TOO_MUCH,
-    Duration,
     EvaluationError,
     List,
-    Timestamp,
     Value,
-    keys_of,
     quoted,
-    type_of,
 )
 
 
@@ -136,119 +130,6 @@ def _join(parts: List, separator: str = "") -> str:
 
 
 _BLANKS = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
-_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-_CLAUSE_FAULTS = {
-    "d": "decimal clause can only be used on integers",
-    "f": "fixed-point clause can only be used on doubles",
-    "e": "scientific clause can only be used on doubles",
-    "b": "only integers and bools can be formatted as binary",
-    "x": "only integers, byte buffers, and strings can be formatted as hex",
-    "o": "octal clause can only be used on integers",
-    "s": "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and "
-    "timestamps",
-}
-_TAKES = {
-    "d": ("int", "uint"),
-    "f": ("double",),
-    "e": ("double",),
-    "b": ("int", "uint", "bool"),
-    "x": ("int", "uint", "bytes", "string"),
-    "o": ("int", "uint"),
-    "s": (
-        "string",
-        "bool",
-        "bytes",
-        "int",
-        "uint",
-        "double",
-        "map",
-        "list",
-        "type",
-        "google.protobuf.Duration",
-        "google.protobuf.Timestamp",
-        "null_type",
-    ),
-}
-"""Which types each clause can write."""
-_CLAUSE = re.compile(r"%(?:(%)|(?:\.(\d+))?(.))?", re.DOTALL)
-
-
-def _clause_fault(kind: str, type_: Type) -> str:
-    if kind.lower() not in _TAKES:
-        return f'could not parse formatting clause: unrecognized formatting clause "{kind}"'
-    if type_.is_dynamic:
-        return ""
-    if type_.name not in _TAKES[kind.lower()]:
-        return f"error during formatting: {_CLAUSE_FAULTS[kind.lower()]}, was given {type_.name}"
-    # Of a list or a map, what it holds.
-    inner = type_.parameters if type_.name != "type" else ()
-    return next((fault for part in inner if (fault := _clause_fault("s", part))), "")
-
-
-def _format(text: str, arguments: List) -> str:
-    remaining = iter(arguments)
-
-    def clause(match: re.Match[str]) -> str:
-        if match[1]:
-            return "%"
-        if match[3] is None:
-            raise EvaluationError("unexpected end of string")
-        for value in remaining:
-            fault = _clause_fault(match[3], type_of(value))
-            if fault:
-                raise EvaluationError(fault)
-            return _formatted(match[3], value, 6 if match[2] is None else int(match[2]))
-        raise EvaluationError(f"index {len(arguments)} out of range")
-
-    made = _CLAUSE.sub(clause, text)
-    if len(made) > LONGEST:
-        raise EvaluationError(TOO_MUCH)
-    return made
-
-
-def _formatted(kind: str, value: Value, precision: int) -> str:
-    match kind.lower():
-        case "f" if math.isinf(value):
-            return "∞" if value > 0 else "-∞"
-        case "f":
-            return f"{value:,.{min(precision, 1000)}f}".replace("nan", "NaN")
-        case "e":
-            # The precision does not count.
-            mantissa, _, exponent = f"{value:e}".partition("e")
-            return f"{mantissa}×10{exponent.removeprefix('+').translate(_SUPERSCRIPT)}"
-        case "d":
-            return str(int(value))
-        case "b" | "o":
-            return f"{int(value):{kind}}"
-        case "x":
-            digits = (
-                f"{value:x}" if isinstance(value, int) else (value.encode() if isinstance(value, str) else value).hex()
-            )
-            return digits.upper() if kind == "X" else digits
-    return _shown(value)
-
-
-def _shown(value: Value, *, inside: bool = False) -> str:
-    """As ``%s`` writes it, and as it stands in a list or a map."""
-    if isinstance(value, list):
-        return f"[{', '.join(_shown(item, inside=True) for item in value)}]"
-    if isinstance(value, dict):
-        pairs = zip(keys_of(value), value.values(), strict=True)
-        shown = sorted((_shown(key, inside=True), _shown(held, inside=True)) for key, held in pairs)
-        return f"{{{', '.join(f'{key}:{held}' for key, held in shown)}}}"
-    if value is None:
-        return "null"
-    if inside and isinstance(value, str | bytes):
-        return ("b" if isinstance(value, bytes) else "") + quoted(string(value))
-    if inside and isinstance(value, float):
-        return f"{value:.6f}" if math.isfinite(value) else f'"{string(value)}"'
-    if inside and isinstance(value, Duration | Timestamp):
-        return f'{"duration" if isinstance(value, Duration) else "timestamp"}("{string(value)}")'
-    if type_of(value).name.startswith(("kubernetes.", "net.", "optional")):
-        raise EvaluationError(_clause_fault("s", type_of(value)))
-    return string(value)
 
 
 FUNCTIONS = [
@@ -270,7 +151,6 @@ FUNCTIONS = [
     ),
     declared("split", {"string | string -> list(string)": _split, "string | string, int -> list(string)": _split}),
     declared("join", {"list(string) | -> string": _join, "list(string) | string -> string": _join}),
-    declared("format", {"string | list(dyn) -> string": _format}),
     declared("strings.quote", {"string -> string": quoted}),
 ]
 INDEX_OF = {"string | string -> int": _index_of, "string | string, int -> int": _index_of}
