@@ -121,10 +121,9 @@ def pending(
 def simulate(
     snapshot: Snapshot,
     pods: PodGiven,
-    replicas: int | None = None,
+    replicas: int | Literal['max'] | None = None,
     scheduler: Scheduler | None = None,
     *,
-    until_full: bool = False,
     from_scratch: bool = False,
     ties: Ties = "scheduler",
     seed: int | None = None,
@@ -165,7 +164,6 @@ def simulate(
 
     - ``pods``: Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads in a manifest are placed. Default: standard input when piped, else pod.yaml.
     - ``replicas``: Desired replicas, or 'max': as many as fit, preempting nothing (default: the workload's own).
-    - ``until_full``: The same as --replicas max.
     - ``from_scratch``: Also re-place the replicas already running.
     - ``ties``: How to break ties between equal scores: kube-scheduler's own order, or node name.
     - ``seed``: Break ties at random, seeded with N.
@@ -195,10 +193,9 @@ def simulate(
 def simulate(
     snapshot: Snapshot,
     pods: list[G] | tuple[G, ...],
-    replicas: int | None = None,
+    replicas: int | Literal['max'] | None = None,
     scheduler: Scheduler | None = None,
     *,
-    until_full: bool = False,
     from_scratch: bool = False,
     ties: Ties = "scheduler",
     seed: int | None = None,
@@ -239,7 +236,6 @@ def simulate(
 
     - ``pods``: Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads in a manifest are placed. Default: standard input when piped, else pod.yaml.
     - ``replicas``: Desired replicas, or 'max': as many as fit, preempting nothing (default: the workload's own).
-    - ``until_full``: The same as --replicas max.
     - ``from_scratch``: Also re-place the replicas already running.
     - ``ties``: How to break ties between equal scores: kube-scheduler's own order, or node name.
     - ``seed``: Break ties at random, seeded with N.

@@ -103,7 +103,6 @@ _COMMANDS: dict[str, _Command | None] = {
 }
 
 
-_TYPES = ("snapshot", "--instance-types")
 _INSTEAD = {
     "version": "kubespread --version",
     "help": "kubespread --help, or kubespread COMMAND --help",
@@ -145,9 +144,6 @@ class CommandGroup(HelpingGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         word = args[0]
-        if word == "autoscaler":
-            # What its --types-from-nodes was called before.
-            return super().resolve_command(ctx, [*_TYPES, *(arg for arg in args[1:] if arg != "--types-from-nodes")])
         if word not in self.commands and not ctx.resilient_parsing and (instead := _instead_of(word)) is not None:
             ctx.fail(f"{word} is not a command: {instead}")
         return super().resolve_command(ctx, args)

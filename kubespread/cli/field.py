@@ -360,7 +360,7 @@ def _namespace_in(typed: str | None, is_everywhere: bool, question: Any, cluster
 
 
 def _flag(names: tuple[str, ...], text: str, option: Option) -> Any:
-    return Annotated[bool, typer.Option(*names, help=text, hidden=option.is_alias, rich_help_panel=option.heading)]
+    return Annotated[bool, typer.Option(*names, help=text, rich_help_panel=option.heading)]
 
 
 def _option(name: str, option: Option, *, repeats: bool, default: Any) -> Any:

@@ -71,8 +71,6 @@ class Option:
     """Whether it only sets an exit code, or how much is shown, and exists on the command line alone."""
     shown_in: tuple[str, ...] = ()
     """The formats that show what it asks for; empty: all."""
-    is_alias: bool = False
-    """Whether another option says the same, so that help has only that."""
     is_path: bool = False
     """Whether it names a file or says how one is read, which is not for assistants."""
     prints: str = ""
@@ -99,7 +97,7 @@ class Option:
 
     @property
     def is_for_assistants(self) -> bool:
-        return not (self.is_for_scripts or self.is_path or self.is_alias)
+        return not (self.is_for_scripts or self.is_path)
 
     @property
     def is_for_one(self) -> bool:

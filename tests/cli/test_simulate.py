@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import yaml
 
-import kubespread
 from tests.builders import Data, hard, hosts, node, owned_by, pod, soft
 from tests.cli.support import FIXTURES, SIMULATE_SCHEMA, Result, run
 
@@ -116,14 +115,6 @@ def test_how_many(case: str) -> None:
     replicas, code, said = REPLICAS[case]
     result = simulate("--replicas", replicas, "-o", "name")
     assert (result.code, result.err) == (code, said)
-
-
-def test_until_full_is_replicas_max() -> None:
-    flag, most = (json.loads(simulate(*asked, "-o", "json").out) for asked in (["--until-full"], ["--replicas", "max"]))
-    assert flag.pop("question") == {"name": "simulate", "untilFull": True}
-    assert most.pop("question") == {"name": "simulate", "replicas": "max"}
-    assert [each.pop("provenance")["version"] for each in (flag, most)] == [kubespread.__version__] * 2
-    assert flag == most
 
 
 REQUIREMENTS = {

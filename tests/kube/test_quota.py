@@ -242,7 +242,7 @@ def test_a_quota_that_was_never_in_a_cluster_counts_what_is_there() -> None:
 
 
 def test_as_many_as_fit_are_as_many_as_are_created() -> None:
-    assert simulated(quota({"pods": "4"}, {"pods": "0"}), until_full=True)[:2] == (0, 4)
+    assert simulated(quota({"pods": "4"}, {"pods": "0"}), replicas="max")[:2] == (0, 4)
 
 
 def test_workloads_share_a_quota() -> None:

@@ -446,7 +446,7 @@ def test_as_many_fit_as_simulate_places(
 
     asking = pod("many", labels={}, requests=resources, tolerations=[_TOLERATIONS[text] for text in tolerate])
     asking["spec"]["containers"][0]["resources"]["limits"] = {k: v for k, v in resources.items() if k == GPU}
-    placed = Counter(each.node for each in kubespread.simulate(snapshot, asking, until_full=True).placements)
+    placed = Counter(each.node for each in kubespread.simulate(snapshot, asking, replicas="max").placements)
     assert {each.node: each.fits for each in report.node_rows} == {
         each.node: placed[each.node] for each in report.node_rows
     }

@@ -76,7 +76,7 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
     "as many gangs as fit": (
         NODES,
         pod(requests=TWO_CPU),
-        {"gang": 3, "until_full": True},
+        {"gang": 3, "replicas": "max"},
         {
             "members": 3,
             "placed": 2,

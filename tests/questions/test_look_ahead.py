@@ -23,7 +23,7 @@ UNEVEN = [node("n0", zone="a", host="n0"), node("n1", zone="b", host="n1"), node
 EVEN_BOTH_WAYS = [hard("zone"), hard("host")]
 
 
-def ask(nodes: list[Data], candidate: Data, replicas: int, **options: Any) -> kubespread.SimulateReport:
+def ask(nodes: list[Data], candidate: Data, replicas: Any, **options: Any) -> kubespread.SimulateReport:
     return kubespread.simulate(kubespread.Snapshot.from_objects(nodes), candidate, replicas, **options)
 
 
@@ -91,7 +91,7 @@ def test_order_is_not_looked_into_where_it_cannot_matter(case: str) -> None:
 
 
 def test_as_many_as_fit_is_no_question_of_order() -> None:
-    assert ask(UNEVEN, pod(constraints=EVEN_BOTH_WAYS), 0, until_full=True).look_ahead is None
+    assert ask(UNEVEN, pod(constraints=EVEN_BOTH_WAYS), "max").look_ahead is None
 
 
 def test_on_a_large_cluster_orders_are_not_tried_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -238,9 +238,9 @@ def test_what_is_not_modelled_of_a_group_is_named() -> None:
 
 
 def test_as_many_of_a_group_as_fit() -> None:
-    assert told(ask([pod_group(min_count=12)], deployment(1), until_full=True)) == (12, LACKING, None, 12, 0)
-    assert told(ask([pod_group(min_count=13)], deployment(1), until_full=True)) == (0, LACKING, WAITS, 13, 0)
-    in_one_zone = ask([pod_group(min_count=3, key="zone")], deployment(1), until_full=True)
+    assert told(ask([pod_group(min_count=12)], deployment(1), replicas="max")) == (12, LACKING, None, 12, 0)
+    assert told(ask([pod_group(min_count=13)], deployment(1), replicas="max")) == (0, LACKING, WAITS, 13, 0)
+    in_one_zone = ask([pod_group(min_count=3, key="zone")], deployment(1), replicas="max")
     assert (in_one_zone.placed, in_one_zone.gang and in_one_zone.gang.members) == (4, 4)
 
 

@@ -79,7 +79,7 @@ CASES: Mapping[str, tuple[list[Data], tuple[str, int, int | None], str | None, s
 def test_the_limit_that_binds_is_named(case: str) -> None:
     more, expected, simulated, counted = CASES[case]
     cluster = Snapshot.from_objects([*hosts("a", "b"), *more])
-    fitting = kubespread.simulate(cluster, new(), until_full=True)
+    fitting = kubespread.simulate(cluster, new(), replicas="max")
     assert fitting.limits is not None
     assert (fitting.limits.binding, fitting.limits.nodes, fitting.limits.quota) == expected
     assert fitting.placed == min(number for number in expected[1:] if isinstance(number, int))
@@ -92,7 +92,7 @@ def test_the_limit_that_binds_is_named(case: str) -> None:
 
 def test_without_admission_no_quota_binds() -> None:
     cluster, scheduler = Snapshot.from_objects([*hosts("a"), quota(pods="1")]), Scheduler(admission=False)
-    fitting = kubespread.simulate(cluster, new(), scheduler=scheduler, until_full=True)
+    fitting = kubespread.simulate(cluster, new(), scheduler=scheduler, replicas="max")
     assert fitting.limits is not None
     assert (fitting.placed, fitting.limits.quota) == (2, None)
     assert kubespread.capacity(cluster, scheduler=scheduler, pod=new()).quota is None
@@ -144,7 +144,7 @@ def test_both_limits_agree_with_one_more_at_a_time(
     used = [pod(f"used-{place}", None, requests={"cpu": "1"}) for place in range(taken)]
     limit = quota(requests_cpu=str(hard), **({} if most is None else {"pods": str(most)}))
     cluster = Snapshot.from_objects([*nodes, *used, limit])
-    report = kubespread.simulate(cluster, new(str(cpu)), until_full=True)
+    report = kubespread.simulate(cluster, new(str(cpu)), replicas="max")
     assert report.limits is not None
     free = Scheduler(admission=False)
     alone = next(

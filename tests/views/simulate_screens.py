@@ -123,7 +123,7 @@ def answered(
     manifests = [deployment(name, count, cpu="1500m" if name == "checkout" else "600m") for name in names]
     cluster = kubespread.Snapshot.from_objects([*hosts(cloud, nodes), *running(names[0], cloud, 3)])
     reports = kubespread.simulate(
-        cluster, manifests, until_full=replicas is None, sample=sampled > 0, runs=max(sampled, 1)
+        cluster, manifests, replicas="max" if replicas is None else None, sample=sampled > 0, runs=max(sampled, 1)
     )
     asked = ClusterReference(snapshot="prod.json.gz", time="2026-11-21T19:00:00Z", age_seconds=7200)
     return tuple(

@@ -120,9 +120,8 @@ def faults(command: str, names: Mapping[str, str], typed: Mapping[str, Any], out
     yield from misplaced((*APART, *cls.apart, *_ended(cls, typed)), {**NEEDS, **cls.needs}, names, given)
     yield from _unshown(cls, names, typed, output)
     for text in texts_of(typed.get("settings")):
-        for other in ("replicas", "until_full"):
-            if text.partition("=")[0].strip() == "replicas" and other in typed:
-                yield f"--set {text} and {names[other]} do not go together: both say how many replicas there are to be"
+        if text.partition("=")[0].strip() == "replicas" and "replicas" in typed:
+            yield f"--set {text} and --replicas do not go together: both say how many replicas there are to be"
     readers = [names[name] for name in READERS for text in texts_of(typed.get(name)) if text == _STDIN]
     if len(readers) > 1:
         yield f"standard input can be read only once: {readers[0]} and {readers[1]} both ask for it"

@@ -136,12 +136,10 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     summary = "Place replicas as kube-scheduler would; show what stops them."
     yes, no = "all replicas are placed and requirements hold", "some are not, or one fails"
     apart = (
-        Apart("replicas", ("until_full",), "both say how many replicas there are to be"),
         Apart("ties", ("seed",), "a seed breaks ties at random"),
         Apart("ties", ("runs",), "runs break ties at random", unless=("sample",)),
-        Apart("autoscaler", ("until_full",), "as many as fit leaves none pending"),
         Apart("gang", ("autoscaler", "sample"), "that is not modeled of gangs"),
-        Apart("deals", ("until_full", "from_scratch"), "no controller deletes anything"),
+        Apart("deals", ("from_scratch",), "no controller deletes anything"),
     )
     needs = {**OF_AUTOSCALER, "same": ("gang",), "jobs": ("runs",), "engine": ("runs",), "timeout": ("runs",)}
     hands_out = True
@@ -164,12 +162,12 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         Raises ManifestError, SnapshotError and UsageError.
         """,
         "snapshot pods replicas scheduler",
-        "until_full from_scratch ties seed sample runs deals keys preemption autoscaler node_groups "
+        "from_scratch ties seed sample runs deals keys preemption autoscaler node_groups "
         "instance_types gang same name namespace selector recursive template_path set jobs timeout "
         "on_progress on_refused",
         types={
             "pods": "PodGiven | list[G] | tuple[G, ...]",
-            "replicas": "int | None",
+            "replicas": "int | Literal['max'] | None",
             "ties": "Ties",
             **AUTOSCALER_TYPES,
         },
@@ -199,7 +197,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             least=0,
         ),
     ] = None
-    until_full: Annotated[bool, Option("The same as --replicas max.", is_alias=True)] = False
     from_scratch: Annotated[bool, Option("Also re-place the replicas already running.")] = False
     ties: Annotated[
         Literal["scheduler", "name"],
@@ -282,12 +279,14 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     ] = ()
 
     def __post_init__(self) -> None:
-        """Raises UsageError for invalid requirements."""
+        """Raises UsageError for invalid requirements, and for nodes that are added for as many as fit."""
         _ = self.requirements
+        if self.as_many_as_fit and self.autoscaler is not None:
+            raise UsageError("--autoscaler and --replicas max do not go together: as many as fit leaves none pending")
 
     @property
     def as_many_as_fit(self) -> bool:
-        return self.until_full or self.replicas == "max"
+        return self.replicas == "max"
 
     @property
     def desired(self) -> int | None:
@@ -340,7 +339,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         if len(report) == 1 and worst is not None:
             return self.again(commands, "explain", "--fix")
         there = worst or next(iter(report), None)
-        if there is None or not there.present or self.settings or self.from_scratch or self.until_full:
+        if there is None or not there.present or self.settings or self.from_scratch:
             return ""
         kind, _, name = there.subject.partition("/")
         workload = WorkloadName(kind, there.pod.namespace, name)
