@@ -75,7 +75,7 @@ def explain(
     - ``namespace``: Namespace to use when the manifest sets none.
     - ``recursive``: Also read subdirectories.
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
-    - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
+    - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.
     - ``preemption``: When no node fits, predict what preemption would do.
     - ``why_here``: Tell why the node of a running pod won, by the scores of today's cluster without the pod.
     - ``fix``: Find the smallest changes that make the pod, or all replicas of its workload, fit.
@@ -182,7 +182,7 @@ def simulate(
     - ``selector``: Place only workloads with these labels (app=web,tier!=db).
     - ``recursive``: Also read subdirectories.
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
-    - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
+    - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
@@ -254,7 +254,7 @@ def simulate(
     - ``selector``: Place only workloads with these labels (app=web,tier!=db).
     - ``recursive``: Also read subdirectories.
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
-    - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
+    - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
@@ -662,7 +662,7 @@ def topology_map(
     - ``namespace``: Namespace to use when the manifest sets none.
     - ``recursive``: Also read subdirectories.
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
-    - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.
+    - ``set``: Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.
     """
 
 def verify(

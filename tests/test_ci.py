@@ -103,7 +103,7 @@ def test_the_action_verifies_promises_of_the_cluster_with_the_manifests(tmp_path
 
 def test_what_a_pull_request_names_is_no_command(tmp_path: Path) -> None:
     """Neither as an input, where it could be expanded, nor as an option."""
-    code, _, summary = checked(tmp_path, MANIFESTS="$(touch${IFS}owned) `touch${IFS}owned` --html=owned", ARGS="")
+    code, _, summary = checked(tmp_path, MANIFESTS="$(touch${IFS}owned) `touch${IFS}owned` --base=owned", ARGS="")
     assert (code, summary, sorted(path.name for path in tmp_path.iterdir())) == (2, "", ["summary.md"])
 
 
@@ -123,8 +123,8 @@ def test_the_gitlab_job_reports_and_fails(tmp_path: Path) -> None:
         done = subprocess.run(
             ["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, timeout=60, check=False
         )
-        report = json.loads((tmp_path / job["artifacts"]["reports"]["codequality"]).read_text())
-        assert (done.returncode, len(report)) == (code, code)
+        report = (tmp_path / job["artifacts"]["reports"]["junit"]).read_text()
+        assert (done.returncode, report.count("<failure ")) == (code, code)
 
 
 def test_the_image_copies_what_is_there_and_runs_as_nobody() -> None:

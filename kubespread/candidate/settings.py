@@ -14,7 +14,7 @@ Patch, and as a unified diff of its text.
     nodeSelector[KEY]=VALUE            a label that nodes must have
     nodeAffinity[KEY]=null             what required node affinity says of the label KEY
     podAffinity[KEY]=null              podAntiAffinity[KEY]=null, the required terms over the topology key KEY
-    priorityClassName=NAME             replicas=N
+    priorityClassName=NAME             schedulerName=NAME             replicas=N
 """
 
 from __future__ import annotations
@@ -385,6 +385,10 @@ def _set_priority_class(data: Any, row: Kind, setting: Setting) -> str:
     return _set(data, _spec_path(row), setting.field, setting)
 
 
+def _set_scheduler_name(data: Any, row: Kind, setting: Setting) -> str:
+    return _set(data, _spec_path(row), setting.field, setting)
+
+
 def _set_replicas(data: Any, row: Kind, setting: Setting) -> str:
     if not row.has_replicas:
         raise UsageError(f"--set {setting}: a {row.kind} has no replicas")
@@ -435,7 +439,7 @@ def _positions(names: Sequence[str], key: str) -> Sequence[int]:
 
 
 _NUMBERS = frozenset({"maxSkew", "minDomains", "replicas"})
-_WITHOUT_KEY = frozenset({"priorityClassName", "replicas", "tolerations", "topologySpreadConstraints"})
+_WITHOUT_KEY = frozenset({"priorityClassName", "replicas", "schedulerName", "tolerations", "topologySpreadConstraints"})
 _REMOVED = "null"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SETTERS: Mapping[str, Callable[[Any, Kind, Setting], str]] = {
@@ -454,5 +458,6 @@ _SETTERS: Mapping[str, Callable[[Any, Kind, Setting], str]] = {
     "podAffinity": _drop_pod_affinity,
     "podAntiAffinity": _drop_pod_affinity,
     "priorityClassName": _set_priority_class,
+    "schedulerName": _set_scheduler_name,
     "replicas": _set_replicas,
 }

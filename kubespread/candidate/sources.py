@@ -502,7 +502,7 @@ def check_inputs(
     if choosing.recursive and not any(isinstance(pod, str) and Path(pod).is_dir() for pod in pods):
         raise UsageError(f"-R/--recursive reads directories with those below them: {_as_named(pods)} is none")
     if choosing.template_path and not any(map(_is_manifest, pods)):
-        raise UsageError(f"--template-path is for manifests: {_as_named(pods)} is none")
+        raise UsageError(f"templatePath is for manifests: {_as_named(pods)} is none")
     if scheduler_config is not None and scheduler_config != STDIN and not _is_text(scheduler_config):
         _check_file(scheduler_config)
 

@@ -1,7 +1,4 @@
-"""An answer about a cluster: notes on standard error, the answer itself on standard output, and its exit code.
-
---html: the answer as one page, beside what is written to standard output.
-"""
+"""An answer about a cluster: notes on standard error, the answer itself on standard output, and its exit code."""
 
 from __future__ import annotations
 
@@ -11,14 +8,12 @@ import shlex
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
 from kubespread import __version__
 from kubespread.cli.streams import ExitCode, emit, look_of_stdout, say, stderr_is_terminal, stdout_takes_tables
-from kubespread.errors import UsageError
 from kubespread.escaping import escaped
 from kubespread.redaction import without_secrets
 from kubespread.reports.parts import Judgment, Provenance, outcome
@@ -161,30 +156,15 @@ def _notes(report: Any) -> list[_Note]:
     return [_Note(kind, text) for kind, texts in said_beside.items() for text in texts]
 
 
-def page_of(answer: Answer, cluster: Snapshot | None, scheduler: Scheduler) -> str:
-    """``answer`` as a page, drawn on the ``cluster`` it is about, if any."""
+def drawn_for(answer: Answer, cluster: Snapshot | None, scheduler: Scheduler) -> Any:
+    """The ``cluster`` that a page draws with ``answer``, if that is about one."""
     import kubespread
-    from kubespread.views.page.writing import write_page as page
 
-    drawn: kubespread.TopologyMap | None = None
-    if isinstance(answer, kubespread.TopologyMap):
-        drawn = answer
-    elif cluster is not None:
-        # The pods that matter to the answer, where it is about some alone.
-        selector, namespace = getattr(answer, "marks", None) or ("", None)
-        drawn = kubespread.topology_map(cluster, None, scheduler, selector=selector, namespace=namespace)
-    return page(answer, drawn)
-
-
-def write_page(path: str, text: str) -> None:
-    """Write a page to ``path``. The file is replaced whole or not at all. Raises UsageError."""
-    from kubespread.snapshot.atomic_file import replacing
-
-    try:
-        with replacing(Path(path)) as file:
-            file.write(text.encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from error
+    if isinstance(answer, kubespread.TopologyMap) or cluster is None:
+        return answer if isinstance(answer, kubespread.TopologyMap) else None
+    # The pods that matter to the answer, where it is about some alone.
+    selector, namespace = getattr(answer, "marks", None) or ("", None)
+    return kubespread.topology_map(cluster, None, scheduler, selector=selector, namespace=namespace)
 
 
 CODES: Mapping[Judgment, ExitCode] = {"yes": ExitCode.YES, "no": ExitCode.NO, "unknown": ExitCode.NO_CLUSTER}
@@ -213,8 +193,8 @@ class Answering:
 
     def look(self, *, in_full: bool = False) -> Look:
         """How the answer is laid out, in full where -v or ``in_full`` asks for that."""
-        look = look_of_stdout(color=self.options.color, headers=not self.options.no_headers)
-        in_full = in_full or self.options.full or self.speaking.verbose > 0
+        look = look_of_stdout(headers=not self.options.no_headers)
+        in_full = in_full or self.speaking.verbose > 0
         return replace(look, in_full=in_full, rows=None if in_full else look.rows)
 
     def give(
@@ -255,9 +235,9 @@ class Answering:
         was required of them.
         """
         answer = with_provenance(answer, sys.argv[1:])
-        if self.options.html is not None:
-            write_page(self.options.html, page_of(answer, self.cluster, self.scheduler))
         look, write = look or self.look(), writer.load()
+        if self.written.is_page:
+            look = replace(look, drawn=drawn_for(answer, self.cluster, self.scheduler))
         width = look.width if look.rows is not None and self.written.name == "table" else None
         said = [*self._said(parts, beside or parts, code, is_short=width is not None)]
         if requires and not self.speaking.quiet and not any(report.unmet or report.unfinished for _, report in parts):

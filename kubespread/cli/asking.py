@@ -61,18 +61,6 @@ _TIMEOUT = Annotated[
     ),
 ]
 
-_ENGINE = Annotated[
-    str | None,
-    typer.Option(
-        "--engine",
-        metavar="ADDRESS",
-        show_default=False,
-        rich_help_panel="Workers",
-        help="Scheduler of a Dask cluster whose workers do it instead (tcp://HOST:8786); takes kubespread[dask], and "
-        "kubespread on each worker.",
-    ),
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -137,7 +125,7 @@ def command_about(
         (name, declaration, field(default=None))
         for name, declaration, has_it in (
             ("jobs", JOBS, question.hands_out or not is_alone),
-            ("engine", _ENGINE, question.hands_out),
+            ("engine", str | None, question.hands_out),
             ("timeout", _TIMEOUT, question.hands_out or not is_alone),
         )
         if has_it
@@ -175,7 +163,8 @@ def command_about(
         settling = {name: field.late(typed) for name, field in declared.items() if field.late is not None}
         workers, timeout = ALONE, None
         if hasattr(options, "jobs"):
-            engine = getattr(options, "engine", None) or ""
+            # What is typed goes before what is set.
+            engine = ("" if options.jobs else getattr(options, "engine", None)) or ""
             workers = Workers(options.jobs, engine, (lambda _: None) if speaking.quiet else say)
             timeout = None if options.timeout is None else parse_duration(options.timeout) or None
         return give(Asked(asked, settling, typed, answer, workers, timeout))

@@ -481,12 +481,18 @@ def _sides(
     return Side(before, pods[0], schedulers[0]), Side(other, pods[-1], schedulers[1], settings)
 
 
+def _configured(field: FieldInfo, kind: Any, _option: Option) -> Field:
+    """What no option is for."""
+    return Field((Parameter(field.name, kind, field.default),), lambda typed: typed[field.name])
+
+
 _FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], Field]] = {
     "value": _value,
     "pods": pods_field,
     "pod": pod_field,
     "applied": applied_field,
     "namespace": _namespace,
+    "configured": _configured,
     "sides": sides_field,
     "scenario": scenario_field,
 }

@@ -128,12 +128,12 @@ def fleet(*, called: typer.Context, clusters: FleetOptions) -> int:
     Clusters are named before the question, its own options after it. A cluster that cannot be reached or
     read gets a row with the reason; the others still answer, and running ones are waited for side by side. The exit
     code is 1 if the question alone would end with 1 for any cluster, else 3 if it would not end with 0 or has no answer
-    for any, else 0. -o json has each cluster's report, --html a tile for each.
+    for any, else 0. -o json has each cluster's report, -o html a tile for each.
 
     \b
     Examples:
       kubespread fleet fleet/*.json.gz audit -A --fail-on violated
-      kubespread fleet --contexts 'prod-*' pending -A --html fleet.html
+      kubespread fleet --contexts 'prod-*' pending -A -o html > fleet.html
       kubespread fleet --contexts simulate web.yaml --replicas 9
       kubespread fleet fleet/* compare -A --kube-version 1.36 --to-kube-version 1.37
       kubespread fleet --contexts 'prod-*' snapshot -o fleet/

@@ -29,7 +29,7 @@ _NOT_ONE = re.compile(r"'(?P<word>[^']*)' is not one of (?P<choices>'.*')\.$")
 
 def main() -> NoReturn:
     """Run ``kubespread`` with the process's arguments and exit."""
-    debug = "--debug" in sys.argv[1:]
+    debug = os.environ.get("KUBESPREAD_DEBUG", "") not in ("", "0")
     # What one question makes is freed with its process; looking for circles in it takes a tenth of the time.
     gc.disable()
     # Nothing here multiplies matrices, and the threads that numpy keeps for it take as long to start as numpy itself.
@@ -151,7 +151,7 @@ def _report_bug(error: Exception, *, in_full: bool) -> None:
 
     if in_full:
         complain(masked("".join(traceback.format_exception(error))))
-    hint = "" if in_full else " (run again with --debug)"
+    hint = "" if in_full else " (run again with KUBESPREAD_DEBUG=1)"
     complain(f"this is a bug in kubespread: {type(error).__name__}: {masked(' '.join(str(error).split()))}{hint}")
 
 

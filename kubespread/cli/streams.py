@@ -32,7 +32,7 @@ class ExitCode(IntEnum):
     NO_CLUSTER = 3
     """The cluster or snapshot could not be read, or the answer is unknown."""
     BUG = 70
-    """kubespread failed; --debug shows where."""
+    """kubespread failed; KUBESPREAD_DEBUG=1 shows where."""
     HUNG_UP = 129
     """SIGHUP: the terminal was closed."""
     INTERRUPTED = 130
@@ -133,8 +133,8 @@ def stdout_takes_tables() -> bool:
     return stdout_is_terminal() and shutil.get_terminal_size().columns >= _NARROWEST
 
 
-def look_of_stdout(*, color: str, headers: bool) -> Look:
-    """How an answer is laid out there; ``color`` is what --color says."""
+def look_of_stdout(*, headers: bool) -> Look:
+    """How an answer is laid out there."""
     # Help and --version have no answer to lay out, and do without msgspec.
     from kubespread.views.look import Look
 
@@ -142,7 +142,7 @@ def look_of_stdout(*, color: str, headers: bool) -> Look:
     return Look(
         width=max(_NARROWEST, _columns()) if is_terminal else None,
         rows=max(_FEWEST, shutil.get_terminal_size().lines - _BESIDE) if is_terminal else None,
-        color=wants_color(color, os.environ, is_terminal=is_terminal),
+        color=wants_color(os.environ, is_terminal=is_terminal),
         headers=headers,
     )
 
@@ -152,10 +152,8 @@ def _columns() -> int:
     return columns if _takes_unicode() else max(columns - _GROWTH, columns // 2)
 
 
-def wants_color(choice: str, environment: Mapping[str, str], *, is_terminal: bool) -> bool:
-    """--color, then NO_COLOR, then FORCE_COLOR and CLICOLOR_FORCE, then CLICOLOR and TERM, then the terminal."""
-    if choice != "auto":
-        return choice == "always"
+def wants_color(environment: Mapping[str, str], *, is_terminal: bool) -> bool:
+    """NO_COLOR, then FORCE_COLOR and CLICOLOR_FORCE, then CLICOLOR and TERM, then the terminal."""
     if environment.get("NO_COLOR"):
         return False
     if any(environment.get(name, "") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):

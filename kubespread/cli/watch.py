@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kubespread.cli.field import DEFAULT_POD, STDIN, is_piped
-from kubespread.cli.options.groups import parse_duration
 from kubespread.cli.options.pairs import READERS, texts_of
 from kubespread.cli.streams import complain, emit, say, stdout_is_terminal
 from kubespread.errors import KubespreadError, UsageError
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from kubespread.snapshot.live.watching import Watching
     from kubespread.snapshot.snapshot import Snapshot
 
-_FILE_INTERVAL = 0.5
+_FILE_INTERVAL, _CLUSTER_INTERVAL = 0.5, 5.0
 _ERROR = "error: "
 _READABLE = 180
 _CLEAR, _HOME, _CLEAR_LINE, _CLEAR_BELOW = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J"
@@ -49,20 +48,11 @@ class WatchOptions:
         typer.Option(
             "-w",
             "--watch",
-            help="Ask again whenever a file changes, or at an interval for a running cluster. Redraws; a pipe gets "
+            help="Ask again whenever a file changes, or every 5 s of a running cluster. Redraws; a pipe gets "
             "one line per change.",
             rich_help_panel="Output",
         ),
     ] = False
-    watch_interval: Annotated[
-        str,
-        typer.Option(
-            "--watch-interval",
-            metavar="TIME",
-            help="How often --watch reads a running cluster.",
-            rich_help_panel="Output",
-        ),
-    ] = "5s"
     parsed_again: Callable[[], Any] | None = None
     """The context of the same command line, with what configuration files set by now, from `OrderedCommand`."""
 
@@ -90,10 +80,9 @@ def watchable(command: Callable[..., int]) -> Callable[..., int]:
         _refuse_stdin(values, source)
         shows_lines = not stdout_is_terminal() and values["answer"].output is None
         question = _Question(watching.parsed_again, in_lines=shows_lines)
-        interval = parse_duration(watching.watch_interval)
         show = _show_line if shows_lines else _show
         try:
-            return _watch(question, show, _wakes(question, interval))
+            return _watch(question, show, _wakes(question))
         finally:
             question.close()
 
@@ -266,10 +255,10 @@ def _show(before: _Answer | None, answer: _Answer) -> None:
     emit(start + "".join(f"{line}{_CLEAR_LINE}\n" for line in lines) + _CLEAR_BELOW)
 
 
-def _wakes(question: _Question, interval: float) -> Iterator[None]:
-    """Whenever a file changes that the last answer depended on, of a running cluster every ``interval`` seconds."""
+def _wakes(question: _Question) -> Iterator[None]:
+    """Whenever a file changes that the last answer depended on, of a running cluster every few seconds."""
     while True:
-        time.sleep(_FILE_INTERVAL if question.is_about_files else interval)
+        time.sleep(_FILE_INTERVAL if question.is_about_files else _CLUSTER_INTERVAL)
         written = _last_written(question.files)
         if not question.is_about_files or written != question.written:
             question.written = written

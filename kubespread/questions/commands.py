@@ -22,7 +22,7 @@ from kubespread.snapshot.snapshot import Snapshot
 
 _CHOOSING = ("namespace", "selector")
 """The fields that say whose pods a question is about, which `Question.whose` says for another."""
-_SCHEDULING = {"config": "--scheduler-config", "profile": "--scheduler-name"}
+_SCHEDULING = {"config": "--scheduler-config"}
 """Options that have not the names of the scheduler's fields."""
 _NOT_TYPED = ("admission", "default_toleration_seconds", "pod_node_selector", "extended_resource_toleration")
 

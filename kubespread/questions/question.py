@@ -177,6 +177,13 @@ class Argument(Option):
     is_subject = True
 
 
+@dataclass(frozen=True, slots=True)
+class Configured(Option):
+    """What only a configuration sets, and no option of the command line."""
+
+    form = "configured"
+
+
 _FIRST = Annotated[str | None, Meta(description="Manifest that is applied first, as text.")]
 
 
@@ -657,12 +664,7 @@ class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
     ] = False
     template_path: Annotated[
         str,
-        Option(
-            "Path of the pod template in kinds unknown to kubespread (default: spec.template).",
-            metavar="PATH",
-            heading=MANIFESTS,
-            is_path=True,
-        ),
+        Configured("Path of the pod template in kinds unknown to kubespread (default: spec.template).", is_path=True),
     ] = ""
     namespace: Annotated[
         str | None, Option("Namespace to use when the manifest sets none.", ("-n", "--namespace"), "NAME")
@@ -701,7 +703,7 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
             "Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, "
             "nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, "
             "memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, "
-            "podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, replicas=N.",
+            "podAffinity[KEY]=null, podAntiAffinity[KEY]=null, priorityClassName=NAME, schedulerName=NAME, replicas=N.",
             ("--set",),
             "FIELD=VALUE",
             MANIFESTS,

@@ -34,8 +34,6 @@ class Scheduler:
 
     config: str | Path | None = None
     """A KubeSchedulerConfiguration, as a path or as text. A file is read for each question."""
-    profile: str | None = None
-    """The profile to use instead of the one a pod names in ``schedulerName``."""
     kube_version: str | None = None
     """The release to behave like, 1.18 to 1.37, or 1.38 as far as it is merged; without it the cluster's own where it
     is known, else that of the newest kubelet, else 1.37.
@@ -102,15 +100,14 @@ class Scheduler:
 
     def profile_for(self, scheduler_name: str, version: KubeVersion) -> Profile:
         """The profile that schedules a pod which names ``scheduler_name``. Raises UsageError and ManifestError."""
-        name = self.profile or scheduler_name
         profiles = (
             (default_profile(version),) if self.config is None else _profiles(*_config_text(str(self.config)), version)
         )
         for profile in profiles:
-            if profile.scheduler_name == name:
+            if profile.scheduler_name == scheduler_name:
                 return profile
         names = ", ".join(profile.scheduler_name for profile in profiles)
-        raise UsageError(f'profile not found for scheduler name "{name}"; profiles: {names}')
+        raise UsageError(f'profile not found for scheduler name "{scheduler_name}"; profiles: {names}')
 
     @property
     def carried(self) -> Scheduler:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 import kubespread
 from kubespread.assistants.server import arguments_from, arguments_of, bounded, posed
-from kubespread.cli.answering import CODES, page_of, with_provenance
+from kubespread.cli.answering import CODES, drawn_for, with_provenance
 from kubespread.errors import UsageError
 from kubespread.escaping import json_escaped
 from kubespread.questions.registry import question as question_of
@@ -22,6 +22,7 @@ from kubespread.serving.commands import command_of
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.views.formats import writers_of
 from kubespread.views.look import Look
+from kubespread.views.page.writing import write_page
 
 
 class Told(Struct, frozen=True, rename="camel"):
@@ -75,6 +76,6 @@ class Asking(Struct, frozen=True):
             return json_escaped(msgspec.json.format(plain, indent=2).decode()) + "\n"
         reports = [each for _, each in asked.reports(answer)]
         code = CODES[outcome(reports, asked.passes(answer), is_in_part=bool(cluster.faults))]
-        shown = page_of(report, asked.clusters(cluster, scheduling)[-1][0], scheduling)
+        shown = write_page(report, drawn_for(report, asked.clusters(cluster, scheduling)[-1][0], scheduling))
         page = {"exitCode": int(code), "command": command, "page": shown, "report": msgspec.Raw(plain)}
         return msgspec.json.encode(page).decode()

@@ -62,7 +62,7 @@ def first_screen(parts: Iterable[Part], following: Iterable[Line], look: Look) -
     hidden.update(Counter(piece.noun for place, piece in enumerate(pieces) if place not in shown))
     lines = _folded((piece for place, piece in enumerate(pieces) if place in shown), width)
     rest = ", ".join(count_of(number, f"more {noun}") for noun, number in hidden.items())
-    return [*lines, [Cell(f"… and {rest}: --full", Tone.FAINT)]] if rest else lines
+    return [*lines, [Cell(f"… and {rest}: -v", Tone.FAINT)]] if rest else lines
 
 
 def _chosen(pieces: Sequence[_Piece], width: int, room: int) -> Collection[int]:

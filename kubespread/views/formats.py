@@ -40,6 +40,8 @@ class Format(Struct, frozen=True):
     """Whether every report has it, regardless of its question."""
     is_for_people: bool = False
     """Rows to read, for which sentences are a fuller form."""
+    is_page: bool = False
+    """Whether it draws the cluster of the answer."""
     has_conclusion: bool = False
     """Whether the output includes the conclusion; otherwise it is printed beside the output."""
     has_notes: bool = False
@@ -59,10 +61,10 @@ FORMATS: Mapping[str, Format] = {
         Format("markdown", engine="markdown", is_of_all=True, has_conclusion=True, has_notes=True),
         Format("name", engine="plain"),
         Format("csv", engine="plain"),
+        Format("html", engine="page.writing", is_of_all=True, is_page=True, has_conclusion=True, has_notes=True),
         Format("sarif", help="is SARIF 2.1.0 for code scanning"),
         Format("junit", help="is JUnit XML"),
         Format("github", help="prints annotations of GitHub Actions"),
-        Format("gitlab", help="is a Code Quality report"),
         Format("diff", help="is a patch with the remedies"),
         Format("scenario", help="is the scenario, for plan"),
         Format("prometheus", help="prints metrics for a textfile collector"),

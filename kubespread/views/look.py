@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
+from typing import Any
 
 from msgspec import Struct
 
@@ -56,6 +57,8 @@ class Look(Struct, frozen=True, kw_only=True):
     by: RowOf | None = None
     """What gets its own row; each format has its own default."""
     map_by: MapBy = MapBy.LOAD
+    drawn: Any = None
+    """The cluster that a page draws, as map answers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ def passes(heading: str, rollout: RolloutReport, look: Look) -> Rows:
         shown = [*shown[:half], *shown[-half:]]
     head, *rows = tabulated(_columns(rollout, shown, look), headers=True)
     if left_out:
-        rows.insert(_MAX_PASSES // 2, [Cell(INDENT), Cell(f"… {left_out} passes more (--full)", Tone.FAINT)])
+        rows.insert(_MAX_PASSES // 2, [Cell(INDENT), Cell(f"… {left_out} passes more (-v)", Tone.FAINT)])
     headed = Sentence([Cell(heading, Tone.STRONG), Cell(about, Tone.FAINT)], HANGING)
     return Rows([headed, head] if look.headers else [], [[row] for row in rows], "line")
 

@@ -119,7 +119,7 @@ def together(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
 def left_out(number: int, noun: str) -> Iterator[Line]:
     """How many rows are not shown; nothing where all are."""
     if number:
-        yield [Cell(f"{INDENT}{count_of(number, f'more {noun}')} (--full)", Tone.FAINT)]
+        yield [Cell(f"{INDENT}{count_of(number, f'more {noun}')} (-v)", Tone.FAINT)]
 
 
 def tabulated(columns: Sequence[Laid], gap: int = GAP, *, headers: bool) -> Iterator[Line]:

@@ -26,5 +26,5 @@ def test_every_picture_is_shown_and_small() -> None:
 
 @pytest.mark.parametrize(("said", "name"), SHOWN.items())
 def test_a_picture_is_called_by_the_answer_on_the_page_of_its_command(said: str, name: str, tmp_path: Path) -> None:
-    assert f"kubespread {PICTURES[name].command} --html {name}.html\n" in COOKBOOK
+    assert f"kubespread {PICTURES[name].command} -o html > {name}.html\n" in COOKBOOK
     assert page_of(PICTURES[name], tmp_path / "page.html") == said

@@ -138,5 +138,6 @@ def test_the_template_of_a_kind_nobody_knows(tmp_path: Path) -> None:
     manifest.write_text(yaml.safe_dump(fleet))
     unknown = run("simulate", manifest, "-S", CLUSTER)
     assert unknown == (2, "", f"error: {manifest}: expected a Pod or a workload, found Fleet.example.com\n")
-    result = run("simulate", manifest, "-S", CLUSTER, "--template-path", "spec.member.pod", "-o", "name", "-q")
+    environment = {"KUBESPREAD_TEMPLATE_PATH": "spec.member.pod"}
+    result = run("simulate", manifest, "-S", CLUSTER, "-o", "name", "-q", env=environment)
     assert (result.code, len(result.out.splitlines())) == (0, 2)

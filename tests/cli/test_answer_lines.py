@@ -161,6 +161,6 @@ def test_what_an_edit_leads_to_is_said_however_many_notes_there_are() -> None:
 
 
 def test_a_report_on_a_terminal_is_colored_as_terminals_read_it() -> None:
-    shown = run("report", "-n", "shop", "-S", AWS, "-q", "--color", "always", terminal=80).out
+    shown = run("report", "-n", "shop", "-S", AWS, "-q", env={"FORCE_COLOR": "1"}, terminal=80).out
     assert "  \x1b[31mcritical\x1b[0m" in shown
     assert set(re.findall(r"\x1b\[([^m]*)m", shown)) <= {"0", "1", "2", "31", "32", "33"}

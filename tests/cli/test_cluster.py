@@ -164,7 +164,8 @@ LEAKS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("case", LEAKS)
 def test_credentials_are_not_shown_whatever_goes_wrong(case: str, server: FakeApi, tmp_path: Path) -> None:
     server.token = "another"
-    result = run("explain", POD, "--kubeconfig", server.kubeconfig(tmp_path, **LEAKS[case]), "--debug", "-v")
+    kubeconfig = server.kubeconfig(tmp_path, **LEAKS[case])
+    result = run("explain", POD, "--kubeconfig", kubeconfig, "-v", env={"KUBESPREAD_DEBUG": "1"})
     assert result.code in (2, 3)
     assert result.err.count("\n") == 1
     assert SECRET not in result.out + result.err

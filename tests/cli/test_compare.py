@@ -67,7 +67,7 @@ DIFFERENCES: dict[str, tuple[list[str], int, str]] = {
 @pytest.mark.parametrize("case", DIFFERENCES)
 def test_what_differs_after_and_the_exit_code(case: str) -> None:
     arguments, code, conclusion = DIFFERENCES[case]
-    table = run("compare", *arguments, "-S", KEP, "-q", "--color", "never", terminal=200)
+    table = run("compare", *arguments, "-S", KEP, "-q", env={"NO_COLOR": "1"}, terminal=200)
     said = f"No: {conclusion}" if code else conclusion
     assert (table.code, table.out.splitlines()[0], table.err) == (code, said, "")
     piped = run("compare", *arguments, "-S", KEP)
@@ -120,7 +120,7 @@ OF_ALL: dict[str, tuple[list[str], int, str]] = {
 def test_all_workloads_of_the_cluster_are_compared(case: str) -> None:
     arguments, code, conclusion = OF_ALL[case]
     said = f"No: {conclusion}" if code == 1 else conclusion
-    result = run("compare", *arguments, "-S", UPGRADED, "-q", "--color", "never", terminal=400)
+    result = run("compare", *arguments, "-S", UPGRADED, "-q", env={"NO_COLOR": "1"}, terminal=400)
     assert (result.code, (result.out or result.err).splitlines()[0]) == (code, said)
 
 

@@ -82,7 +82,7 @@ USAGE: dict[str, tuple[list[str], str]] = {
     "a mistyped format": (
         ["explain", POD, "-o", "jsn"],
         "error: Invalid value for '-o' / '--output': 'jsn' is not one of 'table', 'wide', 'plain', 'json', 'yaml', "
-        "'markdown', 'name', 'csv', did you mean \"json\"? (see",
+        "'markdown', 'name', 'csv', 'html', did you mean \"json\"? (see",
     ),
     "an unknown node": (["explain", POD, "-S", CLUSTER, "--node", "n9"], 'error: nodes "n9" not found'),
     "a bad namespace": (
@@ -193,7 +193,8 @@ def test_another_profile_than_the_pod_asks_for(tmp_path: Path) -> None:
     manifest = tmp_path / "pod.yaml"
     manifest.write_text(Path(POD).read_text() + "  schedulerName: mine\n")
     assert (
-        run("explain", manifest, "-S", CLUSTER, "--scheduler-name", "default-scheduler", "-o", "name").out == "node4\n"
+        run("explain", manifest, "-S", CLUSTER, "--set", "schedulerName=default-scheduler", "-o", "name").out
+        == "node4\n"
     )
 
 
@@ -232,10 +233,11 @@ def test_a_bug_is_one_line_and_debug_shows_the_traceback(monkeypatch: pytest.Mon
     monkeypatch.setattr(editing, "load", None)
     result = run("explain", POD, "-S", CLUSTER)
     expected = (
-        "error: this is a bug in kubespread: TypeError: 'NoneType' object is not callable (run again with --debug)\n"
+        "error: this is a bug in kubespread: TypeError: 'NoneType' object is not callable "
+        "(run again with KUBESPREAD_DEBUG=1)\n"
     )
     assert (result.code, result.out, result.err) == (70, "", expected)
-    assert "Traceback" in run("explain", POD, "-S", CLUSTER, "--debug").err
+    assert "Traceback" in run("explain", POD, "-S", CLUSTER, env={"KUBESPREAD_DEBUG": "1"}).err
 
 
 @pytest.mark.parametrize("command", ["explain {}", "explain -k {}", "check {}", "compare {} {}", "simulate -f {}"])

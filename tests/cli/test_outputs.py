@@ -25,8 +25,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "soft.yaml").symlink_to("cluster.yaml")
     (tmp_path / "node.json").write_text(json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}))
     (tmp_path / "dir" / "in").mkdir(parents=True)
-    (tmp_path / "default").mkdir()
-    (tmp_path / "default" / "page.html").touch()
     shutil.copy(CLUSTER, tmp_path / "dir" / "in" / "cluster.yaml")
     return tmp_path
 
@@ -41,15 +39,6 @@ REFUSED = {
     "snapshot -S cluster.yaml --anonymize -o other.json --map cluster.yaml": ("--map", "cluster.yaml"),
     "snapshot -S cluster.yaml --add-node node.json:2 -o node.json": ("-o/--output", "node.json"),
     "snapshot -S cluster.yaml -o .kubespread.yaml": ("-o/--output", ".kubespread.yaml"),
-    "explain pod.yaml -S cluster.yaml --html pod.yaml": ("--html", "pod.yaml"),
-    "explain -f pod.yaml -S cluster.yaml --html cluster.yaml": ("--html", "cluster.yaml"),
-    "explain -f . -S cluster.yaml --html pod.yaml": ("--html", "pod.yaml"),
-    "simulate pod.yaml -S cluster.yaml --html pod.yaml": ("--html", "pod.yaml"),
-    "compare pod.yaml -S cluster.yaml --to-snapshot hard.yaml --html soft.yaml": ("--html", "cluster.yaml"),
-    "plan play.yaml -S cluster.yaml --html play.yaml": ("--html", "play.yaml"),
-    "audit -S cluster.yaml --html cluster.yaml": ("--html", "cluster.yaml"),
-    "map -S cluster.yaml --html cluster.yaml": ("--html", "cluster.yaml"),
-    "check pod.yaml --html pod.yaml": ("--html", "pod.yaml"),
 }
 
 
@@ -69,9 +58,9 @@ def test_an_output_that_is_an_input_is_refused_before_anything_is_read(command: 
 def test_a_kubeconfig_is_not_overwritten(folder: Path) -> None:
     for words, env in ((("--kubeconfig", "config"), {}), ((), {"KUBECONFIG": f"nowhere{os.pathsep}config"})):
         (folder / "config").write_text("mine")
-        code, _, err = run("audit", *words, "--html", "config", cwd=folder, env=env)
+        code, _, err = run("snapshot", *words, "-o", "config", cwd=folder, env=env)
         assert (code, (folder / "config").read_text()) == (2, "mine")
-        assert "--html config would overwrite config, which is read" in err
+        assert "-o/--output config would overwrite config, which is read" in err
 
 
 def test_one_file_is_not_written_twice(folder: Path) -> None:
@@ -86,12 +75,8 @@ def test_one_file_is_not_written_twice(folder: Path) -> None:
 
 def test_other_files_are_written(folder: Path) -> None:
     for command in (
-        "explain pod.yaml -S cluster.yaml --html page.html",
-        "explain pod.yaml -S cluster.yaml --html /dev/null",
         "snapshot -S dir -o dir/new.json",
         "snapshot -S cluster.yaml --anonymize -o other.json --map names.json",
-        # A word that is called like a directory is none.
-        "pending -n default -S cluster.yaml --html default/page.html",
     ):
         assert run(*shlex.split(command), cwd=folder).code in (0, 1), command
 
@@ -99,10 +84,6 @@ def test_other_files_are_written(folder: Path) -> None:
 FAILING = [
     "snapshot -S cluster.yaml -o nowhere/new.json",
     "snapshot -S cluster.yaml --anonymize -o new.json --map nowhere/names.json",
-    "explain pod.yaml -S cluster.yaml --html nowhere/page.html",
-    "explain pod.yaml -S cluster.yaml --html /dev/full",
-    "check pod.yaml --html nowhere/page.html",
-    "explain pod.yaml -S cluster.yaml --html dir",
 ]
 
 

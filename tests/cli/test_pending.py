@@ -59,7 +59,8 @@ def test_names_are_the_pods() -> None:
 
 def test_a_narrow_terminal_has_the_change_below_its_cause() -> None:
     narrow, wide = (
-        run("pending", "-n", "shop", "-S", STUCK, "-q", "--color", "never", terminal=width).out for width in (80, 180)
+        run("pending", "-n", "shop", "-S", STUCK, "-q", env={"NO_COLOR": "1"}, terminal=width).out
+        for width in (80, 180)
     )
     assert "    --set nodeTaintsPolicy[zone]=Honor   frees 6" in narrow.splitlines()
     assert "SMALLEST CHANGE (proven)" in wide

@@ -537,7 +537,7 @@ No: 2 workloads: 3 placed, 1 pending
   WORKLOAD  WANT  RUN  PLACED  PENDING  SKEW  SURVIVE  WHY
   low          2    0       1        1              0  all 3 nodes have no room for another pod
   high         2    0       2        0              1
-SURVIVE: replicas left when the fullest zone is lost      --full or --name NAME: where the replicas of each land
+SURVIVE: replicas left when the fullest zone is lost      -v or --name NAME: where the replicas of each land
 """
 
 
@@ -572,10 +572,10 @@ def test_what_is_noted_on_all_workloads_is_noted_once(tmp_path: Path) -> None:
 
 def test_color_marks_what_is_pending(tmp_path: Path) -> None:
     cluster, manifest = several(tmp_path)
-    shown = run("simulate", manifest, "-S", cluster, "--name", "low", "--color", "always", "-o", "table").out
+    shown = run("simulate", manifest, "-S", cluster, "--name", "low", "-o", "table", env={"FORCE_COLOR": "1"}).out
     assert "\x1b[32m2 of 2 replicas placed\x1b[0m" in shown
     assert "\x1b[" not in run("simulate", manifest, "-S", cluster, "-o", "table").out
-    assert "\x1b[31m" in run("simulate", manifest, "-S", cluster, "-o", "table", "--color", "always").out
+    assert "\x1b[31m" in run("simulate", manifest, "-S", cluster, "-o", "table", env={"FORCE_COLOR": "1"}).out
 
 
 def test_a_stateful_set_goes_on_with_the_ordinals_it_lacks(tmp_path: Path) -> None:

@@ -49,13 +49,11 @@ MADE: dict[str, Callable[[Path], object]] = {
 ENDINGS = (
     ("explain loop -S cluster.json", 2, LOOP),
     ("explain pod.json -S loop", 3, LOOP),
-    (f"{EXPLAIN} --html loop", 2, LOOP),
     (f"{EXPLAIN} --scheduler-config loop", 2, LOOP),
     ("plan loop -S cluster.json", 2, LOOP),
     ("compare pod.json -S cluster.json --to-snapshot loop", 3, LOOP),
     ("explain pod.json -S d", 3, "Too many levels of symbolic links"),
     ("plan d -S cluster.json", 2, "d: Is a directory"),
-    (f"{EXPLAIN} --html page.html", 2, "page.html: No such file or directory"),
     ("explain pipe.json -S cluster.json", 2, PIPE),
     ("explain -f pipe.json -S cluster.json", 2, PIPE),
     ("explain pod.json -S pipe.json", 3, PIPE),

@@ -26,28 +26,26 @@ def test_no_color_leaves_the_words() -> None:
 
 
 def test_a_narrow_terminal_folds_reasons_but_never_names() -> None:
-    shown = on_a_terminal("explain", POD, "-S", CLUSTER, "--color", "never", columns=80)
+    shown = on_a_terminal("explain", POD, "-S", CLUSTER, columns=80, NO_COLOR="1")
     *lines, command = shown.splitlines()
     assert (max(map(len, lines)) <= 80, command[:26]) == (True, "next: kubespread simulate ")
     assert "node1   zoneA   no     2+1−1 = 2 > 1" in shown
 
 
-COLORS: dict[str, tuple[str, dict[str, str], bool, bool]] = {
-    "a terminal": ("auto", {}, True, True),
-    "a pipe": ("auto", {}, False, False),
-    "--color always beats NO_COLOR": ("always", {"NO_COLOR": "1"}, False, True),
-    "--color never beats FORCE_COLOR": ("never", {"FORCE_COLOR": "1"}, True, False),
-    "NO_COLOR beats FORCE_COLOR": ("auto", {"NO_COLOR": "1", "FORCE_COLOR": "1"}, True, False),
-    "an empty NO_COLOR says nothing": ("auto", {"NO_COLOR": ""}, True, True),
-    "FORCE_COLOR in a pipe": ("auto", {"FORCE_COLOR": "1"}, False, True),
-    "FORCE_COLOR=0 says nothing": ("auto", {"FORCE_COLOR": "0"}, False, False),
-    "CLICOLOR_FORCE in a pipe": ("auto", {"CLICOLOR_FORCE": "1"}, False, True),
-    "CLICOLOR=0 on a terminal": ("auto", {"CLICOLOR": "0"}, True, False),
-    "a dumb terminal": ("auto", {"TERM": "dumb"}, True, False),
+COLORS: dict[str, tuple[dict[str, str], bool, bool]] = {
+    "a terminal": ({}, True, True),
+    "a pipe": ({}, False, False),
+    "NO_COLOR beats FORCE_COLOR": ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, True, False),
+    "an empty NO_COLOR says nothing": ({"NO_COLOR": ""}, True, True),
+    "FORCE_COLOR in a pipe": ({"FORCE_COLOR": "1"}, False, True),
+    "FORCE_COLOR=0 says nothing": ({"FORCE_COLOR": "0"}, False, False),
+    "CLICOLOR_FORCE in a pipe": ({"CLICOLOR_FORCE": "1"}, False, True),
+    "CLICOLOR=0 on a terminal": ({"CLICOLOR": "0"}, True, False),
+    "a dumb terminal": ({"TERM": "dumb"}, True, False),
 }
 
 
 @pytest.mark.parametrize("case", COLORS)
 def test_color_precedence(case: str) -> None:
-    choice, env, is_terminal, expected = COLORS[case]
-    assert wants_color(choice, env, is_terminal=is_terminal) is expected
+    env, is_terminal, expected = COLORS[case]
+    assert wants_color(env, is_terminal=is_terminal) is expected

@@ -22,7 +22,7 @@ CONFIG = FIELD / "70-next-loses-config" / "sched.yaml"
 REPEATED = {
     "nothing": "",
     "a release and gates": "--kube-version 1.30 --feature-gates MatchLabelKeysInPodTopologySpread=false --cordon c1",
-    "a configuration and its profile": f"--scheduler-config {CONFIG} --scheduler-name default-scheduler",
+    "a configuration": f"--scheduler-config {CONFIG}",
     "edits in their order": "--drain c1 --force --uncordon c1",  # as the alphabet has them
 }
 ASKED: dict[str, tuple[str, ...]] = {
@@ -71,7 +71,7 @@ def wrong_next(words: list[str], options: list[str]) -> Iterator[tuple[object, .
     """The next commands of an answer that are not about it: they end in an error, lack ``options``, are the question
     itself, or say yes where it said no.
     """
-    shown = run(*words, "--color", "never", terminal=200)
+    shown = run(*words, env={"NO_COLOR": "1"}, terminal=200)
     lines = [line.strip().removeprefix("next: ") for line in shown.out.splitlines() if "next: kubespread " in line]
     for line in lines:
         following = shlex.split(line)[1:]
@@ -98,7 +98,7 @@ def test_70_next_loses_config() -> None:
     """A configuration that makes the pod fit nowhere is that of the remedy too."""
     folder = FIELD / "70-next-loses-config"
     words = ["pod/x-1-p1", "-S", str(folder / "cluster.yaml"), "--scheduler-config", str(CONFIG)]
-    shown = run("explain", *words, "--color", "never", terminal=200).out.splitlines()
+    shown = run("explain", *words, env={"NO_COLOR": "1"}, terminal=200).out.splitlines()
     following = shlex.split(shown[-1].removeprefix("next: kubespread "))
     assert (following[0], sorted(following[1:])) == ("explain", sorted(["--fix", *words]))
     assert "no change is needed" not in run(*following).out

@@ -459,7 +459,7 @@ def test_running_pods_that_break_their_own_rules_are_named_on_the_first_screen()
     tainted = "ip-10-0-18-69.eu-west-1.compute.internal"
     file = str(FIXTURES / "cases" / "everyday" / "aws12.json.gz")
     taint = f"{tainted}=pool=web:NoSchedule"
-    result = run("report", "-A", "-S", file, "-q", "-o", "table", "--taint", taint, "--color", "never", terminal=80)
+    result = run("report", "-A", "-S", file, "-q", "-o", "table", "--taint", taint, env={"NO_COLOR": "1"}, terminal=80)
     first_screen = " ".join(result.out.splitlines()[:24])
     assert (
         "rules - 3 notices: running pods that violate their own rules: "

@@ -212,7 +212,7 @@ def test_on_a_dask_cluster_the_answer_is_the_same_and_a_killed_worker_loses_noth
     with Client(dask, timeout=30, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=60)
     asked = ("survive", "-A", "--key", "hostname", "-o", "json", "-S", FIXTURES / "clusters" / "shop.yaml")
-    told = [json.loads(each.out) for each in (run_process(*asked, "--engine", dask), run(*asked))]
+    told = [json.loads(each.out) for each in (run_process(*asked, env={"KUBESPREAD_ENGINE": dask}), run(*asked))]
     assert told[0].pop("provenance") != told[1].pop("provenance")
     assert told[0] == told[1]
     fleet = [FIXTURES / "clusters" / "*-zone*.yaml", FIXTURES / "manifests" / "two-constraints.yaml"]
@@ -335,7 +335,7 @@ def test_201_what_is_finished_is_kept_where_the_engine_goes_away_between_two_que
     asked, rows, after, code = ASKING_SEVERAL[case]
     whole = json.loads(run(*asked, "-o", "json", "--jobs", "1").out)
     _going_away(monkeypatch, after)
-    result = run(*asked, "-o", "json", "--engine", "tcp://h:1")
+    result = run(*asked, "-o", "json", env={"KUBESPREAD_ENGINE": "tcp://h:1"})
     told = json.loads(result.out)
     assert (result.code, result.err.splitlines().count(WENT_AWAY)) == (code, 1)
     assert (told["unfinished"]["timeout"], told["unfinished"]["finished"] > 0) == ("", True)
@@ -346,7 +346,7 @@ def test_201_what_is_finished_is_kept_where_the_engine_goes_away_between_two_que
 @pytest.mark.parametrize("case", ASKING_SEVERAL)
 def test_201_an_engine_that_was_never_there_is_one_line(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _going_away(monkeypatch, 0)
-    assert run(*ASKING_SEVERAL[case][0], "--engine", "tcp://h:1") == (3, "", f"error: {WENT_AWAY}\n")
+    assert run(*ASKING_SEVERAL[case][0], env={"KUBESPREAD_ENGINE": "tcp://h:1"}) == (3, "", f"error: {WENT_AWAY}\n")
 
 
 @pytest.mark.slow

@@ -378,6 +378,6 @@ def test_every_answer_says_that_the_release_is_none_yet(case: str) -> None:
     "command", ["explain deploy/web", "audit", "compare deploy/web --to-kube-version 1.37", "survive"]
 )
 def test_a_screen_says_it_where_it_names_the_release(command: str) -> None:
-    screen = run(*command.split(), "-S", WEB, "--kube-version", AFTER, "-q", "--color", "never", terminal=120).out
+    screen = run(*command.split(), "-S", WEB, "--kube-version", AFTER, "-q", env={"NO_COLOR": "1"}, terminal=120).out
     assert "v1.38 (not released)" in screen
     assert "not released" not in run("explain", "deploy/web", "-S", WEB, "--kube-version", BEFORE, terminal=120).out

@@ -116,7 +116,9 @@ profiles:
     ("profile", "enough"), [("default-scheduler", 120), ("own", 140), ("adaptive", 100), ("first", 1)]
 )
 def test_the_percentage_of_a_profile_comes_before_that_of_the_configuration(profile: str, enough: int) -> None:
-    report = simulated(scheduler=kubespread.Scheduler(config=CONFIGURATION, profile=profile), sample=True)
+    report = simulated(
+        scheduler=kubespread.Scheduler(config=CONFIGURATION), set=[f"schedulerName={profile}"], sample=True
+    )
     assert report.sampling is not None
     assert (report.sampling.nodes, report.sampling.enough, report.sampling.start) == (200, enough, 0)
 

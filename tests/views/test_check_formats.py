@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 import kubespread
 from kubespread import CheckReport
-from kubespread.questions.check.formats import file_uri, github, gitlab, junit, sarif
+from kubespread.questions.check.formats import file_uri, github, junit, sarif
 from kubespread.questions.check.report import Finding, Remedy, Severity
 from kubespread.views.look import Look
 
@@ -136,17 +136,6 @@ def test_junit_has_failures_only_where_the_exit_code_says_no(bar: Severity, fail
     kinds = [failure.attrib["type"] for failure in root.iter("failure")]
     assert kinds == [*Severity][:failures]
     assert len(root.findall("testsuite/testcase/system-out")) == 3 - failures
-
-
-def test_gitlab_has_what_it_asks_for_and_no_fingerprint_twice(told: CheckReport) -> None:
-    issues = json.loads(gitlab(told, LOOK))
-    for issue in issues:
-        assert {"description", "check_name", "fingerprint", "severity", "location"} == issue.keys()
-        assert issue["severity"] in ("info", "minor", "major", "critical", "blocker")
-        assert issue["location"]["path"]
-        assert issue["location"]["lines"]["begin"] >= 1
-    if told is of_all_fixtures():
-        assert len({issue["fingerprint"] for issue in issues}) == len(issues)
 
 
 def test_github_escapes_what_would_end_a_property_or_a_line() -> None:

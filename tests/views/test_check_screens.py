@@ -79,9 +79,9 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
 
 def test_all_findings_are_shown_where_that_is_asked_for() -> None:
     report = of_a_large_cluster()
-    assert "more (--full)" in terminal.table(report, Look())
+    assert "more (-v)" in terminal.table(report, Look())
     in_full = terminal.table(report, Look(in_full=True))
-    assert "more (--full)" not in in_full
+    assert "more (-v)" not in in_full
     assert all(f"Deployment/web-{number:02}" in in_full for number in range(60))
 
 

@@ -99,7 +99,7 @@ def test_no_word_is_cut_where_a_line_ends(cloud: str, size: tuple[int, int], tmp
     path, (columns, rows) = _dump(tmp_path, cloud), size
     asked = ("audit -A", "survive -A", "survive -A --key hostname", "check -A", "pending -A", "removable", "report -A")
     for words in (command.split() for command in asked):
-        out = run(*words, "-S", path, "--color", "never", terminal=columns, rows=rows).out
+        out = run(*words, "-S", path, env={"NO_COLOR": "1"}, terminal=columns, rows=rows).out
         table = [line for line in out.splitlines() if not line.startswith(("next: ", "  kubespread"))]
         assert [line for line in table if ONE_WORD.search(line)] == [], words
         assert [line for line in table if cell_len(line) > columns and "kubespread " not in line] == [], words
@@ -158,7 +158,7 @@ def test_the_command_to_type_next_runs(tmp_path: Path) -> None:
     ]
     lacking, following = list[list[str]](), list[str]()
     for words in (*([*words, "-S", path] for words in _typed(YES_OR_NO, path)), *fleet, ["check", "bad.yaml"]):
-        answer = run(*words, "--color", "never", cwd=tmp_path, terminal=80, rows=24)
+        answer = run(*words, cwd=tmp_path, env={"NO_COLOR": "1"}, terminal=80, rows=24)
         assert answer.code in (0, 1), (words, answer.err)
         assert height(answer.out, 80) <= 22, words
         commands = [line for line in answer.out.splitlines() if line.startswith("next: kubespread ")]
@@ -179,7 +179,7 @@ def test_an_answer_begins_with_no_where_it_is_one(cloud: str, tmp_path: Path) ->
     codes, wrong = {name: set[int]() for name in QUESTIONS}, []
     for words in _typed(YES_OR_NO, path):
         asked = question(words[0])
-        answer = run(*words, "-S", path, "--color", "never", cwd=tmp_path, terminal=80, rows=24)
+        answer = run(*words, "-S", path, cwd=tmp_path, env={"NO_COLOR": "1"}, terminal=80, rows=24)
         first = answer.out.partition("\n")[0]
         is_no = first.startswith("No: ")
         codes[words[0]].add(answer.code)

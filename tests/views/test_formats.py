@@ -76,7 +76,7 @@ HELP: dict[str, str] = {
     "'name' prints the workloads that change, the worst first. 'scenario' is the scenario, for plan.",
     "map": "Format (default: a map on a terminal, columns in a pipe). 'name' prints the nodes.",
     "check": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
-    "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. 'gitlab' is a Code Quality report. "
+    "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. "
     "'diff' is a patch with the remedies.",
     "pending": "Format (default: a table on a terminal, plain columns in a pipe). 'name' prints namespace/pod lines. "
     "'prometheus' prints metrics for a textfile collector.",
@@ -103,11 +103,22 @@ def test_the_help_says_what_is_printed_when_nothing_is_asked_for(kind: str) -> N
 
 
 def test_what_can_be_asked_for() -> None:
-    assert [*writers("explain")] == ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv"]
-    assert [*writers("simulate")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
-    assert [*writers("compare")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
-    assert [*writers("plan")] == ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv", "scenario"]
-    assert [*writers("rebalance")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
+    assert [*writers("explain")] == ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv", "html"]
+    assert [*writers("simulate")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv", "html"]
+    assert [*writers("compare")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv", "html"]
+    assert [*writers("plan")] == [
+        "table",
+        "wide",
+        "plain",
+        "json",
+        "yaml",
+        "markdown",
+        "name",
+        "csv",
+        "html",
+        "scenario",
+    ]
+    assert [*writers("rebalance")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv", "html"]
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -71,7 +71,7 @@ def test_everything_is_shown_where_that_is_asked_for() -> None:
     report = planned(1000, "aws")
     text = terminal.table(report, Look(width=120, in_full=True))
     assert all(f"evict {step.pod.replace('/', ' ')} &&" in text for step in report.steps)
-    assert "(--full)" not in text
+    assert "(-v)" not in text
 
 
 if __name__ == "__main__":

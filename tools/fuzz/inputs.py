@@ -51,4 +51,5 @@ def _plain(path: Path) -> Any:
 
 
 def environment(directory: Path) -> dict[str, str]:
-    return {"PATH": f"{directory / 'bin'}{os.pathsep}{os.environ['PATH']}", "XDG_CACHE_HOME": str(directory / "cache")}
+    path = f"{directory / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return {"PATH": path, "XDG_CACHE_HOME": str(directory / "cache"), "KUBESPREAD_DEBUG": "1"}

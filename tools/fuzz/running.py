@@ -32,7 +32,6 @@ _SUSPICIOUS = 10.0
 _SELDOM = 0.1
 T = TypeVar("T")
 _CODES = {0, 1, 2, 3}
-_WITHOUT_DEBUG = ("completion",)
 _RICH = "rich.json"
 
 
@@ -176,11 +175,10 @@ class Fuzzing:
     def _asked(self, seed: int, words: list[str], what: str) -> Failure | None:
         words = [word.replace("\x00", "") for word in words]
         folder = self.directory / "project" if what.startswith("project") else self.directory
-        debug = [] if words[0] in _WITHOUT_DEBUG else ["--debug"]
         try:
             # On one core nothing is handed to other processes, whose steps nobody counts.
             with mock.patch("os.cpu_count", return_value=1):
-                result = _bounded(lambda: self.run(*words, *debug, cwd=folder, env=environment(self.directory)))
+                result = _bounded(lambda: self.run(*words, cwd=folder, env=environment(self.directory)))
         except TooManyStepsError as error:
             return Failure(seed, f"{shlex.join(words)} with {what} damaged", str(error))
         self.ended[f"exit code {result.code}"] += 1

@@ -39,10 +39,11 @@ PICTURES = {
 
 def page_of(picture: Picture, file: Path) -> str:
     """Writes the page, and returns its first sentence."""
-    words = [str(PROGRAM), *shlex.split(picture.command), "--html", str(file)]
+    words = [str(PROGRAM), *shlex.split(picture.command), "-o", "html"]
     dated = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
     asked = subprocess.run(words, cwd=ROOT, env=dated, capture_output=True, text=True, check=False)
     assert asked.returncode in (0, 1), asked.stderr
+    file.write_text(asked.stdout)
     first = re.search(r'<p class="first">(.*?)</p>', file.read_text())
     assert first is not None, picture.command
     return html.unescape(re.sub(r"<[^>]*>", "", first[1]))

@@ -328,7 +328,7 @@ _PLAIN = re.compile(r"\w[\w.:/@=,+-]*")
 """What no shell reads anything into. Names in files may be anything; those of Kubernetes are this."""
 _HELP = Candidate("--help", "Show this message and exit.")
 _VERSION = Candidate("--version", "Print the version and exit.")
-_NEVER_FILES = frozenset({"template_path", "contexts"})
+_NEVER_FILES = frozenset({"contexts"})
 FREE = frozenset(
     {
         "N",

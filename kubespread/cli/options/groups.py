@@ -6,8 +6,6 @@ printed beside it.
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, make_dataclass
@@ -31,47 +29,12 @@ if TYPE_CHECKING:
     from kubespread.snapshot.live.kubeconfig import Access
 
 
-class Color(StrEnum):
-    AUTO = "auto"
-    ALWAYS = "always"
-    NEVER = "never"
-
-
-_STDOUT = "-"
-
-
-def _checked_target(path: str | None) -> str | None:
-    """``path``, once it is known that a file can be there: before a cluster is read. Raises UsageError."""
-    if path is not None:
-        if path == _STDOUT:
-            raise UsageError("--html -: standard output is for the answer: name a file")
-        if Path(path).is_dir():
-            raise UsageError(f"{path}: {os.strerror(errno.EISDIR)}")
-        if not Path(path).parent.is_dir():
-            raise UsageError(f"{path}: {os.strerror(errno.ENOENT)}")
-    return path
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerOptions:
     """How an answer is given. Which formats -o takes is for a command to say, with `formats_in`."""
 
     output: str | None = None
-    html: Annotated[
-        str | None,
-        typer.Option(
-            "--html",
-            metavar="FILE",
-            show_default=False,
-            callback=_checked_target,
-            help="Also write the answer as one self-contained HTML page that draws the cluster topology.",
-        ),
-    ] = None
     no_headers: Annotated[bool, typer.Option("--no-headers", help="Omit headers from tables, columns and csv.")] = False
-    color: Annotated[Color, typer.Option("--color", case_sensitive=False, help="Color the table.")] = Color.AUTO
-    full: Annotated[
-        bool, typer.Option("--full", help="Show the whole answer, even if the terminal has fewer rows than that.")
-    ] = False
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")] = False
 
 
@@ -91,8 +54,6 @@ class SpeakingOptions:
         int,
         typer.Option("-v", "--verbose", count=True, show_default=False, help="Print more detail to standard error."),
     ] = 0
-    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when kubespread fails.")] = False
-    """Read by main()."""
 
 
 _AHEAD = f", or 1.{UPCOMING}, which is not released yet" if UPCOMING > NEWEST else ""
@@ -106,10 +67,6 @@ class SchedulerOptions:
 
     scheduler_config: Annotated[
         str | None, valued("--scheduler-config", metavar="FILE", help="KubeSchedulerConfiguration to schedule with.")
-    ] = None
-    scheduler_name: Annotated[
-        str | None,
-        valued("--scheduler-name", metavar="NAME", help="Profile to use, instead of the pod's schedulerName."),
     ] = None
     kube_version: Annotated[
         str | None, valued("--kube-version", metavar="1.X[.Y]", help=f"{RELEASES} (default: {DEFAULT_RELEASE}).")
@@ -127,7 +84,6 @@ class SchedulerOptions:
 
         return Scheduler(
             config=self.scheduler_config,
-            profile=self.scheduler_name,
             kube_version=self.kube_version,
             feature_gates=self.feature_gates,
             pod_node_selector=self.pod_node_selector,

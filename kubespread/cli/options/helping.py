@@ -29,7 +29,7 @@ EXAMPLES = {
     "Drain": ("--force", "--no-delete-emptydir-data"),
     "Scheduler": ("--kube-version 1.36", "--scheduler-config scheduler.yaml"),
     "Cluster": ("-S cluster.json.gz",),
-    "Output": ("-o json", "--html page.html", "-v"),
+    "Output": ("-o json", "-v"),
     "Workers": ("--jobs 4", "--timeout 2m"),
 }
 """Of which options help shows how they are written, by how their heading begins, in the order of purposes: what is

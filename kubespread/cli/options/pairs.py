@@ -31,13 +31,11 @@ APART = (
     Apart("manifest", ("all_namespaces",), "both say which workloads are meant"),
     Apart("filename", ("every", "all_namespaces"), "both say which workloads are meant"),
     Apart("kustomize", ("every", "all_namespaces"), "both say which workloads are meant"),
-    Apart("jobs", ("engine",), "the workers of a cluster do it, as many as there are"),
     Apart("types", ("output", "anonymize", "map_file"), "instance types are printed, and have no pseudonyms"),
-    Apart("watch_interval", ("snapshot",), "files are read again when they change"),
 )
-NEEDS: Mapping[str, tuple[str, ...]] = {"watch_interval": ("watch",), "map_file": ("anonymize",), "max_age": ("live",)}
+NEEDS: Mapping[str, tuple[str, ...]] = {"map_file": ("anonymize",), "max_age": ("live",)}
 """What does nothing without one of others, where a command has that."""
-BESIDE_ENDS = ("output", "no_headers", "color", "quiet", "debug")
+BESIDE_ENDS = ("output", "no_headers", "quiet")
 _CHECKED = "checked"
 """Of `snapshot`, the file that it looks at and does not save."""
 _FILES = ("FILE", "PATH", "DIRECTORY")
@@ -134,7 +132,7 @@ def _ended(cls: type[Question[Any]], typed: Mapping[str, Any]) -> Iterator[Apart
             others = tuple(other for other in typed if other not in (field.name, *BESIDE_ENDS))
             yield Apart(field.name, others, f"nothing but {option.prints} is printed")
     if _CHECKED in typed:
-        others = tuple(other for other in typed if other not in (_CHECKED, "strict", "quiet", "debug"))
+        others = tuple(other for other in typed if other not in (_CHECKED, "strict", "quiet"))
         yield Apart(_CHECKED, others, "nothing but what is in doubt about that file is printed")
 
 
@@ -171,7 +169,7 @@ def _is_typed(context: Any, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-WRITTEN = ("html", "map_file")
+WRITTEN = ("map_file",)
 """What names a file that is written, by the names of the parameters; ``-o`` of ``snapshot`` does too."""
 _READ_AS_DIRECTORIES = (*READERS, "kustomize")
 _FILE = "FILE"

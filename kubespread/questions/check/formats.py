@@ -57,25 +57,6 @@ def _property(value: object) -> str:
     return escaped(str(value).translate(_PROPERTY))
 
 
-_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
-
-
-def gitlab(report: CheckReport, _look: Look) -> str:
-    """An array of issues, each with a fingerprint and a place in a file."""
-    return _json([_issue(finding) for finding in report.findings])
-
-
-def _issue(finding: Finding) -> dict[str, Any]:
-    return {
-        "description": finding.in_full,
-        "check_name": finding.code,
-        "fingerprint": finding.fingerprint,
-        "severity": _SEVERITIES[finding.severity],
-        # GitLab asks for both; a workload of the cluster stands in no file.
-        "location": {"path": finding.file or finding.workload or "", "lines": {"begin": finding.line or 1}},
-    }
-
-
 _NOTHING = "nothing found"
 
 

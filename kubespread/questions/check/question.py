@@ -57,7 +57,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     needs = OF_AUTOSCALER
     hands_out = True
     doing = "checking workloads"
-    outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github", "gitlab", "diff"), "")}
+    outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github", "diff"), "")}
     may_lack_cluster = True
     function = Function(
         """What is wrong with the workloads of ``manifests``, and of directories of them, each fault with its remedy.

@@ -297,14 +297,12 @@ class _Gatherer:
     def _profile(self, scheduler_name: str) -> Profile:
         """The profile of that name; for an unknown scheduler kube-scheduler's default one, with a note.
 
-        Otherwise a manifest could switch every rule off by naming some scheduler. Raises UsageError for --profile.
+        Otherwise a manifest could switch every rule off by naming some scheduler.
         """
         if scheduler_name not in self._profiles:
             try:
                 profile = self._scheduler.profile_for(scheduler_name, self.gathered.version)
             except UsageError as error:
-                if self._scheduler.profile is not None:
-                    raise
                 self.gathered.gaps.append(f"{error}: its pods are checked as the default profile would place them")
                 profile = default_profile(self.gathered.version)
             self._profiles[scheduler_name] = profile

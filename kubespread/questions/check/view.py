@@ -113,9 +113,7 @@ def _parts(report: CheckReport, look: Look) -> Iterator[Part]:
         yield Rows([[Cell(where, Tone.STRONG)]], found, "finding")
     hidden = Counter(f"{finding.code} {finding.rule}" for finding in report.findings)
     hidden.subtract(f"{finding.code} {finding.rule}" for finding in shown)
-    yield from (
-        [Cell(f"{rule}: {number} more (--full)", Tone.FAINT)] for rule, number in sorted(hidden.items()) if number
-    )
+    yield from ([Cell(f"{rule}: {number} more (-v)", Tone.FAINT)] for rule, number in sorted(hidden.items()) if number)
     for sentence in report.answer[1:]:
         yield folded(Cell(sentence, Tone.FAINT), indent="")
 

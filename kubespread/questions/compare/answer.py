@@ -117,7 +117,6 @@ def _answered(question: Compare, side: Side, pods: tuple[PodGiven, ...], *, is_s
             edits=tuple(map(str, side.snapshot.edits)),
             scheduler_config=None if side.scheduler.config is None else escaped(str(side.scheduler.config)),
             feature_gates=side.scheduler.feature_gates,
-            scheduler_name=side.scheduler.profile,
             kube_version=reports[0].kube_version,
             cluster=cluster_reference(side.snapshot),
             gaps=tuple(dict.fromkeys((*(gap for each in reports for gap in each.gaps), *map(str, refused)))),

@@ -43,7 +43,7 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
         "csv": "has a row per cell that differs",
     }
     apart = tuple(
-        Apart(option, ("replicas", "recursive", "template_path"), "each workload of the cluster has its own replicas")
+        Apart(option, ("replicas", "recursive"), "each workload of the cluster has its own replicas")
         for option in ("every", "selector", "all_namespaces")
     )
     doing = "comparing"

@@ -22,8 +22,6 @@ class SideReport(reports.Report, frozen=True):
     """The file; null where there is none."""
     feature_gates: str | None
     """As they were given, ``Name=true``; null where none were."""
-    scheduler_name: str | None
-    """The profile used instead of the one that each pod names; null where each pod's own is used."""
     kube_version: str
     cluster: reports.ClusterReference | None
     gaps: tuple[str, ...] = ()
@@ -40,7 +38,6 @@ class SideReport(reports.Report, frozen=True):
             "fields set": ", ".join(self.settings) or None,
             "edits": ", ".join(self.edits) or None,
             "scheduler configuration": self.scheduler_config,
-            "profile": self.scheduler_name,
             "feature gates": self.feature_gates,
             "kube-scheduler": reports.release_phrase(self.kube_version),
         }

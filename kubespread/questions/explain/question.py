@@ -30,7 +30,7 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     running the engine again. Changes to constraints, cordons, node labels, taints, tolerations, requests, node
     selectors and affinity are tried, as are evictions and added nodes: each change alone, at the smallest size that
     suffices, then two and three together if none suffices alone. A change that leaves another pod without a node closes
-    no gap, and is listed apart. Each comes with the option that reproduces it and as a patch; --full shows all patches.
+    no gap, and is listed apart. Each comes with the option that reproduces it and as a patch; -v shows all patches.
 
     \b
     Examples:

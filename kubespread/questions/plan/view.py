@@ -499,7 +499,7 @@ def _indented(details: Sequence[Line], look: Look) -> Iterator[Line]:
     for detail in shown:
         yield Sentence([Cell(" " * _DETAIL), *detail], _DETAIL + 2)
     if len(details) > len(shown):
-        yield [Cell(" " * _DETAIL), Cell(f"and {len(details) - len(shown)} more (--full)", Tone.FAINT)]
+        yield [Cell(" " * _DETAIL), Cell(f"and {len(details) - len(shown)} more (-v)", Tone.FAINT)]
 
 
 def _at_first(start: Happened) -> list[Line]:

@@ -44,7 +44,7 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
       kubespread report losses drains -A
       kubespread report shop/deploy/web
       kubespread report -A -S cluster.json.gz -o markdown
-      kubespread report -A --html report.html --fail-on warning
+      kubespread report -A --fail-on warning -o html > report.html
       kubespread report -A --autoscaler karpenter --instance-types types.yaml
       kubespread report -A --since yesterday.json -o json --fail-on worse > today.json
       kubespread fleet --contexts 'prod-*' report -A

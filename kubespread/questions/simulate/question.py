@@ -141,7 +141,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         Apart("gang", ("autoscaler", "sample"), "that is not modeled of gangs"),
         Apart("deals", ("from_scratch",), "no controller deletes anything"),
     )
-    needs = {**OF_AUTOSCALER, "same": ("gang",), "jobs": ("runs",), "engine": ("runs",), "timeout": ("runs",)}
+    needs = {**OF_AUTOSCALER, "same": ("gang",), "jobs": ("runs",), "timeout": ("runs",)}
     hands_out = True
     doing = "placing replicas"
     outputs = {"table": "a picture", "plain": "columns", "name": "prints namespace/pod<TAB>node lines"}

@@ -157,7 +157,7 @@ def _hints(reports: Sequence[SimulateReport], columns: Sequence[Laid]) -> Iterat
     if any(column.header == _SURVIVE for column in columns):
         keys = dict.fromkeys(short_key(report.grouping) for report in reports if report.grouping is not None)
         yield [Cell(f"{_SURVIVE}: replicas left when the fullest {' or '.join(keys)} is lost", Tone.FAINT)]
-    yield [Cell("--full or --name NAME: where the replicas of each land", Tone.FAINT)]
+    yield [Cell("-v or --name NAME: where the replicas of each land", Tone.FAINT)]
 
 
 def account_of(reports: Iterable[SimulateReport]) -> AutoscalingReport | None:

@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from kubespread.questions.map.report import MapNode, TopologyMap, states_in_full
 from kubespread.reports.parts import ClusterReference, Provenance, release_phrase
 from kubespread.views.documents import Answer, document
-from kubespread.views.look import Tone
+from kubespread.views.look import Look, Tone
 from kubespread.views.page import bars, charts, parts, topology
 from kubespread.views.page.parts import embedded, foldable, shown, text
 from kubespread.views.page.topology import (
@@ -152,6 +152,11 @@ FULL = 90
 STATE = "State"
 
 _COMMAND = "Question"
+
+
+def html(answer: Answer, look: Look) -> str:
+    """A page of the ``answer``, with the cluster that is drawn."""
+    return write_page(answer, look.drawn)
 
 
 def write_page(answer: Answer, drawn: TopologyMap | None) -> str:

@@ -271,7 +271,7 @@ def test_workloads_that_are_named_are_the_only_ones_asked_about() -> None:
 
 def test_what_is_set_in_pods_is_tried_with_the_command_that_is_printed() -> None:
     file = FIXTURES / "cases" / "everyday" / "aws12.json.gz"
-    screen = run("pending", "-A", "-S", file, "-q", "--color", "never", terminal=100).out
+    screen = run("pending", "-A", "-S", file, "-q", env={"NO_COLOR": "1"}, terminal=100).out
     (command,) = (line.removeprefix("next: kubespread ") for line in screen.splitlines() if line.startswith("next: "))
     assert shlex.split(command)[:4] == ["simulate", "deploy/promo", "--set", "minDomains[zone]=3"]
     tried = run(*shlex.split(command), "-o", "json", "-q")
