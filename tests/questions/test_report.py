@@ -535,3 +535,17 @@ def test_areas_count_their_lines_and_name_whom_they_concern_the_worst_first() ->
         assert area.nodes == tuple(dict.fromkeys(name for line in lines for name in line.nodes))
         assert f"{area.area} ({area.counts}): {area.what}" in report.answer
     assert {area.area for area in report.by_area} == {line.area for line in report.lines}
+
+
+@pytest.mark.parametrize(
+    ("zones", "score", "what"),
+    [
+        (("a", "b"), 100, "1 of 1 workloads of several pods keep one whatever is lost"),
+        (("a", "a"), None, "nothing to lose: there are no two zones, or no workload of several pods"),
+    ],
+)
+def test_losses_have_a_score_only_where_a_zone_can_be_lost(
+    zones: tuple[str, ...], score: int | None, what: str
+) -> None:
+    report = kubespread.report(Snapshot.from_objects([*hosts(*zones), *deployment("web", ("n0", "n1"))]))
+    assert [(row.score, row.what) for row in report.areas if row.area == "losses"] == [(score, what)]

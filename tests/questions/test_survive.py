@@ -407,6 +407,26 @@ def test_workloads_that_are_named_are_the_only_ones_asked_about() -> None:
         kubespread.survive(snapshot, workloads="deploy/nope")
 
 
+def test_of_a_named_workload_nothing_is_said_of_others() -> None:
+    objects = [*hosts("a", "b"), *stateful_set("db", ("n0", "n1")), *deployment("web", ("n0", "n1"))]
+    snapshot = Snapshot.from_objects(objects)
+    notes = {
+        name: [loss.notes for loss in kubespread.survive(snapshot, workloads=name).losses]
+        for name in ("deploy/web", "sts/db")
+    }
+    assert notes == {"deploy/web": [(), ()], "sts/db": [(WAITS,), (WAITS,)]}
+
+
+def test_a_zone_called_by_a_number_is_called_a_zone() -> None:
+    report = survived([*hosts("1", "2", "2"), *deployment("web", ("n0", "n1", "n2"), cpu="6")])
+    web = "leaves 1 workload degraded, at worst Deployment/web without zone 2: 1 of 3 ready"
+    assert report.answer == (
+        "none of 2 zones can be lost: losing any zone leaves up to 2 pods pending",
+        f"losing any zone {web}",
+    )
+    assert report.brief() == "none of 2 zones can be lost. zone 2: 2 pods pending; default/web degraded, 1 of 3 ready"
+
+
 def test_the_worst_domain_is_the_same_in_sentences_in_the_table_and_in_a_report() -> None:
     snapshot = kubespread.load(FIXTURES / "cases" / "everyday" / "aws12.json.gz")
     report = kubespread.survive(snapshot, ["zone"])

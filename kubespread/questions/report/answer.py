@@ -159,11 +159,12 @@ def scores(workloads: Sequence[AuditedWorkload], zones: int, hosts: int, held: H
         f"as even spreading would, less for fewer, at most {_UNKEPT:g} without a constraint of its own over {name}s"
     )
     yield _score("spread", sum(_spread(row, key, domains) for row in several), len(several), counted)
-    keys = [key for key, number in ((ZONE, zones), (HOSTNAME, hosts)) if number > 1]
-    remain = sum(all(key in row.worst_loss and row.worst_loss[key].remaining for key in keys) for row in several)
-    lost = "node or zone" if zones > 1 else "node"
+    # Of one zone alone a full score would promise what nobody can lose.
+    losing = several if zones > 1 else []
+    keys = (ZONE, HOSTNAME) if hosts > 1 else (ZONE,)
+    remain = sum(all(key in row.worst_loss and row.worst_loss[key].remaining for key in keys) for row in losing)
     yield _score(
-        "losses", remain, len(several), f"workloads of several pods keep at least one whichever {lost} is lost"
+        "losses", remain, len(losing), "workloads of several pods keep at least one whichever node or zone is lost"
     )
     if held is None:
         return

@@ -153,6 +153,8 @@ class AreaScore(Report, frozen=True, kw_only=True):
     @property
     def what(self) -> str:
         """``36 of 43 desired pods are ready``."""
+        if self.area == "losses" and not self.of:
+            return "nothing to lose: there are no two zones, or no workload of several pods"
         return f"{self.points:,g} of {self.of:,} {_SCORED[self.area]}"
 
 

@@ -245,9 +245,12 @@ class _Loss:
                 load for load in changed_loads(counting.world.cluster, trial.world.cluster) if load.node not in names
             ),
             evictions=tuple(node_evictions(happened)),
-            notes=tuple(happened.notes),
+            notes=tuple(note for note in happened.notes if self._is_about(happened.owners.get(note))),
             autoscaling=None if scaled is None else scaled.report,
         )
+
+    def _is_about(self, owner: WorkloadName | None) -> bool:
+        return owner is None or self._counting.counts(self._trial.world.above(owner))
 
     def _barred(self) -> Lost:
         """What new nodes cannot be part of: the lost domain."""

@@ -295,7 +295,9 @@ def reconcile_replicas(world: Store, name: WorkloadName) -> bool:
         if chosen.arbitrary:
             world.happenings.by_chance = True
             above = world.workloads.above(name, active)
-            world.happenings.note(f"{above.kind}/{above.name}: among equal pods the controller's choice is arbitrary")
+            world.happenings.note(
+                f"{above.kind}/{above.name}: among equal pods the controller's choice is arbitrary", owner=above
+            )
         world.delete(chosen.pods, SCALED_DOWN)
     return missing != 0
 
@@ -405,7 +407,7 @@ def _bind(world: Store, waiting: Waiting, applicant: Applicant, choice: Choice) 
     if seconds is not None:
         above = world.workloads.above(owner, [pod]) if owner is not None else WorkloadName("Pod", *key_of(pod))
         again = f"a pod is placed on {node}, which a NoExecute taint deletes after {seconds:g} s, again and again"
-        world.happenings.note(f"{above.kind}/{above.name} does not settle: {again}")
+        world.happenings.note(f"{above.kind}/{above.name} does not settle: {again}", owner=above)
     placed = on_node(pod, node, running_since(world.timestamp, ready=ready))
     applicant.take(choice, placed)
     world.note_placed(pod, placed, choice)
@@ -415,7 +417,7 @@ def _becomes_ready(world: Store, owner: WorkloadName, pod: Pod) -> bool:
     above, stuck = world.workloads.above(owner, [pod]), world.surroundings.stuck
     if owner != above and owner in stuck:
         note = "its new pods are taken not to become ready, like those of their template in the snapshot"
-        world.happenings.note(f"{above.kind}/{above.name}: {note}")
+        world.happenings.note(f"{above.kind}/{above.name}: {note}", owner=above)
     return above not in stuck and owner not in stuck
 
 
@@ -430,7 +432,7 @@ def reconcile_job(world: Store, name: WorkloadName) -> bool:
     refused = world.api_server.take_refused(name)
     if gone and _fails(world, owner):
         owner.has_ended = True
-        world.happenings.note(f"Job/{name.name} fails: it lost more pods than its backoffLimit allows")
+        world.happenings.note(f"Job/{name.name} fails: it lost more pods than its backoffLimit allows", owner=name)
         world.delete([pod for pod in world.book.of(name) if is_active(pod)], DELETED)
         return True
     templates = [template for _, template in refused]
@@ -447,7 +449,7 @@ def reconcile_operated(world: Store, name: WorkloadName) -> bool:
     owner, operator = world.owner(name), world.operator(name)
     gone, owner.gone = owner.gone, []
     if gone and operator is not None:
-        world.happenings.note(f"{name.kind}/{name.name}: {operator}")
+        world.happenings.note(f"{name.kind}/{name.name}: {operator}", owner=name)
     again = [(pod.metadata.name, template) for pod, template in world.api_server.take_refused(name)]
     for pod in gone:
         if operator is None or operator.keeps_volumes:

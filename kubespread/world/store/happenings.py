@@ -84,9 +84,13 @@ class Happenings(Struct):
     """Of nodes that failed, in order."""
     notes: dict[str, bool] = field(default_factory=dict)
     """Further notes, each said once, and whether it names the edit it is about."""
+    owners: dict[str, WorkloadName] = field(default_factory=dict)
+    """The owner of pods that a note is about, where it is about one."""
 
-    def note(self, text: str, *, names_edit: bool = False) -> None:
+    def note(self, text: str, *, names_edit: bool = False, owner: WorkloadName | None = None) -> None:
         self.notes[text] = names_edit
+        if owner is not None:
+            self.owners[text] = owner
 
     def lost_for_good(self) -> Iterator[Gone]:
         return (pod for pod in self.gone if pod.is_lost_for_good)

@@ -586,7 +586,7 @@ class Store:
         if not self.makes_others(owner):
             name = f"{owner.kind}/{owner.name}"
             if (operator := self.operator(owner)) is not None:
-                self.happenings.note(f"{name}: {operator}")
+                self.happenings.note(f"{name}: {operator}", owner=owner)
             elif not self.is_known(owner):
                 self.assume([f"{name} is not a controller that is modeled: whether it makes other pods is not known"])
             return False
@@ -599,7 +599,7 @@ class Store:
         waits = stays and self.waits_for_the_end(pod, owner)
         if waits:
             self.happenings.note(
-                f"{owner.kind}/{owner.name} creates no replacement while the pod it lost is terminating"
+                f"{owner.kind}/{owner.name} creates no replacement while the pod it lost is terminating", owner=owner
             )
         return not waits
 
