@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from kubespread.kube.api import devices as api
 from kubespread.kube.quantity import parse
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
+from kubespread.scheduler.plugins.dynamicresources.cel.evaluating import NOT_MODELLED
 from kubespread.scheduler.plugins.dynamicresources.cel.types import CompileError, UnsupportedExpressionError
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, parse_semver
 from kubespread.scheduler.plugins.dynamicresources.devices import DeviceID, OfferedDevice
@@ -71,7 +72,7 @@ def _may_say(row: Data, said: tuple[str, bool | None]) -> bool:
     if said == (wanted, row.get("result")):
         return True
     if said[0] == "not modeled":
-        return any(name in row["expression"] for name in ("url(", "isURL(", "format.", ".format("))
+        return any(f"{name}(" in row["expression"] for name in NOT_MODELLED) or "format." in row["expression"]
     if wanted == "compile":
         return any(text in row["compile"] for text in _TYPES_ALONE)
     return False

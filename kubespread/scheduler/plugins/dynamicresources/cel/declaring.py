@@ -13,9 +13,7 @@ from kubespread.scheduler.plugins.dynamicresources.cel.types import Type, listed
 from kubespread.scheduler.plugins.dynamicresources.cel.types import type_of as written_type
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     NO_OVERLOAD,
-    Duration,
     EvaluationError,
-    Timestamp,
     Value,
     type_of,
     written_key,
@@ -75,9 +73,8 @@ class Function(Struct, frozen=True, eq=False):
 
         def run(*values: Value) -> Value:
             if not isinstance(values[0], first) or (type(values[0]) is bool and not takes_bool):
-                # Texts and times answer for functions that they do not have.
-                answers = isinstance(values[0], str | Duration | Timestamp)
-                raise EvaluationError(NO_OVERLOAD if answers else f"{NO_OVERLOAD}: {self.name}")
+                # Texts answer for functions that they do not have.
+                raise EvaluationError(NO_OVERLOAD if isinstance(values[0], str) else f"{NO_OVERLOAD}: {self.name}")
             return for_all(*values)
 
         return run

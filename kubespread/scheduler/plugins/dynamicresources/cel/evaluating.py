@@ -11,14 +11,13 @@ Source: vendor/github.com/google/cel-go/interpreter/decorators.go, decOptimize
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 from math import prod
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from kubespread.kube.quantity import Quantity
-from kubespread.scheduler.plugins.dynamicresources.cel import addresses, kubernetes, lists, standard, texts, times
+from kubespread.scheduler.plugins.dynamicresources.cel import kubernetes, lists, standard, texts
 from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Function, Overload
 from kubespread.scheduler.plugins.dynamicresources.cel.patterns import pattern
 from kubespread.scheduler.plugins.dynamicresources.cel.syntax import (
@@ -37,7 +36,6 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     NO_OVERLOAD,
     NONE,
     TOO_MUCH,
-    Duration,
     EvaluationError,
     Growing,
     GrowingMap,
@@ -46,7 +44,6 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     Optional,
     Semver,
     Sum,
-    Timestamp,
     Uint,
     Value,
     keys_of,
@@ -56,12 +53,50 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
 )
 
 FUNCTIONS: Mapping[str, Function] = {
-    function.name: function
-    for module in (standard, times, texts, lists, addresses, kubernetes)
-    for function in module.FUNCTIONS
+    function.name: function for module in (standard, texts, lists, kubernetes) for function in module.FUNCTIONS
 }
-_NOT_MODELLED = ("url", "isURL", "format")
-"""What Kubernetes' functions begin with that are not here: of URLs, of formats, and of texts by a format."""
+NOT_MODELLED = frozenset(
+    {
+        "url",
+        "isURL",
+        "ip",
+        "isIP",
+        "ip.isCanonical",
+        "cidr",
+        "isCIDR",
+        "timestamp",
+        "duration",
+        "format",
+        "getFullYear",
+        "getMonth",
+        "getDayOfYear",
+        "getDayOfMonth",
+        "getDate",
+        "getDayOfWeek",
+        "getHours",
+        "getMinutes",
+        "getSeconds",
+        "getMilliseconds",
+        "family",
+        "isUnspecified",
+        "isLoopback",
+        "isLinkLocalMulticast",
+        "isLinkLocalUnicast",
+        "isGlobalUnicast",
+        "containsIP",
+        "containsCIDR",
+        "prefixLength",
+        "masked",
+        "getScheme",
+        "getHost",
+        "getHostname",
+        "getPort",
+        "getEscapedPath",
+        "getQuery",
+        "validate",
+    }
+)
+"""What makes or asks for values that no device has: URLs, addresses and times; and texts by a format."""
 _TYPES = frozenset(
     [
         "bool",
@@ -106,7 +141,7 @@ class Run(Struct):
 Evaluate = Callable[[Run], Value]
 _UNSET = object()
 """A variable that nobody has asked for yet."""
-_CONVERSIONS = frozenset({"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"})
+_CONVERSIONS = frozenset({"bool", "bytes", "double", "dyn", "int", "string", "type", "uint"})
 _SEARCHES = frozenset({"matches", "find", "findAll"})
 
 
@@ -226,10 +261,10 @@ class Planner:
             [*([] if node.target is None else [node.target]), *node.arguments],
         )
         prefix = None if node.target is None else qualified_name(node.target)
-        if prefix is not None and (f"{prefix}.{name}" in FUNCTIONS or prefix == "format"):
+        if prefix is not None and (f"{prefix}.{name}" in FUNCTIONS.keys() | NOT_MODELLED or prefix == "format"):
             name, parts = f"{prefix}.{name}", node.arguments
         is_member = len(parts) > len(node.arguments)
-        if name.startswith(_NOT_MODELLED) and (name == "format" or not is_member):
+        if name in NOT_MODELLED or prefix == "format":
             raise UnsupportedExpressionError(f"the function {name}()")
         operands = [self.plan(part) for part in parts]
         if name not in FUNCTIONS:
@@ -466,18 +501,12 @@ _GO_TYPES: Mapping[type, str] = {
     float: "types.Double",
     str: "types.String",
     bytes: "types.Bytes",
-    Duration: "types.Duration",
-    Timestamp: "types.Timestamp",
     List: "*types.baseList",
     Optional: "*types.Optional",
     Type: "*types.Type",
     Quantity: "cel.Quantity",
     Sum: "*cel.Quantity",
     Semver: "cel.Semver",
-    IPv4Address: "cel.IP",
-    IPv6Address: "cel.IP",
-    IPv4Interface: "cel.CIDR",
-    IPv6Interface: "cel.CIDR",
 }
 
 

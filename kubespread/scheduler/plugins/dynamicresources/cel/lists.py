@@ -20,13 +20,11 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     NO_OVERLOAD,
     NONE,
     TOO_MUCH,
-    Duration,
     EvaluationError,
     GrowingMap,
     List,
     Map,
     Optional,
-    Timestamp,
     Uint,
     Value,
     compare,
@@ -164,7 +162,7 @@ def _value(optional: Optional) -> Value:
     return optional.value
 
 
-_ZEROS: tuple[Value, ...] = (False, 0, 0.0, "", b"", None, Duration(0), Timestamp(-62135596800 * 10**9))
+_ZEROS: tuple[Value, ...] = (False, 0, 0.0, "", b"", None)
 
 
 def _of_non_zero(value: Value) -> Optional:
@@ -180,8 +178,8 @@ def _unwrapped(values: List) -> List:
     return List(value.value for value in values if value.is_set)
 
 
-_COMPARABLE = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
-_SUMMABLE: dict[str, Value] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": Duration(0)}
+_COMPARABLE = ("int", "uint", "double", "bool", "string", "bytes")
+_SUMMABLE: dict[str, Value] = {"int": 0, "uint": Uint(0), "double": 0.0}
 
 
 FUNCTIONS = [

@@ -13,34 +13,14 @@ import re
 from collections.abc import Callable
 
 from kubespread.scheduler.plugins.dynamicresources.cel.declaring import Run, declared
-from kubespread.scheduler.plugins.dynamicresources.cel.times import (
-    duration_text,
-    parse_duration,
-    parse_timestamp,
-    timestamp_of_seconds,
-    timestamp_text,
-    within_duration,
-    within_timestamp,
-)
-from kubespread.scheduler.plugins.dynamicresources.cel.types import (
-    BOOL,
-    DOUBLE,
-    DURATION,
-    INT,
-    STRING,
-    TIMESTAMP,
-    UINT,
-    Type,
-)
+from kubespread.scheduler.plugins.dynamicresources.cel.types import BOOL, DOUBLE, INT, STRING, UINT, Type
 from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     LONGEST,
     NO_OVERLOAD,
     TOO_MUCH,
-    Duration,
     EvaluationError,
     Growing,
     List,
-    Timestamp,
     Uint,
     Value,
     compare,
@@ -51,7 +31,7 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     type_of,
 )
 
-_COMPARABLE = (bool, int, Uint, float, str, bytes, Duration, Timestamp)
+_COMPARABLE = (bool, int, Uint, float, str, bytes)
 
 
 def within(value: int, kind: type) -> Value:
@@ -77,12 +57,6 @@ def added(left: Value, right: Value) -> Value:
             if len(left) + len(right) > LONGEST:
                 raise EvaluationError(TOO_MUCH)
             return left + right
-        case (Duration(), Duration()):
-            return within_duration(left.nanoseconds + right.nanoseconds)
-        case (Timestamp(), Duration()):
-            return within_timestamp(left.nanoseconds + right.nanoseconds, left.offset)
-        case (Duration(), Timestamp()):
-            return within_timestamp(left.nanoseconds + right.nanoseconds, right.offset)
     return _plus(left, right)
 
 
@@ -101,15 +75,6 @@ def _arithmetic(on_integers: Callable[[int, int], int], on_doubles: Callable[[fl
 
 
 _plus, _minus = _arithmetic(operator.add, operator.add), _arithmetic(operator.sub, operator.sub)
-
-
-def _subtracted(left: Value, right: Value) -> Value:
-    match left, right:
-        case (Duration(), Duration()) | (Timestamp(), Timestamp()):
-            return within_duration(left.nanoseconds - right.nanoseconds)
-        case (Timestamp(), Duration()):
-            return within_timestamp(left.nanoseconds - right.nanoseconds, left.offset)
-    return _minus(left, right)
 
 
 def _quotient(left: int, right: int) -> int:
@@ -139,8 +104,6 @@ def _multiplied(left: float, right: float) -> float:
 def _negated(value: Value) -> Value:
     if type(value) is bool:
         raise EvaluationError(NO_OVERLOAD)
-    if isinstance(value, Duration):
-        return within_duration(-value.nanoseconds)
     return -value if isinstance(value, float) else within(-value, int)
 
 
@@ -163,7 +126,7 @@ def _ordered(judge: Callable[[int, int], bool]) -> Run:
 
 
 _PAIRS = [
-    *((name, name) for name in ("bool", "int", "uint", "double", "string", "bytes", "timestamp", "duration")),
+    *((name, name) for name in ("bool", "int", "uint", "double", "string", "bytes")),
     ("int", "double"),
     ("int", "uint"),
     ("uint", "double"),
@@ -187,10 +150,6 @@ def _int(value: Value) -> int:
         if not -(2**63) < value < 2**63:
             raise EvaluationError("integer overflow")
         return int(value)
-    if isinstance(value, Duration):
-        return value.nanoseconds
-    if isinstance(value, Timestamp):
-        return value.nanoseconds // 10**9
     if isinstance(value, str):
         if not re.fullmatch(r"[+-]?0*\d{1,19}", value, re.ASCII) or not -(2**63) <= int(value) < 2**63:
             raise _conversion_error(value, INT)
@@ -245,27 +204,7 @@ def string(value: Value) -> str:
                 return value.decode()
             except UnicodeDecodeError:
                 raise EvaluationError("invalid UTF-8 in bytes, cannot convert to string") from None
-        case Duration():
-            return duration_text(value)
-        case Timestamp():
-            return timestamp_text(value)
     return str(value)
-
-
-def duration_of(value: Value) -> Duration:
-    found = parse_duration(value) if isinstance(value, str) else None
-    if found is None:
-        raise _conversion_error(value, DURATION)
-    return found
-
-
-def timestamp_of(value: Value) -> Timestamp:
-    if isinstance(value, int):
-        return timestamp_of_seconds(value)
-    found = parse_timestamp(value)
-    if found is None:
-        raise _conversion_error(value, TIMESTAMP)
-    return found
 
 
 def _conversion(type_: Type, convert: Run, *sources: str) -> dict[str, Run]:
@@ -288,32 +227,19 @@ FUNCTIONS = [
         {
             "bytes, bytes -> bytes": None,
             "double, double -> double": None,
-            "duration, duration -> duration": None,
-            "duration, timestamp -> timestamp": None,
-            "timestamp, duration -> timestamp": None,
             "int, int -> int": None,
             "list(A), list(A) -> list(A)": None,
             "string, string -> string": None,
             "uint, uint -> uint": None,
         },
         added,
-        (int, float, str, bytes, list, Duration, Timestamp),
+        (int, float, str, bytes, list),
     ),
-    declared(
-        "_-_",
-        [
-            *_ARITHMETIC,
-            "duration, duration -> duration",
-            "timestamp, duration -> timestamp",
-            "timestamp, timestamp -> duration",
-        ],
-        _subtracted,
-        (*_NUMBERS, Duration, Timestamp),
-    ),
+    declared("_-_", _ARITHMETIC, _minus, _NUMBERS),
     declared("_*_", _ARITHMETIC, _arithmetic(operator.mul, _multiplied), _NUMBERS),
     declared("_/_", _ARITHMETIC, _arithmetic(_quotient, _divided), _NUMBERS),
     declared("_%_", _ARITHMETIC[1:], _arithmetic(_remainder, None), (int, Uint)),
-    declared("-_", ["double -> double", "int -> int"], _negated, (bool, int, float, Duration)),
+    declared("-_", ["double -> double", "int -> int"], _negated, (bool, int, float)),
     declared("_<_", _COMPARISONS, _ordered(operator.lt), _COMPARABLE),
     declared("_<=_", _COMPARISONS, _ordered(operator.le), _COMPARABLE),
     declared("_>_", _COMPARISONS, _ordered(operator.gt), _COMPARABLE),
@@ -359,16 +285,14 @@ FUNCTIONS = [
     declared("bool", _conversion(BOOL, _bool, "string")),
     declared("bytes", {"bytes -> bytes": _identity, "string -> bytes": str.encode}),
     declared("double", _conversion(DOUBLE, _double, "int", "string", "uint")),
-    declared("duration", _conversion(DURATION, duration_of, "int", "string")),
-    declared("int", _conversion(INT, _int, "double", "duration", "string", "timestamp", "uint")),
+    declared("int", _conversion(INT, _int, "double", "string", "uint")),
     declared(
         "string",
         {
             **_conversion(STRING, string, "bool"),
             "bytes -> string": string,
-            **_conversion(STRING, string, "double", "duration", "int", "timestamp", "uint", "IP", "CIDR"),
+            **_conversion(STRING, string, "double", "int", "uint"),
         },
     ),
-    declared("timestamp", _conversion(TIMESTAMP, timestamp_of, "int", "string")),
     declared("uint", _conversion(UINT, _uint, "double", "int", "string")),
 ]

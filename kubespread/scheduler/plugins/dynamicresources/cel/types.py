@@ -34,12 +34,8 @@ class Type(NamedTuple):
 DYN, ANY, NULL = Type("dyn"), Type("google.protobuf.Any"), Type("null_type")
 BOOL, INT, UINT, DOUBLE = Type("bool"), Type("int"), Type("uint"), Type("double")
 STRING, BYTES = Type("string"), Type("bytes")
-DURATION, TIMESTAMP = Type("google.protobuf.Duration"), Type("google.protobuf.Timestamp")
 QUANTITY, SEMVER = Type("kubernetes.Quantity"), Type("kubernetes.Semver")
-IP, CIDR = Type("net.IP"), Type("net.CIDR")
-_SHORT = {"duration": DURATION, "timestamp": TIMESTAMP, "any": ANY, "null": NULL} | {
-    type_.name.rpartition(".")[2]: type_ for type_ in (QUANTITY, SEMVER, IP, CIDR)
-}
+_SHORT = {"any": ANY, "null": NULL} | {type_.name.rpartition(".")[2]: type_ for type_ in (QUANTITY, SEMVER)}
 
 
 @lru_cache(maxsize=1024)

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, total_ordering
-from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 from typing import Any
 
 from msgspec import Struct
@@ -43,33 +42,6 @@ class EvaluationError(Exception):
 
 class Uint(int):
     __slots__ = ()
-
-
-@total_ordering
-@dataclass(frozen=True, slots=True)
-class Duration:
-    nanoseconds: int
-
-    def __lt__(self, other: Duration) -> bool:
-        return self.nanoseconds < other.nanoseconds
-
-
-@total_ordering
-@dataclass(frozen=True, slots=True)
-class Timestamp:
-    nanoseconds: int
-    """Since 1970."""
-    offset: int = 0
-    """East of UTC, in seconds: it counts only where the timestamp is written."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Timestamp) and self.nanoseconds == other.nanoseconds
-
-    def __hash__(self) -> int:
-        return hash(self.nanoseconds)
-
-    def __lt__(self, other: Timestamp) -> bool:
-        return self.nanoseconds < other.nanoseconds
 
 
 class Sum(Struct, frozen=True):
@@ -258,16 +230,10 @@ _TYPES: dict[type, Type] = {
     str: types.STRING,
     bytes: types.BYTES,
     type(None): types.NULL,
-    Duration: types.DURATION,
-    Timestamp: types.TIMESTAMP,
     Quantity: types.QUANTITY,
     Sum: types.QUANTITY,
     Semver: types.SEMVER,
     Optional: Type("optional_type"),
-    IPv4Address: types.IP,
-    IPv6Address: types.IP,
-    IPv4Interface: types.CIDR,
-    IPv6Interface: types.CIDR,
     Type: Type("type"),
 }
 
@@ -278,19 +244,6 @@ def type_of(value: Value) -> Type:
     if found is not None:
         return found
     return Type("list") if isinstance(value, list) else Type("map")
-
-
-def size(value: Value) -> int:
-    """What a value counts for in costs."""
-    if isinstance(value, str | bytes | list | dict):
-        return len(value)
-    if isinstance(value, Optional) and value.is_set:
-        return size(value.value)
-    if isinstance(value, IPv4Interface | IPv6Interface):
-        return math.ceil(value.network.prefixlen / 8)
-    if isinstance(value, IPv4Address | IPv6Address):
-        return value.max_prefixlen // 8
-    return 1
 
 
 def is_number(value: Value) -> bool:
@@ -321,7 +274,7 @@ def equals(left: Value, right: Value) -> bool:
         if not isinstance(right, Quantity):
             raise EvaluationError(NO_OVERLOAD)
         return quantity_of(left).nano == right.nano
-    if type_of(left) in (types.SEMVER, types.IP, types.CIDR):
+    if type_of(left) == types.SEMVER:
         if type_of(left) != type_of(right):
             raise EvaluationError(NO_OVERLOAD)
         return bool(left == right)
@@ -348,7 +301,7 @@ def quantity_of(value: Quantity | Sum) -> Quantity:
     return value.quantity if isinstance(value, Sum) else value
 
 
-_ORDERED = (bool, str, bytes, Duration, Timestamp)
+_ORDERED = (bool, str, bytes)
 
 
 def compare(left: Value, right: Value) -> int:
