@@ -33,8 +33,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def asked(folder: Path, line: str) -> Result:
-    return run("fleet", *shlex.split(line), cwd=folder, env={"XDG_CACHE_HOME": str(folder / "cache")})
+def asked(folder: Path, line: str, **environment: str) -> Result:
+    return run("fleet", *shlex.split(line), cwd=folder, env={"XDG_CACHE_HOME": str(folder / "cache"), **environment})
 
 
 @dataclass(frozen=True)
@@ -283,8 +283,7 @@ def test_205_contexts_of_equal_names_are_named(folder: Path) -> None:
 def test_an_engine_that_cannot_be_reached_is_no_clusters_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="the extra kubespread[dask] is not installed")
     monkeypatch.setattr(tasks, "_PATIENCE", 0.2)
-    monkeypatch.setenv("KUBESPREAD_ENGINE", "tcp://127.0.0.1:1")
-    ended = asked(folder, "-S '*.*' audit -A -q")
+    ended = asked(folder, "-S '*.*' audit -A -q", KUBESPREAD_ENGINE="tcp://127.0.0.1:1")
     assert (ended.code, ended.out) == (3, "")
     assert ended.err.startswith("error: tcp://127.0.0.1:1: no Dask scheduler that distributed ")
 

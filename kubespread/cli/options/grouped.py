@@ -39,9 +39,11 @@ class OrderedCommand(HelpingCommand):
         # Help works even with a faulty configuration file.
         configured = self._configured(ctx) if self.is_asked(ctx, args) else {}
         rest = super().parse_args(ctx, args)
-        for name in self._not_typed() & {name for key in configured for name in KEYS[key].parameters}:
-            setting, key = next((configured[key], KEYS[key]) for key in configured if name in KEYS[key].parameters)
-            ctx.params[name] = setting.text == "true" if key.is_flag else setting.text
+        # Also where nothing is set: typer keeps what a parameter was the last time.
+        for key, (name, *_) in ((key, KEYS[key].parameters) for key in KEYS):
+            if name in self._not_typed():
+                text = configured[key].text if key in configured else ""
+                ctx.params[name] = text == "true" if KEYS[key].is_flag else text
         _settle(ctx, configured)
         if TYPED_ORDER in self._not_typed():
             ctx.params[TYPED_ORDER] = tuple(str(parameter.name) for parameter in typed)
