@@ -60,7 +60,7 @@ def handing_out() -> None:
             ["audit", "-A"],
             ["check", "-A"],
             ["compare", "-A", "--kube-version", "1.30", "--kube-version", "1.37"],
-            ["plan", str(scenario), "--steps", "--deals", "16"],
+            ["plan", str(scenario), "--steps", "--runs", "16"],
             ["upgrade", "kubernetes.io/os=linux", "-S", held],
         ):
             asked = asked if "-S" in asked else [*asked, "-S", saved]

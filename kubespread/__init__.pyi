@@ -22,7 +22,6 @@ from kubespread.questions.map.report import TopologyMap as TopologyMap
 from kubespread.questions.pending.report import PendingReport as PendingReport
 from kubespread.questions.plan.playing import after_steps as after_steps
 from kubespread.questions.plan.report import PlanReport as PlanReport
-from kubespread.questions.queue.manner import Ties
 from kubespread.questions.rebalance.report import RebalanceReport as RebalanceReport
 from kubespread.questions.removable.report import RemovableReport as RemovableReport
 from kubespread.questions.report.report import Scorecard as Scorecard
@@ -125,11 +124,8 @@ def simulate(
     scheduler: Scheduler | None = None,
     *,
     from_scratch: bool = False,
-    ties: Ties = "scheduler",
+    runs: int | None = None,
     seed: int | None = None,
-    sample: bool = False,
-    runs: int = 1,
-    deals: int | None = None,
     keys: Sequence[str] = (),
     preemption: bool = True,
     autoscaler: str | None = None,
@@ -165,11 +161,8 @@ def simulate(
     - ``pods``: Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads in a manifest are placed. Default: standard input when piped, else pod.yaml.
     - ``replicas``: Desired replicas, or 'max': as many as fit, preempting nothing (default: the workload's own).
     - ``from_scratch``: Also re-place the replicas already running.
-    - ``ties``: How to break ties between equal scores: kube-scheduler's own order, or node name.
-    - ``seed``: Break ties at random, seeded with N.
-    - ``sample``: Score only as many nodes as kube-scheduler does in a large cluster, instead of all that fit.
-    - ``runs``: Run K times, up to 10000, with successive seeds or (--sample) different starting nodes, and report the range.
-    - ``deals``: Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 where controllers pick among equal pods or nodes, else 1).
+    - ``runs``: Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers pick among equal pods or nodes, else 1).
+    - ``seed``: Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and where kube-scheduler begins to look in a cluster so large that it scores a sample.
     - ``keys``: Further topology keys to report about.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
@@ -197,11 +190,8 @@ def simulate(
     scheduler: Scheduler | None = None,
     *,
     from_scratch: bool = False,
-    ties: Ties = "scheduler",
+    runs: int | None = None,
     seed: int | None = None,
-    sample: bool = False,
-    runs: int = 1,
-    deals: int | None = None,
     keys: Sequence[str] = (),
     preemption: bool = True,
     autoscaler: str | None = None,
@@ -237,11 +227,8 @@ def simulate(
     - ``pods``: Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads in a manifest are placed. Default: standard input when piped, else pod.yaml.
     - ``replicas``: Desired replicas, or 'max': as many as fit, preempting nothing (default: the workload's own).
     - ``from_scratch``: Also re-place the replicas already running.
-    - ``ties``: How to break ties between equal scores: kube-scheduler's own order, or node name.
-    - ``seed``: Break ties at random, seeded with N.
-    - ``sample``: Score only as many nodes as kube-scheduler does in a large cluster, instead of all that fit.
-    - ``runs``: Run K times, up to 10000, with successive seeds or (--sample) different starting nodes, and report the range.
-    - ``deals``: Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 where controllers pick among equal pods or nodes, else 1).
+    - ``runs``: Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers pick among equal pods or nodes, else 1).
+    - ``seed``: Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and where kube-scheduler begins to look in a cluster so large that it scores a sample.
     - ``keys``: Further topology keys to report about.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
@@ -536,7 +523,8 @@ def plan(
     node_groups: GroupsGiven = None,
     instance_types: InstanceTypesGiven | None = None,
     prices: PricesGiven | None = None,
-    deals: int | None = None,
+    runs: int | None = None,
+    seed: int | None = None,
     namespace: str | None = None,
     preemption: bool = True,
     ignore_daemonsets: bool = True,
@@ -551,8 +539,8 @@ def plan(
 
     A scenario is a path, the text of a file, plain data, a `Scenario`, or a list of steps such as ``scale
     deploy/web=9``. What names nothing of the cluster is found before anything happens; what goes wrong on the way
-    is said of its step. Where controllers delete some of several equal pods it is chance which; fewer than 8 deals
-    are played where very many pods move.
+    is said of its step. Where controllers delete some of several equal pods it is chance which; fewer than 8 runs
+    are made where very many pods move.
 
     Raises ManifestError, SnapshotError and UsageError.
 
@@ -566,7 +554,8 @@ def plan(
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
     - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``prices``: File of kind Prices, YAML or JSON, to say what nodes cost too.
-    - ``deals``: Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 where controllers pick among equal pods or nodes, else 1).
+    - ``runs``: Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers pick among equal pods or nodes, else 1).
+    - ``seed``: Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and where kube-scheduler begins to look in a cluster so large that it scores a sample.
     - ``namespace``: Namespace of workloads that are named without one, unless the scenario sets it.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``ignore_daemonsets``: Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.

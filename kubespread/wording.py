@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 EMPTY = '""'
 """A value that is the empty string."""
@@ -58,27 +57,6 @@ def age(seconds: int) -> str:
     units = ((86_400, "d"), (3_600, "h"), (60, "min"))
     size, unit = next(((size, unit) for size, unit in units if seconds >= 2 * size), (1, "s"))
     return f"{seconds // size} {unit}"
-
-
-class Extremes(Protocol):
-    """The least and the most that a number may be."""
-
-    @property
-    def least(self) -> int: ...
-
-    @property
-    def most(self) -> int: ...
-
-
-def range_of(number: int, extremes: Extremes | None) -> str:
-    """``2``, or ``1–3`` where it depends."""
-    return f"{number:,}" if extremes is None else f"{extremes.least:,}–{extremes.most:,}"
-
-
-def exceeding(number: int, extremes: Extremes | None, limit: int) -> str:
-    """`` > 1``, and that ties decide where a number exceeds its limit only at its most; empty where it never does."""
-    least, most = (number, number) if extremes is None else (extremes.least, extremes.most)
-    return f" > {limit:,}{', ties decide' if least <= limit else ''}" if most > limit else ""
 
 
 class Decisive(str):

@@ -159,7 +159,6 @@ PARTS = {
     ("report", "pending"),
     ("report", "removable"),
     ("report", "survive"),
-    ("simulate", "plan"),
     ("survive", "map"),
     ("upgrade", "map"),
     ("verify", "audit"),

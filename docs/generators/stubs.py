@@ -16,7 +16,6 @@ _HEAD = '"""The library as type checkers and editors see it: `make docs` makes i
 _TYPES = {
     "kubespread.candidate.sources": "PodGiven",
     "kubespread.questions.check.report": "Severity",
-    "kubespread.questions.queue.manner": "Ties",
     "kubespread.questions.scene": "OnProgress OnRefused",
     "kubespread.questions.autoscaling.asked": "GroupsGiven",
     "kubespread.scenario.instance_types": "InstanceTypesGiven",

@@ -577,6 +577,25 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
 
 PRICES = Prices("File of kind Prices, YAML or JSON, to say what nodes cost too.", ("--prices",), "FILE", is_path=True)
 PriceFile = Annotated[Any, PRICES]
+Runs = Annotated[
+    int | None,
+    Option(
+        "Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers pick "
+        "among equal pods or nodes, else 1).",
+        metavar="N",
+        heading=CHANCE,
+        least=1,
+    ),
+]
+Seed = Annotated[
+    int | None,
+    Option(
+        "Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and "
+        "where kube-scheduler begins to look in a cluster so large that it scores a sample.",
+        metavar="N",
+        heading=CHANCE,
+    ),
+]
 AUTOSCALING = "Autoscaling"
 AutoscalerName = Annotated[
     Literal["ca", "karpenter"] | None,

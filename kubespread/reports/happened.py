@@ -10,8 +10,8 @@ import msgspec
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.loads import NodeLoad
-from kubespread.reports.parts import ConstraintReport, Dealt, Report, SkewChange
-from kubespread.wording import count_of, exceeding, range_of, short_key, some_of
+from kubespread.reports.parts import ConstraintReport, Range, Report, SkewChange, exceeding, range_of
+from kubespread.wording import count_of, short_key, some_of
 
 _MAX_NAMED, _MAX_HOLDERS = 3, 4
 
@@ -88,18 +88,18 @@ class RevisionSkew(Report, frozen=True):
     """The fullest domain's pods minus the global minimum."""
     domains: tuple[DomainRevisions, ...]
     """By value."""
-    dealt: Dealt | None = None
-    """``skew`` over all deals; null where they agree, or where nothing was left to chance."""
+    runs: Range | None = None
+    """``skew`` over all runs; null where they agree, or where there is one."""
 
     @property
     def most(self) -> int:
         """The skew where chance falls worst."""
-        return self.skew if self.dealt is None else self.dealt.most
+        return self.skew if self.runs is None else self.runs.maximum
 
     @property
     def range(self) -> str:
-        """``2``, or ``1–3`` over all deals."""
-        return range_of(self.skew, self.dealt)
+        """``2``, or ``1–3`` over all runs."""
+        return range_of(self.skew, self.runs)
 
 
 class RolloutReport(Report, frozen=True):
@@ -143,11 +143,9 @@ class RolloutReport(Report, frozen=True):
     """New pods that the API server refuses in the end, as a quota does."""
     kept: int = 0
     """Pods that keep an older revision on purpose: those below the partition of a StatefulSet."""
-    deals: int = 1
-    """How often it was played: more than once where controllers deleted some of several equal pods, which were dealt
-    anew each time.
-    """
-    stuck_deals: int = 0
+    runs: int = 1
+    """How often it was played: more than once where controllers deleted some of several equal pods."""
+    stuck_runs: int = 0
     """In how many of these it is not complete."""
     stuck_on: str | None = None
     """Why not, in the first of those; null where it always is."""
@@ -155,10 +153,10 @@ class RolloutReport(Report, frozen=True):
     @property
     def may_get_stuck(self) -> bool:
         """Whether it depends on chance that it is complete."""
-        return 0 < self.stuck_deals < self.deals
+        return 0 < self.stuck_runs < self.runs
 
-    def dealt(self, others: Sequence[RolloutReport]) -> RolloutReport:
-        """The rollout with what became of it in other deals."""
+    def over(self, others: Sequence[RolloutReport]) -> RolloutReport:
+        """The rollout with what became of it in other runs."""
         played = [self, *others]
         stuck = [rollout for rollout in played if not rollout.complete]
         return msgspec.structs.replace(
@@ -168,16 +166,16 @@ class RolloutReport(Report, frozen=True):
             with_match_label_keys=None
             if self.with_match_label_keys is None
             else tuple(_over(self.with_match_label_keys, [other.with_match_label_keys or () for other in others])),
-            deals=len(played),
-            stuck_deals=len(stuck),
+            runs=len(played),
+            stuck_runs=len(stuck),
             stuck_on=stuck[0].wedged_on if stuck else None,
         )
 
 
 def _over(skews: Sequence[RevisionSkew], others: Sequence[Sequence[RevisionSkew]]) -> Iterator[RevisionSkew]:
-    """Each constraint's skew over all deals: they are about the same constraints, in the same order."""
+    """Each constraint's skew over all runs: they are about the same constraints, in the same order."""
     for own, *same in zip(skews, *others, strict=True):
-        yield msgspec.structs.replace(own, dealt=Dealt.of(side.skew for side in (own, *same)))
+        yield msgspec.structs.replace(own, runs=Range.over(side.skew for side in (own, *same)))
 
 
 def rollout_sentence(rollout: RolloutReport) -> str:
@@ -189,7 +187,7 @@ def rollout_sentence(rollout: RolloutReport) -> str:
     ending = f"complete{kept}" if rollout.complete else f"not complete: {', '.join(counts) or rollout.wedged_on}"
     if rollout.may_get_stuck:
         why = f": {rollout.stuck_on}" if rollout.complete else ""
-        ending = f"may get stuck ({rollout.stuck_deals} of {rollout.deals} deals{why}); as dealt here {ending}"
+        ending = f"may get stuck ({rollout.stuck_runs} of {rollout.runs} runs{why}); in the one shown {ending}"
     parts = [ending, f"fewest ready {rollout.fewest_ready:,} of {rollout.replicas:,}"]
     others = rollout.with_match_label_keys or rollout.final
     pairs = list(zip(rollout.final, others, strict=True))
@@ -201,7 +199,7 @@ def rollout_sentence(rollout: RolloutReport) -> str:
 
 def _final(own: RevisionSkew, other: RevisionSkew) -> str:
     """``zone skew of the new pods 2 > 1 (0 with matchLabelKeys: [pod-template-hash])``."""
-    exceeds = exceeding(own.skew, own.dealt, own.max_skew)
+    exceeds = exceeding(own.skew, own.runs, own.max_skew)
     instead = f" ({other.range} with matchLabelKeys: [pod-template-hash])" if own.range != other.range else ""
     return f"{short_key(own.topology_key)} skew of the new pods {own.range}{exceeds}{instead}"
 
@@ -425,13 +423,13 @@ class TouchedWorkload(Report, frozen=True):
     placed: int = 0
     """How many of its pods found a node."""
 
-    def dealt(self, others: Sequence[TouchedWorkload]) -> TouchedWorkload:
-        """The workload with the skews of other deals, in which pods of another revision, with other constraints, may
+    def over(self, others: Sequence[TouchedWorkload]) -> TouchedWorkload:
+        """The workload with the skews of other runs, in which pods of another revision, with other constraints, may
         have been touched.
         """
         skews = [skew for other in others for skew in other.skew]
-        dealt = (own.dealt([skew for skew in skews if skew.is_of(own)]) for own in self.skew)
-        return msgspec.structs.replace(self, skew=tuple(dealt))
+        over = (own.over([skew for skew in skews if skew.is_of(own)]) for own in self.skew)
+        return msgspec.structs.replace(self, skew=tuple(over))
 
     @property
     def is_moved(self) -> bool:
@@ -478,8 +476,8 @@ class Happened(Report, frozen=True, kw_only=True):
             counts[kind.workload] += len(kind.pods)
         return counts
 
-    def dealt(self, others: Sequence[Happened]) -> Happened:
-        """What happened, with the skews of other deals."""
+    def over(self, others: Sequence[Happened]) -> Happened:
+        """What happened, with the skews of other runs."""
         rows = [{workload.workload: workload for workload in other.workloads} for other in others]
-        workloads = (own.dealt([row[own.workload] for row in rows if own.workload in row]) for own in self.workloads)
+        workloads = (own.over([row[own.workload] for row in rows if own.workload in row]) for own in self.workloads)
         return msgspec.structs.replace(self, workloads=tuple(workloads))

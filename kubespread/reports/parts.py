@@ -19,7 +19,7 @@ from kubespread.kube.selector import NOTHING
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, READY
 from kubespread.scheduler.cluster.columns import Counts
-from kubespread.wording import Decisive, count_of, exceeding, range_of, some_of
+from kubespread.wording import Decisive, count_of, some_of
 
 
 def skew_between(counts: Sequence[int] | Counts, *, lacks_domains: bool = False) -> int:
@@ -154,7 +154,7 @@ class Unfinished(Report, frozen=True):
     timeout: str
     """How long the answer was to take, as Go prints durations: ``1m0s``. Empty where whoever worked on it went away."""
     what: str
-    """What the parts are, in the singular: ``domain``, ``node``, ``workload``, ``deal``."""
+    """What the parts are, in the singular: ``domain``, ``node``, ``workload``, ``run``."""
     finished: int
     """How many are done."""
     missing: tuple[str, ...]
@@ -460,19 +460,37 @@ class DomainChange(Report, frozen=True, kw_only=False, gc=False):
     """Matching pods in the end."""
 
 
-class Dealt(Report, frozen=True):
-    """What a figure comes to when equal pods and nodes are dealt again and again."""
+class Range(Report, frozen=True):
+    """The range of a figure over several runs."""
 
-    least: int
-    """In the deal where it is least."""
-    most: int
-    """In the deal where it is most."""
+    minimum: int
+    """The least."""
+    median: int
+    """The one in the middle, the lower of two."""
+    maximum: int
+    """The most."""
 
     @classmethod
-    def of(cls, figures: Iterable[int]) -> Dealt | None:
-        """None where all deals agree."""
-        least, *_, most = sorted([*figures] * 2)
-        return None if least == most else cls(least=least, most=most)
+    def of(cls, figures: Iterable[int]) -> Range:
+        ordered = sorted(figures)
+        return cls(minimum=ordered[0], median=ordered[(len(ordered) - 1) // 2], maximum=ordered[-1])
+
+    @classmethod
+    def over(cls, figures: Iterable[int]) -> Range | None:
+        """None where all runs agree."""
+        found = cls.of(figures)
+        return None if found.minimum == found.maximum else found
+
+
+def range_of(number: int, runs: Range | None) -> str:
+    """``2``, or ``1–3`` over all runs."""
+    return f"{number:,}" if runs is None else f"{runs.minimum:,}–{runs.maximum:,}"
+
+
+def exceeding(number: int, runs: Range | None, limit: int) -> str:
+    """`` > 1``, and that ties decide where a number exceeds its limit only at its most; empty where it never does."""
+    least, most = (number, number) if runs is None else (runs.minimum, runs.maximum)
+    return f" > {limit:,}{', ties decide' if least <= limit else ''}" if most > limit else ""
 
 
 class SkewChange(Report, frozen=True):
@@ -485,23 +503,23 @@ class SkewChange(Report, frozen=True):
     """At first."""
     after: int
     """In the end."""
-    after_dealt: Dealt | None = None
-    """``after`` over all deals; null where they agree, or where nothing was left to chance."""
+    after_runs: Range | None = None
+    """``after`` over all runs; null where they agree, or where there is one."""
 
     @property
     def range_after(self) -> str:
-        """``2``, or ``1–3`` over all deals."""
-        return range_of(self.after, self.after_dealt)
+        """``2``, or ``1–3`` over all runs."""
+        return range_of(self.after, self.after_runs)
 
     @property
     def exceeds(self) -> str:
         """`` > 1``; empty within maxSkew."""
-        return exceeding(self.after, self.after_dealt, self.max_skew)
+        return exceeding(self.after, self.after_runs, self.max_skew)
 
     @property
     def most_after(self) -> int:
         """In the end, where chance falls worst."""
-        return self.after if self.after_dealt is None else self.after_dealt.most
+        return self.after if self.after_runs is None else self.after_runs.maximum
 
     @property
     def is_violated(self) -> bool:
@@ -513,9 +531,9 @@ class SkewChange(Report, frozen=True):
         own = self.topology_key, self.when_unsatisfiable, self.max_skew
         return own == (other.topology_key, other.when_unsatisfiable, other.max_skew)
 
-    def dealt(self, others: Sequence[SkewChange]) -> SkewChange:
-        """The change with what it came to in other deals."""
-        return msgspec.structs.replace(self, after_dealt=Dealt.of(side.after for side in (self, *others)))
+    def over(self, others: Sequence[SkewChange]) -> SkewChange:
+        """The change with what it came to in other runs."""
+        return msgspec.structs.replace(self, after_runs=Range.over(side.after for side in (self, *others)))
 
 
 class ConstraintReport(Report, frozen=True):

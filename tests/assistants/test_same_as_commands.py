@@ -226,8 +226,8 @@ def test_every_option_of_a_tool_means_what_it_means_to_its_command(directory: Pa
         ("map", {"name": "web"}, "name is for workload: add that, or leave it out"),
         (
             "simulate",
-            {"workload": "deploy/web", "ties": "name", "seed": 3},
-            "ties and seed do not go together: a seed breaks ties at random",
+            {"workload": "deploy/web", "gang": 3, "autoscaler": "ca"},
+            "gang and autoscaler do not go together: that is not modeled of gangs",
         ),
         (
             "capacity",

@@ -39,7 +39,7 @@ RECORDED: Mapping[str, str] = {
     "large": "hundreds of nodes, thousands of pods",
     "simulate": "5 to 60 replicas one after another: node, total and ties of each, and what stops the next",
     "second/admission": "what admission makes of a pod, or refuses, before it is scheduled",
-    "second/config": "profiles of every kind, among them those that fail every pod",
+    "second/config": "profiles of every kind, among them those that fail every pod, which are refused",
     "second/configbad": "configurations that kube-scheduler refuses, with its words",
     "second/configodd": "odd but valid configurations",
     "second/declared": "declared features of nodes",

@@ -18,7 +18,7 @@ def rolled_out(code: str, manifest: str = "bad") -> RolloutReport:
     """The workload of a fixture, called web, applied to its cluster and restarted; its pods stop at once."""
     steps = [{"apply": str(FIXTURES / code / f"{manifest}.yaml")}, {"rollout": "deploy/web"}]
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}}
-    question = Steps(read_scenario(scenario), deals=1)
+    question = Steps(read_scenario(scenario), runs=1)
     scene = Scene(cluster_of(code), kubespread.Scheduler(), question)
     scene.world.surroundings = replace(scene.world.surroundings, stops_at_once=True)
     (report,) = question.answer(scene).steps[-1].rollouts

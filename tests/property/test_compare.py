@@ -47,7 +47,7 @@ def placed(side: Side, replicas: int | None = None, *, from_scratch: bool = Fals
         replicas,
         side.scheduler,
         from_scratch=from_scratch,
-        deals=1,
+        runs=1,
         on_refused=lambda _: None,
     )
     return {

@@ -76,7 +76,7 @@ def _object(kind: str, name: str, spec: Data) -> Data:
 
 
 def played(snapshot: Snapshot, *steps: str) -> PlanReport:
-    return kubespread.plan(snapshot, scenario(*steps), deals=1, by_step=True)
+    return kubespread.plan(snapshot, scenario(*steps), runs=1, by_step=True)
 
 
 def drained(node: str, flags: DrainFlags) -> tuple[str, str]:
@@ -118,7 +118,7 @@ def test_a_plan_of_the_same_steps_says_the_same(snapshot: Snapshot, flags: Drain
     steps = drained(name, flags) if text == "drain" else (f"{text} {name}",)
     play = played(snapshot, *steps)
     plan = kubespread.plan(snapshot.edited(*steps))
-    # Chance has a word only where several pods are dealt anew.
+    # Chance has a word only where several pods are equal.
     assert plan.verdict == play.verdict or plan.chances
     assert (plan.pending, plan.not_created, plan.not_made_yet, plan.short, plan.worse) == (
         play.pending,

@@ -64,11 +64,11 @@ def more(rows: list[Data], before: list[Data]) -> int:
 @given(played(), st.sampled_from([1, 3]))
 @settings(max_examples=30, deadline=None)
 def test_totals_are_those_of_the_rows_and_the_verdict_is_yes_where_nothing_is_bad(
-    case: tuple[Snapshot, Data], deals: int
+    case: tuple[Snapshot, Data], runs: int
 ) -> None:
     snapshot, scenario = case
     try:
-        report = kubespread.plan(snapshot, scenario, deals=deals, by_step=True).to_dict()
+        report = kubespread.plan(snapshot, scenario, runs=runs, by_step=True).to_dict()
     except UsageError:
         assume(False)
     start, steps = report["start"], report["steps"]
@@ -94,10 +94,10 @@ def test_totals_are_those_of_the_rows_and_the_verdict_is_yes_where_nothing_is_ba
     is_lost = any(gone["why"] not in ("evicted", "deleted") for gone in lost)
     assert report["short"] == steps[-1]["short"]
     is_bad_as_shown = bool(any(figures.values()) or report["short"] or is_lost or bad or broken)
-    assert report["deals"] == deals
-    stuck = range(is_bad_as_shown, deals + is_bad_as_shown) if deals > 1 else range(1)
-    assert report["stuckDeals"] in stuck
-    assert (report["verdict"] == "yes") == (not is_bad_as_shown and not report["stuckDeals"])
+    assert report["runs"] == runs
+    stuck = range(is_bad_as_shown, runs + is_bad_as_shown) if runs > 1 else range(1)
+    assert report["stuckRuns"] in stuck
+    assert (report["verdict"] == "yes") == (not is_bad_as_shown and not report["stuckRuns"])
     said = dict.fromkeys(re.findall(r"(\d+) (pending|not created|not made yet)", report["answer"][0]))
     words = {"pending": "pending", "not created": "notCreated", "not made yet": "notMadeYet"}
     assert {(int(number), words[what]) for number, what in said} == {
@@ -160,7 +160,7 @@ def plain_pod(made: Any) -> Data:
 def test_what_nodes_hold_step_by_step_is_what_a_map_of_the_cluster_then_shows(case: tuple[Snapshot, Data]) -> None:
     snapshot, scenario = case
     try:
-        report = kubespread.plan(snapshot, scenario, deals=1, by_step=True)
+        report = kubespread.plan(snapshot, scenario, runs=1, by_step=True)
     except UsageError:
         assume(False)
     held = shown(snapshot)

@@ -142,10 +142,10 @@ ASKED: dict[str, Callable[..., QuestionReport]] = {
     "verify": lambda snapshot, **how: kubespread.verify(snapshot, PROMISES, **how),
     "plan": lambda snapshot, **how: kubespread.plan(snapshot.edited("fail-hard n0"), **how),
     "check": kubespread.check,
-    "steps": lambda snapshot, deals=4, **how: kubespread.plan(
+    "steps": lambda snapshot, runs=4, **how: kubespread.plan(
         snapshot,
         scenario("scale default/deploy/web=1", "drain n0 --ignore-daemonsets --force"),
-        deals=deals,
+        runs=runs,
         **how,
         by_step=True,
     ),

@@ -149,7 +149,7 @@ def check_in_time(question: str, objects: list[Data], ticks: int, modules: Any) 
         assert part == full
         return
     if isinstance(part, kubespread.PlanReport):
-        fewer = ask(snapshot, deals=part.unfinished.finished)
+        fewer = ask(snapshot, runs=part.unfinished.finished)
         assert part == fewer.revised(unfinished=part.unfinished, question=part.question)
     elif isinstance(part, kubespread.PlanReport):
         assert isinstance(full, kubespread.PlanReport)

@@ -9,9 +9,14 @@ import pytest
 
 import kubespread
 from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.questions.scene import Scene
+from kubespread.questions.simulate.placing import Queue
+from kubespread.questions.simulate.question import Simulate
+from kubespread.reports.parts import Range
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.nodes import Nodes, Search, SearchResult, SearchRules, nodes_to_find
 from kubespread.scheduler.placing import first_in_heap
+from kubespread.world.store.chance import Chance
 from tests.builders import Data, hosts, pod, soft
 
 ZONE = "topology.kubernetes.io/zone"
@@ -116,11 +121,9 @@ profiles:
     ("profile", "enough"), [("default-scheduler", 120), ("own", 140), ("adaptive", 100), ("first", 1)]
 )
 def test_the_percentage_of_a_profile_comes_before_that_of_the_configuration(profile: str, enough: int) -> None:
-    report = simulated(
-        scheduler=kubespread.Scheduler(config=CONFIGURATION), set=[f"schedulerName={profile}"], sample=True
-    )
+    report = simulated(scheduler=kubespread.Scheduler(config=CONFIGURATION), set=[f"schedulerName={profile}"], seed=0)
     assert report.sampling is not None
-    assert (report.sampling.nodes, report.sampling.enough, report.sampling.start) == (200, enough, 0)
+    assert (report.sampling.nodes, report.sampling.enough) == (200, enough)
 
 
 def simulated(copies: int = 1, *, scheduler: kubespread.Scheduler | None = None, **options: Any) -> Any:
@@ -138,35 +141,36 @@ def named(nodes: list[Data]) -> list[Data]:
 
 
 def test_soft_spreading_misses_a_small_zone_that_a_search_does_not_reach() -> None:
-    everywhere, sampled = simulated(60), simulated(60, sample=True, runs=5)
-    assert everywhere.runs is None
-    assert (everywhere.sampling.enough, everywhere.sampling.start) == (100, None)
+    everywhere, sampled = simulated(60), simulated(60, seed=5, runs=3)
+    assert (everywhere.runs, everywhere.sampling.enough) == (None, 100)
     assert [domain.after for domain in everywhere.distribution[0]] == [20, 20, 20]
-    assert [(run.seed, run.start, run.placed, run.skew, run.domains) for run in sampled.runs.each] == [
-        (None, 0, 60, (2,), ((20, 21, 19),)),
-        (None, 40, 60, (0,), ((20, 20, 20),)),
-        (None, 80, 60, (0,), ((20, 20, 20),)),
-        (None, 120, 60, (0,), ((20, 20, 20),)),
-        (None, 160, 60, (2,), ((20, 21, 19),)),
+    assert [(run.seed, run.placed, run.skew, run.domains) for run in sampled.runs.each] == [
+        (5, 60, (0,), ((20, 20, 20),)),
+        (6, 60, (2,), ((20, 21, 19),)),
+        (7, 60, (0,), ((20, 20, 20),)),
     ]
-    (skew,) = sampled.runs.skew
-    assert (skew.minimum, skew.median, skew.maximum) == (0, 0, 2)
-    assert [domain.after for domain in sampled.distribution[0]] == [20, 21, 19]
+    assert sampled.skew[0].after_runs == Range(minimum=0, median=0, maximum=2)
 
 
-def test_with_a_seed_runs_begin_at_random_and_always_at_the_same_nodes() -> None:
-    first, again = (simulated(5, sample=True, runs=3, seed=7).runs.each for _ in range(2))
-    assert first == again
-    assert [run.seed for run in first] == [7, 8, 9]
-    assert len({run.start for run in first}) == 3
+def test_without_a_seed_the_first_run_is_the_answer_to_the_question_without_runs() -> None:
+    alone, first = simulated(60), simulated(60, runs=3)
+    assert [run.seed for run in first.runs.each] == [None, 1, 2]
+    assert (alone.placements, alone.distribution) == (first.placements, first.distribution)
 
 
-def test_small_clusters_are_looked_at_as_a_whole() -> None:
-    cluster = kubespread.Snapshot.from_objects(named(hosts(*["a"] * 99)))
-    report = kubespread.simulate(cluster, pod("web"), 3, sample=True)
-    assert report.sampling is None
-    assert report.notes == ("sampling: kube-scheduler looks at all 99 nodes, so there is nothing to sample",)
-    assert report.placements == kubespread.simulate(cluster, pod("web"), 3).placements
+def test_a_seed_has_the_same_run_wherever_it_stands() -> None:
+    several, alone = simulated(5, runs=3, seed=7), simulated(5, seed=8, runs=2)
+    assert [run.seed for run in several.runs.each] == [7, 8, 9]
+    assert several.runs.each[1:] == alone.runs.each
+    assert several.placements == simulated(5, seed=7).placements
+
+
+def test_what_a_seed_decides_is_one_note() -> None:
+    said = "each run has a seed for ties between nodes, for which of equal pods and nodes controllers pick, and for "
+    where = "where kube-scheduler begins to look in a cluster so large that it scores a sample of its nodes"
+    first = "; the first has none: ties go in kube-scheduler's own order, picks by name"
+    reports = simulated(1), simulated(1, seed=3), simulated(1, runs=2)
+    assert [report.notes for report in reports] == [(), (f"{said}{where}",), (f"{said}{where}{first}",)]
 
 
 def test_pods_of_a_daemon_set_look_at_their_node_only_and_move_the_search_by_one() -> None:
@@ -181,9 +185,11 @@ def test_pods_of_a_daemon_set_look_at_their_node_only_and_move_the_search_by_one
     for host in nodes[3:]:
         host["spec"]["taints"] = [{"key": "own", "effect": "NoSchedule"}]
     tolerations = [{"operator": "Exists"}]
-    daemons, web = kubespread.simulate(
-        kubespread.Snapshot.from_objects(nodes), [agent, pod("web", tolerations=tolerations)], sample=True
+    snapshot, question = (
+        kubespread.Snapshot.from_objects(nodes),
+        Simulate(pods=(agent, pod("web", tolerations=tolerations))),
     )
-    assert daemons.sampling is None
-    assert [placement.node for placement in daemons.placements] == ["n000", "n001", "n002"]
-    assert [placement.node for placement in web.placements] == ["n003"]
+    queue = Queue.posing(question, Scene(snapshot, kubespread.Scheduler(), question))
+    outcomes, cluster = queue.placed(queue.posed.first, Chance(search=lambda _: Search()))
+    names = [[cluster.nodes.names[choice.node] for choice in outcome.choices] for outcome in outcomes]
+    assert names == [["n000", "n001", "n002"], ["n003"]]

@@ -99,7 +99,7 @@ def running(snapshot: Snapshot, *steps: str) -> list[int]:
     }
     return [
         sum(len(row.pods) for row in step.happened.pending)
-        for step in kubespread.plan(snapshot, scenario, deals=1, by_step=True).steps
+        for step in kubespread.plan(snapshot, scenario, runs=1, by_step=True).steps
     ]
 
 

@@ -17,7 +17,6 @@ from kubespread.questions.plan.playing import Steps
 from kubespread.questions.scene import Scene
 from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.reading import read_scenario
-from kubespread.world.store.store import dealt
 from tools.replay.cases import Data, Difference, Recorded
 
 _NOWHERE = "-"
@@ -56,11 +55,9 @@ def _after(case: Data, scheduler: kubespread.Scheduler, deal: int, stops_at_once
             (Path(folder) / name).write_bytes(msgspec.json.encode(manifest))
         scenario = Path(folder) / "scenario.json"
         scenario.write_bytes(msgspec.json.encode(case["scenario"]))
-        question = Steps(read_scenario(scenario), deals=1)
+        question = Steps(read_scenario(scenario), runs=1, seed=deal or None)
         scene = Scene(snapshot, scheduler, question)
         scene.world.surroundings = replace(scene.world.surroundings, stops_at_once=stops_at_once)
-        if deal:
-            scene.world.surroundings = replace(scene.world.surroundings, chance=dealt(deal))
         question.answer(scene)
         return as_snapshot(scene.world, scene.now)
 

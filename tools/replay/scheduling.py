@@ -11,7 +11,13 @@ from kubespread.candidate.sources import Choosing
 from kubespread.errors import KubespreadError, SnapshotError
 from kubespread.questions.explain.answer import explained as explain_pod
 from kubespread.questions.resolving import resolve
+from kubespread.questions.scene import Scene
+from kubespread.questions.simulate.placing import Queue
+from kubespread.questions.simulate.question import Simulate
+from kubespread.scheduler.cluster.nodes import Search
+from kubespread.scheduler.placing import smallest_name
 from kubespread.scheduler.profile.loading import UnwrittenError
+from kubespread.world.store.chance import Chance
 from tools.replay.cases import Data, Difference, Recorded
 
 _INVALID_SCORE = "returns an invalid score"
@@ -97,21 +103,30 @@ def _compared(case: str, what: str, wanted: Any, ours: Any) -> Iterator[Differen
         yield Difference(case, what, wanted, ours)
 
 
+def _placed(
+    snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.Scheduler, chance: Chance
+) -> tuple[list[Data], str | None]:
+    """Replicas beside what runs, and what stops the next: PostFilter plugins were not asked."""
+    question = Simulate(pods=(case["pod"],), replicas=case["replicas"], preemption=False)
+    queue = Queue.posing(question, Scene(snapshot, scheduler, question))
+    (outcome,), cluster = queue.placed(queue.posed.first, chance)
+    names = cluster.nodes.names
+    return [
+        {"node": names[choice.node], "total": choice.total, "ties": choice.ties} for choice in outcome.choices
+    ], outcome.stopped
+
+
 def _simulated(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.Scheduler) -> Data:
-    # What was recorded is where each replica goes beside what runs; PostFilter plugins were not asked.
-    report = kubespread.simulate(
-        snapshot, case["pod"], case["replicas"], scheduler, ties="name", preemption=False
-    ).to_dict()
-    placements = [{key: placement[key] for key in ("node", "total", "ties")} for placement in report["placements"]]
-    return {"placements": placements, "stopped": report["stopped"]}
+    """Replicas whose ties were recorded as broken by name."""
+    placements, stopped = _placed(snapshot, case, scheduler, Chance(tiebreaker=smallest_name))
+    return {"placements": placements, "stopped": stopped}
 
 
 def _sequence(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.Scheduler) -> Data:
-    """Replicas through kube-scheduler's own queue, ties as its own loop breaks them."""
-    report = kubespread.simulate(
-        snapshot, case["pod"], case["replicas"], scheduler, sample=case.get("sample", False), preemption=False
-    ).to_dict()
-    return {"sequence": [placement["node"] for placement in report["placements"]], "stopped": report["stopped"]}
+    """Replicas through kube-scheduler's own queue, ties as its own loop breaks them, where it has just been started."""
+    chance = Chance(search=lambda _: Search(samples=case.get("sample", False)))
+    placements, stopped = _placed(snapshot, case, scheduler, chance)
+    return {"sequence": [placement["node"] for placement in placements], "stopped": stopped}
 
 
 def _expected_sequence(_case: Data, expect: Data, _ours: Data) -> Data:

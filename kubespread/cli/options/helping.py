@@ -24,7 +24,7 @@ EXAMPLES = {
     "What differs AFTER": ("--to-kube-version 1.36",),
     "Autoscaling": ("--autoscaler ca", "--node-groups groups.yaml"),
     "Gangs": ("--gang 8", "--same zone"),
-    "Chance": ("--seed 1", "--deals 100"),
+    "Chance": ("--seed 1", "--runs 100"),
     "Edits": ("--drain node-1", "--scale deploy/web=9"),
     "Drain": ("--force", "--no-delete-emptydir-data"),
     "Scheduler": ("--kube-version 1.36", "--scheduler-config scheduler.yaml"),

@@ -56,6 +56,7 @@ from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import workload_of
+from kubespread.world.store.chance import Chance
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
 
@@ -94,7 +95,7 @@ def tried(question: Explain, resolved: Resolved, scene: Scene) -> Tried:
         recursive=question.recursive,
         template_path=question.template_path,
         settings=question.settings,
-        deals=1,
+        runs=1,
     )
     assumed = resolved.cluster.assumed
     goal = Replicas(placing, replicas, scene.snapshot, scene.scheduler, assumed, candidate.workload)
@@ -251,7 +252,7 @@ class Replicas(PlayedGoal):
     def placed(self, posed: Posed) -> Placed:
         (demand,) = posed.demands
         queue = Queue(posed, partial(world_of, posed.resolved.snapshot, self.scheduler, assumed=self.assumed))
-        (outcome,), _ = queue.placed(posed.manner.ways(len(posed.cluster))[0])
+        (outcome,), _ = queue.placed(posed.first, Chance())
         self.assumed.update(dict.fromkeys((*posed.resolved.lacking, *posed.cluster.assumed)))
         if (played := demand.change.played) is not None:
             count = self.replicas - played.report.pending - played.report.not_created

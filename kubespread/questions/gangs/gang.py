@@ -15,7 +15,6 @@ Source: pkg/scheduler/schedule_one_podgroup.go, podGroupSchedulingDefaultAlgorit
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
@@ -34,48 +33,40 @@ from kubespread.scheduler.placing import Placing, Tiebreaker
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, SchedulingError
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit, scored_requests
 from kubespread.scheduler.plugins.noderesources.scoring import allocation_of_domains
+from kubespread.world.store.chance import Chance
 from kubespread.world.store.claims import Replica, Replicas
 
 NO_PLACEMENTS = "no feasible placements found"
 
 
-class Choosing(Struct, frozen=True):
-    """How ties are broken."""
-
-    break_tie: Tiebreaker
-    """Nodes of equal totals."""
-    chance: random.Random | None = None
-    """Topology domains of equal totals, which kube-scheduler takes at random; None: the first by name."""
-
-
-def attempt(cluster: Cluster, entries: Sequence[Entry], gang: Gang, choosing: Choosing) -> Attempt:
+def attempt(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chance: Chance) -> Attempt:
     """Try to place the ``entries`` as one gang; ``cluster`` is as it was."""
     if gang.topology_key:
-        return _in_one_domain(cluster, entries, gang, choosing)
-    outcomes, after = run(cluster, entries, choosing.break_tie, again=False)
+        return _in_one_domain(cluster, entries, gang, chance)
+    outcomes, after = run(cluster, entries, chance.tiebreaker, again=False)
     fits = sum(len(outcome.choices) for outcome in outcomes) >= gang.needed
     if fits and len(entries) > 1:
         # Members beyond the quorum keep waiting, and are tried again in later cycles.
-        outcomes, after = run(cluster, entries, choosing.break_tie)
+        outcomes, after = run(cluster, entries, chance.tiebreaker)
     return Attempt(outcomes, after, fits)
 
 
-def _in_one_domain(cluster: Cluster, entries: Sequence[Entry], gang: Gang, choosing: Choosing) -> Attempt:
+def _in_one_domain(cluster: Cluster, entries: Sequence[Entry], gang: Gang, chance: Chance) -> Attempt:
     column = cluster.nodes.label(gang.topology_key)
-    tried = trials(cluster, entries, gang, choosing.break_tie)
+    tried = trials(cluster, entries, gang, chance.tiebreaker)
     domains = scored(cluster, entries, gang, tried)
     best = max((domain.total for domain in domains if domain.total is not None), default=None)
     equals = [domain.value for domain in domains if best is not None and domain.total == best]
     if not domains:
-        outcomes, _ = run(cluster, [replace(entry, count=0) for entry in entries], choosing.break_tie)
+        outcomes, _ = run(cluster, [replace(entry, count=0) for entry in entries], chance.tiebreaker)
         for entry, outcome in zip(entries, outcomes, strict=True):
             outcome.wanted, outcome.stopped, outcome.stuck = entry.count, NO_PLACEMENTS, True
         return Attempt(outcomes, cluster, fits=False)
     # Where none fits, the one with the most members explains why.
-    shown = choosing.chance.choice(equals) if equals and choosing.chance is not None else domains[0].value
+    shown = chance.turns(equals)[0] if equals else domains[0].value
     candidates = column.codes == column.index[shown]
     confined = [replace(entry, candidates=candidates) for entry in entries]
-    outcomes, after = run(cluster, confined, choosing.break_tie, again=bool(equals))
+    outcomes, after = run(cluster, confined, chance.tiebreaker, again=bool(equals))
     return Attempt(outcomes, after, bool(equals), domains, shown if equals else None, len(equals))
 
 
@@ -294,7 +285,7 @@ class Unit:
         pairs = zip(self.entries, self.outcomes, strict=True)
         return any(entry.count is not None and len(outcome.choices) < entry.count for entry, outcome in pairs)
 
-    def place(self, cluster: Cluster, choosing: Choosing) -> Cluster:
+    def place(self, cluster: Cluster, chance: Chance) -> Cluster:
         """The cluster with what can be bound now."""
         raise NotImplementedError
 
@@ -318,8 +309,8 @@ class SingleWorkload(Unit):
 
     _last: Outcome
 
-    def place(self, cluster: Cluster, choosing: Choosing) -> Cluster:
-        outcomes, cluster = run(cluster, self._rest(), choosing.break_tie)
+    def place(self, cluster: Cluster, chance: Chance) -> Cluster:
+        outcomes, cluster = run(cluster, self._rest(), chance.tiebreaker)
         self._bind(outcomes)
         (self._last,) = outcomes
         return cluster
@@ -342,9 +333,9 @@ class _Gang(Unit):
         self._stuck: Attempt | None = None
         """The one that does not fit."""
 
-    def _attempt(self, cluster: Cluster, members: Sequence[Entry], gang: Gang, choosing: Choosing) -> Cluster | None:
+    def _attempt(self, cluster: Cluster, members: Sequence[Entry], gang: Gang, chance: Chance) -> Cluster | None:
         """The cluster with the gang on it, None when it does not fit."""
-        tried = attempt(cluster, members, gang, choosing)
+        tried = attempt(cluster, members, gang, chance)
         if not tried.fits:
             self._stuck = tried
             return None
@@ -378,9 +369,9 @@ class _Gang(Unit):
 class WhatIfGangs(_Gang):
     """One workload as gangs of one size, one after another."""
 
-    def place(self, cluster: Cluster, choosing: Choosing) -> Cluster:
+    def place(self, cluster: Cluster, chance: Chance) -> Cluster:
         while not self.gang.fault and (members := self._next()):
-            after = self._attempt(cluster, members, self._as_it_stands, choosing)
+            after = self._attempt(cluster, members, self._as_it_stands, chance)
             if after is None:
                 break
             cluster = after
@@ -405,12 +396,12 @@ class WhatIfGangs(_Gang):
 class PodGroupMembers(_Gang):
     """All workloads whose pods are in one PodGroup. Once enough are scheduled, the others follow as they can."""
 
-    def place(self, cluster: Cluster, choosing: Choosing) -> Cluster:
+    def place(self, cluster: Cluster, chance: Chance) -> Cluster:
         if self.gang.fault or (self._placed and not self.lacks_some):
             return cluster
         chosen = self._placed[-1].chosen if self._placed else self.gang.domain
         gang = replace(self.gang, scheduled=self.gang.scheduled + self.count, domain=chosen)
-        after = self._attempt(cluster, self._rest(), gang, choosing)
+        after = self._attempt(cluster, self._rest(), gang, chance)
         return cluster if after is None else after
 
 
@@ -501,24 +492,19 @@ def run_with_gangs(
     cluster: Cluster,
     entries: Sequence[Entry],
     gangs: Sequence[Gang | None],
-    break_tie: Tiebreaker,
-    *,
-    seed: int | None = None,
+    chance: Chance,
     on_progress: Callable[[int], None] | None = None,
 ) -> tuple[list[Outcome], Cluster]:
     """Place every entry's copies on ``cluster`` in one queue, those of one of ``gangs`` all or none, by priority, then
     in the order given. Returns each entry's outcome, in the order given, and the resulting cluster.
-
-    ``seed`` chooses among domains of equal scores; None takes the first by name.
     """
-    choosing = Choosing(break_tie, None if seed is None else random.Random(seed))
     units = list(_units(entries, gangs))
     waiting, placed = sorted(units, key=lambda unit: (-unit.priority, unit.positions[0])), 0
     while waiting:
         newly_placed = []
         for unit in waiting:
             before = unit.count
-            cluster = unit.place(cluster, choosing)
+            cluster = unit.place(cluster, chance)
             newly_placed.append(unit.count - before)
             placed += newly_placed[-1]
             if on_progress is not None:
@@ -527,7 +513,7 @@ def run_with_gangs(
         waiting = [unit for place, unit in enumerate(waiting) if unit.lacks_some and any(newly_placed[place + 1 :])]
     outcomes: dict[int, Outcome] = {}
     for unit in units:
-        outcomes.update(zip(unit.positions, _concluded(unit, cluster, break_tie), strict=True))
+        outcomes.update(zip(unit.positions, _concluded(unit, cluster, chance.tiebreaker), strict=True))
     return [outcomes[position] for position in range(len(entries))], cluster
 
 

@@ -110,7 +110,7 @@ def _played(question: Plan, scene: Scene, steps: Sequence[Step], leaving: frozen
     by their ids.
     """
     while True:
-        play = Steps(scenario_of(question, steps), question.namespace, question.deals)
+        play = Steps(scenario_of(question, steps), question.namespace, question.runs, question.seed)
         playing = scene.asking(play, question.doing)
         report = play.answer(playing)
         kept = {

@@ -36,7 +36,6 @@ from kubespread.kube.taint import DrainFlags
 from kubespread.questions.autoscaling.asked import growth
 from kubespread.questions.plan.question import OF_STEPS
 from kubespread.questions.plan.report import PlanReport, StepReport
-from kubespread.questions.queue.manner import check_deals, deals_worth, dealt_anew
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE
@@ -62,6 +61,7 @@ from kubespread.world.events.rollouts import resumed
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline, Trial
 from kubespread.world.reporting.happenings import happened
+from kubespread.world.store.chance import Chance, check_runs, notes_on_runs, runs_worth, seeds
 from kubespread.world.store.happenings import Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import on_node, running_since
@@ -77,7 +77,8 @@ class Steps(Struct, frozen=True):
 
     scenario: Scenario
     namespace: str | None = None
-    deals: int | None = None
+    runs: int | None = None
+    seed: int | None = None
 
     @property
     def names_in(self) -> str | None:
@@ -91,30 +92,30 @@ class Steps(Struct, frozen=True):
         """The steps played; the scene's world is then as after the last one. Raises UsageError, ManifestError and
         SnapshotError before anything is played.
         """
-        check_deals(self.deals)
+        check_runs(self.runs)
         since = monotonic()
         playing = Playing.of(self, scene)
         took = monotonic() - since
         playing.check()
         report, happenings = playing.play()
-        count = deals_worth(happenings) if self.deals is None else self.deals
+        count = runs_worth(happenings) if self.runs is None else self.runs
         if scene.workers.engine and any(_names_files(step.action) for step in self.scenario.steps):
             # Which other machines do not have.
             scene = replace(scene, workers=ALONE)
-        others = list(scene.tasks(playing, range(1, count), known=_known, took=took))
-        missing = [f"deal {number}" for number in range(len(others) + 2, count + 1)]
-        return (report.dealt(others) if others else report).revised(
+        others = list(scene.tasks(playing, list(seeds(self.seed, count)), known=_known, took=took))
+        missing = [f"run {number}" for number in range(len(others) + 2, count + 1)]
+        return (report.over(others) if others else report).revised(
             cluster=scene.source,
             gaps=scene.gaps(scene.world.assumed),
-            notes=(*scene.notes, *report.notes),
-            unfinished=scene.unfinished("deal", count, missing),
+            notes=(*scene.notes, *report.notes, *notes_on_runs(self.seed, len(others) + 1)),
+            unfinished=scene.unfinished("run", count, missing),
         )
 
     answered = answer
 
 
-def _known(deal: PlanReport) -> str:
-    return deal.answer[0] if deal.verdict == "no" else ""
+def _known(run: PlanReport) -> str:
+    return run.answer[0] if run.verdict == "no" else ""
 
 
 def _names_files(action: Verb | None) -> bool:
@@ -137,16 +138,14 @@ def after_steps(
     read = read_scenario(scenario)
     if steps is not None and not 0 <= steps <= len(read.steps):
         raise UsageError(f"step {steps}: the scenario has {count_of(len(read.steps), 'step')}")
-    question = Steps(dataclasses.replace(read, steps=read.steps[:steps]), namespace, deals=1)
+    question = Steps(dataclasses.replace(read, steps=read.steps[:steps]), namespace, runs=1)
     scene = Scene(snapshot, scheduler or Scheduler(), question)
     question.answer(scene)
     return as_snapshot(scene.world, scene.now)
 
 
 class Playing(Struct, frozen=True):
-    """A scenario in a world, where its steps happen. Called with a number from 1, it plays that deal of equal pods and
-    nodes in a world of its own.
-    """
+    """A scenario in a world, where its steps happen. Called with a seed, it plays that run in a world of its own."""
 
     scenario: Scenario
     world: World
@@ -163,14 +162,17 @@ class Playing(Struct, frozen=True):
     def of(cls, question: Steps, scene: Scene) -> Self:
         scenario, now, world = question.scenario, scene.now, scene.world
         namespace = scenario.namespace or question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
+        world.surroundings = replace(world.surroundings, chance=Chance.of(question.seed))
         return cls(scenario, world, world.fork(), now, scene.scheduler, namespace, growth(scenario, now))
 
     @property
     def assumed(self) -> dict[str, None]:
         return self.world.assumed
 
-    def __call__(self, deal: int) -> PlanReport:
-        report, _ = replace(self, world=dealt_anew(self.begun, deal)).play()
+    def __call__(self, seed: int) -> PlanReport:
+        world = self.begun.fork()
+        world.surroundings = replace(world.surroundings, chance=Chance.of(seed))
+        report, _ = replace(self, world=world).play()
         return report
 
     def check(self) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
-    CHANCE,
     OF_AUTOSCALER,
     REQUIREMENTS,
     Apart,
@@ -21,7 +20,9 @@ from kubespread.questions.question import (
     NodeGroupsFile,
     Option,
     PriceFile,
+    Runs,
     Scenario,
+    Seed,
 )
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.survive.question import Survive
@@ -42,22 +43,12 @@ FailOn = Annotated[
         is_for_scripts=True,
     ),
 ]
-Deals = Annotated[
-    int | None,
-    Option(
-        "Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: 8 "
-        "where controllers pick among equal pods or nodes, else 1).",
-        metavar="N",
-        heading=CHANCE,
-        least=1,
-    ),
-]
 
 
 OF_STEPS = (
     "timers and rate limits (evictions, back-offs, progress deadlines): every step runs until nothing changes",
     "what autoscalers of pods and nodes, and the descheduler, do meanwhile",
-    "which of several nodes with equal scores a pod gets: it is arbitrary, and other deals take others",
+    "which of several nodes with equal scores a pod gets: it is arbitrary, and other runs take others",
 )
 """What is not modeled of steps."""
 
@@ -109,14 +100,14 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
 
         A scenario is a path, the text of a file, plain data, a `Scenario`, or a list of steps such as ``scale
         deploy/web=9``. What names nothing of the cluster is found before anything happens; what goes wrong on the way
-        is said of its step. Where controllers delete some of several equal pods it is chance which; fewer than 8 deals
-        are played where very many pods move.
+        is said of its step. Where controllers delete some of several equal pods it is chance which; fewer than 8 runs
+        are made where very many pods move.
 
         Raises ManifestError, SnapshotError and UsageError.
         """,
         "snapshot scenario scheduler",
-        "by_step manifests create_namespaces replace_pool hpa_max autoscaler node_groups instance_types prices deals "
-        "namespace preemption ignore_daemonsets delete_emptydir_data force jobs timeout on_progress",
+        "by_step manifests create_namespaces replace_pool hpa_max autoscaler node_groups instance_types prices runs "
+        "seed namespace preemption ignore_daemonsets delete_emptydir_data force jobs timeout on_progress",
         types={"replace_pool": "str | Sequence[str]", "scenario": "ScenarioGiven | None", **AUTOSCALER_TYPES},
     )
 
@@ -162,7 +153,8 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     ] = None
 
     fail_on: FailOn = ()
-    deals: Deals = None
+    runs: Runs = None
+    seed: Seed = None
 
     def is_yes(self, report: PlanReport) -> bool | None:
         return True if self.fail_on else None

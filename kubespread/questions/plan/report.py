@@ -17,7 +17,7 @@ from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.reports.autoscaling import AutoscalingReport, scaled_sentences
 from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
 from kubespread.reports.happened import FewerReady, GonePod, Happened, RolloutReport, of_unknown
-from kubespread.reports.parts import Dealt, Judgment, Report, ScheduledReport
+from kubespread.reports.parts import Judgment, Range, Report, ScheduledReport
 from kubespread.wording import count_of, some_of, verb_of
 
 FailOn = Literal["pending", "blocked", "nothing"]
@@ -58,10 +58,10 @@ class StepReport(Report, frozen=True):
     """Workloads that have more pods pending or not made after it than before the first step, fewer ready, or lost some
     for good that nobody evicted or deleted.
     """
-    pending_dealt: Dealt | None = None
-    """``pending`` over all deals; null where they agree, or where nothing was left to chance."""
-    stuck_deals: int = 0
-    """In how many deals it is not done in full, or leaves pods lacking."""
+    pending_runs: Range | None = None
+    """``pending`` over all runs; null where they agree, or where there is one."""
+    stuck_runs: int = 0
+    """In how many runs it is not done in full, or leaves pods lacking."""
 
     @property
     def preempted(self) -> list[GonePod]:
@@ -112,20 +112,18 @@ class StepReport(Report, frozen=True):
         )
         return next(iter(messages), None)
 
-    def dealt(self, others: Sequence[StepReport]) -> StepReport:
-        """This step, combined with its other deals."""
+    def over(self, others: Sequence[StepReport]) -> StepReport:
+        """This step, combined with its other runs."""
         played = [self, *others]
         return msgspec.structs.replace(
             self,
-            happened=self.happened.dealt([other.happened for other in others]),
+            happened=self.happened.over([other.happened for other in others]),
             rollouts=tuple(
-                rollout.dealt(
-                    [same for other in others for same in other.rollouts if same.workload == rollout.workload]
-                )
+                rollout.over([same for other in others for same in other.rollouts if same.workload == rollout.workload])
                 for rollout in self.rollouts
             ),
-            pending_dealt=Dealt.of(deal.pending for deal in played),
-            stuck_deals=sum(deal.is_stuck for deal in played),
+            pending_runs=Range.over(run.pending for run in played),
+            stuck_runs=sum(run.is_stuck for run in played),
         )
 
 
@@ -223,11 +221,11 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     """Workloads that have fewer ready pods in the end than in the beginning, and than they are to have: what the last
     step has.
     """
-    deals: int = 1
+    runs: int = 1
     """How often all steps were played: more than once where controllers deleted some of several equal pods. Which ones,
-    and which of equal nodes a pod gets, is dealt anew each time; what is shown is the first deal, by name.
+    and which of equal nodes a pod gets, is up to the seed of a run; what is shown is the first run.
     """
-    stuck_deals: int = 0
+    stuck_runs: int = 0
     """In how many of these the answer is no."""
     remedy: str | None = None
     """Where disruption budgets are in the way of a plan, more options with which it gets through: ``--budget
@@ -339,29 +337,29 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         """NAMESPACE/name of the disruption budgets that preemption broke in any step, each once."""
         return list(dict.fromkeys(name for step in self.steps for name in step.broken_budgets))
 
-    def dealt(self, others: Sequence[PlanReport]) -> PlanReport:
-        """This answer, combined with its other deals."""
+    def over(self, others: Sequence[PlanReport]) -> PlanReport:
+        """This answer, combined with its other runs."""
         played = [self, *others]
         steps = zip(self.steps, *(other.steps for other in others), strict=True)
         return self.revised(
-            steps=tuple(own.dealt(same) for own, *same in steps),
-            deals=len(played),
-            stuck_deals=sum(deal.verdict == "no" for deal in played),
+            steps=tuple(own.over(same) for own, *same in steps),
+            runs=len(played),
+            stuck_runs=sum(run.verdict == "no" for run in played),
         )
 
     @property
     def chances(self) -> list[str]:
         """A phrase where chance decides whether the answer is no; empty where it does not."""
-        if not 0 < self.stuck_deals < self.deals:
+        if not 0 < self.stuck_runs < self.runs:
             return []
-        steps = ", ".join(str(step.number) for step in self.steps if step.stuck_deals)
+        steps = ", ".join(str(step.number) for step in self.steps if step.stuck_runs)
         place = f", in step{'' if len(steps) == 1 else 's'} {steps}" if steps else ""
-        return [f"may get stuck ({self.stuck_deals} of {self.deals} deals of equal pods{place})"]
+        return [f"may get stuck ({self.stuck_runs} of {self.runs} runs{place})"]
 
     def judged(self) -> Judgment:
-        if not (self.lacking or self.not_done or self.stuck_deals):
+        if not (self.lacking or self.not_done or self.stuck_runs):
             return "yes"
-        if self.broken_budgets or self.stuck_deals or any(step.is_refused for step in self.steps):
+        if self.broken_budgets or self.stuck_runs or any(step.is_refused for step in self.steps):
             return "no"
         if self.lacking == self._short:
             return "unknown" if all(row.controller_unknown for row in self.unexplained) else "no"
@@ -486,7 +484,7 @@ def _outcome(report: PlanReport) -> str:
     """What is wrong in the end, or that all is well."""
     left = ", ".join([*([] if report.pending else ["0 pending"]), *report.lacking])
     steps = report.not_done or ([] if report.lacking else ["every step done in full"])
-    chance = "".join(f"{sentence}; as dealt here " for sentence in report.chances)
+    chance = "".join(f"{sentence}; in the one shown " for sentence in report.chances)
     return ", ".join([f"{chance}{left} after {count_of(len(report.steps), 'step')}", *steps])
 
 

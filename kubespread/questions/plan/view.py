@@ -30,13 +30,13 @@ from kubespread.reports.happened import (
     eviction_order,
     rollout_sentence,
 )
-from kubespread.reports.parts import SkewChange
+from kubespread.reports.parts import SkewChange, range_of
 from kubespread.views.look import Cell, Line, Look, Part, Sentence, Tone, Weight
 from kubespread.views.rollouts import passes
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, Span, count
 from kubespread.views.terminal import GAP, HANGING, INDENT, room_beside_columns, tabled
 from kubespread.views.view import View, about, source
-from kubespread.wording import EMPTY, count_of, range_of, short_key
+from kubespread.wording import EMPTY, count_of, short_key
 
 _MAX_ROWS = 20
 _MAX_DETAILS = 3
@@ -209,7 +209,7 @@ class _Step(Struct, frozen=True):
 
     @property
     def is_bad(self) -> bool:
-        return self.step.is_stuck or bool(self.step.stuck_deals or self.step.broken_budgets)
+        return self.step.is_stuck or bool(self.step.stuck_runs or self.step.broken_budgets)
 
     @property
     def text(self) -> str:
@@ -290,8 +290,8 @@ _STEP: Sequence[Column[_Step]] = (
         header="PENDING",
         value=lambda row: row.step.pending,
         is_number=True,
-        text=lambda row: range_of(row.step.pending, row.step.pending_dealt),
-        tone=lambda row: Tone.BAD if row.step.pending or row.step.pending_dealt else Tone.GOOD,
+        text=lambda row: range_of(row.step.pending, row.step.pending_runs),
+        tone=lambda row: Tone.BAD if row.step.pending or row.step.pending_runs else Tone.GOOD,
     ),
     Column(header="WORKLOAD", value=lambda row: row.workload, readers=Readers.PIPES),
     _of_change("KEY", lambda change: change.topology_key),

@@ -25,7 +25,6 @@ from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.text import STDIN
 from kubespread.questions.autoscaling.asked import autoscaler_of, growth
-from kubespread.questions.queue.manner import MAX_RUNS, check_deals
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.demand import Demand, pod_group_gaps
@@ -37,6 +36,7 @@ from kubespread.reports.parts import Unfinished
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import full_topology_key
 from kubespread.world.events.world import World
+from kubespread.world.store.chance import check_runs
 from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import alike, as_template, copy_of, key_of, on_node, running_since
 
@@ -143,9 +143,7 @@ def _notes(simulated: Sequence[Simulated]) -> Iterator[str]:
 
 def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
     """All workloads in question, placed in one queue; raises the first refusal unless ``on_refused`` is given."""
-    if not 1 <= question.runs <= MAX_RUNS:
-        raise UsageError(f"runs must be from 1 to {MAX_RUNS}, not {question.runs}")
-    check_deals(question.deals)
+    check_runs(question.runs)
     required = question.requirements.with_keys(lambda key: full_topology_key(key, scene.snapshot.nodes))
     is_scaled = autoscaler_of(question) is not None
     reports = _placed(question, scene, is_scaled=is_scaled)
@@ -162,7 +160,7 @@ def _placed(question: Simulate, scene: Scene, *, is_scaled: bool) -> tuple[Simul
     resolved = posed.resolved
     # Progress is that of the first run's replicas.
     of_runs = msgspec.structs.replace(scene, on_progress=None)
-    reports = queue.reports(lambda ways: of_runs.tasks(queue, ways, _with_pods(question, map(read, question.pods))))
+    reports = queue.reports(lambda seeds: of_runs.tasks(queue, seeds, _with_pods(question, map(read, question.pods))))
     if question.as_many_as_fit and len(reports) == 1:
         reports = (_limited(reports[0], posed.demands[0].growth.created.copies, question, scene),)
     if is_scaled:
@@ -172,7 +170,7 @@ def _placed(question: Simulate, scene: Scene, *, is_scaled: bool) -> tuple[Simul
             cluster=scene.source,
             gaps=tuple(dict.fromkeys((*resolved.gaps_of(candidate), *pod_group_gaps(resolved), *report.gaps))),
             not_modelled=(*report.not_modelled, *_chance(report, resolved.version)),
-            unfinished=_unfinished(report, scene, question.runs),
+            unfinished=_unfinished(report, scene, queue.runs),
             by_edits=_by_edits(candidate, scene.snapshot, resolved.snapshot) if scene.snapshot.edits else None,
         )
         for report, candidate in zip(reports, resolved.candidates, strict=True)
@@ -197,7 +195,7 @@ def _limited(report: SimulateReport, quota: int | None, question: Simulate, scen
     if quota is not None and nodes >= quota:
         alone = msgspec.structs.replace(question, runs=1)
         unlimited = Queue.posing(alone, scene, on_refused=lambda _: None, counts_quotas=False)
-        (free,) = unlimited.reports(lambda ways: map(unlimited, ways))
+        (free,) = unlimited.reports(lambda seeds: map(unlimited, seeds))
         nodes = free.placed
     return report.revised(limits=Limits(nodes=nodes, quota=quota))
 

@@ -31,15 +31,12 @@ from kubespread.kube.pod_groups import (
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.gangs.gang import Gang
-from kubespread.questions.queue.manner import Manner, deals_worth, other_deals
 from kubespread.questions.queue.queue import Outcome
 from kubespread.questions.resolving import Resolved, replicas_of, told_apart
-from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.question import Simulate
-from kubespread.questions.worlds import world_of
 from kubespread.reports.happened import RolloutReport
 from kubespread.reports.judged_nodes import constraint_reports, domain_counts
-from kubespread.reports.parts import Dealt, PreemptedPod, skew_now
+from kubespread.reports.parts import PreemptedPod
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import Profile, framework
@@ -49,7 +46,7 @@ from kubespread.world.events.editing import scale
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import preempted_pods
 from kubespread.world.store.claims import Replicas
-from kubespread.world.store.happenings import SCALED_DOWN
+from kubespread.world.store.happenings import SCALED_DOWN, Happenings
 from kubespread.world.store.owners import name_of
 from kubespread.world.store.pod_book import PodKey, key_of
 
@@ -264,8 +261,6 @@ class ControlledChange(Struct, frozen=True):
 
     deleted: Sequence[Pod] = ()
     """The replicas it deleted because fewer are asked for; the cluster is without them."""
-    dealt_skews: Sequence[Dealt | None] = ()
-    """Per constraint the skew over all deals of equal replicas, where some were deleted."""
     played: Played | None = None
     """The rollout of a new template: the cluster is as that left it."""
     notes: tuple[str, ...] = ()
@@ -339,59 +334,36 @@ class Demand(Struct, frozen=True):
 
 
 def controlled_changes(
-    resolved: Resolved, grown: Sequence[Growth], scheduler: Scheduler, manner: Manner
-) -> tuple[Sequence[ControlledChange], Cluster]:
-    """Play the controllers of workloads that shrink or are rolled out, in the order given: what each did, and the
-    resulting cluster.
+    world: World, resolved: Resolved, grown: Sequence[Growth]
+) -> tuple[Sequence[ControlledChange], list[Happenings]]:
+    """Play the controllers of workloads that shrink or are rolled out in ``world``, in the order given: what each did,
+    and what happened.
     """
-    if not any(growth.surplus or growth.is_rollout for growth in grown):
-        return [ControlledChange()] * len(grown), resolved.cluster
-    world = world_of(resolved.snapshot, scheduler, preempts=manner.preempts, assumed=resolved.cluster.assumed)
-    # Waiting pods of others are not in question.
-    world.queue.waiting.clear()
-    changes = []
+    changes, happened = [], []
     for growth, candidate, profile in zip(grown, resolved.candidates, resolved.profiles, strict=True):
         if growth.surplus:
-            changes.append(_scaled_down(world, growth, candidate, profile, manner.deals))
+            changes.append(_scaled_down(world, growth, candidate))
         elif growth.is_rollout:
-            changes.append(_rolled_out(world, growth, candidate, profile, manner.deals))
+            changes.append(_rolled_out(world, growth, candidate, profile))
         else:
             changes.append(ControlledChange())
-        world.next_step()
-    return changes, _as_left(resolved.cluster, world)
+        happened.append(world.next_step())
+    return changes, happened
 
 
-def _scaled_down(
-    world: World, growth: Growth, candidate: Candidate, profile: Profile, deals: int | None
-) -> ControlledChange:
+def _scaled_down(world: World, growth: Growth, candidate: Candidate) -> ControlledChange:
     assert candidate.workload is not None
-    begun, plugins = world.fork(), framework(profile)
-    skews = []
-    for dealt in _deals(world, begun, deals):
-        scale(dealt, candidate.workload, len(growth.present) - growth.surplus)
-        evaluation = evaluate(plugins, dealt.cluster, candidate.pod)
-        skews.append(list(map(skew_now, constraint_reports(evaluation.states, evaluation.feasible))))
+    scale(world, candidate.workload, len(growth.present) - growth.surplus)
     gone = {key_of(gone.pod) for gone in world.happenings.gone if gone.why == SCALED_DOWN}
     deleted = [pod for pod in growth.present if key_of(pod) in gone]
-    dealt_skews = [Dealt.of(values) for values in zip(*skews, strict=True)]
-    return ControlledChange(deleted, dealt_skews=dealt_skews, notes=tuple(world.happenings.notes))
+    return ControlledChange(deleted, notes=tuple(world.happenings.notes))
 
 
-def _deals(world: World, begun: World, deals: int | None) -> Iterator[World]:
-    """The world, and after the caller changed it, forks of ``begun`` for all other deals."""
-    yield world
-    yield from other_deals(begun, deals_worth([world.happenings]) if deals is None else deals)
-
-
-def _rolled_out(
-    world: World, growth: Growth, candidate: Candidate, profile: Profile, deals: int | None
-) -> ControlledChange:
+def _rolled_out(world: World, growth: Growth, candidate: Candidate, profile: Profile) -> ControlledChange:
     assert candidate.workload is not None
-    before, begun = world.cluster, world.fork()
-    workload = AppliedWorkload(candidate.pod, candidate.workload, candidate.object, growth.further)
-    report, *others = (apply_workload(dealt, workload) for dealt in _deals(world, begun, deals))
+    before = world.cluster
+    report = apply_workload(world, AppliedWorkload(candidate.pod, candidate.workload, candidate.object, growth.further))
     assert report is not None
-    report = report.dealt([other for other in others if other is not None]) if others else report
     rollout = world.rollouts[candidate.workload]
     replica_set = new_replica_set(rollout.deployment, rollout.replica_sets)
     own = None if replica_set is None else name_of(replica_set)
@@ -414,7 +386,7 @@ def _rolled_out(
     return ControlledChange(played=Played(outcome, report, preempted, names), notes=tuple(world.happenings.notes))
 
 
-def _as_left(before: Cluster, world: World) -> Cluster:
+def as_left(before: Cluster, world: World) -> Cluster:
     """``before`` with the pods where they are now, and the claims they bound."""
     position_of, running = before.nodes.index, before.running
     now = {key_of(pod): pod for pod in world.book if pod.spec.node_name in position_of}

@@ -14,7 +14,6 @@ from kubespread.escaping import escaped
 from kubespread.kube.versions import KubeVersion
 from kubespread.questions.simulate.report import (
     NodeReplicas,
-    Range,
     Run,
     SimulateReport,
     alternatives,
@@ -27,7 +26,7 @@ from kubespread.questions.simulate.report import (
 )
 from kubespread.reports.gang import GangDomain, GangReport, gang_outcome
 from kubespread.reports.happened import rollout_sentence
-from kubespread.reports.parts import ConstraintReport, DomainChange, SkewChange, letter
+from kubespread.reports.parts import ConstraintReport, DomainChange, Range, SkewChange, letter
 from kubespread.reports.reason_words import reasons_in
 from kubespread.views.constraints import policies
 from kubespread.views.lines import CUT, cut_middle, width_of
@@ -153,7 +152,10 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Part]:
     ties = sum(placement.ties > 1 for placement in report.placements)
     if ties and report.seed is None:
         were = "was a tie" if ties == 1 else "were ties"
-        tied = f"{ties:,} of {report.placed:,} placements {were}, taken in {_tie_order(report)}"
+        # Older ones take any.
+        is_own = KubeVersion.parse(report.kube_version).since(35)
+        order = "kube-scheduler's own order" if is_own else "the order of kube-scheduler 1.35"
+        tied = f"{ties:,} of {report.placed:,} placements {were}, taken in {order}"
         yield folded(Cell(tied, Tone.FAINT))
     if (sampled := sampling_sentence(report)) is not None:
         yield folded(Cell(sampled, Tone.FAINT))
@@ -166,14 +168,6 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Part]:
         yield from domain_verdicts(report.gang, look)
     for sentence in (*alternatives(report), *cause(report)):
         yield folded(sentence, weight=Weight.REASON)
-
-
-def _tie_order(report: SimulateReport) -> str:
-    if report.ties == "name":
-        return "the order of names"
-    # Older ones take any.
-    is_own = KubeVersion.parse(report.kube_version).since(35)
-    return "kube-scheduler's own order" if is_own else "the order of kube-scheduler 1.35"
 
 
 def _headline(report: SimulateReport) -> Line:
@@ -217,7 +211,7 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Part]:
         Laid("", [cut_middle(escaped(row.change.value) or EMPTY, width // _NAMES_PER_WIDTH) for row in rows]),
         Laid("", [f"{row.change.before:,} → {row.change.after:,}" for row in rows], is_number=True),
         Laid("", _bars(rows, min(_MAX_BAR, width // _BARS_PER_WIDTH))),
-        *([Laid("", [_runs(row) for row in rows])] if report.runs is not None else []),
+        *([Laid("", ranges)] if any(ranges := [_runs(row) for row in rows]) else []),
     ]
     by_domain = _nodes_by_domain(report, key)
     nodes = _node_column(
@@ -262,7 +256,9 @@ def _bars(rows: Sequence[PlacedDomain], width: int) -> list[Cell]:
 
 def _runs(row: PlacedDomain) -> str:
     runs = row.after_runs
-    return f"({runs.minimum} to {runs.maximum}, median {runs.median})" if runs is not None else ""
+    if runs is None or runs.minimum == runs.maximum:
+        return ""
+    return f"({runs.minimum} to {runs.maximum}, median {runs.median})"
 
 
 def _nodes(report: SimulateReport, look: Look) -> Iterator[Line]:
@@ -455,26 +451,23 @@ def sampling_sentence(report: SimulateReport) -> str | None:
     sampling = report.sampling
     if sampling is None:
         return None
-    if sampling.start is None:
+    if report.seed is None:
         return (
             f"every node that fits is scored; kube-scheduler stops at {sampling.enough:,} of {sampling.nodes:,}, "
-            "as --sample does"
+            "as --seed does"
         )
-    return (
-        f"sampled: at most {sampling.enough:,} of {sampling.nodes:,} nodes are scored for each placement, "
-        f"the first search beginning at node {sampling.start:,} of kube-scheduler's list"
-    )
+    return f"sampled: at most {sampling.enough:,} of {sampling.nodes:,} nodes are scored for each placement"
 
 
 def _run_rows(report: SimulateReport, look: Look) -> Iterator[Part]:
-    """One row per run with the pods of each constraint's domains; with many runs, those with the greatest and smallest
-    skew.
+    """One row per run with the pods of each constraint's domains, where runs differ; with many runs, those with the
+    greatest and smallest skew.
     """
-    if report.runs is None or not report.constraints:
+    if report.runs is None or len({(run.placed, run.skew) for run in report.runs.each}) == 1:
         return
     shown, between = _extreme_runs(report.runs.each)
     columns = [
-        *_identities(shown),
+        Laid("SEED", ["none" if run.seed is None else str(run.seed) for run in shown], is_number=True),
         Laid("PLACED", [str(run.placed) for run in shown], is_number=True),
         *(
             Laid(f"{letter(place)} {short_key(constraint.topology_key)}", [_run_outcome(run, place) for run in shown])
@@ -485,13 +478,6 @@ def _run_rows(report: SimulateReport, look: Look) -> Iterator[Part]:
     yield replace(runs, rows=[[Sentence(line, HANGING)] for (line,) in runs.rows])
     if between:
         yield [Cell(f"{INDENT}and {count_of(between, 'run')} between these")]
-
-
-def _identities(shown: Sequence[Run]) -> Iterator[Laid]:
-    """What distinguishes each run from the others."""
-    for header, values in (("SEED", [run.seed for run in shown]), ("FROM NODE", [run.start for run in shown])):
-        if any(value is not None for value in values):
-            yield Laid(header, [str(value) for value in values], is_number=True)
 
 
 def _extreme_runs(runs: Sequence[Run]) -> tuple[Sequence[Run], int]:

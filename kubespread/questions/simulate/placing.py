@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice, repeat
-from statistics import median_low
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -22,12 +22,20 @@ from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.gangs.gang import run_with_gangs
 from kubespread.questions.queue.look_ahead import look_ahead
-from kubespread.questions.queue.manner import Manner, Way
 from kubespread.questions.queue.queue import Entry, Outcome, run
 from kubespread.questions.resolving import Resolved, resolve
 from kubespread.questions.scene import OnProgress, Scene
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.simulate.demand import Demand, controlled_changes, gang_notes, gangs_of, what_if
+from kubespread.questions.simulate.demand import (
+    ControlledChange,
+    Demand,
+    WhatIf,
+    as_left,
+    controlled_changes,
+    gang_notes,
+    gangs_of,
+    what_if,
+)
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import (
     DeletedReplica,
@@ -35,7 +43,6 @@ from kubespread.questions.simulate.report import (
     Loss,
     NodeReplicas,
     Placement,
-    Range,
     Run,
     Runs,
     Sampling,
@@ -43,15 +50,16 @@ from kubespread.questions.simulate.report import (
 )
 from kubespread.questions.worlds import world_of
 from kubespread.reports.gang import GangReport
+from kubespread.reports.happened import RolloutReport
 from kubespread.reports.judged_nodes import domain_counts, preemption_report
 from kubespread.reports.parts import (
     ConstraintReport,
-    Dealt,
     DomainChange,
     LookAhead,
     PodReference,
     PreemptedPod,
     PreemptionReport,
+    Range,
     SkewChange,
     skew_now,
     skew_of,
@@ -66,6 +74,8 @@ from kubespread.scheduler.profile.profile import Profile, framework, post_filter
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.world.store import claims
+from kubespread.world.store.chance import Chance, notes_on_runs, runs_worth, seeds
+from kubespread.world.store.happenings import Happenings
 
 if TYPE_CHECKING:
     from kubespread.world.events.world import World
@@ -77,18 +87,27 @@ class Ran(Struct, frozen=True):
     placed: int
     after: Sequence[ConstraintReport]
     """The constraints once the queue is done."""
+    rollout: RolloutReport | None
+
+    @classmethod
+    def of(cls, demand: Demand, outcome: Outcome) -> Self:
+        played = demand.change.played
+        return cls(len(outcome.choices), outcome.after, None if played is None else played.report)
 
 
 def report_of(
-    cluster: Cluster,
+    posed: Posed,
     demand: Demand,
     plugins: Framework,
-    manner: Manner,
     shown: Outcome,
     runs: Sequence[Ran],
     full: Cluster,
     another_order: LookAhead | None,
 ) -> SimulateReport:
+    """``runs`` are all of the workload, the one that is ``shown`` first."""
+    cluster, seed, preempts = posed.cluster, posed.question.seed, posed.preempts
+    is_seeded = seed is not None or len(runs) > 1
+    rollouts = [each.rollout for each in runs[1:] if each.rollout is not None]
     pod, profile, candidate, change = demand.pod, demand.profile, demand.candidate, demand.change
     names, before = cluster.nodes.names, shown.before or ()
     deleted = [(gone, cluster.nodes.index[gone.spec.node_name]) for gone in change.deleted]
@@ -98,7 +117,7 @@ def report_of(
     staying.subtract(shown.lost)
     placed, present = [choice.node for choice in shown.choices], list(staying.elements())
     shared = [demand.gang.topology_key] if demand.gang is not None and demand.gang.topology_key else []
-    keys = (*shared, *(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME, *manner.keys)
+    keys = (*shared, *(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME, *posed.keys)
     worst_loss = _worst_losses(cluster, [*placed, *present], keys)
     desired = shown.wanted if candidate.is_daemon else demand.growth.further
     existing, refused, missing = _made(demand, shown, desired)
@@ -106,10 +125,9 @@ def report_of(
         Placement(replica=position, pod=name, node=names[choice.node], total=choice.total, ties=choice.ties)
         for position, (choice, name) in enumerate(zip(shown.choices, demand.names(shown), strict=False))
     )
-    ways = manner.ways(len(cluster))
     # kube-scheduler looks at every node where nothing says how many are enough.
     enough = plugins.search.enough(shown.listed) if shown.listed else None
-    sampled = None if enough is None else Sampling(nodes=shown.listed, enough=enough, start=ways[0].start)
+    sampled = None if enough is None else Sampling(nodes=shown.listed, enough=enough)
     return SimulateReport(
         kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
@@ -123,33 +141,32 @@ def report_of(
         not_made_yet=missing - refused,
         placed=len(placed),
         placements=placements,
-        preempts=manner.preempts and demand.growth.further is not None,
+        preempts=preempts and demand.growth.further is not None,
         preempted=tuple(_preempted(cluster, demand, shown, placements)),
         stopped=shown.stopped or _refusal(demand.growth, len(placed)),
         conclusion=None if shown.unplaced is None else bars(shown.unplaced),
-        seed=ways[0].seed,
-        ties=manner.ties,
+        seed=seed,
         constraints=tuple(shown.after),
         distribution=tuple(_changes(was, now) for was, now in zip(before, shown.after, strict=True)),
-        skew=tuple(map(_skew_change, before, shown.after, change.dealt_skews or repeat(None))),
+        skew=tuple(map(_skew_change, before, *(each.after for each in runs))),
         deleted=tuple(DeletedReplica(pod=gone.metadata.name, node=names[node]) for gone, node in deleted),
-        rollout=None if change.played is None else change.played.report,
+        rollout=None if change.played is None else change.played.report.over(rollouts),
         worst_loss=worst_loss,
         nodes=tuple(_nodes_of_replicas(cluster, placed, present, list(worst_loss))),
         sampling=sampled,
-        runs=_runs_report(ways, runs) if manner.runs > 1 else None,
+        runs=_runs_report([seed, *seeds(seed, len(runs))], runs) if len(runs) > 1 else None,
         look_ahead=another_order,
         gang=shown.gang and _gang_of(demand, shown, shown.gang),
-        preemption=_preemption(demand, shown, manner),
+        preemption=_preemption(demand, shown, preempts=preempts),
         not_modelled=(
             *not_modelled(pod, plugins, cluster, profile, is_grouped=demand.gang is not None),
             *(demand.gang.not_modelled if demand.gang is not None else ()),
-            *_not_modelled(cluster, demand, shown, manner, sampled),
+            *_not_modelled(cluster, demand, shown, is_sampled=sampled is not None and is_seeded),
         ),
         admission=tuple(candidate.admission),
         notes=(
             *demand.notes,
-            *([_nothing_to_sample(shown.listed)] if manner.sample and sampled is None and shown.listed else ()),
+            *notes_on_runs(seed, len(runs)),
             *(() if shown.unplaced is None else taints_policy_hints(shown.unplaced, full, pod, profile.version)),
         ),
     )
@@ -180,14 +197,7 @@ def _refusal(growth: Growth, placed: int) -> str | None:
     return growth.created.refusal
 
 
-def _nothing_to_sample(listed: int) -> str:
-    nodes = "the only node" if listed == 1 else f"all {listed} nodes"
-    return f"sampling: kube-scheduler looks at {nodes}, so there is nothing to sample"
-
-
-def _not_modelled(
-    cluster: Cluster, demand: Demand, outcome: Outcome, manner: Manner, sampled: Sampling | None
-) -> Iterator[str]:
+def _not_modelled(cluster: Cluster, demand: Demand, outcome: Outcome, *, is_sampled: bool) -> Iterator[str]:
     """What a simulation leaves out, whatever its pod is."""
     growth, stuck = demand.growth, outcome.unplaced
     if outcome.preempted:
@@ -200,12 +210,12 @@ def _not_modelled(
         yield from claims.of_pods_by_themselves(cluster, demand.pod)
     else:
         yield from claims.of_replicas(cluster, demand.pod, has_own=bool(next(demand.replicas()).claims))
-    if sampled is not None and sampled.start is not None:
+    if is_sampled:
         yield (
             "sampling: kube-scheduler's parallel workers look at some nodes more than it needs, so that the next "
             "search begins a little further on"
         )
-    if manner.sample and demand.change.played is not None:
+    if is_sampled and demand.change.played is not None:
         yield "sampling: rollouts are played with all nodes that fit scored"
 
 
@@ -239,7 +249,8 @@ def _changes(before: Sequence[int], after: ConstraintReport) -> tuple[DomainChan
     return tuple(map(DomainChange, values, before, matching))
 
 
-def _skew_change(before: Sequence[int], after: ConstraintReport, dealt: Dealt | None) -> SkewChange:
+def _skew_change(before: Sequence[int], after: ConstraintReport, *others: ConstraintReport) -> SkewChange:
+    """``others`` are the constraint after the other runs."""
     matching = [domain.matching for domain in after.domains]
     return SkewChange(
         topology_key=after.topology_key,
@@ -247,11 +258,11 @@ def _skew_change(before: Sequence[int], after: ConstraintReport, dealt: Dealt | 
         max_skew=after.max_skew,
         before=skew_of(before, after),
         after=skew_of(matching, after),
-        after_dealt=dealt,
+        after_runs=Range.over(map(skew_now, (after, *others))),
     )
 
 
-def _preemption(demand: Demand, outcome: Outcome, manner: Manner) -> PreemptionReport | None:
+def _preemption(demand: Demand, outcome: Outcome, *, preempts: bool) -> PreemptionReport | None:
     """What preemption does for the first replica that needs it, in a cluster with those before it.
 
     Where as many as fit are placed: what it would do for the one after those.
@@ -259,7 +270,7 @@ def _preemption(demand: Demand, outcome: Outcome, manner: Manner) -> PreemptionR
     if outcome.preemption is not None:
         return preemption_report(outcome.preemption, demand.profile.version)
     stuck = outcome.unplaced
-    is_next = manner.preempts and demand.growth.further is None and demand.gang is None
+    is_next = preempts and demand.growth.further is None and demand.gang is None
     if not is_next or stuck is None or not stuck.fits_nowhere or not has_lower(stuck.cluster, demand.pod):
         return None
     return preemption_report(preempt(stuck, post_filters(demand.profile)), demand.profile.version)
@@ -300,36 +311,28 @@ def _nodes_of_replicas(
         yield NodeReplicas(name=names[node], domains=domains, present=already[node], placed=newly[node])
 
 
-def _runs_report(ways: Sequence[Way], runs: Sequence[Ran]) -> Runs:
-    """Of the first ways, where the time was up before the others."""
+def _runs_report(seeds: Sequence[int | None], runs: Sequence[Ran]) -> Runs:
     constraints = list(zip(*(each.after for each in runs), strict=True))
-    skews = [tuple(map(skew_now, each.after)) for each in runs]
     return Runs(
         count=len(runs),
-        placed=_range([each.placed for each in runs]),
+        placed=Range.of(each.placed for each in runs),
         distribution=tuple(
             tuple(
-                DomainRange(value=domains[0].value, after=_range([domain.matching for domain in domains]))
+                DomainRange(value=domains[0].value, after=Range.of(domain.matching for domain in domains))
                 for domains in zip(*(constraint.domains for constraint in of_runs), strict=True)
             )
             for of_runs in constraints
         ),
-        skew=tuple(_range([skew[place] for skew in skews]) for place in range(len(constraints))),
         each=tuple(
             Run(
-                seed=way.seed,
-                start=way.start,
+                seed=seed,
                 placed=each.placed,
-                skew=skew,
+                skew=tuple(map(skew_now, each.after)),
                 domains=tuple(tuple(domain.matching for domain in constraint.domains) for constraint in each.after),
             )
-            for way, each, skew in zip(ways, runs, skews, strict=False)
+            for seed, each in zip(seeds, runs, strict=True)
         ),
     )
-
-
-def _range(figures: Sequence[int]) -> Range:
-    return Range(minimum=min(figures), median=median_low(figures), maximum=max(figures))
 
 
 MOST_REPLICAS = 50_000
@@ -338,20 +341,48 @@ pods.
 """
 
 
-class Posed(Struct, frozen=True):
-    """Workloads and the cluster they will be placed in, after their controllers' work."""
+class Begun(Struct, frozen=True):
+    """What is to be placed in one run, and where, once controllers have done their work."""
 
-    resolved: Resolved
     demands: Sequence[Demand]
     cluster: Cluster
-    manner: Manner
+    happened: Sequence[Happenings]
+    """What controllers did."""
+
+
+class Posed(Struct, frozen=True):
+    """Workloads to be placed."""
+
+    question: Simulate
+    resolved: Resolved
+    keys: Sequence[str]
+    """Topology keys to report about, besides those of the constraints, zone and hostname."""
+    begin: Callable[[Chance], Begun]
+    first: Begun
+    """Of the run that is shown."""
+
+    @property
+    def demands(self) -> Sequence[Demand]:
+        return self.first.demands
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.first.cluster
+
+    @property
+    def preempts(self) -> bool:
+        """Whether replicas that fit nowhere preempt pods of lower priority, where a number of them is requested."""
+        return self.question.preemption and not any(demand.gang is not None for demand in self.demands)
+
+    def begun(self, seed: int | None) -> Begun:
+        """Another run. Only controllers make it begin otherwise."""
+        return self.begin(Chance.of(seed)) if self.first.happened else self.first
 
 
 def pose(
     question: Simulate,
     snapshot: Snapshot,
     scheduler: Scheduler,
-    on_progress: Callable[[int], None] | None = None,
     on_refused: Callable[[KubespreadError], None] | None = None,
     *,
     counts_quotas: bool = True,
@@ -387,31 +418,49 @@ def pose(
         question.from_scratch,
         counts_quotas=counts_quotas and scheduler.admission,
     )
-    manner = Manner(
-        question.ties,
-        question.seed,
-        question.runs,
-        question.deals,
-        preempts=question.preemption,
-        keys=keys,
-        on_progress=on_progress,
-        sample=question.sample,
-    )
     resolved.cluster.assume(growth_gaps(resolved.candidates, resolved.snapshot))
     grown = growths(resolved.candidates, desired, resolved.snapshot, resolved.cluster.running.pods)
-    changes, cluster = controlled_changes(resolved, grown, scheduler, manner)
+    world = None
+    if any(growth.surplus or growth.is_rollout for growth in grown):
+        world = world_of(resolved.snapshot, scheduler, preempts=question.preemption, assumed=resolved.cluster.assumed)
+        # Waiting pods of others are not in question.
+        world.queue.waiting.clear()
+    begin = partial(_begun, resolved, grown, as_gangs, world)
+    return Posed(question, resolved, keys, begin, begin(Chance.of(question.seed)))
+
+
+def _begun(
+    resolved: Resolved, grown: Sequence[Growth], as_gangs: WhatIf | None, world: World | None, chance: Chance
+) -> Begun:
+    """``world`` is that before controllers act; None where none has to."""
+    changes: Sequence[ControlledChange] = [ControlledChange()] * len(grown)
+    cluster, happened = resolved.cluster, list[Happenings]()
+    if world is not None:
+        world = world.fork()
+        world.surroundings = replace(world.surroundings, chance=chance)
+        changes, happened = controlled_changes(world, resolved, grown)
+        cluster = as_left(resolved.cluster, world)
     index = resolved.cluster.nodes.index
     leaving = [(pod, index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
     cluster = cluster.after(Change(gone=leaving))
     gangs = gangs_of(as_gangs, resolved, grown, cluster)
-    if any(gangs) and question.sample:
-        raise UsageError("sampling does not go with pods of a PodGroup")
     counting = [candidate.pod for candidate in resolved.candidates]
     demands = [
-        Demand.of(*pair, growth, change, cluster, gang, gang_notes(as_gangs, pair[0], resolved.version), counting)
-        for pair, growth, change, gang in zip(pairs, grown, changes, gangs, strict=True)
+        Demand.of(
+            candidate,
+            profile,
+            growth,
+            change,
+            cluster,
+            gang,
+            gang_notes(as_gangs, candidate, resolved.version),
+            counting,
+        )
+        for candidate, profile, growth, change, gang in zip(
+            resolved.candidates, resolved.profiles, grown, changes, gangs, strict=True
+        )
     ]
-    return Posed(resolved, demands, cluster, manner)
+    return Begun(demands, cluster, happened)
 
 
 def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
@@ -426,14 +475,19 @@ class Queue:
     several processes.
     """
 
-    def __init__(self, posed: Posed, make_world: Callable[[], World]) -> None:
-        """``make_world`` makes the cluster's world, for replicas that preempt others."""
-        self.posed, self._make_world = posed, make_world
-        is_with_gangs = any(demand.gang is not None for demand in posed.demands)
-        self._manner = replace(posed.manner, preempts=False) if is_with_gangs else posed.manner
+    def __init__(
+        self, posed: Posed, make_world: Callable[[], World], on_progress: Callable[[int], None] | None = None
+    ) -> None:
+        """``make_world`` makes the cluster's world, for replicas that preempt others; ``on_progress`` is called now and
+        then with the number of replicas placed.
+        """
+        self.posed, self._make_world, self._on_progress = posed, make_world, on_progress
         # Pods of one framework share what its plugins prepare.
         made = {id(demand.profile): framework(demand.profile) for demand in posed.demands}
         self._frameworks = [made[id(demand.profile)] for demand in posed.demands]
+        asked = posed.question.runs
+        self.runs = runs_worth(posed.first.happened) if asked is None else asked
+        """Number of runs to make in all."""
 
     @classmethod
     def of(cls, question: Simulate, scene: Scene) -> Self:
@@ -452,46 +506,44 @@ class Queue:
     ) -> Self:
         """As for `pose`."""
         scheduler = scene.scheduler
-        posed = pose(question, scene.snapshot, scheduler, on_progress, on_refused, counts_quotas=counts_quotas)
-        return cls(posed, lambda: world_of(posed.resolved.snapshot, scheduler, assumed=posed.cluster.assumed))
+        posed = pose(question, scene.snapshot, scheduler, on_refused, counts_quotas=counts_quotas)
+        world = partial(world_of, posed.resolved.snapshot, scheduler, assumed=posed.cluster.assumed)
+        return cls(posed, world, on_progress)
 
     @property
     def assumed(self) -> dict[str, None]:
         return self.posed.cluster.assumed
 
-    def __call__(self, way: Way) -> list[Ran]:
+    def __call__(self, seed: int) -> list[Ran]:
         """What one run of each workload comes to."""
-        return [Ran(len(outcome.choices), outcome.after) for outcome in self.placed(way)[0]]
+        begun = self.posed.begun(seed)
+        return list(map(Ran.of, begun.demands, self.placed(begun, Chance.of(seed))[0]))
 
-    def reports(self, run_besides: Callable[[Sequence[Way]], Iterable[Sequence[Ran]]]) -> tuple[SimulateReport, ...]:
+    def reports(self, run_besides: Callable[[Sequence[int]], Iterable[Sequence[Ran]]]) -> tuple[SimulateReport, ...]:
         """One for each workload, in the order given: how the first run ends, and beside it what ``run_besides`` gives
-        for the ways of the others.
+        for the seeds of the others.
         """
-        cluster, manner = self.posed.cluster, self._manner
-        first, *others = manner.ways(len(cluster))
-        shown, full = self.placed(first)
-        runs = [
-            [Ran(len(outcome.choices), outcome.after) for outcome in shown],
-            *(run_besides(others) if others else ()),
-        ]
+        posed, seed = self.posed, self.posed.question.seed
+        shown, full = self.placed(posed.first, Chance.of(seed))
+        others = list(seeds(seed, self.runs))
+        runs = [list(map(Ran.of, posed.demands, shown)), *(run_besides(others) if others else ())]
         return tuple(
             report_of(
-                cluster,
+                posed,
                 demand,
                 plugins,
-                manner,
                 shown[place],
                 [each[place] for each in runs],
                 full,
                 self._look_ahead(shown, place),
             )
-            for place, (demand, plugins) in enumerate(zip(self.posed.demands, self._frameworks, strict=True))
+            for place, (demand, plugins) in enumerate(zip(posed.demands, self._frameworks, strict=True))
         )
 
-    def placed(self, way: Way) -> tuple[list[Outcome], Cluster]:
+    def placed(self, begun: Begun, chance: Chance) -> tuple[list[Outcome], Cluster]:
         """The outcome of each workload in one run, and the resulting cluster."""
-        cluster, manner = self.posed.cluster, self._manner
-        gangs = [demand.gang for demand in self.posed.demands if demand.change.played is None]
+        cluster, preempts = begun.cluster, self.posed.preempts
+        gangs = [demand.gang for demand in begun.demands if demand.change.played is None]
         entries = [
             Entry(
                 demand.pod,
@@ -505,23 +557,26 @@ class Queue:
                 # Claims of a single pod are not bound: it is judged in the cluster as it is.
                 binds=demand.workload is not None,
                 # As many as fit means as many as fit besides the others.
-                preempts_as=demand.profile if manner.preempts and demand.growth.further is not None else None,
+                preempts_as=demand.profile if preempts and demand.growth.further is not None else None,
             )
-            for demand, plugins in zip(self.posed.demands, self._frameworks, strict=True)
+            for demand, plugins in zip(begun.demands, self._frameworks, strict=True)
             if demand.change.played is None
         ]
-        break_tie, on_progress = way.tiebreaker(), manner.on_progress
         if any(gangs):
-            outcomes, full = run_with_gangs(cluster, entries, gangs, break_tie, seed=way.seed, on_progress=on_progress)
+            outcomes, full = run_with_gangs(cluster, entries, gangs, chance, self._on_progress)
         else:
             outcomes, full = run(
-                cluster, entries, break_tie, search=way.search(), on_progress=on_progress, make_world=self._make_world
+                cluster,
+                entries,
+                chance.tiebreaker,
+                search=chance.search(len(cluster)),
+                on_progress=self._on_progress,
+                make_world=self._make_world,
             )
         rest = iter(outcomes)
         # What was played before keeps its position.
         return [
-            next(rest) if demand.change.played is None else demand.change.played.outcome
-            for demand in self.posed.demands
+            next(rest) if demand.change.played is None else demand.change.played.outcome for demand in begun.demands
         ], full
 
     def _look_ahead(self, outcomes: Sequence[Outcome], place: int) -> LookAhead | None:

@@ -11,10 +11,8 @@ from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.plan.question import Deals
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
-    CHANCE,
     OF_AUTOSCALER,
     REQUIREMENTS,
     Apart,
@@ -26,6 +24,8 @@ from kubespread.questions.question import (
     Overload,
     PodQuestion,
     Preemption,
+    Runs,
+    Seed,
     Workload,
 )
 from kubespread.wording import count_of, says, verb_of
@@ -135,12 +135,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     name = "simulate"
     summary = "Place replicas as kube-scheduler would; show what stops them."
     yes, no = "all replicas are placed and requirements hold", "some are not, or one fails"
-    apart = (
-        Apart("ties", ("seed",), "a seed breaks ties at random"),
-        Apart("ties", ("runs",), "runs break ties at random", unless=("sample",)),
-        Apart("gang", ("autoscaler", "sample"), "that is not modeled of gangs"),
-        Apart("deals", ("from_scratch",), "no controller deletes anything"),
-    )
+    apart = (Apart("gang", ("autoscaler",), "that is not modeled of gangs"),)
     needs = {**OF_AUTOSCALER, "same": ("gang",), "jobs": ("runs",), "timeout": ("runs",)}
     hands_out = True
     doing = "placing replicas"
@@ -162,13 +157,12 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         Raises ManifestError, SnapshotError and UsageError.
         """,
         "snapshot pods replicas scheduler",
-        "from_scratch ties seed sample runs deals keys preemption autoscaler node_groups "
+        "from_scratch runs seed keys preemption autoscaler node_groups "
         "instance_types gang same name namespace selector recursive template_path set jobs timeout "
         "on_progress on_refused",
         types={
             "pods": "PodGiven | list[G] | tuple[G, ...]",
             "replicas": "int | Literal['max'] | None",
-            "ties": "Ties",
             **AUTOSCALER_TYPES,
         },
         overloads=(
@@ -198,28 +192,8 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         ),
     ] = None
     from_scratch: Annotated[bool, Option("Also re-place the replicas already running.")] = False
-    ties: Annotated[
-        Literal["scheduler", "name"],
-        Option("How to break ties between equal scores: kube-scheduler's own order, or node name.", heading=CHANCE),
-    ] = "scheduler"
-    seed: Annotated[int | None, Option("Break ties at random, seeded with N.", metavar="N", heading=CHANCE)] = None
-    sample: Annotated[
-        bool,
-        Option(
-            "Score only as many nodes as kube-scheduler does in a large cluster, instead of all that fit.",
-            heading=CHANCE,
-        ),
-    ] = False
-    runs: Annotated[
-        int,
-        Option(
-            "Run K times, up to 10000, with successive seeds or (--sample) different starting nodes, and report the "
-            "range.",
-            metavar="K",
-            heading=CHANCE,
-            least=1,
-        ),
-    ] = 1
+    runs: Runs = None
+    seed: Seed = None
     keys: Annotated[tuple[str, ...], Option("Further topology keys to report about.", is_typed=False)] = ()
     preemption: Preemption = True
     autoscaler: AutoscalerName = None
@@ -242,7 +216,6 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             heading=_GANGS,
         ),
     ] = None
-    deals: Deals = None
     require_placed: Annotated[
         int | Literal["all"] | None,
         Option(

@@ -21,6 +21,7 @@ from kubespread.reports.parts import (
     PodReference,
     PreemptedPod,
     PreemptionReport,
+    Range,
     Report,
     SkewChange,
     letter,
@@ -85,22 +86,7 @@ class Sampling(Report, frozen=True):
     nodes: int
     """How many nodes it would have to look at to see all."""
     enough: int
-    """How many nodes that fit end the search."""
-    start: int | None
-    """Where in its list of nodes the search for the first pod began; each goes on where the last one ended. Null: all
-    nodes that fit were scored.
-    """
-
-
-class Range(Report, frozen=True):
-    """The range of a figure over several runs."""
-
-    minimum: int
-    """The least."""
-    median: int
-    """The one in the middle, the lower of two."""
-    maximum: int
-    """The most."""
+    """How many nodes that fit end the search, in a run that has a seed; in one without all that fit are scored."""
 
 
 class DomainRange(Report, frozen=True):
@@ -114,9 +100,7 @@ class Run(Report, frozen=True):
     """One run; its lists are in the order of ``constraints``, and of their domains."""
 
     seed: int | None
-    """What ties were broken with at random; null when they went as ``ties`` says."""
-    start: int | None
-    """Where in kube-scheduler's list of nodes the search for the first pod began; null when all were scored."""
+    """What decided all that is left to chance; null in a run that leaves nothing to it."""
     placed: int
     """How many replicas found a node."""
     skew: tuple[int, ...]
@@ -126,15 +110,13 @@ class Run(Report, frozen=True):
 
 
 class Runs(Report, frozen=True):
-    """Outcomes of several runs, which break ties at random or begin to look for nodes elsewhere."""
+    """Outcomes of several runs, each with its own seed."""
 
     count: int
     """How many runs."""
     placed: Range
     """How many replicas found a node."""
     distribution: tuple[tuple[DomainRange, ...], ...]
-    """Per constraint, in the order of ``constraints``."""
-    skew: tuple[Range, ...] = ()
     """Per constraint, in the order of ``constraints``."""
     each: tuple[Run, ...] = ()
     """Every run, in order."""
@@ -208,9 +190,9 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     conclusion: str | None = None
     """What bars that replica, if it is one thing."""
     seed: int | None = None
-    """What ties were broken with at random; null when they went as ``ties`` says."""
-    ties: str = "scheduler"
-    """How ties were broken: ``scheduler``, by kube-scheduler's own order, or ``name``, by node name."""
+    """What decided all that is left to chance; null where ties went in kube-scheduler's own order, and picks of
+    controllers by name.
+    """
     created: int | None = None
     """How many of the replicas exist in the end, pending ones included: fewer than ``replicas`` where a quota refuses
     the others or a StatefulSet waits for its last one. Null when as many as fit were asked for.
@@ -246,7 +228,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     sampling: Sampling | None = None
     """Only where kube-scheduler would not look at every node."""
     runs: Runs | None = None
-    """Only where ``--runs`` asks for several."""
+    """Only of several: where ``--runs`` asks for them, or controllers picked among equals."""
     look_ahead: LookAhead | None = None
     """Only when replicas stay pending though their order could matter."""
     preemption: PreemptionReport | None = None
@@ -326,7 +308,7 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
             return self.running >= self.required_placed
         if self.replicas is None:
             return self.running > 0
-        if self.rollout is not None and not (self.rollout.complete and not self.rollout.stuck_deals):
+        if self.rollout is not None and not (self.rollout.complete and not self.rollout.stuck_runs):
             return False
         is_scaled_for = self.autoscaling is not None and self.autoscaling.left == 0 and not self.not_created
         return is_scaled_for or not self.lacking
@@ -425,7 +407,7 @@ def alternatives(report: SimulateReport) -> Iterator[str]:
     if report.by_edits is not None:
         yield str(report.by_edits)
     if report.runs is not None:
-        yield runs_sentence(report.constraints, report.runs)
+        yield _over_runs(report, report.runs)
     if report.look_ahead is not None:
         yield _look_ahead(report.look_ahead)
     if report.preemption is not None and not report.preempted:
@@ -462,24 +444,17 @@ def _look_ahead(search: LookAhead) -> str:
     return f"{tried}{without}"
 
 
-def runs_sentence(constraints: Sequence[ConstraintReport], runs: Runs) -> str:
-    """A summary of the runs: how many are placed, and the skew of every constraint."""
-    are_seeded, are_sampled = (
-        any(value is not None for value in values)
-        for values in ([run.seed for run in runs.each], [run.start for run in runs.each])
+def _over_runs(report: SimulateReport, runs: Runs) -> str:
+    """How many are placed, and the skew of every constraint."""
+    placed = [] if report.deleted else [f"{_ranged(runs.placed)} placed"]
+    spread = (
+        f"{letter(place)} {short_key(skew.topology_key)} skew {skew.range_after}"
+        for place, skew in enumerate(report.skew)
     )
-    how = [
-        *(["ties broken at random"] if are_seeded else []),
-        *(["sampling begun elsewhere" if are_seeded else "sampling begun evenly apart"] if are_sampled else []),
-    ]
-    skews = [
-        f"{letter(place)} {short_key(constraint.topology_key)} skew {ranged(skew)}"
-        for place, (constraint, skew) in enumerate(zip(constraints, runs.skew, strict=True))
-    ]
-    return "; ".join([f"{count_of(runs.count, 'run')}, {', '.join(how)}: {ranged(runs.placed)} placed", *skews])
+    return ": ".join(filter(None, [count_of(runs.count, "run"), "; ".join([*placed, *spread])]))
 
 
-def ranged(figure: Range) -> str:
+def _ranged(figure: Range) -> str:
     """``1 to 4, median 2``; one number where all runs came to the same."""
     if figure.minimum == figure.maximum:
         return f"{figure.minimum:,}"

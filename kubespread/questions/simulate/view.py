@@ -64,9 +64,7 @@ def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Part]:
 
 def _sampled(reports: Sequence[SimulateReport]) -> Iterator[Line]:
     """The requested sampling; that all nodes are scored is told per workload in the full view."""
-    sampled = next(
-        (report for report in reports if report.sampling is not None and report.sampling.start is not None), None
-    )
+    sampled = next((report for report in reports if report.sampling is not None and report.seed is not None), None)
     if sampled is not None and (sentence := sampling_sentence(sampled)) is not None:
         yield [Cell(sentence, Tone.FAINT)]
 
@@ -196,7 +194,6 @@ _NODE: Sequence[Column[tuple[SimulateReport, str, int]]] = (
 )
 _RUN: Sequence[Column[tuple[SimulateReport, Run, int]]] = (
     Column("SEED", lambda row: row[1].seed),
-    Column("FROM-NODE", lambda row: row[1].start),
     Column("PLACED", lambda row: row[1].placed),
     Column("KEY", lambda row: row[0].constraints[row[2]].topology_key),
     Column("SKEW", lambda row: row[1].skew[row[2]]),

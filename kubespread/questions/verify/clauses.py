@@ -196,8 +196,8 @@ def rollout(report: PlanReport, promised: Amount) -> Found:
         return Found("unknown", step.failed or "it has no pods to replace")
     told = step.rollouts[0]
     least = promised.of(told.replicas)
-    if not told.complete or told.stuck_deals:
-        chance = f" in {told.stuck_deals} of {told.deals} deals of equal pods" if told.may_get_stuck else ""
+    if not told.complete or told.stuck_runs:
+        chance = f" in {told.stuck_runs} of {told.runs} runs" if told.may_get_stuck else ""
         state: Kept = "unknown" if _may_grow(report) else "broken"
         says = f"its rollout does not get done{chance}: {told.wedged_on or told.stuck_on}"
         return Found(state, says, None, "its rollout")

@@ -6,7 +6,6 @@ What a world is given from outside.
 from __future__ import annotations
 
 import datetime
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache, partial
@@ -18,9 +17,8 @@ from kubespread.controllers.daemonset import should_run
 from kubespread.controllers.disruption import ClusterScales, Scale
 from kubespread.controllers.operated import last_number
 from kubespread.controllers.outage import Replacement, is_silent, replacement
-from kubespread.controllers.persistentvolume import PickVolume, Volumes, first_volume
+from kubespread.controllers.persistentvolume import Volumes
 from kubespread.controllers.pod_creation import admitted_claims, ephemeral_claims
-from kubespread.controllers.replicaset import Pick, first_by_name
 from kubespread.errors import ManifestError
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.api.cluster_objects import (
@@ -39,10 +37,10 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import shallow
-from kubespread.scheduler.evaluation import Turns, as_they_come
-from kubespread.scheduler.placing import Choice, Tiebreaker, first_in_heap
+from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.verb import NodeChange
 from kubespread.world.store.api_server import ApiServer, Budgets, budget_gaps_of
+from kubespread.world.store.chance import Chance
 from kubespread.world.store.claims import creation
 from kubespread.world.store.happenings import LOST, PREEMPTED, SCALED_DOWN, UNSELECTED, Gone, Happenings
 from kubespread.world.store.owners import (
@@ -71,42 +69,6 @@ from kubespread.world.store.pod_book import (
     terminating,
 )
 from kubespread.world.store.waiting import LivingCluster, Queue, SchedulerOf, Waiting
-
-
-class Chance(Struct, frozen=True):
-    """The picks of one deal."""
-
-    pick: Pick = first_by_name
-    """Which of equal pods a controller deletes."""
-    tiebreaker: Tiebreaker = first_in_heap
-    """Which of equal nodes a pod gets."""
-    volume: PickVolume = first_volume
-    """Which of equal volumes a claim gets."""
-    turns: Turns = as_they_come
-    """The order of what has none: nodes that fail together and lose their pods, equal nodes and pods in preemption,
-    controllers that work side by side.
-    """
-    scheduler_is_faster: Callable[[], bool] = bool
-    """Whether pods are placed before the next controller is done."""
-
-
-_FASTER = 0.5
-
-
-def dealt(seed: int) -> Chance:
-    """Picks at random; the same ``seed`` and cluster give the same picks."""
-    drawn = random.Random(seed)
-
-    def some_of(equals: Sequence[Pod], count: int) -> Sequence[Pod]:
-        return drawn.sample(equals, count)
-
-    return Chance(
-        some_of,
-        lambda _cluster, _found, equals: int(equals[drawn.randrange(len(equals))]),
-        drawn.choice,
-        lambda equals: drawn.sample(equals, len(equals)),
-        lambda: drawn.random() < _FASTER,
-    )
 
 
 class Surroundings(Struct, frozen=True):

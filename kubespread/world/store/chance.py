@@ -1,0 +1,96 @@
+"""Chance: everything that Kubernetes decides arbitrarily, decided by one seed.
+
+Without a seed ties between nodes go in kube-scheduler's own order, controllers pick by name, and all nodes that fit are
+scored. What chance decides is run several times, each time with the next seed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+
+from kubespread.controllers.persistentvolume import PickVolume, first_volume
+from kubespread.controllers.replicaset import Pick, first_by_name
+from kubespread.errors import UsageError
+from kubespread.kube.api.core import Pod
+from kubespread.scheduler.cluster.nodes import Search
+from kubespread.scheduler.evaluation import Turns, as_they_come
+from kubespread.scheduler.placing import Tiebreaker, first_in_heap
+from kubespread.world.store.happenings import Happenings
+
+MAX_RUNS = 10_000
+_RUNS = 8
+"""Number of runs where controllers choose among equals, unless the user sets it."""
+_MOST_MOVES = 40_000
+"""Pods that may come and go in all runs together, unless the user sets their number."""
+_FASTER = 0.5
+
+
+class Chance(Struct, frozen=True):
+    """The picks of one run."""
+
+    pick: Pick = first_by_name
+    """Which of equal pods a controller deletes."""
+    tiebreaker: Tiebreaker = first_in_heap
+    """Which of equal nodes a pod gets."""
+    volume: PickVolume = first_volume
+    """Which of equal volumes a claim gets."""
+    turns: Turns = as_they_come
+    """The order of what has none: nodes that fail together and lose their pods, equal nodes and pods in preemption,
+    controllers that work side by side, domains that suit a gang equally.
+    """
+    scheduler_is_faster: Callable[[], bool] = bool
+    """Whether pods are placed before the next controller is done."""
+    search: Callable[[int], Search] = lambda _: Search(samples=False)
+    """Where among so many nodes kube-scheduler begins to look for some that fit."""
+
+    @classmethod
+    def of(cls, seed: int | None) -> Chance:
+        """Picks at random; the same ``seed`` and cluster give the same picks. None leaves nothing to chance."""
+        if seed is None:
+            return cls()
+        drawn = random.Random(seed)
+
+        def some_of(equals: Sequence[Pod], count: int) -> Sequence[Pod]:
+            return drawn.sample(equals, count)
+
+        return cls(
+            some_of,
+            lambda _cluster, _found, equals: int(equals[drawn.randrange(len(equals))]),
+            drawn.choice,
+            lambda equals: drawn.sample(equals, len(equals)),
+            lambda: drawn.random() < _FASTER,
+            lambda nodes: Search(drawn.randrange(max(1, nodes))),
+        )
+
+
+def check_runs(runs: int | None) -> None:
+    """Raises UsageError."""
+    if runs is not None and not 1 <= runs <= MAX_RUNS:
+        raise UsageError(f"runs must be from 1 to {MAX_RUNS}, not {runs}")
+
+
+def runs_worth(happened: Sequence[Happenings]) -> int:
+    """How many runs to make in all, given what ``happened`` in the first."""
+    if not any(one.by_chance for one in happened):
+        return 1
+    moves = sum(len(one.placed) + len(one.gone) for one in happened)
+    return max(2, min(_RUNS, _MOST_MOVES // max(1, moves)))
+
+
+def seeds(seed: int | None, runs: int) -> Iterator[int]:
+    """The seeds of the runs after the first, which has ``seed``."""
+    first = seed or 0
+    return iter(range(first + 1, first + runs))
+
+
+def notes_on_runs(seed: int | None, runs: int) -> Iterator[str]:
+    """What seeds decide, where there are any."""
+    if seed is not None or runs > 1:
+        first = "" if seed is not None else "; the first has none: ties go in kube-scheduler's own order, picks by name"
+        yield (
+            "each run has a seed for ties between nodes, for which of equal pods and nodes controllers pick, and for "
+            f"where kube-scheduler begins to look in a cluster so large that it scores a sample of its nodes{first}"
+        )
