@@ -87,7 +87,8 @@ def test_what_holds_pods_and_what_they_ask_for_is_as_by_hand(objects: list[Data]
     most = {name: data.draw(st.integers(1, 6)) for name in names}
     snapshot = snapshot_of([*objects, *(_autoscaler(name, number) for name, number in most.items())])
     lines = {line.key: line for line in kubespread.report(snapshot).lines}
-    assert {key: lines[key].extent for key in lines if key.startswith("budgets/")} == _tight(snapshot)
+    held = _tight(snapshot) | _unprotected(snapshot)
+    assert {key: lines[key].extent for key in lines if key.startswith("budgets/")} == held
     assert {key: set(lines[key].nodes) for key in lines if key.startswith("drains/")} == _kept(snapshot)
     assert {key: lines[key].extent for key in lines if key.startswith("rules/")} == _strays(snapshot)
     # That the next pod fits nowhere is said besides, of workloads without an autoscaler too.
@@ -169,6 +170,19 @@ def _tight(snapshot: Snapshot) -> dict[str, int]:
         if placed and len(placed) <= least:
             held[f"budgets/default/{app}"] = len(placed)
     return held
+
+
+def _unprotected(snapshot: Snapshot) -> dict[str, int]:
+    """How many workloads of several pods no budget is over, where one is known."""
+    protected = {budget.metadata.name for budget in snapshot.objects.of(PodDisruptionBudget)}
+    apps = {
+        workload_of(one): one.metadata.labels.get("app")
+        for one in snapshot.pods
+        if "/DaemonSet/" not in workload_of(one)
+    }
+    desired = Counter(workload_of(one) for one in snapshot.pods if one.spec.node_name) + missing(snapshot)
+    bare = [name for name, app in apps.items() if desired[name] > 1 and app not in protected]
+    return {"budgets/unprotected": len(bare)} if protected and bare else {}
 
 
 def _kept(snapshot: Snapshot) -> dict[str, set[str]]:

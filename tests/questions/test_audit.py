@@ -13,7 +13,7 @@ from kubespread.questions.audit.report import sentence
 from tests.builders import Data, ago, hard, hosts, pod, soft
 from tests.cli.support import FIXTURES
 from tests.storage import claim, on_host, storage_class, volume
-from tests.world.clusters import HASH, daemon_set, deployment, gone_to_sleep, stateful_set, unready
+from tests.world.clusters import HASH, budget, daemon_set, deployment, gone_to_sleep, stateful_set, unready
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 TWO, THREE = hosts("a", "b"), hosts("a", "b", "c")
@@ -530,6 +530,28 @@ def test_workloads_without_a_constraint_of_their_own_are_counted() -> None:
     assert [name.called for name in report.unconstrained] == ["Deployment/api"]
     assert report.answer[1] == "1 of them has no spread constraint of its own: Deployment/api"
     assert audited([*THREE, *deployment("api", ("n1",))]).answer[1:2] != report.answer[1:2]
+
+
+def test_workloads_of_several_pods_that_no_budget_selects_are_named() -> None:
+    """Those of their namespace count; where none are known, nothing is said."""
+    two, spec = ("n0", "n1"), spread()
+    workloads = [
+        *deployment("web", two, spec=spec),
+        *deployment("api", two, spec=spec),
+        *deployment("db", two, spec=spec),
+    ]
+    budgets = [budget("web", maxUnavailable=1), budget("one", maxUnavailable=1), budget("db", minAvailable=1)]
+    budgets[1]["spec"]["selector"] = {"matchLabels": {"app": "web"}}
+    budgets[2]["metadata"]["namespace"] = "elsewhere"
+    report = audited([*THREE, *workloads, *deployment("one", ("n0",), spec=spec), *budgets])
+    budgets_of = {row.workload.name: row.budgets for row in report.workloads}
+    assert budgets_of == {"web": ("one", "web"), "api": (), "db": (), "one": ()}
+    assert [name.called for name in report.unprotected] == ["Deployment/api", "Deployment/db"]
+    said = "2 workloads have several pods and no disruption budget: Deployment/api, Deployment/db"
+    assert [line for line in report.answer if "budget" in line] == [said]
+    unknown = audited([*THREE, *workloads])
+    assert [row.budgets for row in unknown.workloads] == [None] * 3
+    assert (unknown.unprotected, [line for line in unknown.answer if "budget" in line]) == ((), [])
 
 
 def test_a_selector_that_misses_its_own_pods_is_the_cause_unless_it_is_meant() -> None:

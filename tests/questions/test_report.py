@@ -19,7 +19,7 @@ from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, hosts, pod, taint
 from tests.cli.support import FIXTURES, run
-from tests.world.clusters import budget, deployment
+from tests.world.clusters import budget, deployment, job
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 NEAR: Data = {
@@ -79,6 +79,18 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
             "The disruption budget web needs 1 healthy pods and has 1 currently",
             "kubespread removable n0",
         ),
+    ),
+    "workloads of several pods without a budget, where there are others": (
+        [
+            *hosts("a", "b"),
+            *deployment("web", ("n0", "n1")),
+            *deployment("api", ("n0", "n1")),
+            *deployment("one", ("n0",)),
+            *job("sum", ("n0", "n1")),
+            budget("web", maxUnavailable=1),
+        ],
+        "budgets/unprotected",
+        ("notice", "1 workload has several pods and no disruption budget: Deployment/api", "kubespread audit -A"),
     ),
     "a pod without a controller": (
         [*hosts("a", "b"), pod("debug", "n1")],
@@ -242,6 +254,10 @@ QUIET: dict[str, tuple[list[Data], str]] = {
         "budgets/",
     ),
     "a budget whose only pod is not ready and may go": ([*hosts("a", "b"), budget("web", minAvailable=2)], "budgets/"),
+    "a workload of several pods where budgets are not known": (
+        [*hosts("a", "b"), *deployment("web", ("n0", "n1"))],
+        "budgets/",
+    ),
     "autoscaled workloads that all fit": (
         [*hosts("a", "b"), *deployment("web", ("n0",)), autoscaled("web", 9)],
         "scaling/",
@@ -471,7 +487,7 @@ OPENED: dict[str, tuple[tuple[str, ...], set[str], int]] = {
     "the page: the three worst": ((), {"running", "losses"}, 3),
     "an area": (("losses",), {"losses"}, 3),
     "two areas, and one without lines": (("losses", "rules", "drains"), {"losses", "drains"}, 4),
-    "a workload": (("shop/deploy/cart",), {"losses", "drains", "spread", "room"}, 4),
+    "a workload": (("shop/deploy/cart",), {"losses", "drains", "spread", "room", "budgets"}, 5),
     "an area of a workload": (("shop/deploy/cart", "spread"), {"spread"}, 1),
 }
 

@@ -9,8 +9,10 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.controllers.disruption import selector_of
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.errors import KubespreadError, UsageError
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.selector import from_label_selector
@@ -91,6 +93,8 @@ class _Auditing:
         self._revisions_of = RevisionsOf(world)
         self._outlook = Outlook(world, self._revisions_of)
         self.groups = list(groups(world, whose.those_in(world)))
+        budgets = world.objects.of(PodDisruptionBudget)
+        self._budgets = [(each.metadata, selector_of(each)) for each in budgets]
 
     @classmethod
     def of(cls, question: Audit, scene: Scene) -> Self:
@@ -102,8 +106,20 @@ class _Auditing:
     def __call__(self, number: int) -> tuple[rows.AuditedWorkload, tuple[PreemptedPod, ...]]:
         """With the pods preempted in the end, if that was played by now."""
         world, group, outlook = self._world, self.groups[number], self._outlook
-        row = _Audited(world, Standing.of(world, group, self._revisions_of(group), outlook), outlook, self.key).row()
-        return row, outlook.made_room
+        standing = Standing.of(world, group, self._revisions_of(group), outlook)
+        row = _Audited(world, standing, outlook, self.key).row()
+        return replace(row, budgets=self._protecting(standing.template)), outlook.made_room
+
+    def _protecting(self, template: Pod | None) -> tuple[str, ...] | None:
+        """The names of the budgets that select the workload's pods; None where that is not known."""
+        if template is None or not self._world.objects.knows(PodDisruptionBudget):
+            return None
+        namespace, labels = template.metadata.namespace, template.metadata.labels
+        return tuple(
+            budget.name
+            for budget, selector in self._budgets
+            if budget.namespace == namespace and selector.matches(labels)
+        )
 
 
 def _failures(question: Audit, report: rows.AuditReport) -> Iterator[str]:

@@ -12,7 +12,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
 from kubespread.reports.parts import Judgment, OfWorkloads, PreemptedPod, Report, Share, preempted_pods
 from kubespread.reports.reason_words import reasons_in
-from kubespread.wording import count_of, short_key, some_of
+from kubespread.wording import count_of, says, short_key, some_of
 
 Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -346,6 +346,9 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
     """Null where none is under way."""
     constraints: tuple[AuditedConstraint, ...]
     """As they are declared; default constraints where it has none of its own."""
+    budgets: tuple[str, ...] | None = None
+    """The names of the disruption budgets that select its pods; null where budgets, or its pods' labels, are not known.
+    """
     zones: tuple[DomainPods, ...]
     """Its pods by zone, by value, for all zones of the cluster."""
     domains: tuple[DomainPods, ...] = ()
@@ -382,6 +385,11 @@ class AuditedWorkload(Report, frozen=True, kw_only=True):
         return is_judged and all(constraint.source != "pod" for constraint in self.constraints)
 
     @property
+    def is_unprotected(self) -> bool:
+        """Whether no budget keeps an eviction from taking all of its pods; those of a Job end by themselves."""
+        return self.replicas > 1 and self.budgets == () and self.workload.kind != "Job"
+
+    @property
     def under_way(self) -> str | None:
         """The sentence on a rollout under way, None where it is a finding, or where there is none."""
         rollout = self.rollout
@@ -404,6 +412,9 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
     """How many workloads are of each level."""
     unconstrained: tuple[WorkloadName, ...] = ()
     """The workloads whose pods have no spread constraint of their own: defaults apply, or nothing does."""
+    unprotected: tuple[WorkloadName, ...] = ()
+    """The workloads of several pods that no disruption budget selects, without Jobs; empty where budgets are not known.
+    """
     made_room: tuple[PreemptedPod, ...] = ()
     """The pods preempted by waiting pods of any workload; empty unless that was needed for an answer."""
 
@@ -419,6 +430,7 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
         force_setattr(self, "levels", {level: self.count(level) for level in LEVELS})
         bare = tuple(row.workload for row in self.workloads if row.is_unconstrained)
         force_setattr(self, "unconstrained", bare)
+        force_setattr(self, "unprotected", tuple(row.workload for row in self.workloads if row.is_unprotected))
         super().__post_init__()
 
     def judged(self) -> Judgment:
@@ -444,11 +456,18 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
             have, own = ("has", "its") if len(self.unconstrained) == 1 else ("have", "their")
             yield f"{len(self.unconstrained):,} of them {have} no spread constraint of {own} own: {names}"
         yield from _finding_sentences(self)
+        if self.unprotected:
+            yield without_budget(self.unprotected, _MAX_NAMED)
         for row in self.workloads:
             if under_way := row.under_way:
                 yield f"{row.called}: {under_way}"
         if self.made_room:
             yield f"pods that wait preempt {preempted_pods(self.made_room, _MAX_NAMED)}"
+
+
+def without_budget(workloads: Sequence[WorkloadName], most: int) -> str:
+    names = some_of([name.called for name in workloads], most)
+    return f"{says(len(workloads), 'workload', 'have')} several pods and no disruption budget: {names}"
 
 
 def _in_numbers(report: AuditReport) -> str:

@@ -19,7 +19,15 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.quantity import parse, rounded
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.questions.audit.report import CAUSES, AuditedWorkload, AuditFinding, AuditReport, counts_text, sentence
+from kubespread.questions.audit.report import (
+    CAUSES,
+    AuditedWorkload,
+    AuditFinding,
+    AuditReport,
+    counts_text,
+    sentence,
+    without_budget,
+)
 from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.report import PendingReport, StuckGroup
@@ -143,7 +151,8 @@ class _Judge:
         return "podAffinity" if status is AFFINITY else "podAntiAffinity" if status is ANTI_AFFINITY else None
 
 
-_MAX_NAMED = 3
+_MAX_NAMED, _MANY_NAMED = 3, 12
+"""How many names follow a sentence, and how many where they are what it says."""
 _LETTER = re.compile(r"(?:[A-Z]|C\d+) ")
 _NUMBER = re.compile(r"\d[\d,]*")
 _LATER = frozenset({"fits", "preempts", "nominated"})
@@ -198,7 +207,7 @@ def _freeing(group: StuckGroup) -> str | None:
 
 def of_audit(report: AuditReport, zones: int, commands: Commands) -> Iterator[ReportLine]:
     """A line for each finding, except of what `of_pending` tells; one for workloads that nothing keeps in several of so
-    many ``zones``, wherever they are now.
+    many ``zones``, wherever they are now, and one for those that no budget protects.
     """
     free = [row.workload for row in report.workloads if row.replicas > 1 and _is_free(row)]
     if zones > 1 and free:
@@ -212,6 +221,17 @@ def of_audit(report: AuditReport, zones: int, commands: Commands) -> Iterator[Re
             f"{some_of([name.called for name in free], _MAX_NAMED)}",
             extent=len(free),
             workloads=tuple(free),
+            command=commands.of("audit"),
+        )
+    if bare := report.unprotected:
+        yield ReportLine(
+            key="budgets/unprotected",
+            area="budgets",
+            question="audit",
+            level="notice",
+            what=without_budget(bare, _MANY_NAMED),
+            extent=len(bare),
+            workloads=bare,
             command=commands.of("audit"),
         )
     closed: dict[str, list[AuditedWorkload]] = {}

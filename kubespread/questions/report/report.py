@@ -26,6 +26,7 @@ _WORDS: Mapping[tuple[Area, str], str] = {
     ("scaling", "audit"): "workloads without room for one more pod",
     ("scaling", "report"): "workloads that cannot reach their autoscaler's maximum",
     ("budgets", "report"): "disruption budgets that hold up drains",
+    ("budgets", "audit"): "workloads without a disruption budget",
     ("drains", "report"): "drains that are held up, or delete data",
     ("spread", "audit"): "workloads spread unevenly, or not at all",
     ("rules", "report"): "running pods that violate their own rules",
