@@ -101,12 +101,13 @@ def report_of(
     plugins: Framework,
     shown: Outcome,
     runs: Sequence[Ran],
+    count: int,
     full: Cluster,
     another_order: LookAhead | None,
 ) -> SimulateReport:
-    """``runs`` are all of the workload, the one that is ``shown`` first."""
+    """``runs`` are all of the workload, the one that is ``shown`` first, of a ``count`` to be made."""
     cluster, seed, preempts = posed.cluster, posed.question.seed, posed.preempts
-    is_seeded = seed is not None or len(runs) > 1
+    is_seeded = seed is not None or count > 1
     rollouts = [each.rollout for each in runs[1:] if each.rollout is not None]
     pod, profile, candidate, change = demand.pod, demand.profile, demand.candidate, demand.change
     names, before = cluster.nodes.names, shown.before or ()
@@ -154,7 +155,7 @@ def report_of(
         worst_loss=worst_loss,
         nodes=tuple(_nodes_of_replicas(cluster, placed, present, list(worst_loss))),
         sampling=sampled,
-        runs=_runs_report([seed, *seeds(seed, len(runs))], runs) if len(runs) > 1 else None,
+        runs=_runs_report([seed, *seeds(seed, len(runs))], runs) if count > 1 else None,
         look_ahead=another_order,
         gang=shown.gang and _gang_of(demand, shown, shown.gang),
         preemption=_preemption(demand, shown, preempts=preempts),
@@ -166,7 +167,7 @@ def report_of(
         admission=tuple(candidate.admission),
         notes=(
             *demand.notes,
-            *notes_on_runs(seed, len(runs)),
+            *notes_on_runs(seed, count),
             *(() if shown.unplaced is None else taints_policy_hints(shown.unplaced, full, pod, profile.version)),
         ),
     )
@@ -534,6 +535,7 @@ class Queue:
                 plugins,
                 shown[place],
                 [each[place] for each in runs],
+                self.runs,
                 full,
                 self._look_ahead(shown, place),
             )
