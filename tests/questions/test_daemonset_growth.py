@@ -41,7 +41,7 @@ def cluster(*used: int) -> list[Data]:
 
 
 def planned(objects: list[Data], manifest: Data) -> PlanReport:
-    return kubespread.plan(Snapshot.from_objects(objects), manifest)
+    return kubespread.plan(Snapshot.from_objects(objects), manifests=manifest)
 
 
 @pytest.mark.parametrize(

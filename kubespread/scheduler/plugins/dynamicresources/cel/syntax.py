@@ -1,6 +1,6 @@
 """The tree of an expression, read by precedence climbing up to its first fault.
 
-Source: github.com/google/cel-spec, doc/langdef.md
+Source: vendor/github.com/google/cel-go/parser/gen/CEL.g4
 """
 
 from __future__ import annotations
