@@ -36,7 +36,6 @@ ANSWERS: dict[str, object] = {
     ),
     "map": kubespread.topology_map(CLUSTER, WEB),
     "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
-    "fix": kubespread.explain(CLUSTER.edited("cordon n1"), WEB, fix=True),
     "pending": kubespread.pending(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", nodeSelector={"x": "y"})])),
     "capacity": kubespread.capacity(CLUSTER, "cpu=1"),
     "removable": kubespread.removable(CLUSTER),

@@ -20,7 +20,6 @@ from kubespread.kube.owners import NamespacedName
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
-from kubespread.questions.explain.fixing import changes_found, tried
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import NODE_ORDERS, ExplainReport
 from kubespread.questions.explain.why_here import WhyHere
@@ -105,6 +104,9 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
 
 def _fixed(question: Explain, resolved: Resolved, scene: Scene) -> ExplainReport:
     """About the pod, or the first replica that finds no node; where all find one, about one more."""
+    # Whoever only explains a pod needs no world to try changes in.
+    from kubespread.questions.explain.fixing import changes_found, tried
+
     judged = tried(question, resolved, scene)
     stuck, candidate = judged.stuck, resolved.candidates[0]
     report = answer_of(

@@ -46,7 +46,12 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
     """Raises UsageError, ManifestError and SnapshotError before anything is played."""
     trial = _in_order(question, scene)
     scenario = trial.steps.scenario
-    report = trial.report.revised(scenario=file_of(question, scenario), refused=trial.refused)
+    report, missing = trial.report, trial.report.unfinished
+    if missing is not None:
+        # Of the time that was given, not of what was left of it.
+        runs = missing.finished + len(missing.missing)
+        report = report.revised(unfinished=scene.unfinished(missing.what, runs, missing.missing))
+    report = report.revised(scenario=file_of(question, scenario), refused=trial.refused)
     if not question.by_step:
         report = _compared(question, scene, replace(trial, report=report))
     return report.requiring(report.failures(question.fail_on))

@@ -1,4 +1,7 @@
-"""The types of values, and how a signature writes them."""
+"""The types of values, and how a signature writes them.
+
+Source: vendor/github.com/google/cel-go/common/types/types.go
+"""
 
 from __future__ import annotations
 
