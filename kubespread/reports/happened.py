@@ -11,7 +11,7 @@ import msgspec
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import ConstraintReport, Range, Report, SkewChange, exceeding, range_of
-from kubespread.wording import count_of, short_key, some_of
+from kubespread.wording import count_of, short_key, some_of, verb_of
 
 _MAX_NAMED, _MAX_HOLDERS = 3, 4
 
@@ -375,6 +375,14 @@ class BlockedPod(Report, frozen=True):
         return "may stay" if self.finalizers else "cannot be evicted"
 
 
+NO_OTHER_READY = "no other pod is ready"
+
+
+def down_meanwhile(workloads: Iterable[NamespacedName]) -> Iterator[str]:
+    if names := [workload.called for workload in dict.fromkeys(workloads)]:
+        yield f"{some_of(names, _MAX_NAMED)} {verb_of(len(names), 'are')} down meanwhile: {NO_OTHER_READY}"
+
+
 class PendingPods(Report, frozen=True):
     """Pods of one workload that wait for a node for the same reason."""
 
@@ -465,6 +473,8 @@ class Happened(Report, frozen=True, kw_only=True):
     """
     evictions: tuple[NodeEviction, ...] = ()
     """Of nodes that failed, in order."""
+    down: tuple[WorkloadName, ...] = ()
+    """Workloads all of whose ready pods were evicted at once: none is ready until a successor is."""
     loads: tuple[NodeLoad, ...] = ()
     """Of the nodes that are there, where that changed, in the order of the cluster."""
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 import kubespread
 from kubespread import Snapshot
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from tests.builders import Data
 from tests.property.workloads_on_nodes import (
     SETTLED,
@@ -22,11 +23,13 @@ from tests.property.workloads_on_nodes import (
     newly_waiting,
     numbers_in,
     numbers_said,
+    ready,
     scenario,
     snapshot_of,
     tallied,
     waiting,
     with_options,
+    workload_of,
 )
 
 
@@ -92,6 +95,36 @@ def test_each_node_goes_or_stays_as_it_is_said(objects: list[Data]) -> None:
     assert report.verdict == ("yes" if any(row.alone for row in report.rows) else "no")
     counted = {sum(row.alone for row in report.rows)}
     assert numbers_said(report.answer) <= numbers_in(report.to_dict()) | counted
+
+
+@settings(max_examples=15, deadline=None)
+@given(objects=clusters())
+def test_what_has_no_ready_pod_for_a_time_is_what_loses_all_of_them_at_once(objects: list[Data]) -> None:
+    snapshot = snapshot_of(objects)
+    settled = after(snapshot)
+    for row in kubespread.removable(snapshot).rows:
+        down = _down(settled, row.node)
+        assert {pod for hold in row.remarks if hold.cause == "down" for pod in hold.pods} == down, row.node
+        (_, step) = kubespread.plan(snapshot, scenario(SETTLED, f"drain {row.node}"), by_step=True).steps
+        assert {*step.happened.down} == (down if step.failed is None else set()), row.node
+        upgraded = kubespread.upgrade(snapshot, row.node, force=True, remedies=False)
+        assert {*upgraded.steps[0].down} == down, row.node
+
+
+def _down(snapshot: Snapshot, node: str) -> set[str]:
+    """Workloads with ready pods on the node alone, of which a budget does not make some wait for successors."""
+    every = ready(snapshot)
+    here = Counter(workload_of(one) for one in snapshot.pods if one.spec.node_name == node)
+    rules = {budget.metadata.name: budget.spec for budget in snapshot.objects.of(PodDisruptionBudget)}
+    down = set()
+    for name in here:
+        rule, desired = rules.get(name.rpartition("/")[2]), every[name] + missing(snapshot)[name]
+        least = 0
+        if rule is not None:
+            least = desired - 1 if rule.max_unavailable is not None else desired if rule.min_available == "100%" else 1
+        if "/Pod/" not in name and "/DaemonSet/" not in name and here[name] == every[name] <= every[name] - least:
+            down.add(name)
+    return down
 
 
 @settings(max_examples=15, deadline=None)

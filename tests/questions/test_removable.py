@@ -18,7 +18,7 @@ from kubespread.questions.worlds import world_of
 from kubespread.world.events.draining import delete_nodes, drain, drain_plan
 from kubespread.world.reporting.difference import Baseline, Difference, Trial
 from tests.builders import Data, hard, hosts, owned_by, pod, soft
-from tests.world.clusters import budget, daemon_set, deployment, stateful_set
+from tests.world.clusters import budget, daemon_set, deployment, job, stateful_set, unready
 
 ZONE = "topology.kubernetes.io/zone"
 TWO_EACH = hosts("a", "a", "b", "b")
@@ -31,6 +31,14 @@ def spread(app: str = "web", key: str = ZONE, **more: Any) -> Data:
 
 def asked(objects: list[Data], *nodes: str, **options: Any) -> RemovableReport:
     return kubespread.removable(Snapshot.from_objects(objects), nodes, **options)
+
+
+def _also(one: Data) -> Data:
+    return {**one, "metadata": {**one["metadata"], "name": "also"}}
+
+
+def _elsewhere(one: Data) -> Data:
+    return {**one, "metadata": {**one["metadata"], "namespace": "elsewhere"}}
 
 
 def lines(report: RemovableReport) -> list[str]:
@@ -159,10 +167,53 @@ def test_flags_of_the_drain_let_pods_go() -> None:
     objects = [*hosts("a", "a"), *deployment("cache", ("n0",), spec=scratch), pod("bare", "n0")]
     report = asked(objects, "n0", force=True)
     assert lines(report) == ["n0 yes 1"]
-    assert [(hold.cause, hold.pods) for hold in report.rows[0].remarks] == [("localStorage", ("default/cache-a",))]
+    assert [(hold.cause, hold.pods) for hold in report.rows[0].remarks] == [
+        ("localStorage", ("default/cache-a",)),
+        ("down", ("default/Deployment/cache",)),
+    ]
     assert lines(asked(objects, "n0", delete_emptydir_data=False, force=True)) == [
         "n0 no: localStorage: default/cache-a: Pods with local storage (use --delete-emptydir-data to override)"
     ]
+
+
+SCENARIO: Data = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario"}
+BOTH = [*hosts("a", "a"), *deployment("web", ("n0", "n0"))]
+DOWN: dict[str, tuple[list[Data], bool]] = {
+    "its only pod moves": ([*hosts("a", "a"), *deployment("web", ("n0",))], True),
+    "all of its pods move, as no budget protects them": (BOTH, True),
+    "all of its pods move, as a budget lets them go at once": ([*BOTH, budget("web", maxUnavailable=2)], True),
+    "a budget lets its pods go one after another": ([*BOTH, budget("web", maxUnavailable=1)], False),
+    "a budget lets none of its pods go": ([*BOTH, budget("web", minAvailable=2)], False),
+    "two budgets protect its pods, and none can be evicted": (
+        [*BOTH, budget("web", maxUnavailable=2), _also(budget("web", maxUnavailable=2))],
+        False,
+    ),
+    "it has a ready pod on another node": ([*hosts("a", "a"), *deployment("web", ("n0", "n1"))], False),
+    "its pod on another node is not ready": (
+        [*hosts("a", "a"), *unready(deployment("web", ("n0", "n1")), "web-b")],
+        True,
+    ),
+    "its only pod is not ready": ([*hosts("a", "a"), *unready(deployment("web", ("n0",)), "web-a")], False),
+    "a Job runs to its end on another node": ([*hosts("a", "a"), *job("web", ("n0",))], False),
+    "its only pod is in another namespace than the budget": (
+        [*hosts("a", "a"), *deployment("web", ("n0",)), _elsewhere(budget("web", maxUnavailable=0))],
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DOWN)
+def test_a_workload_that_is_down_meanwhile_is_a_remark_and_no_reason_against_it(case: str) -> None:
+    objects, is_down = DOWN[case]
+    (row,) = asked(objects, "n0").rows
+    said = "Deployment/web is down meanwhile: no other pod is ready"
+    snapshot = Snapshot.from_objects(objects)
+    upgraded = kubespread.upgrade(snapshot, "n0", remedies=False)
+    planned = kubespread.plan(snapshot, {**SCENARIO, "spec": {"steps": ["drain n0"]}}, by_step=True)
+    assert [(hold.cause, hold.pods) for hold in row.remarks] == [("down", ("default/Deployment/web",))] * is_down
+    assert [text for text in upgraded.answer if "meanwhile" in text] == [said] * is_down
+    assert [text for text in planned.answer if "meanwhile" in text] == [f"step 1: {said}"] * is_down
+    assert not is_down or (row.alone, upgraded.verdict, planned.verdict) == (True, "yes", "yes")
 
 
 def test_controllers_that_are_not_modeled_are_named() -> None:

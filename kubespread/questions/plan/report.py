@@ -16,7 +16,7 @@ from kubespread.questions.map.report import Load, MapNode
 from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.reports.autoscaling import AutoscalingReport, scaled_sentences
 from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
-from kubespread.reports.happened import FewerReady, GonePod, Happened, RolloutReport, of_unknown
+from kubespread.reports.happened import FewerReady, GonePod, Happened, RolloutReport, down_meanwhile, of_unknown
 from kubespread.reports.parts import Judgment, Range, Report, ScheduledReport
 from kubespread.wording import count_of, some_of, verb_of
 
@@ -380,10 +380,12 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     def sentences(self) -> Iterator[str]:
         if self.before is not None and self.after is not None:
             yield from self._compared(self.before, self.after)
-            return
-        yield from self._of_steps()
-        if self.refused is not None:
-            yield in_another_order(self.steps, self.refused)
+        else:
+            yield from self._of_steps()
+            if self.refused is not None:
+                yield in_another_order(self.steps, self.refused)
+        for step in self.steps:
+            yield from (f"step {step.number}: {text}" for text in down_meanwhile(step.happened.down))
 
     def _of_steps(self) -> Iterator[str]:
         yield _outcome(self)

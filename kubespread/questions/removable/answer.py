@@ -26,7 +26,7 @@ from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import Hold, LandedOfGroup, LeftAlone, NodeRemoval, RemovableReport, Together
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
-from kubespread.reports.happened import LandedPods, holders
+from kubespread.reports.happened import NO_OTHER_READY, LandedPods, holders
 from kubespread.reports.loads import NodeLoad, changed_loads
 from kubespread.reports.parts import skew_now
 from kubespread.scenario.prices import Prices, read_prices
@@ -34,7 +34,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import BASIC_RESOURCES, Counts, canonical, wrapped
 from kubespread.snapshot.edits.verb import Edit, nodes_of_target, parse_target
 from kubespread.wording import short_key
-from kubespread.world.events.draining import cordon, delete_nodes, drain, drain_plan
+from kubespread.world.events.draining import cordon, delete_nodes, down_meanwhile, drain, drain_plan
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline, Difference, Trial
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, landed_pods, workload_of
@@ -121,7 +121,7 @@ def _known(row: NodeRemoval) -> str:
 
 def _set_apart(row: NodeRemoval) -> tuple[Hold, ...]:
     """Why a node does not go together with others: it is of the control plane, or the last of its domain."""
-    return tuple(remark for remark in row.remarks if remark.cause != "localStorage")
+    return tuple(remark for remark in row.remarks if remark.cause in ("controlPlane", "lastOfDomain"))
 
 
 class _Group(Struct):
@@ -286,6 +286,8 @@ class _Trials:
         )
         if pods:
             yield Hold(cause="localStorage", detail="volumes of type emptyDir", pods=pods)
+        if down := down_meanwhile(self.baseline.world, plan.evict):
+            yield Hold(cause="down", detail=NO_OTHER_READY, pods=tuple(down))
 
     def together(self, names: Sequence[str], scene: Scene) -> _Group:
         """Greedily, in the order of ``names``: a group that can go is removed, one that cannot is halved.

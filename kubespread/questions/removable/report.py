@@ -31,6 +31,7 @@ HeldBy = Literal[
     "preempts",
     "fewerReady",
     "unknownController",
+    "down",
 ]
 LeftBy = Literal["safeToEvict", "doNotDisrupt"]
 HoldCause = HeldBy | LeftBy
@@ -83,6 +84,10 @@ HOLDS: Mapping[HoldCause, HoldRow] = {
     "finalizer": HoldRow(
         word="finalizer",
         means="a pod has a finalizer that nothing that is modeled takes off: whether kubectl drain ends is not known",
+    ),
+    "down": HoldRow(
+        word="down meanwhile",
+        means="a workload has no ready pod on another node and no budget waits for one; no more than a remark",
     ),
     "safeToEvict": HoldRow(
         word="safe-to-evict: false",
@@ -202,8 +207,8 @@ class NodeRemoval(Report, frozen=True):
     price: str | None = None
     """What it costs; null where that is not known or not asked."""
     remarks: tuple[Hold, ...] = ()
-    """What is to be known before it goes and does not keep it: ``controlPlane``, ``lastOfDomain``, and
-    ``localStorage`` for data that its drain deletes.
+    """What is to be known before it goes and does not keep it: ``controlPlane``, ``lastOfDomain``, ``localStorage`` for
+    data that its drain deletes, and ``down`` for workloads without a ready pod until a successor is ready.
     """
 
     remedy: str | None = None

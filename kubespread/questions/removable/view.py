@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.removable.report import HOLDS, HeldBy, LandedOfGroup, NodeRemoval, RemovableReport
+from kubespread.reports.happened import down_meanwhile
 from kubespread.views.look import Cell, Line, Look, Tone, Weight
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
 from kubespread.views.terminal import (
@@ -37,6 +38,8 @@ def _consequences(row: NodeRemoval) -> Iterator[str]:
     """Effects of removing a node, besides moving its pods, and what else is to be known of it."""
     if local := [pod for remark in row.remarks if remark.cause == "localStorage" for pod in remark.pods]:
         yield f"deletes the local data of {some_of(local, _MAX_PODS)}"
+    if row.alone:
+        yield from down_meanwhile(pod for remark in row.remarks if remark.cause == "down" for pod in remark.pods)
     yield from (f"leaves {violation}" for violation in row.violated)
     if row.until_deleted and row.alone:
         yield says(row.until_deleted, "pod", "wait until the Node object is deleted")

@@ -378,7 +378,7 @@ class _Pool:
         """One batch, beginning with the pool's node at ``start``."""
         world, happenings = self.trial.world, self.trial.world.happenings
         gone, placed, cluster = len(happenings.gone), len(happenings.placed), world.cluster
-        stuck, refused = len(happenings.blocked), len(happenings.refused)
+        stuck, refused, down = len(happenings.blocked), len(happenings.refused), len(happenings.down)
         added = self._join(start + self.surge)
         before, blocked = len(added), None
         while not (is_drained := drain(world, names, self.flags)) and (new := self._grown()):
@@ -411,6 +411,7 @@ class _Pool:
             pending=len(self.trial.difference.waiting),
             preempted=tuple(gone_pods(pod for pod in counted if pod.why == PREEMPTED)),
             lost=tuple(NamespacedName.of(pod.pod) for pod in counted if pod.is_lost_for_good),
+            down=tuple(filter(self.trial.counts, dict.fromkeys(happenings.down[down:]))),
             is_blocked=blocked is not None,
             pods=self._held([*(pod.pod for pod in departed), *come]),
             loads=tuple(changed_loads(cluster, world.cluster)),

@@ -16,6 +16,7 @@ from kubespread.reports.happened import (
     Holder,
     PendingPods,
     UnmadePods,
+    down_meanwhile,
     held_by,
     of_unknown,
 )
@@ -47,6 +48,8 @@ class UpgradeStep(Report, frozen=True):
     """NAMESPACE/name of pods that are gone and that nothing recreates: those that ``--force`` evicts, and preempted
     ones without a controller.
     """
+    down: tuple[WorkloadName, ...] = ()
+    """Workloads all of whose ready pods were evicted at once: none is ready until a successor is."""
     is_blocked: bool = False
     """Whether an eviction, or the whole drain, is refused as long as nothing else changes: the upgrade ends here."""
     joined_before: int = 0
@@ -224,6 +227,7 @@ def _sentences(report: UpgradeReport) -> Iterator[str]:
     yield from _remedies(report)
     if moved := [pod.pod for step in report.steps for pod in step.preempted if not pod.is_bad]:
         yield f"{count_of(len(moved), 'pod')} preempted: {some_of(moved, _MAX_NAMED)}"
+    yield from down_meanwhile(workload for step in report.steps for workload in step.down)
     if lost := [pod for step in report.steps for pod in step.lost]:
         yield f"{count_of(len(lost), 'pod')} lost for good: {some_of(lost, _MAX_NAMED)}"
     if report.asked or report.namespace is not None or report.selector:

@@ -209,6 +209,7 @@ def delete_nodes(world: World, nodes: Sequence[str]) -> None:
 
 def evict(world: World, pods: Sequence[Pod]) -> bool:
     """Evict pods, as many at once as budgets let through; whether all went. What stays is in `Happenings.blocked`."""
+    world.happenings.down += down_meanwhile(world, pods)
     blocked = _evict(world, pods)
     kept = [pod for key in map(key_of, pods) if key in world.book and is_kept(pod := world.book[key])]
     for pod, answer in blocked:
@@ -220,6 +221,29 @@ def evict(world: World, pods: Sequence[Pod]) -> bool:
         its = f"its finalizer{'' if len(names) == 1 else 's'} {', '.join(names)}"
         world.happenings.blocked.append(Blocked(pod, f"nothing that is modeled takes off {its}", "", ""))
     return not (blocked or kept)
+
+
+def down_meanwhile(world: World, pods: Iterable[Pod]) -> list[WorkloadName]:
+    """Workloads, Jobs aside, without a ready pod for a time when ``pods`` are evicted: all theirs are among these, and
+    no budget makes some of them wait until successors are ready.
+    """
+    going: dict[WorkloadName, list[Pod]] = {}
+    for pod in pods:
+        owner = world.book.owner_of(pod)
+        if owner is not None and owner.kind != "Job" and is_active(pod) and is_ready(pod):
+            going.setdefault(world.above(owner), []).append(pod)
+    return [
+        workload
+        for workload, ready in going.items()
+        if len(ready) == sum(world.book.count(owner).ready for owner in world.owners_below(workload))
+        and all(_go_at_once(world, pod, len(ready)) for pod in ready)
+    ]
+
+
+def _go_at_once(world: World, pod: Pod, number: int) -> bool:
+    """Whether so many pods of the same budget as ``pod`` go without waiting; with several budgets none goes."""
+    budgets = world.budgets.protecting(pod, world.time)
+    return len(budgets) < 2 and all(budget.status.disruptions_allowed >= number for budget in budgets)
 
 
 def _daemon_sets(world: World, pods: Iterable[Pod]) -> Sequence[DaemonSet]:

@@ -62,6 +62,7 @@ def happened(world: World, before: Cluster, happenings: Happenings) -> reports.H
         not_made_yet=tuple(unmade_pods(world, (row for row in missing if not row.is_refused))),
         workloads=tuple(_touched(world, before, happenings, missing)),
         evictions=tuple(node_evictions(happenings)),
+        down=tuple(dict.fromkeys(happenings.down)),
         loads=tuple(changed_loads(before, world.cluster)),
         notes=tuple(happenings.notes),
     )

@@ -76,6 +76,8 @@ class Happenings(Struct):
     """Of each of those, what kube-scheduler saw in its node."""
     blocked: list[Blocked] = field(default_factory=list)
     refused: list[RefusedDrain] = field(default_factory=list)
+    down: list[WorkloadName] = field(default_factory=list)
+    """Workloads all of whose ready pods were evicted at once."""
     by_chance: bool = False
     """Whether a controller deleted some of several equal pods."""
     ties: list[str] = field(default_factory=list)
