@@ -13,6 +13,7 @@ from rich.cells import cell_len
 import kubespread
 from kubespread.questions.simulate.picture import rows_of_key
 from kubespread.questions.simulate.report import SimulateReport
+from kubespread.reports.parts import range_of
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, pod, soft
@@ -130,8 +131,8 @@ def test_every_figure_of_an_overview_is_the_reports(reports: Sequence[SimulateRe
             str(report.pending),
         )
         if "SKEW" in cells and report.skew and "SURVIVE" in columns:
-            assert [int(each.split()[-1]) for each in re.sub(r" > \d+", "", cells["SKEW"]).split(" · ")] == [
-                change.after for change in report.skew
+            assert [each.partition(" > ")[0].split()[-1] for each in cells["SKEW"].split(" · ")] == [
+                range_of(change.after, change.after_runs) for change in report.skew
             ]
     placed, pending = sum(report.placed for report in reports), sum(report.pending for report in reports)
     word = "No: " if any(report.verdict == "no" for report in reports) else ""
