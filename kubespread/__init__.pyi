@@ -126,13 +126,11 @@ def simulate(
     from_scratch: bool = False,
     runs: int | None = None,
     seed: int | None = None,
-    keys: Sequence[str] = (),
     preemption: bool = True,
     autoscaler: str | None = None,
     node_groups: GroupsGiven = None,
     instance_types: InstanceTypesGiven | None = None,
-    gang: int | None = None,
-    same: str | None = None,
+    gang: str | None = None,
     name: str | None = None,
     namespace: str | None = None,
     selector: str = "",
@@ -163,13 +161,11 @@ def simulate(
     - ``from_scratch``: Also re-place the replicas already running.
     - ``runs``: Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers pick among equal pods or nodes, else 1).
     - ``seed``: Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and where kube-scheduler begins to look in a cluster so large that it scores a sample.
-    - ``keys``: Further topology keys to report about.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
     - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
-    - ``gang``: Place N replicas together or none of them. With --replicas, a multiple of N: one gang after another.
-    - ``same``: With --gang, place all members in one domain of this topology key, and show each domain's verdict.
+    - ``gang``: Place N replicas together or none of them, with a topology key in one of its domains. With --replicas, a multiple of N: one gang after another.
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
     - ``namespace``: Namespace to use when the manifest sets none.
     - ``selector``: Place only workloads with these labels (app=web,tier!=db).
@@ -192,13 +188,11 @@ def simulate(
     from_scratch: bool = False,
     runs: int | None = None,
     seed: int | None = None,
-    keys: Sequence[str] = (),
     preemption: bool = True,
     autoscaler: str | None = None,
     node_groups: GroupsGiven = None,
     instance_types: InstanceTypesGiven | None = None,
-    gang: int | None = None,
-    same: str | None = None,
+    gang: str | None = None,
     name: str | None = None,
     namespace: str | None = None,
     selector: str = "",
@@ -229,13 +223,11 @@ def simulate(
     - ``from_scratch``: Also re-place the replicas already running.
     - ``runs``: Run N times, up to 10000, each with the next seed, and report the range (default: 8 where controllers pick among equal pods or nodes, else 1).
     - ``seed``: Leave to chance what is arbitrary, seeded with N: ties, which of equal pods and nodes controllers pick, and where kube-scheduler begins to look in a cluster so large that it scores a sample.
-    - ``keys``: Further topology keys to report about.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
     - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
-    - ``gang``: Place N replicas together or none of them. With --replicas, a multiple of N: one gang after another.
-    - ``same``: With --gang, place all members in one domain of this topology key, and show each domain's verdict.
+    - ``gang``: Place N replicas together or none of them, with a topology key in one of its domains. With --replicas, a multiple of N: one gang after another.
     - ``name``: Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).
     - ``namespace``: Namespace to use when the manifest sets none.
     - ``selector``: Place only workloads with these labels (app=web,tier!=db).

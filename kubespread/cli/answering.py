@@ -206,7 +206,6 @@ class Answering:
         is_yes: bool | None = None,
         look: Look | None = None,
         beside: Sequence[tuple[str, Any]] = (),
-        requires: bool = False,
     ) -> ExitCode:
         """Write ``answer`` as `show` does. The exit code is that of its `outcome`, and NO_CLUSTER where there are gaps
         and --strict was asked for.
@@ -216,7 +215,7 @@ class Answering:
         code = CODES[outcome(reports, is_yes, is_in_part=is_in_part)]
         if self.options.strict and any(report.gaps or report.snapshot_findings for report in reports):
             code = ExitCode.NO_CLUSTER
-        self.show(answer, parts, code, writer=writer, look=look, beside=beside, requires=requires)
+        self.show(answer, parts, code, writer=writer, look=look, beside=beside)
         return code
 
     def show(
@@ -228,11 +227,9 @@ class Answering:
         writer: Writer,
         look: Look | None = None,
         beside: Sequence[tuple[str, Any]] = (),
-        requires: bool = False,
     ) -> None:
         """Write ``answer``, which ends with ``code``, and below it what is beside it. ``parts`` holds each report in it
-        with the prefix of its notes; ``beside`` those that have the notes instead; ``requires`` says whether something
-        was required of them.
+        with the prefix of its notes; ``beside`` those that have the notes instead.
         """
         answer = with_provenance(answer, sys.argv[1:])
         look, write = look or self.look(), writer.load()
@@ -240,8 +237,6 @@ class Answering:
             look = replace(look, drawn=drawn_for(answer, self.cluster, self.scheduler))
         width = look.width if look.rows is not None and self.written.name == "table" else None
         said = [*self._said(parts, beside or parts, code, is_short=width is not None)]
-        if requires and not self.speaking.quiet and not any(report.unmet or report.unfinished for _, report in parts):
-            said.append("every requirement is met")
         if width is not None and look.rows is not None and stderr_is_terminal():
             taken = sum(lines.rows_of(escaped(line), width) for line in said)
             look = replace(look, rows=max(look.rows - taken, _LEAST_OF_ANSWER))

@@ -225,7 +225,6 @@ def _answered(
         is_yes=question.passes(answer),
         look=look,
         beside=question.parts(answer),
-        requires=question.requires,
     )
     return ExitCode.BAD_INPUT if refused else code
 

@@ -105,7 +105,7 @@ def scenario_field(field: FieldInfo, _kind: Any, option: Option) -> Field:
 def pods_asked_about(
     words: Sequence[str] | None, own: Mapping[str, Any], sources: Sequence[str], *, several: bool = False
 ) -> list[str | ClusterWorkloads | Kustomization]:
-    """What POD, -f and -k name; else, where ``several`` may be meant, with --all, -l or -A the workloads of the
+    """What POD, -f and -k name; else, where ``several`` may be meant, with -A, -l or --all the workloads of the
     cluster; else standard input when something is piped into it and the snapshot does not want it, else pod.yaml.
 
     Raises UsageError.
@@ -149,12 +149,12 @@ def check_asked(
 def _asks_for_the_cluster(
     words: Sequence[str], files: Sequence[object], sources: Sequence[str], own: Mapping[str, Any]
 ) -> bool:
-    """--all and -A do; -l does unless there are manifests that it could be about."""
+    """-A and --all do; -l does unless there are manifests that it could be about."""
     from kubespread.candidate.sources import kinds_named
 
     if files:
         return False
-    if own["every"]:
+    if own.get("every"):
         return True
     names_kinds = len(words) == 1 and bool(kinds_named(words[0]))
     if own[EVERYWHERE]:
@@ -213,20 +213,13 @@ _MANIFESTS = (
 )
 _SEVERAL = (
     _parameter(
-        "every",
-        bool,
-        "--all",
-        default=False,
-        help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController, or those of the "
-        "kinds given as POD (deploy,sts).",
-    ),
-    _parameter(
         EVERYWHERE,
         bool,
         "-A",
         "--all-namespaces",
         default=False,
-        help="Place the workloads of all namespaces of the cluster.",
+        help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController of all namespaces, "
+        "or those of the kinds given as POD (deploy,sts).",
     ),
 )
 

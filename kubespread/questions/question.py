@@ -196,7 +196,7 @@ class Workload(Option):
     is_piped: bool = False
     """Whether piped input stands in where nothing is named, though it is optional."""
     is_several: bool = False
-    """Whether ``--all`` and ``-A`` of the command line name several."""
+    """Whether ``-A`` of the command line names several."""
     form = "pods"
     is_subject = True
     has_own_field = True
@@ -498,15 +498,10 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """Whether the exit code is 0, if all requirements are met; None: if the verdict is yes."""
         return None if self.verdict_counts else True
 
-    @property
-    def requires(self) -> bool:
-        """Whether it has requirements."""
-        return False
-
     def passes(self, answer: A) -> bool | None:
         """As `is_yes`; what is required of an answer that is in doubt is not known to be met."""
         is_yes = self.is_yes(answer)
-        is_asked = self.verdict_counts or self.requires or bool(getattr(self, "fail_on", None))
+        is_asked = self.verdict_counts or bool(getattr(self, "fail_on", None))
         reports = [report for _, report in self.reports(answer)]
         in_doubt = any(report.verdict == "unknown" and report.doubts for report in reports)
         return None if is_yes and is_asked and in_doubt else is_yes

@@ -45,14 +45,12 @@ def constraint_of(text: str) -> TopologySpreadConstraint | None:
     return TopologySpreadConstraint(int(match["maxSkew"]), match["topologyKey"], _ACTIONS[bool(match["soft"])])
 
 
-def check_topology_keys(keys: Iterable[str], nodes: Sequence[Node], constraint_keys: Iterable[str]) -> None:
-    """Refuse keys that neither a node nor a constraint has. Raises UsageError with a line for each."""
-    known_keys = label_keys(nodes) | set(constraint_keys)
+def check_topology_keys(keys: Iterable[str], nodes: Sequence[Node]) -> None:
+    """Refuse keys that no node has. Raises UsageError with a line for each."""
+    known_keys = label_keys(nodes)
     unknown = [key for key in dict.fromkeys(keys) if key not in known_keys]
     if unknown:
-        raise UsageError(
-            *(f"no node and no constraint has the topology key {key!r}{near_keys(key, known_keys)}" for key in unknown)
-        )
+        raise UsageError(*(f"no node has the topology key {key!r}{near_keys(key, known_keys)}" for key in unknown))
 
 
 def outside_of_domains(keys: Iterable[str], nodes: Sequence[Node]) -> Iterator[str]:

@@ -150,9 +150,8 @@ def answers(directory: Path, name: str, asked: Sequence[Asked]) -> Sequence[Any]
 
 OF_ALL = {"edits", "kubeVersion", "featureGates", *DRAIN_FLAGS}
 """The arguments that every tool has."""
-REFUSED = ("--why-here", "--autoscaler ca", "--same zone", "-l app=other", "-n shop")
-"""What is refused in this cluster, or by itself, by tool and command alike: node groups are in files, `--same` is of
-gangs, and so on.
+REFUSED = ("--why-here", "--autoscaler ca", "-l app=other", "-n shop")
+"""What is refused in this cluster, or by itself, by tool and command alike: node groups are in files, and so on.
 """
 
 
@@ -226,7 +225,7 @@ def test_every_option_of_a_tool_means_what_it_means_to_its_command(directory: Pa
         ("map", {"name": "web"}, "name is for workload: add that, or leave it out"),
         (
             "simulate",
-            {"workload": "deploy/web", "gang": 3, "autoscaler": "ca"},
+            {"workload": "deploy/web", "gang": "3", "autoscaler": "ca"},
             "gang and autoscaler do not go together: that is not modeled of gangs",
         ),
         (

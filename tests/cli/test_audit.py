@@ -22,7 +22,7 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "a label that no node has": (
         ["-S", CLUSTER, "--key", "zoen"],
         2,
-        "error: no node and no constraint has the topology key 'zoen'; did you mean topology.kubernetes.io/zone?\n",
+        "error: no node has the topology key 'zoen'; did you mean topology.kubernetes.io/zone?\n",
     ),
     "a soft one that is exceeded": (["deploy/cache", "-S", CLUSTER], 0, ""),
     "the same where that is to fail": (

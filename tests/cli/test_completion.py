@@ -115,6 +115,7 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "nodes of an edit": (["survive", "-S", SHOP, "--drain", "c"], "", ["c1", "c2"]),
     "a node whose taint follows": (["survive", "-S", SHOP, "--taint", "c"], "nospace", ["c1=", "c2="]),
     "a workload to scale": (["survive", "-S", SHOP, "--scale", "deploy/w"], "nospace", ["deploy/web="]),
+    "the key of a gang": (["simulate", "-S", SHOP, "--gang", "8:zo"], "", ["8:zone"]),
     "topology keys": (["survive", "-S", SHOP, "--key", "z"], "", ["zone"]),
     "namespaces of the snapshot": (["survive", "-S", SHOP, "-n", ""], "", ["default"]),
     "namespaces of contexts": (["survive", "-n", ""], "", ["shop"]),

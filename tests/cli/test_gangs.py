@@ -20,12 +20,12 @@ def simulate(*arguments: str) -> Result:
 EXIT_CODES: dict[str, tuple[list[str], int]] = {
     "a gang that fits": (["--gang", "4"], 0),
     "a gang that does not": (["--gang", "16"], 1),
-    "a gang that fits in no rack": (["--gang", "6", "--same", RACK], 1),
-    "some of the gangs": (["--gang", "4", "--replicas", "12", "--same", RACK], 1),
-    "as many gangs as fit": (["--gang", "4", "--replicas", "max", "--same", RACK], 0),
-    "not even one gang": (["--gang", "6", "--replicas", "max", "--same", RACK], 1),
+    "a gang that fits in no rack": (["--gang", f"6:{RACK}"], 1),
+    "some of the gangs": (["--gang", f"4:{RACK}", "--replicas", "12"], 1),
+    "as many gangs as fit": (["--gang", f"4:{RACK}", "--replicas", "max"], 0),
+    "not even one gang": (["--gang", f"6:{RACK}", "--replicas", "max"], 1),
     "a requirement that is met": (["--gang", "4", "--require-placed", "all"], 0),
-    "a requirement that is not": (["--gang", "4", "--same", RACK, "--min-domains", f"{RACK}=2"], 1),
+    "a requirement that is not": (["--gang", "16", "--require-placed", "1"], 1),
 }
 
 
@@ -38,11 +38,11 @@ def test_the_exit_code_says_whether_it_fits(case: str) -> None:
 ONE_WORKLOAD = "the steps are played for one workload, whose replicas stay where they are"
 REFUSED: dict[str, tuple[list[str], str]] = {
     "no whole gangs": (["--gang", "4", "--replicas", "6"], "replicas must be a multiple of the gang of 4, not 6"),
-    "no gang": (["--same", RACK], "--same is for --gang: add that, or leave it out"),
-    "a key nobody has": (
-        ["--gang", "4", "--same", "rakc"],
-        f"no node and no constraint has the topology key 'rakc'; did you mean {RACK}?",
-    ),
+    "a gang of none": (["--gang", "0"], "invalid --gang '0': expected N or N:KEY, such as 8:zone"),
+    "no number": (["--gang", RACK], f"invalid --gang '{RACK}': expected N or N:KEY, such as 8:zone"),
+    "a number beyond all": (["--gang", "9" * 10], f"invalid --gang '{'9' * 10}': expected N or N:KEY, such as 8:zone"),
+    "no key behind the colon": (["--gang", "4:"], "invalid --gang '4:': expected N or N:KEY, such as 8:zone"),
+    "a key nobody has": (["--gang", "4:rakc"], f"no node has the topology key 'rakc'; did you mean {RACK}?"),
     "an autoscaler": (
         ["--gang", "4", "--autoscaler", "ca"],
         "--gang and --autoscaler do not go together: that is not modeled of gangs",
@@ -58,7 +58,7 @@ def test_what_does_not_go_with_a_gang(case: str) -> None:
 
 
 def test_columns_in_a_pipe() -> None:
-    result = simulate("--gang", "6", "--same", RACK, "-q")
+    result = simulate("--gang", f"6:{RACK}", "-q")
     assert result.out == (
         "NAMESPACE   WORKLOAD    KEY                         DOMAIN   NODES   FIT   MEMBERS   FITS   SCORE    WHY\n"
         "ml          Job/train   topology.example.com/rack   rack-1   3       5     6         no     <none>   "
@@ -75,7 +75,7 @@ def test_columns_in_a_pipe() -> None:
 
 
 def test_what_comes_of_it_stands_beside_the_columns() -> None:
-    said = simulate("--gang", "6", "--same", RACK).err.splitlines()
+    said = simulate("--gang", f"6:{RACK}").err.splitlines()
     assert said[-3:] == [
         "member 6 of 6 (train-5) finds no node in rack-1: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
         "kube-scheduler tries members once, in order; another order was not tried",
@@ -83,11 +83,11 @@ def test_what_comes_of_it_stands_beside_the_columns() -> None:
     ]
 
 
-@pytest.mark.parametrize("arguments", [["--gang", "4"], ["--gang", "6", "--same", RACK], ["--gang", "16"]])
+@pytest.mark.parametrize("arguments", [["--gang", "4"], ["--gang", f"6:{RACK}"], ["--gang", "16"]])
 def test_json_is_as_the_schema_says(arguments: list[str]) -> None:
     answer = json.loads(simulate(*arguments, "-o", "json").out)
     SIMULATE_SCHEMA.validate(answer)
-    assert answer["gang"]["size"] == int(arguments[1])
+    assert answer["gang"]["size"] == int(arguments[1].partition(":")[0])
 
 
 def test_names_of_a_gang_that_does_not_fit_are_none() -> None:

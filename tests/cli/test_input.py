@@ -53,14 +53,12 @@ def placed(result: Result) -> list[str]:
 
 
 SELECTIONS: dict[str, tuple[list[str], list[str]]] = {
-    "every workload of the namespace": (["--all"], ["default/Deployment/web", "default/StatefulSet/db"]),
-    "of all namespaces": (["--all", "-A"], ["default/Deployment/web", "shop/Deployment/api", "default/StatefulSet/db"]),
-    "-A alone": (["-A"], ["default/Deployment/web", "shop/Deployment/api", "default/StatefulSet/db"]),
-    "of another namespace": (["--all", "-n", "shop"], ["shop/Deployment/api"]),
-    "of one kind": (["deploy", "--all"], ["default/Deployment/web"]),
+    "of all namespaces": (["-A"], ["default/Deployment/web", "shop/Deployment/api", "default/StatefulSet/db"]),
+    "of one kind": (["deploy", "-A"], ["default/Deployment/web", "shop/Deployment/api"]),
     "of two kinds": (["sts,deploy", "-A"], ["default/StatefulSet/db", "default/Deployment/web", "shop/Deployment/api"]),
-    "a ReplicaSet that is asked for": (["rs", "--all"], ["default/ReplicaSet/web-1"]),
+    "a ReplicaSet that is asked for": (["rs", "-A"], ["default/ReplicaSet/web-1"]),
     "by label": (["-l", "app=db"], ["default/StatefulSet/db"]),
+    "by label in another namespace": (["-l", "app", "-n", "shop"], ["shop/Deployment/api"]),
     "by kind and label": (["deploy", "-A", "-l", "app in (api, db)"], ["shop/Deployment/api"]),
     "by name": (["deploy", "web"], ["default/Deployment/web"]),
     "several of a kind": (["deploy", "web", "-n", "default"], ["default/Deployment/web"]),
@@ -74,18 +72,17 @@ def test_workloads_of_the_cluster(case: str, cluster: Path) -> None:
 
 
 REFUSED: dict[str, tuple[list[str], str]] = {
-    "none there": (["--all", "-n", "nowhere"], "no workloads in namespace nowhere; there are default, shop"),
+    "none there": (
+        ["-l", "app", "-n", "nowhere"],
+        "no workloads with the labels app in namespace nowhere; there are default, shop",
+    ),
     "none with the label": (["-A", "-l", "app=x"], "no workloads with the labels app=x in the cluster"),
     "a kind alone": (["deploy"], "no name given: expected deploy/NAME or deploy NAME"),
     "a kind and a reference": (["deploy", "sts/db"], "'sts/db' names its kind itself: leave out 'deploy'"),
     "two kinds and a name": (["deploy,sts", "db"], "'deploy,sts': expected one kind before a name"),
-    "all and a manifest": (
-        ["--all", POD],
-        f"--all, -l and -A ask for workloads of the cluster: '{POD}' is not a kind of them",
-    ),
-    "all and a file": (
-        ["--all", "-f", POD],
-        "-f/--filename and --all do not go together: both say which workloads are meant",
+    "all namespaces and a file": (
+        ["-A", "-f", POD],
+        "-f/--filename and -A/--all-namespaces do not go together: both say which workloads are meant",
     ),
     "all namespaces and a manifest": (
         ["-A", POD],
@@ -123,7 +120,7 @@ def test_more_pods_than_asked_for_are_a_note(tmp_path: Path) -> None:
     ]
     path = tmp_path / "cluster.json"
     path.write_text(json.dumps({"kind": "List", "items": [*hosts("a"), workload("db", "StatefulSet"), *running]}))
-    result = run("simulate", "--all", "-S", path, "-o", "json")
+    result = run("simulate", "-A", "-S", path, "-o", "json")
     report = json.loads(result.out)
     assert (result.code, report["placed"], report["present"]) == (0, 0, 3)
     assert "StatefulSet/db runs 3 replicas and its spec says 2: none is placed" in report["notes"]

@@ -38,7 +38,7 @@ from tests.tiers import slow_but
 
 BASES = {
     "explain": ["new.yaml", "dir", "deploy/web"],
-    "simulate": ["new.yaml", "dir", "deploy/web", "new.yaml --gang 2", "--all"],
+    "simulate": ["new.yaml", "dir", "deploy/web", "new.yaml --gang 2", "-A"],
     "plan": ["--cordon n1", "scenario.json --steps"],
     "pending": ["", "deploy/web"],
     "audit": ["", "deploy/web", "-n shop deploy/big"],

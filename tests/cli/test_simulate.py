@@ -121,19 +121,6 @@ REQUIREMENTS = {
     "all placed": (["--require-placed", "all"], []),
     "six placed": (["--require-placed", "6"], []),
     "seven placed": (["--require-placed", "7"], ["--require-placed 7: 6 replicas are placed"]),
-    "skew": (["--max-skew", "zone=0"], []),
-    "domains": (["--min-domains", "zone=3"], []),
-    "too few domains": (["--min-domains", "zone=4"], ["--min-domains zone=4: 3 domains hold replicas"]),
-    "survival": (["--survive", "zone=4"], []),
-    "no survival": (["--survive", "zone=5"], ["--survive zone=5: losing zone1 leaves 4"]),
-    "a key given twice is required twice": (
-        ["--survive", "zone=5", "--survive", "zone=4"],
-        ["--survive zone=5: losing zone1 leaves 4"],
-    ),
-    "several": (
-        ["--survive", "zone=5", "--survive", "node=5"],
-        ["--survive zone=5: losing zone1 leaves 4", "--survive node=5: losing node1 leaves 4"],
-    ),
 }
 
 
@@ -156,28 +143,6 @@ def test_what_is_required_decides_when_not_all_are_placed() -> None:
     )
 
 
-KEY_OPTIONS = ("--max-skew", "--min-domains", "--survive")
-
-
-@pytest.mark.parametrize("option", KEY_OPTIONS)
-def test_a_key_that_nothing_has_is_a_mistake(option: str) -> None:
-    result = simulate("--replicas", "6", option, "zonne=1", option, "rack=1")
-    assert result == (
-        2,
-        "",
-        "error: no node and no constraint has the topology key 'zonne'; did you mean zone?\n"
-        "error: no node and no constraint has the topology key 'rack'; there are node, zone\n",
-    )
-
-
-@pytest.mark.parametrize("option", KEY_OPTIONS)
-def test_a_key_that_only_a_constraint_has_is_not_met(option: str, tmp_path: Path) -> None:
-    cluster = written(tmp_path / "cluster.json", hosts("a", "b"))
-    path = written(tmp_path / "pod.json", pod(constraints=[soft("rack")]))
-    result = run("simulate", path, "-S", cluster, "-q", "-o", "name", option, "rack=1")
-    assert (result.code, result.err) == (1, f"requirement not met: {option} rack=1: no node has that label\n")
-
-
 SHORT_KEYS = {"zone": ZONE, "hostname": HOST, "region": "topology.kubernetes.io/region"}
 
 
@@ -187,34 +152,14 @@ def test_short_names_of_the_well_known_labels(short: str, tmp_path: Path) -> Non
     for each in nodes:
         each["metadata"]["labels"]["topology.kubernetes.io/region"] = "r"
     cluster, path = written(tmp_path / "cluster.json", nodes), written(tmp_path / "pod.json", pod())
-    result = run("simulate", path, "-S", cluster, "-q", "-o", "name", "--survive", f"{short}=1")
-    lost = {"zone": "a", "hostname": "n0", "region": "r"}[short]
-    assert (result.code, result.err) == (
-        1,
-        f"requirement not met: --survive {SHORT_KEYS[short]}=1: losing {lost} leaves 0\n",
-    )
+    options = ("-q", "-o", "json", "--gang", f"1:{short}")
+    report = run("simulate", path, "-S", cluster, *options).report_of(SIMULATE_SCHEMA)
+    domain = {"zone": "a", "hostname": "n0", "region": "r"}[short]
+    assert (report["gang"]["topologyKey"], report["gang"]["chosen"]) == (SHORT_KEYS[short], [domain])
     for each in nodes:
         each["metadata"]["labels"][short] = "own"
-    own = run(
-        "simulate", path, "-S", written(tmp_path / "own.json", nodes), "-q", "-o", "name", "--survive", f"{short}=1"
-    )
-    assert own.err == f"requirement not met: --survive {short}=1: losing own leaves 0\n"
-
-
-MALFORMED = {"--max-skew": "zone", "--min-domains": "=3", "--survive": "zone=many", "--max-skew ": "zone=" + "9" * 5000}
-
-
-def test_requirements_that_hold_are_said_to() -> None:
-    manifest, cluster = FIXTURES / "manifests" / "two-constraints.yaml", FIXTURES / "clusters" / "docs-4-nodes.yaml"
-    result = run("simulate", manifest, "-S", cluster, "--require-placed", "1", "-o", "name")
-    assert (result.code, result.err.splitlines()[-1]) == (0, "every requirement is met")
-
-
-@pytest.mark.parametrize("option", MALFORMED)
-def test_malformed_requirements(option: str) -> None:
-    name = option.strip()
-    expected = f"error: invalid {name} {MALFORMED[option]!r}: expected KEY=N, such as topology.kubernetes.io/zone=1\n"
-    assert simulate(name, MALFORMED[option]) == (2, "", expected)
+    own = run("simulate", path, "-S", written(tmp_path / "own.json", nodes), *options).report_of(SIMULATE_SCHEMA)
+    assert (own["gang"]["topologyKey"], own["gang"]["chosen"]) == (short, ["own"])
 
 
 def running_web(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
@@ -237,7 +182,7 @@ def test_a_running_deployment_is_grown(tmp_path: Path) -> None:
     grown = run("simulate", "deploy/web", "-S", cluster, "-o", "json").report_of(SIMULATE_SCHEMA)
     assert (grown["replicas"], grown["present"], grown["placed"]) == (5, 2, 3)
     assert [placement["node"] for placement in grown["placements"]] == ["n1", "n1", "n0"]
-    assert grown["worstLoss"][ZONE] == {"domain": "a", "remaining": 2, "domains": 2, "least": 2}
+    assert grown["worstLoss"][ZONE] == {"domain": "a", "remaining": 2}
     again = run("simulate", "deploy/web", "-S", cluster, "--from-scratch", "-o", "json").report_of(SIMULATE_SCHEMA)
     assert (again["present"], again["placed"], again["distribution"][0][0]["before"]) == (0, 5, 0)
 
@@ -603,8 +548,8 @@ def test_a_pod_that_the_scheduler_fails_with_an_error_is_not_placed(tmp_path: Pa
         "matchExpressions": [{"key": "a", "operator": "Bogus"}]
     }
     cluster = written(tmp_path / "cluster.json", [*hosts("a", "b"), broken])
-    result = run("simulate", "pod/waiting", "-S", cluster, "-o", "json", "--survive", "zone=1", "--runs", "2")
+    result = run("simulate", "pod/waiting", "-S", cluster, "-o", "json", "--require-placed", "1", "--runs", "2")
     report = result.report_of(SIMULATE_SCHEMA)
     assert (result.code, report["replicas"], report["placed"], report["worstLoss"][ZONE]["remaining"]) == (1, 1, 0, 0)
     assert "Bogus" in report["stopped"]
-    assert result.err == f"requirement not met: --survive {ZONE}=1: losing a leaves 0\n"
+    assert result.err == "requirement not met: --require-placed 1: 0 replicas are placed\n"

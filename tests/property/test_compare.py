@@ -54,7 +54,7 @@ def placed(side: Side, replicas: int | None = None, *, from_scratch: bool = Fals
         f"{each.pod.namespace}/{each.subject}": (
             each.running,
             each.replicas,
-            {change.topology_key: each.skew_of(change.topology_key) for change in each.skew},
+            {change.topology_key: change.after for change in sorted(each.skew, key=lambda change: change.after)},
             each.stopped,
             {victim.pod for victim in each.preempted},
             {node.name: node.present + node.placed for node in each.nodes},

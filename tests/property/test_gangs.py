@@ -58,7 +58,7 @@ def domains_of(objects: list[Data], key: str, nodes: list[str]) -> set[str | Non
 def test_a_gang_that_is_said_to_fit_fits(objects: list[Data], candidate: Data, size: int, same: str | None) -> None:
     assume(same is None or any(same in each["metadata"]["labels"] for each in objects if each["kind"] == "Node"))
     snapshot = kubespread.Snapshot.from_objects(objects)
-    report = kubespread.simulate(snapshot, candidate, gang=size, same=same)
+    report = kubespread.simulate(snapshot, candidate, gang=f"{size}" if same is None else f"{size}:{same}")
     gang, nodes = report.gang, [placement.node for placement in report.placements]
     assert gang is not None
     assert (report.placed, report.pending) == ((size, 0) if gang.fits else (0, size))

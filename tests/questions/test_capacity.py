@@ -221,7 +221,7 @@ FAULTS: dict[str, tuple[str, str]] = {
         'invalid request gpu=1: Invalid value: "gpu": must be a standard resource type or fully qualified, did you mean '
         '"nvidia.com/gpu"?\ninvalid request nvidia.com/gpu=500m: Invalid value: "500m": must be an integer',
     ),
-    "a key that no node has": ("zoen", f"no node and no constraint has the topology key 'zoen'; did you mean {ZONE}?"),
+    "a key that no node has": ("zoen", f"no node has the topology key 'zoen'; did you mean {ZONE}?"),
 }
 
 

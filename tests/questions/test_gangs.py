@@ -45,13 +45,13 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
     "all members fit": (
         NODES,
         pod(requests=TWO_CPU),
-        {"gang": 3},
+        {"gang": "3"},
         {"members": 3, "gangs": 1, "placed": 1, "fitted": 3, "on": ["n0", "n1", "n2"]},
     ),
     "one room short, so none is placed": (
         NODES,
         pod(requests=TWO_CPU),
-        {"gang": 7},
+        {"gang": "7"},
         {
             "members": 7,
             "gangs": 1,
@@ -63,7 +63,7 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
     "replicas of which only whole gangs are placed": (
         NODES,
         pod(requests=TWO_CPU),
-        {"gang": 4, "replicas": 8},
+        {"gang": "4", "replicas": 8},
         {
             "members": 4,
             "gangs": 2,
@@ -76,7 +76,7 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
     "as many gangs as fit": (
         NODES,
         pod(requests=TWO_CPU),
-        {"gang": 3, "replicas": "max"},
+        {"gang": "3", "replicas": "max"},
         {
             "members": 3,
             "placed": 2,
@@ -87,7 +87,7 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
     "kube-scheduler's order gets stuck where another would work, and no other is tried": (
         CORNER,
         pod(affinity=APART),
-        {"gang": 2},
+        {"gang": "2"},
         {
             "members": 2,
             "gangs": 1,
@@ -104,7 +104,7 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
     "a gang that has to be spread and is": (
         NODES,
         pod(requests=ONE_CPU, constraints=[hard("zone")]),
-        {"gang": 12},
+        {"gang": "12"},
         {
             "members": 12,
             "gangs": 1,
@@ -116,7 +116,7 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
     "a gang that has to be spread and so is not in one zone": (
         NODES,
         pod(requests=ONE_CPU, constraints=[hard("zone")]),
-        {"gang": 4, "same": "zone"},
+        {"gang": "4:zone"},
         {
             "members": 4,
             "gangs": 1,
@@ -133,7 +133,7 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
     "a gang that is too large to be spread, though the nodes have room for it": (
         [*NODES, *(node(f"m{number}", zone="a", cpu="2") for number in range(2))],
         pod(requests=ONE_CPU, constraints=[hard("zone")]),
-        {"gang": 14},
+        {"gang": "14"},
         {
             "members": 14,
             "gangs": 1,
@@ -213,7 +213,7 @@ ONE_RACK: dict[str, tuple[list[Data], Data, list[tuple[Any, ...]], int]] = {
 @pytest.mark.parametrize("case", ONE_RACK)
 def test_the_verdict_of_every_domain(case: str) -> None:
     objects, candidate, expected, ties = ONE_RACK[case]
-    report = ask(objects, candidate, gang=3, same="rack")
+    report = ask(objects, candidate, gang="3:rack")
     assert report.gang is not None
     assert [
         (
@@ -234,7 +234,7 @@ def test_the_verdict_of_every_domain(case: str) -> None:
 
 
 def test_domains_that_score_alike_are_named_and_a_seed_takes_any_of_them() -> None:
-    reports = [ask(NODES, pod(requests=ONE_CPU), gang=4, same="zone", seed=seed) for seed in (None, *range(9))]
+    reports = [ask(NODES, pod(requests=ONE_CPU), gang="4:zone", seed=seed) for seed in (None, *range(9))]
     assert {report.gang.ties for report in reports if report.gang is not None} == {3}
     assert [report.gang.chosen for report in reports if report.gang is not None][0] == ("a",)
     assert {report.gang.chosen[0] for report in reports if report.gang is not None} == {"a", "b", "c"}
@@ -256,7 +256,7 @@ def web(replicas: int, *nodes: str, kind: str = "ReplicaSet") -> list[Data]:
 def test_replicas_that_run_are_members_and_say_which_domain() -> None:
     """Zone b would score as well."""
     objects = [*NODES, *web(2, "n2", "n5")]
-    report = kubespread.simulate(kubespread.Snapshot.from_objects(objects), "rs/web", gang=4, same="zone")
+    report = kubespread.simulate(kubespread.Snapshot.from_objects(objects), "rs/web", gang="4:zone")
     assert told(report) == {
         "members": 2,
         "gangs": 1,
@@ -271,13 +271,13 @@ def test_replicas_that_run_are_members_and_say_which_domain() -> None:
 
 
 def test_a_gang_that_runs_already_is_a_yes() -> None:
-    report = kubespread.simulate(kubespread.Snapshot.from_objects([*NODES, *web(2, "n1", "n2")]), "rs/web", gang=2)
+    report = kubespread.simulate(kubespread.Snapshot.from_objects([*NODES, *web(2, "n1", "n2")]), "rs/web", gang="2")
     assert (report.placed, report.pending, report.gang and report.gang.fits) == (0, 0, True)
 
 
 def test_replicas_that_run_in_two_domains_leave_none_for_the_others() -> None:
     objects = [*NODES, *web(2, "n1", "n2")]
-    report = kubespread.simulate(kubespread.Snapshot.from_objects(objects), "rs/web", gang=4, same="zone")
+    report = kubespread.simulate(kubespread.Snapshot.from_objects(objects), "rs/web", gang="4:zone")
     fault = "cannot determine domain for already scheduled pods: more than 1 domain found for pod group: b, c"
     assert told(report) == {"members": 2, "gangs": 1, "scheduled": 2, "waiting": fault, "on": []}
     assert (report.stopped, report.pending) == (fault, 2)
@@ -285,28 +285,28 @@ def test_replicas_that_run_in_two_domains_leave_none_for_the_others() -> None:
 
 def test_replicas_that_run_are_whole_gangs_before_further_ones() -> None:
     snapshot = kubespread.Snapshot.from_objects([*NODES, *web(2, "n1", "n2")])
-    report = kubespread.simulate(snapshot, "rs/web", 6, gang=2, same="zone")
+    report = kubespread.simulate(snapshot, "rs/web", 6, gang="2:zone")
     assert told(report)["chosen"] == ["b", "c"]
     with pytest.raises(UsageError, match="web runs 2 replicas, no multiple of the gang of 3"):
-        kubespread.simulate(snapshot, "rs/web", 6, gang=3)
-    assert told(kubespread.simulate(snapshot, "rs/web", 6, gang=3, from_scratch=True))["placed"] == 2
+        kubespread.simulate(snapshot, "rs/web", 6, gang="3")
+    assert told(kubespread.simulate(snapshot, "rs/web", 6, gang="3", from_scratch=True))["placed"] == 2
 
 
 def test_the_snapshot_is_as_it_was() -> None:
     snapshot = kubespread.Snapshot.from_objects(NODES)
     before = kubespread.simulate(snapshot, pod(requests=ONE_CPU), 12)
-    kubespread.simulate(snapshot, pod(requests=ONE_CPU), gang=13)
+    kubespread.simulate(snapshot, pod(requests=ONE_CPU), gang="13")
     assert kubespread.simulate(snapshot, pod(requests=ONE_CPU), 12) == before
 
 
 def test_several_workloads_are_gangs_each_and_go_by_priority() -> None:
     low, high = pod("low", requests=ONE_CPU), pod("high", requests=ONE_CPU, priority=10)
-    first, second = kubespread.simulate(kubespread.Snapshot.from_objects(NODES), [low, high], gang=8)
+    first, second = kubespread.simulate(kubespread.Snapshot.from_objects(NODES), [low, high], gang="8")
     assert (first.placed, first.pending, second.placed, second.pending) == (0, 8, 8, 0)
 
 
 def test_runs_tell_how_often_a_gang_fits() -> None:
-    report = ask(CORNER, pod(affinity=APART), gang=2, runs=12)
+    report = ask(CORNER, pod(affinity=APART), gang="2", runs=12)
     assert report.runs is not None
     assert (report.runs.placed.minimum, report.runs.placed.maximum) == (0, 2)
 
@@ -321,25 +321,16 @@ def daemon_set() -> Data:
 REFUSED: dict[str, tuple[Data, dict[str, Any], str]] = {
     "no whole number of gangs": (
         pod(),
-        {"gang": 4, "replicas": 6},
+        {"gang": "4", "replicas": 6},
         "replicas must be a multiple of the gang of 4, not 6",
     ),
-    "no replicas": (pod(), {"gang": 4, "replicas": 0}, "replicas must be a multiple of the gang of 4, not 0"),
-    "an empty gang": (pod(), {"gang": 0}, "a gang has at least 1 member, not 0"),
-    "a key without a gang": (
-        pod(),
-        {"same": "zone"},
-        "a topology key to share is for gangs: say of how many, with --gang N",
-    ),
-    "a key that no node has": (
-        pod(),
-        {"gang": 2, "same": "zoen"},
-        "no node and no constraint has the topology key 'zoen'; did you mean zone?",
-    ),
-    "an autoscaler": (pod(), {"gang": 2, "autoscaler": "ca"}, "an autoscaler does not go with a gang"),
+    "no replicas": (pod(), {"gang": "4", "replicas": 0}, "replicas must be a multiple of the gang of 4, not 0"),
+    "an empty gang": (pod(), {"gang": "0"}, "invalid --gang '0': expected N or N:KEY, such as 8:zone"),
+    "a key that no node has": (pod(), {"gang": "2:zoen"}, "no node has the topology key 'zoen'; did you mean zone?"),
+    "an autoscaler": (pod(), {"gang": "2", "autoscaler": "ca"}, "an autoscaler does not go with a gang"),
     "a DaemonSet": (
         daemon_set(),
-        {"gang": 2},
+        {"gang": "2"},
         "DaemonSet/agent: a DaemonSet has no replicas, it runs one pod on every node it may run on",
     ),
 }
@@ -356,7 +347,7 @@ def test_what_makes_no_gang_is_refused(case: str) -> None:
 def test_more_replicas_than_the_gang_has_are_refused() -> None:
     snapshot = kubespread.Snapshot.from_objects([*NODES, *web(3, "n0", "n1", "n2")])
     with pytest.raises(UsageError, match="web runs 3 replicas, more than are asked for as a gang"):
-        kubespread.simulate(snapshot, "rs/web", gang=2)
+        kubespread.simulate(snapshot, "rs/web", gang="2")
 
 
 NOTES = {
@@ -367,7 +358,7 @@ NOTES = {
 
 @pytest.mark.parametrize("version", NOTES)
 def test_what_the_release_does_without_being_asked_is_said(version: str) -> None:
-    report = ask(NODES, pod(), gang=2, scheduler=kubespread.Scheduler(kube_version=version))
+    report = ask(NODES, pod(), gang="2", scheduler=kubespread.Scheduler(kube_version=version))
     assert report.notes == (NOTES[version],)
 
 
@@ -386,11 +377,11 @@ def test_members_that_bind_claims_are_all_or_none() -> None:
         "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": claimed}],
     }
     hosted = hosts("a", "a", "b")
-    stuck = ask([*hosted, *storage, *volumes[:2]], grown, gang=3)
+    stuck = ask([*hosted, *storage, *volumes[:2]], grown, gang="3")
     assert (stuck.placed, stuck.gang and stuck.gang.fitted) == (0, 2)
-    placed = ask([*hosted, *storage, *volumes], grown, 3, gang=3)
+    placed = ask([*hosted, *storage, *volumes], grown, 3, gang="3")
     assert sorted(placement.node for placement in placed.placements) == ["n0", "n1", "n2"]
-    one_by_one = ask([*hosted, *storage, *volumes], grown, 3, gang=1)
+    one_by_one = ask([*hosted, *storage, *volumes], grown, 3, gang="1")
     assert sorted(placement.node for placement in one_by_one.placements) == ["n0", "n1", "n2"]
 
 
@@ -403,6 +394,6 @@ def test_a_quota_that_lets_too_few_be_created_leaves_no_gang() -> None:
         "status": {"hard": {"pods": "3"}, "used": {"pods": "0"}},
     }
     (made,) = web(0)
-    report = ask([*NODES, quota], made, gang=4)
+    report = ask([*NODES, quota], made, gang="4")
     assert (report.placed, report.pending, report.not_created, report.gang and report.gang.fits) == (0, 3, 1, False)
     assert "exceeded quota: few" in (report.stopped or "")

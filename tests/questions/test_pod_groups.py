@@ -269,5 +269,5 @@ def test_explain_judges_one_pod_of_a_group_and_says_so() -> None:
 
 
 def test_a_what_if_goes_before_what_the_pods_say() -> None:
-    report = ask([pod_group(min_count=13)], deployment(12), gang=12)
+    report = ask([pod_group(min_count=13)], deployment(12), gang="12")
     assert (report.placed, report.gang and report.gang.pod_group) == (12, None)

@@ -352,11 +352,7 @@ def test_what_a_second_failure_comes_to(case: str) -> None:
 
 
 FAULTS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
-    "a key that no node has": (
-        ("zoen",),
-        {},
-        f"no node and no constraint has the topology key 'zoen'; did you mean {ZONE}?",
-    ),
+    "a key that no node has": (("zoen",), {}, f"no node has the topology key 'zoen'; did you mean {ZONE}?"),
     "a namespace without workloads": ((), {"namespace": "shop"}, "no workloads in namespace shop; there is default"),
     "labels that nobody has": ((), {"selector": "a=b"}, "no workloads with the labels a=b in the cluster"),
     "labels that are none": (

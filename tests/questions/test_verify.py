@@ -329,7 +329,7 @@ FAULTS: Mapping[str, tuple[str, str]] = {
     ),
     "a label that no node has": (
         "- workload: default/deploy/web\n  survives: any zoen",
-        "5: promises[0].survives: no node and no constraint has the topology key 'zoen'",
+        "5: promises[0].survives: no node has the topology key 'zoen'",
     ),
     "an empty namespace": ("- {namespace: shop, ready: 1}", "4: promises[0].namespace: no workloads in namespace shop"),
 }

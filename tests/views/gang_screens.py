@@ -21,20 +21,20 @@ SCREENS = Path(__file__).parent / "screens"
 class Question(NamedTuple):
     nodes: int
     names: str
-    gang: int
+    gang: str
     options: dict[str, Any]
     constraints: list[Data] | None = None
 
 
 QUESTIONS: dict[str, Question] = {
-    "fits-anywhere": Question(12, "aws", 8, {}),
-    "fits-in-a-zone": Question(12, "aws", 6, {"same": ZONE}),
-    "fits-in-no-zone": Question(12, "gke", 18, {"same": ZONE}),
-    "one-short": Question(12, "aws", 41, {}),
-    "stuck-on-spreading": Question(12, "gke", 28, {}, [hard(ZONE)]),
-    "several": Question(12, "aws", 4, {"same": ZONE, "replicas": 40}),
-    "many-racks": Question(500, "aws", 30, {"same": "rack"}),
-    "no-rack": Question(505, "aws", 60, {"same": "rack"}),
+    "fits-anywhere": Question(12, "aws", "8", {}),
+    "fits-in-a-zone": Question(12, "aws", f"6:{ZONE}", {}),
+    "fits-in-no-zone": Question(12, "gke", f"18:{ZONE}", {}),
+    "one-short": Question(12, "aws", "41", {}),
+    "stuck-on-spreading": Question(12, "gke", "28", {}, [hard(ZONE)]),
+    "several": Question(12, "aws", f"4:{ZONE}", {"replicas": 40}),
+    "many-racks": Question(500, "aws", "30:rack", {}),
+    "no-rack": Question(505, "aws", "60:rack", {}),
 }
 
 

@@ -176,8 +176,7 @@ def _gang(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.Sched
         case["pod"],
         case.get("replicas") or gang["count"],
         scheduler,
-        gang=gang["count"],
-        same=gang.get("same"),
+        gang=f"{gang['count']}:{gang['same']}" if gang.get("same") else str(gang["count"]),
         preemption=False,
     )
     return {"placed": sorted(placement.node for placement in report.placements)}

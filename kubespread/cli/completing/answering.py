@@ -60,6 +60,12 @@ def key_equals(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     return (f"{key}=" for key in topology_keys(line, environment))
 
 
+def gangs(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """``8:KEY``, once the number is typed."""
+    size, colon, _ = line.word.partition(":")
+    return (f"{size}:{key}" for key in topology_keys(line, environment) if colon)
+
+
 def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """The namespaces of the snapshots, or those that the contexts of the kubeconfig name."""
     clusters = _clusters(line, environment)
@@ -261,10 +267,7 @@ _BY_NAME: Mapping[str, Source] = {
     "to_kube_version": releases,
     "feature_gates": feature_gates,
     "key": topology_keys,
-    "same": topology_keys,
-    "max_skew": key_equals,
-    "min_domains": key_equals,
-    "survive": key_equals,
+    "gang": gangs,
     "node_selector": key_equals,
     "evict": pods,
     "scale": scaled,

@@ -20,10 +20,10 @@ _EXPLAINED = ("Arguments", "Options")
 """The headings of what belongs to a command alone; the others have examples, unless help is ``--help-all``."""
 EXAMPLES = {
     "Manifests": ("-k overlays/prod", "--set cpu=3"),
-    "Requirements": ("--require-placed all", "--max-skew zone=1", "--fail-on nothing"),
+    "Requirements": ("--require-placed all", "--fail-on nothing"),
     "What differs AFTER": ("--to-kube-version 1.36",),
     "Autoscaling": ("--autoscaler ca", "--node-groups groups.yaml"),
-    "Gangs": ("--gang 8", "--same zone"),
+    "Gangs": ("--gang 8:zone",),
     "Chance": ("--seed 1", "--runs 100"),
     "Edits": ("--drain node-1", "--scale deploy/web=9"),
     "Drain": ("--force", "--no-delete-emptydir-data"),

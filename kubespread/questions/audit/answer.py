@@ -100,7 +100,7 @@ class _Auditing:
     def of(cls, question: Audit, scene: Scene) -> Self:
         nodes = scene.now.nodes
         key = full_topology_key(question.key, nodes) if question.key else None
-        check_topology_keys([key] if key else [], nodes, ())
+        check_topology_keys([key] if key else [], nodes)
         return cls(scene.world, question.asked_in(scene.snapshot), key)
 
     def __call__(self, number: int) -> tuple[rows.AuditedWorkload, tuple[PreemptedPod, ...]]:

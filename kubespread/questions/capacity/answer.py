@@ -344,7 +344,7 @@ def _topology_key(by: str | None, nodes: tuple[Node, ...]) -> str | None:
     if by is None:
         return ZONE if any(ZONE in node.metadata.labels for node in nodes) else None
     key = full_topology_key(by, nodes)
-    check_topology_keys([key], nodes, ())
+    check_topology_keys([key], nodes)
     return key
 
 

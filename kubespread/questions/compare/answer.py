@@ -156,11 +156,14 @@ def _nodes(report: ExplainReport, *, is_scored: bool) -> Rows:
 
 
 def _workload(report: SimulateReport) -> Mapping[str, Cell]:
-    keys = dict.fromkeys(constraint.topology_key for constraint in report.constraints)
+    keys = dict.fromkeys(skew.topology_key for skew in report.skew)
     return {
         "placed": report.running,
         "pending": max(0, (report.replicas or 0) - report.running),
-        **{f"skew {short_key(key)}": report.skew_of(key) for key in keys},
+        **{
+            f"skew {short_key(key)}": max(skew.after for skew in report.skew if skew.topology_key == key)
+            for key in keys
+        },
         "preempts": ", ".join(sorted(str(victim.pod) for victim in report.preempted)) or None,
         **{f"on {node.name}": node.present + node.placed for node in report.nodes},
         "message": report.stopped,

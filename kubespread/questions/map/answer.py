@@ -71,7 +71,7 @@ def answer(question: Map, scene: Scene) -> TopologyMap:
     else:
         drawn = _whole(question, scene)
     given_keys = [full_topology_key(key, drawn.snapshot.nodes) for key in question.keys]
-    check_topology_keys(given_keys, drawn.snapshot.nodes, ())
+    check_topology_keys(given_keys, drawn.snapshot.nodes)
     levels = given_keys or [*default_keys(drawn.snapshot.nodes, drawn.marked.constraints)]
     if len(dict.fromkeys(levels)) < len(levels):
         raise UsageError("every topology key can be given only once")

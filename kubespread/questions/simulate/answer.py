@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from typing import Literal
 
 import msgspec
 from msgspec import Struct, structs
@@ -34,7 +35,7 @@ from kubespread.questions.simulate.report import Limits, PlacedByEdits, Simulate
 from kubespread.questions.worlds import world_of
 from kubespread.reports.parts import Unfinished
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.snapshot.topology_keys import full_topology_key
+from kubespread.wording import count_of, says
 from kubespread.world.events.world import World
 from kubespread.world.store.chance import check_runs
 from kubespread.world.store.happenings import PREEMPTED
@@ -144,10 +145,23 @@ def _notes(simulated: Sequence[Simulated]) -> Iterator[str]:
 def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
     """All workloads in question, placed in one queue; raises the first refusal unless ``on_refused`` is given."""
     check_runs(question.runs)
-    required = question.requirements.with_keys(lambda key: full_topology_key(key, scene.snapshot.nodes))
     is_scaled = autoscaler_of(question) is not None
     reports = _placed(question, scene, is_scaled=is_scaled)
-    return tuple(map(required.judged, reports)) if required.is_any else reports
+    required = question.require_placed
+    return reports if required is None else tuple(_requiring(required, report) for report in reports)
+
+
+def _requiring(placed: int | Literal["all"], report: SimulateReport) -> SimulateReport:
+    """The report with how many replicas must have a node, and what is not met of that."""
+    enough = report.replicas if placed == "all" else placed
+    unmet = ""
+    if placed == "all" and report.lacking:
+        what = "are not placed" if report.not_created or report.not_made_yet else "are pending"
+        lacking = (report.replicas or 0) - report.running
+        unmet = f"{lacking} of {count_of(report.replicas or 0, 'replica')} {what}"
+    elif placed != "all" and report.running < placed:
+        unmet = says(report.running, "replica", "are placed")
+    return report.revised(required_placed=enough, unmet=(f"--require-placed {placed}: {unmet}",) if unmet else ())
 
 
 def _placed(question: Simulate, scene: Scene, *, is_scaled: bool) -> tuple[SimulateReport, ...]:

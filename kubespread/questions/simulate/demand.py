@@ -33,7 +33,7 @@ from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.gangs.gang import Gang
 from kubespread.questions.queue.queue import Outcome
 from kubespread.questions.resolving import Resolved, replicas_of, told_apart
-from kubespread.questions.simulate.question import Simulate
+from kubespread.questions.simulate.question import WhatIf
 from kubespread.reports.happened import RolloutReport
 from kubespread.reports.judged_nodes import constraint_reports, domain_counts
 from kubespread.reports.parts import PreemptedPod
@@ -52,29 +52,6 @@ from kubespread.world.store.pod_book import PodKey, key_of
 
 _NODE_LABEL_MISSING = "cannot determine domain for already scheduled pods: no topology domain found for pod {}"
 _SEVERAL_DOMAINS = "cannot determine domain for already scheduled pods: more than 1 domain found for pod group: {}"
-
-
-class WhatIf(Struct, frozen=True):
-    """Place every workload as gangs of ``size``, whatever its pods say."""
-
-    size: int
-    topology_key: str = ""
-
-
-def what_if(question: Simulate, replicas: int | None) -> WhatIf | None:
-    """The requested what-if, None for no gangs. Raises UsageError."""
-    gang = question.gang
-    if gang is None:
-        if question.same is not None:
-            raise UsageError("a topology key to share is for gangs: say of how many, with --gang N")
-        return None
-    if gang < 1:
-        raise UsageError(f"a gang has at least 1 member, not {gang}")
-    if replicas is not None and (replicas == 0 or replicas % gang):
-        raise UsageError(f"replicas must be a multiple of the gang of {gang}, not {replicas}")
-    if question.autoscaler is not None:
-        raise UsageError("an autoscaler does not go with a gang")
-    return WhatIf(gang, question.same or "")
 
 
 def gangs_of(

@@ -12,7 +12,6 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.replicas import Desired, Growth, growth_gaps, growths
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import NamespacedName, controller_of
@@ -29,14 +28,12 @@ from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.demand import (
     ControlledChange,
     Demand,
-    WhatIf,
     as_left,
     controlled_changes,
     gang_notes,
     gangs_of,
-    what_if,
 )
-from kubespread.questions.simulate.question import Simulate
+from kubespread.questions.simulate.question import Simulate, WhatIf
 from kubespread.questions.simulate.report import (
     DeletedReplica,
     DomainRange,
@@ -68,9 +65,7 @@ from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import ABSENT
 from kubespread.scheduler.evaluation import has_lower, preempt
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.plugins.podtopologyspread.constraints import PodTopologySpreadArgs
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubespread.scheduler.profile.profile import Profile, framework, post_filters
+from kubespread.scheduler.profile.profile import framework, post_filters
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.world.store import claims
@@ -118,7 +113,7 @@ def report_of(
     staying.subtract(shown.lost)
     placed, present = [choice.node for choice in shown.choices], list(staying.elements())
     shared = [demand.gang.topology_key] if demand.gang is not None and demand.gang.topology_key else []
-    keys = (*shared, *(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME, *posed.keys)
+    keys = (*shared, *(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME)
     worst_loss = _worst_losses(cluster, [*placed, *present], keys)
     desired = shown.wanted if candidate.is_daemon else demand.growth.further
     existing, refused, missing = _made(demand, shown, desired)
@@ -290,12 +285,7 @@ def _worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) -
         held = weights.astype(np.int64)
         # Ties go to the first value.
         worst = int(column.sorted_codes[held[column.sorted_codes].argmax()])
-        losses[key] = Loss(
-            domain=column.values[worst],
-            remaining=int(replicas.sum() - held[worst]),
-            domains=int(np.count_nonzero(held)),
-            least=int(held.min()),
-        )
+        losses[key] = Loss(domain=column.values[worst], remaining=int(replicas.sum() - held[worst]))
     return losses
 
 
@@ -356,8 +346,6 @@ class Posed(Struct, frozen=True):
 
     question: Simulate
     resolved: Resolved
-    keys: Sequence[str]
-    """Topology keys to report about, besides those of the constraints, zone and hostname."""
     begin: Callable[[Chance], Begun]
     first: Begun
     """Of the run that is shown."""
@@ -392,7 +380,7 @@ def pose(
     replicas = question.desired
     if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
         raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
-    as_gangs = what_if(question, replicas)
+    as_gangs = question.as_gangs
     resolved = resolve(
         snapshot,
         question.pods,
@@ -406,13 +394,10 @@ def pose(
     if not resolved.version.since(SCORES_SINCE):
         reason = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
         raise UsageError(f"kube-scheduler {resolved.version}: {reason}")
-    nodes = resolved.snapshot.nodes
-    keys = [full_topology_key(key, nodes) for key in (*question.keys, *question.requirements.keys)]
     if as_gangs is not None and as_gangs.topology_key:
+        nodes = resolved.snapshot.nodes
         as_gangs = replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, nodes))
-        check_topology_keys([as_gangs.topology_key], nodes, ())
-    pairs = list(zip(resolved.candidates, resolved.profiles, strict=True))
-    check_topology_keys(keys, nodes, (key for pair in pairs for key in _constraint_keys(*pair)))
+        check_topology_keys([as_gangs.topology_key], nodes)
     desired = Desired(
         as_gangs.size if as_gangs is not None and replicas is None else replicas,
         question.as_many_as_fit,
@@ -427,7 +412,7 @@ def pose(
         # Waiting pods of others are not in question.
         world.queue.waiting.clear()
     begin = partial(_begun, resolved, grown, as_gangs, world)
-    return Posed(question, resolved, keys, begin, begin(Chance.of(question.seed)))
+    return Posed(question, resolved, begin, begin(Chance.of(question.seed)))
 
 
 def _begun(
@@ -462,13 +447,6 @@ def _begun(
         )
     ]
     return Begun(demands, cluster, happened)
-
-
-def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
-    """The topology keys of the pod's constraints, else of the profile's own defaults."""
-    defaults = profile.args_of(PodTopologySpread.name, PodTopologySpreadArgs).default_constraints
-    constraints = candidate.pod.spec.topology_spread_constraints or defaults
-    return [constraint.topology_key for constraint in constraints]
 
 
 class Queue:

@@ -1,8 +1,9 @@
-"""What is asked of replicas that are placed one after another, and what scripts require of them."""
+"""What is asked of replicas that are placed one after another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -28,7 +29,6 @@ from kubespread.questions.question import (
     Seed,
     Workload,
 )
-from kubespread.wording import count_of, says, verb_of
 
 if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
@@ -36,83 +36,14 @@ if TYPE_CHECKING:
     from kubespread.questions.simulate.report import SimulateReport
     from kubespread.views.look import Look
 
-_MAX_DIGITS = 9
-
-
-class Requirements(Struct, frozen=True):
-    """A script's requirements of a simulation; each one not met is one line."""
-
-    placed: int | Literal["all"] | None
-    by_key: tuple[tuple[str, str, int], ...]
-    """Options, topology keys and numbers; a key that is repeated is there twice."""
-
-    @property
-    def is_any(self) -> bool:
-        """Whether anything is required."""
-        return self.placed is not None or bool(self.by_key)
-
-    @property
-    def keys(self) -> list[str]:
-        return [key for _, key, _ in self.by_key]
-
-    def with_keys(self, full: Callable[[str], str]) -> Requirements:
-        """The requirements with every topology key in full."""
-        return replace(self, by_key=tuple((option, full(key), number) for option, key, number in self.by_key))
-
-    def judged(self, report: SimulateReport) -> SimulateReport:
-        """The report with its requirements, and those not met."""
-        enough = report.replicas if self.placed == "all" else self.placed
-        return report.revised(required_placed=enough, unmet=tuple(self._failures(report)))
-
-    def _failures(self, report: SimulateReport) -> Iterator[str]:
-        """The requirements not met."""
-        if self.placed == "all":
-            if report.lacking:
-                what = "are not placed" if report.not_created or report.not_made_yet else "are pending"
-                lacking = (report.replicas or 0) - report.running
-                yield f"--require-placed all: {lacking} of {count_of(report.replicas or 0, 'replica')} {what}"
-        elif self.placed is not None and report.running < self.placed:
-            are = verb_of(report.running, "are")
-            yield f"--require-placed {self.placed}: {count_of(report.running, 'replica')} {are} placed"
-        for option, key, number in self.by_key:
-            known = key in report.worst_loss
-            failure = _SHORTFALLS[option](report, key, number) if known else "no node has that label"
-            if failure is not None:
-                yield f"{option} {key}={number}: {failure}"
-
-
-def _too_much_skew(report: SimulateReport, key: str, most: int) -> str | None:
-    skew = report.skew_of(key)
-    return f"the skew is {skew}" if skew > most else None
-
-
-def _too_few_domains(report: SimulateReport, key: str, least: int) -> str | None:
-    domains = report.worst_loss[key].domains
-    return says(domains, "domain", "hold replicas") if domains < least else None
-
-
-def _too_few_survivors(report: SimulateReport, key: str, least: int) -> str | None:
-    loss = report.worst_loss[key]
-    return f"losing {loss.domain} leaves {loss.remaining}" if loss.remaining < least else None
-
-
-_SHORTFALLS: Mapping[str, Callable[[SimulateReport, str, int], str | None]] = {
-    "--max-skew": _too_much_skew,
-    "--min-domains": _too_few_domains,
-    "--survive": _too_few_survivors,
-}
-"""What is wrong with a number by topology key, by option."""
-
-
-def _by_key(option: str, text: str) -> tuple[str, str, int]:
-    """``KEY=N``. Raises UsageError."""
-    key, _, number = text.partition("=")
-    if not key or not (number.isascii() and number.isdigit() and len(number) <= _MAX_DIGITS):
-        raise UsageError(f"invalid {option} {text!r}: expected KEY=N, such as topology.kubernetes.io/zone=1")
-    return option, key, int(number)
-
-
 _GANGS = "Gangs"
+
+
+class WhatIf(Struct, frozen=True):
+    """Place every workload as gangs of ``size``, whatever its pods say."""
+
+    size: int
+    topology_key: str = ""
 
 
 class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
@@ -124,19 +55,19 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
 
     \b
     Examples:
-      kubespread simulate web.yaml --replicas 15 --max-skew zone=1 --survive zone=9
+      kubespread simulate web.yaml --replicas 15 --require-placed all
       kubespread simulate web.yaml --replicas max -S cluster.json.gz
-      kubespread simulate --all -A --from-scratch
+      kubespread simulate -A --from-scratch
       kubespread simulate web.yaml --replicas 40 --autoscaler ca --node-groups groups.yaml
-      kubespread simulate job/train --gang 8 --same topology.kubernetes.io/zone
+      kubespread simulate job/train --gang 8:topology.kubernetes.io/zone
       helm template shop ./chart | kubespread simulate --require-placed all
     """
 
     name = "simulate"
     summary = "Place replicas as kube-scheduler would; show what stops them."
-    yes, no = "all replicas are placed and requirements hold", "some are not, or one fails"
+    yes, no = "all replicas are placed, or as many as required", "fewer are"
     apart = (Apart("gang", ("autoscaler",), "that is not modeled of gangs"),)
-    needs = {**OF_AUTOSCALER, "same": ("gang",), "jobs": ("runs",), "timeout": ("runs",)}
+    needs = {**OF_AUTOSCALER, "jobs": ("runs",), "timeout": ("runs",)}
     hands_out = True
     doing = "placing replicas"
     outputs = {"table": "a picture", "plain": "columns", "name": "prints namespace/pod<TAB>node lines"}
@@ -157,8 +88,8 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         Raises ManifestError, SnapshotError and UsageError.
         """,
         "snapshot pods replicas scheduler",
-        "from_scratch runs seed keys preemption autoscaler node_groups "
-        "instance_types gang same name namespace selector recursive template_path set jobs timeout "
+        "from_scratch runs seed preemption autoscaler node_groups "
+        "instance_types gang name namespace selector recursive template_path set jobs timeout "
         "on_progress on_refused",
         types={
             "pods": "PodGiven | list[G] | tuple[G, ...]",
@@ -194,25 +125,16 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     from_scratch: Annotated[bool, Option("Also re-place the replicas already running.")] = False
     runs: Runs = None
     seed: Seed = None
-    keys: Annotated[tuple[str, ...], Option("Further topology keys to report about.", is_typed=False)] = ()
     preemption: Preemption = True
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None
     instance_types: InstanceTypesFile = None
     gang: Annotated[
-        int | None,
-        Option(
-            "Place N replicas together or none of them. With --replicas, a multiple of N: one gang after another.",
-            metavar="N",
-            heading=_GANGS,
-            least=1,
-        ),
-    ] = None
-    same: Annotated[
         str | None,
         Option(
-            "With --gang, place all members in one domain of this topology key, and show each domain's verdict.",
-            metavar="KEY",
+            "Place N replicas together or none of them, with a topology key in one of its domains. With --replicas, a "
+            "multiple of N: one gang after another.",
+            metavar="N[:KEY]",
             heading=_GANGS,
         ),
     ] = None
@@ -226,34 +148,14 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             is_for_scripts=True,
         ),
     ] = None
-    max_skew: Annotated[
-        tuple[str, ...],
-        Option(
-            "Fail if the final skew across KEY exceeds N.", metavar="KEY=N", heading=REQUIREMENTS, is_for_scripts=True
-        ),
-    ] = ()
-    min_domains: Annotated[
-        tuple[str, ...],
-        Option(
-            "Fail unless replicas use at least N KEY domains.",
-            metavar="KEY=N",
-            heading=REQUIREMENTS,
-            is_for_scripts=True,
-        ),
-    ] = ()
-    survive: Annotated[
-        tuple[str, ...],
-        Option(
-            "Fail unless N replicas survive the loss of any one KEY domain.",
-            metavar="KEY=N",
-            heading=REQUIREMENTS,
-            is_for_scripts=True,
-        ),
-    ] = ()
 
     def __post_init__(self) -> None:
-        """Raises UsageError for invalid requirements, and for nodes that are added for as many as fit."""
-        _ = self.requirements
+        """Raises UsageError for an invalid gang, and for nodes that are added for as many as fit."""
+        if (gangs := self.as_gangs) is not None:
+            if self.desired is not None and (self.desired == 0 or self.desired % gangs.size):
+                raise UsageError(f"replicas must be a multiple of the gang of {gangs.size}, not {self.desired}")
+            if self.autoscaler is not None:
+                raise UsageError("an autoscaler does not go with a gang")
         if self.as_many_as_fit and self.autoscaler is not None:
             raise UsageError("--autoscaler and --replicas max do not go together: as many as fit leaves none pending")
 
@@ -267,13 +169,14 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         return None if self.replicas == "max" else self.replicas
 
     @property
-    def requirements(self) -> Requirements:
-        texts = zip(_SHORTFALLS, (self.max_skew, self.min_domains, self.survive), strict=True)
-        return Requirements(self.require_placed, tuple(_by_key(option, text) for option, own in texts for text in own))
-
-    @property
-    def requires(self) -> bool:
-        return self.requirements.is_any
+    def as_gangs(self) -> WhatIf | None:
+        """The gangs that are asked for; None for none."""
+        if self.gang is None:
+            return None
+        size, colon, key = self.gang.partition(":")
+        if not re.fullmatch("[1-9][0-9]{0,8}", size) or (colon and not key):
+            raise UsageError(f"invalid --gang {self.gang!r}: expected N or N:KEY, such as 8:zone")
+        return WhatIf(int(size), key)
 
     @classmethod
     def report(cls) -> type[SimulateReport]:

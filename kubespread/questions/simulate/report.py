@@ -61,10 +61,6 @@ class Loss(Report, frozen=True):
     """A value of the topology key."""
     remaining: int
     """Replicas in other domains."""
-    domains: int
-    """How many domains hold replicas at all."""
-    least: int
-    """How many replicas the emptiest domain holds."""
 
 
 class NodeReplicas(Report, frozen=True):
@@ -281,14 +277,6 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
     def per_node(self) -> dict[str, int]:
         """How many replicas each node got, in the order of the first placement there."""
         return Counter(placement.node for placement in self.placements)
-
-    def skew_of(self, key: str) -> int:
-        """The greatest skew of the constraints over ``key``; without one, that of the replicas themselves."""
-        constrained = [change.after for change in self.skew if change.topology_key == key]
-        if constrained:
-            return max(constrained)
-        loss = self.worst_loss[key]
-        return self.running - loss.remaining - loss.least
 
     def judged(self) -> Judgment:
         if self.unmet or not self._is_enough:

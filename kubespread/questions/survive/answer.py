@@ -102,7 +102,7 @@ def _lost(world: World, question: Survive) -> Iterator[_Domain]:
     """
     nodes = world.living.nodes.objects
     full = [full_topology_key(key, nodes) for key in question.keys] or _usual_keys(world)
-    check_topology_keys(full, nodes, ())
+    check_topology_keys(full, nodes)
     for key in dict.fromkeys(full):
         chosen = question.domains.get(key)
         domains = [domain for domain in _domains(world, key) if chosen is None or domain.value in chosen]

@@ -140,7 +140,7 @@ class _Verifying(Inquiry):
             try:
                 self._chosen[promise.path] = self._workloads(promise)
                 for field, key in promise.keys:  # noqa: B007 - the one that is wrong
-                    check_topology_keys([self._full(key)], self.scene.now.nodes, ())
+                    check_topology_keys([self._full(key)], self.scene.now.nodes)
             except UsageError as error:
                 path, line = f"{promise.path}.{field}", promise.line(field)
                 faults += (Fault(text, path, line) for text in str(error).split("\n"))
