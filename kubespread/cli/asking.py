@@ -133,13 +133,7 @@ def command_about(
     options_type = make_dataclass(f"{question.__name__}Options", own_fields, frozen=True)
     endings = [field.name for field, _, option in options_of(question) if option.prints and is_alone]
     if shared:
-        source_options = make_dataclass(
-            f"{question.__name__}Cluster",
-            shared,
-            bases=(source_options,),
-            frozen=True,
-            namespace={"drains": property(lambda _: True)},
-        )
+        source_options = make_dataclass(f"{question.__name__}Cluster", shared, bases=(source_options,), frozen=True)
 
     def command(
         *,

@@ -182,8 +182,10 @@ def _instead_of(word: str) -> str | None:
 
     if word in _INSTEAD:
         return f"type {_INSTEAD[word]}"
-    if word in EDITS:
+    if word in EDITS and EDITS[word].form.option:
         return f"a change of the cluster is an option of any question, as in kubespread pending --{word} ..."
+    if word in EDITS:
+        return f"type kubespread plan '{word} ...'"
     return None
 
 

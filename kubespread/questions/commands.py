@@ -18,6 +18,7 @@ from kubespread.questions.registry import question as question_of
 from kubespread.questions.scene import cluster_reference
 from kubespread.questions.scheduler import Scheduler
 from kubespread.redaction import without_secrets
+from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.snapshot import Snapshot
 
 _CHOOSING = ("namespace", "selector")
@@ -72,8 +73,12 @@ class Commands(Struct, frozen=True):
         return self._command(question, *words, *self._repeated(question, words))
 
     def _command(self, *words: str) -> str:
-        """Edits are in their order: those of the cluster come before any among ``words``."""
-        edits = [] if self.cluster is None else map(option_of, map(str, self.cluster.edits))
+        """Edits are in their order: those of the cluster come before any among ``words``. Empty where one of them is no
+        option.
+        """
+        edits = [] if self.cluster is None else [option_of(str(edit)) for edit in self.cluster.edits]
+        if not all(edits):
+            return ""
         named = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
         return " ".join(["kubespread", *words[:named], *edits, *words[named:], *self._scheduling(), *self._source()])
 
@@ -133,7 +138,6 @@ def typed(field: FieldInfo, option: Option, value: Any) -> Iterator[str]:
 
 
 def option_of(edit: str) -> str:
-    """The edit as a shell takes it: ``--taint 'n0 dedicated:NoSchedule-'``."""
-    verb, _, rest = edit.partition(" ")
-    target, *flags = rest.split(" --")
-    return " ".join([f"--{verb} {quote(target)}", *(f"--{flag}" for flag in flags)])
+    """The edit as a shell takes it: ``--taint 'n0 dedicated:NoSchedule-'``; empty where it is no option."""
+    verb, _, text = edit.partition(" ")
+    return f"--{verb} {quote(text)}" if EDITS[verb].form.option else ""

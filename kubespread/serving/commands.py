@@ -42,7 +42,8 @@ def command_of(
     if question.hands_out and arguments.get("timeout"):
         words += ["--timeout", f"{arguments['timeout']}s"]
     later = [option_of(edit) for edit in (arguments.get("toEdits") if has_sides else None) or ()]
-    return " ".join(filter(None, (Commands(cluster, scheduler).of(question.name, *map(quote, words)), *later)))
+    parts = (Commands(cluster, scheduler).of(question.name, *map(quote, words)), *later)
+    return " ".join(parts) if all(parts) else ""
 
 
 def _words(field: FieldInfo, option: Option, arguments: Mapping[str, Any]) -> Iterator[str]:

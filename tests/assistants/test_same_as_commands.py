@@ -19,7 +19,7 @@ from kubespread import UsageError
 from kubespread.assistants.server import arguments_from, tools
 from kubespread.candidate.manifest import Manifest, read_manifest
 from kubespread.kube.well_known import ZONE
-from kubespread.questions.question import Argument, Question, Workload, edits_of, options_of
+from kubespread.questions.question import Argument, DrainingQuestion, Question, Workload, edits_of, options_of
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.questions.scene import Scene
 from kubespread.scenario.promises import Promises, read_promises
@@ -72,12 +72,14 @@ def options(name: str) -> Iterator[Asked]:
             texts = shlex.split(sample)[1::2]
             value: Any = texts if get_origin(kind) is tuple else not field.default if kind is bool else texts[0]
             yield sample, {field.encode_name: int(value) if int in (kind, *get_args(kind)) else value}
-    for verb in EDITS:
+    for verb in (verb for verb in EDITS if EDITS[verb].form.option):
         yield samples[f"--{verb}"], {"edits": [samples[f"--{verb}"].removeprefix("--")]}
     for argument, sample in (("kubeVersion", "--kube-version"), ("featureGates", "--feature-gates")):
         yield samples[sample], {argument: samples[sample].split()[1]}
-    for argument, sample in zip(DRAIN_FLAGS, ("--ignore-daemonsets", "--delete-emptydir-data", "--force"), strict=True):
-        yield f"--drain n2 {samples[sample]}", {"edits": ["drain n2"], argument: "no-" not in samples[sample]}
+    flags = ("--no-ignore-daemonsets", "--no-delete-emptydir-data", "--force")
+    for argument, flag in zip(DRAIN_FLAGS, flags, strict=True):
+        drained = f"n2 {flag}" if issubclass(question(name), DrainingQuestion) else shlex.quote(f"n2 {flag}")
+        yield f"--drain {drained}", {"edits": ["drain n2"], argument: "no-" not in flag}
 
 
 def together(asked: Sequence[Asked]) -> Asked:

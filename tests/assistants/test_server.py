@@ -43,7 +43,7 @@ ASKED: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "audit": ({"workloads": ["deploy/web"]}, ("audit", "deploy/web")),
     "report": ({}, ("report", "-A")),
     "survive": ({}, ("survive", "-A")),
-    "plan": ({"edits": ["fail-hard zone=c"]}, ("plan", "--fail-hard", "zone=c")),
+    "plan": ({"edits": ["fail-hard zone=c"]}, ("plan", "fail-hard zone=c")),
     "map": ({"workload": "deploy/web", "keys": ["zone"]}, ("map", "deploy/web", "--key", "zone")),
     "rebalance": ({"workloads": ["deploy/web"], "soft": True}, ("rebalance", "deploy/web", "--soft")),
     "capacity": (

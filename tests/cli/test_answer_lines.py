@@ -131,7 +131,7 @@ def test_a_terminal_of_few_rows_has_two_gaps_whole_and_the_number_of_the_others(
 
 
 def test_what_no_release_does_is_said_however_many_notes_there_are() -> None:
-    edits = ("--ignore-daemonsets", "--delete-emptydir-data", "--drain", "ip-10-0-14-72.eu-west-1.compute.internal")
+    edits = ("--drain", "ip-10-0-14-72.eu-west-1.compute.internal")
     asked = ("survive", "-A", "--nodes-deleted", "-S", FEW_KINDS, "--kube-version", "1.38", *edits)
     said = run(*asked, "--strict", "-o", "table").err
     assert all(text in said for text in ("Kubernetes 1.38 is not released: ", *GAPS))

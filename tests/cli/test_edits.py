@@ -21,33 +21,16 @@ ORDERS: dict[str, tuple[list[str], list[str]]] = {
         ["cordon node1", "uncordon node2", "cordon node3", "uncordon node1"],
     ),
     "against the order of the options": (
-        [
-            "--scale",
-            "deploy/web=3",
-            "--delete-pods",
-            "app=web",
-            "--label",
-            "node1=a=b",
-            "--taint",
-            "node1=a:NoSchedule",
-        ],
-        ["scale Deployment/web=3", "delete-pods app=web", "label node1 a=b", "taint node1 a:NoSchedule"],
+        ["--scale", "deploy/web=3", "--evict", "web-1", "--label", "node1=a=b", "--taint", "node1=a:NoSchedule"],
+        ["scale Deployment/web=3", "evict web-1", "label node1 a=b", "taint node1 a:NoSchedule"],
     ),
     "other options between": (
-        ["--fail-hard", "zone=a", "-q", "--fail", "zone=b", "-o", "json", "--delete-node", "node1"],
-        ["fail-hard zone=a", "fail zone=b", "delete-node node1"],
+        ["--fail", "zone=a", "-q", "--fail", "zone=b", "-o", "json", "--delete-node", "node1"],
+        ["fail zone=a", "fail zone=b", "delete-node node1"],
     ),
-    "flags hold for every drain, wherever they stand": (
-        ["--drain", "node1", "--force", "--add-node", "node2:2@zone=a", "--drain", "zone=b", "--no-ignore-daemonsets"],
-        [
-            "drain node1 --no-ignore-daemonsets --force",
-            "add-node node2:2@zone=a",
-            "drain zone=b --no-ignore-daemonsets --force",
-        ],
-    ),
-    "flags of one drain stand with it": (
-        ["--drain", "node1 --force", "--drain", "node2", "--no-delete-emptydir-data"],
-        ["drain node1 --no-delete-emptydir-data --force", "drain node2 --no-delete-emptydir-data"],
+    "flags of a drain stand with it": (
+        ["--drain", "node1 --force", "--add-node", "node2:2@zone=a", "--drain", "zone=b --ignore-daemonsets=false"],
+        ["drain node1 --force", "add-node node2:2@zone=a", "drain zone=b --no-ignore-daemonsets"],
     ),
 }
 
@@ -81,7 +64,7 @@ def test_a_snapshot_is_edited_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 def test_without_a_command_line_the_order_is_that_of_the_options() -> None:
-    options = EditedClusterOptions(uncordon=["node1"], cordon=["node2", "node3"], drain=["node1"], force=True)
+    options = EditedClusterOptions(uncordon=["node1"], cordon=["node2", "node3"], drain=["node1 --force"])
     assert [*map(str, options.edits())] == ["cordon node2", "cordon node3", "uncordon node1", "drain node1 --force"]
 
 
@@ -91,10 +74,7 @@ FAULTS: dict[str, tuple[list[str], str]] = {
     "an unknown effect": (["--taint", "node1=gpu:NoRun"], "invalid taint effect: NoRun, unsupported taint effect"),
     "a mistyped kind": (["--scale", "deplyo/web=3"], "unknown kind 'deplyo', did you mean \"deploy\"?"),
     "a missing manifest of a node": (["--add-node", "nope.yaml"], "nope.yaml: No such file or directory"),
-    "flags of a drain without one": (
-        ["--cordon", "node1", "--force"],
-        "--force is for --drain: name what to drain, or leave it out",
-    ),
+    "flags of a drain for something else": (["--cordon", "node1 --force"], "cordon takes no flags, found --force"),
 }
 
 

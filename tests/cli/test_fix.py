@@ -17,7 +17,7 @@ SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "explain-re
 CODES: dict[str, tuple[list[str], int, str]] = {
     "a change is found": ([POD, "-S", CORDONED, "-q"], 0, ""),
     "no change is needed": ([POD, "-S", FREE, "-q"], 0, ""),
-    "nothing helps": ([POD, "-S", CORDONED, "-q", "--drain", "node1", "--drain", "node2", "--force"], 0, ""),
+    "nothing helps": ([POD, "-S", CORDONED, "-q", "--drain", "node1 --force", "--drain", "node2 --force"], 0, ""),
     "negative replicas": (
         [POD, "-S", CORDONED, "--replicas", "-1"],
         2,

@@ -17,7 +17,7 @@ ASKED = (
     ("plan", "--steps", "fail=topology.kubernetes.io/zone=eu-west-1a"),
     ("removable",),
     ("report", "-A"),
-    ("plan", "--fail-hard", "topology.kubernetes.io/zone=eu-west-1a"),
+    ("plan", "fail-hard topology.kubernetes.io/zone=eu-west-1a"),
     ("verify", "fixtures/promises/room.yaml"),
 )
 PROGRAM = f"""

@@ -57,7 +57,20 @@ def test_ten_commands_are_listed_and_all_others_are_named() -> None:
     assert {*EVERYDAY, *named[0], *named[1]} == {*COMMANDS}
 
 
-@pytest.mark.parametrize("verb", EDITS)
+def options_of(command: str) -> set[str]:
+    """The names of its options, except those that show help; one with two forms has the first."""
+    made = get_command(app).commands[command]  # type: ignore[attr-defined]  # a group of commands
+    params = made.get_params(made.make_context(command, ["--help-all"], resilient_parsing=True))
+    return {param.opts[-1] for param in params if param.param_type_name == "option"} - {"--help", "--help-all"}
+
+
+def test_there_are_no_more_options_than_anybody_learns() -> None:
+    options = {command: options_of(command) for command in COMMANDS}
+    assert max(len(own) for own in options.values()) <= 45
+    assert len(set[str]().union(*options.values())) <= 95
+
+
+@pytest.mark.parametrize("verb", [verb for verb in EDITS if EDITS[verb].form.option])
 def test_a_change_of_the_cluster_is_no_command_but_an_option(verb: str) -> None:
     assert run(verb, "a") == (
         2,
@@ -73,6 +86,7 @@ def test_a_change_of_the_cluster_is_no_command_but_an_option(verb: str) -> None:
         "version": "kubespread --version",
         "help": "kubespread --help, or kubespread COMMAND --help",
         "rollout": "kubespread plan 'rollout WORKLOAD'",
+        "delete-pods": "kubespread plan 'delete-pods ...'",
         "diff": "kubespread compare BEFORE AFTER",
     }.items(),
 )

@@ -23,7 +23,7 @@ REPEATED = {
     "nothing": "",
     "a release and gates": "--kube-version 1.30 --feature-gates MatchLabelKeysInPodTopologySpread=false --cordon c1",
     "a configuration": f"--scheduler-config {CONFIG}",
-    "edits in their order": "--drain c1 --force --uncordon c1",  # as the alphabet has them
+    "edits in their order": "--drain 'c1 --force' --uncordon c1",  # as the alphabet has them
 }
 ASKED: dict[str, tuple[str, ...]] = {
     "audit.yaml": (

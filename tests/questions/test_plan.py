@@ -209,9 +209,9 @@ def test_the_scenario_plays_to_what_the_plan_ends_with() -> None:
 
 
 def test_a_fleet_is_planned_for_and_a_pipe_gets_the_scenario() -> None:
-    fleet = run("fleet", "-S", str(SHOP), "plan", "--fail-hard", "zone=c", "-q", "-o", "plain")
+    fleet = run("fleet", "-S", str(SHOP), "plan", "fail-hard zone=c", "-q", "-o", "plain")
     assert (fleet.code, "everything fits; none of 2 workloads is worse" in fleet.out) == (0, True)
-    scenario = run("plan", "-S", SHOP, "--fail-hard", "zone=c", "-q", "-o", "scenario")
+    scenario = run("plan", "-S", SHOP, "fail-hard zone=c", "-q", "-o", "scenario")
     assert scenario.out.endswith("spec:\n  steps:\n  - fail-hard zone=c\n")
 
 

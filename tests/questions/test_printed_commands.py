@@ -56,6 +56,13 @@ def test_what_is_printed_of_a_dump_runs(dump: str) -> None:
     assert _fail(_printed(str(EVERYDAY / dump))) == []
 
 
+@pytest.mark.parametrize("verb", ["fail", "fail-hard"])
+def test_of_a_cluster_with_an_edit_that_is_no_option_no_command_is_printed(verb: str) -> None:
+    edited = kubespread.load(EVERYDAY / "aws12.json.gz").edited(f"{verb} zone=eu-west-1c")
+    lines = kubespread.report(edited).lines
+    assert {bool(line.command) for line in lines} == {verb == "fail"}
+
+
 @pytest.fixture(params=CLOUDS)
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The dump of a cloud's cluster."""

@@ -53,8 +53,10 @@ TYPED: dict[str, tuple[str, dict[str, Any], str]] = {
     "edits and what drains do": (
         "simulate",
         {**WEB, "replicas": 9, "set": ["maxSkew[zone]=2"], "edits": ["fail zone=c", "drain a1"], "force": True},
-        "simulate deploy/web --fail zone=c --drain a1 --force --set 'maxSkew[zone]=2' --replicas 9 -S shop.yaml",
+        "simulate deploy/web --fail zone=c --drain 'a1 --force' --set 'maxSkew[zone]=2' --replicas 9 -S shop.yaml",
     ),
+    "an edit that is no option": ("audit", {"edits": ["fail zone=c", "fail-hard zone=b"]}, ""),
+    "an edit of the second side that is no option": ("compare", {**WEB, "toEdits": ["delete-pods app=web"]}, ""),
     "a manifest is a file": ("explain", {"manifest": "kind: Pod"}, "explain manifest.yaml -S shop.yaml"),
     "all workloads": ("survive", {}, "survive -A -S shop.yaml"),
     "a namespace": ("audit", {"namespace": "shop"}, "audit --namespace shop -S shop.yaml"),

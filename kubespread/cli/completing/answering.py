@@ -131,7 +131,7 @@ def steps(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
     verb, equals, rest = line.word.partition("=")
     if not equals:
-        yield from (f"{step}=" for step in (*EDITS, *_STEPS))
+        yield from (f"{step}=" for step in dict.fromkeys((*EDITS, *_STEPS)))
         return
     edit = next((option for option in line.of.options if verb in EDITS and f"--{verb}" in option.opts), None)
     source = _STEPS.get(verb) if edit is None else source_of(line.command, edit)
@@ -271,7 +271,6 @@ _BY_NAME: Mapping[str, Source] = {
     "node_selector": key_equals,
     "evict": pods,
     "scale": scaled,
-    "scale_requests": scaled,
     "budget": budgeted,
     "spread": topology_keys,
     "add_node": nodes,
@@ -289,8 +288,10 @@ _STEPS: Mapping[str, Source | None] = {
     "restore": nodes_or_labels,
     "upgrade": nodes_or_labels,
     "apply": None,
+    "fail-hard": nodes_or_labels,
+    "scale-requests": scaled,
 }
-"""The steps that are no edits."""
+"""The steps that are no options."""
 _BY_METAVAR: Mapping[str, Source] = {
     "NODES": nodes_or_labels,
     "NODE=TAINT": node_equals,

@@ -91,23 +91,17 @@ class SchedulerOptions:
         )
 
 
+_TYPED = {verb.replace("-", "_"): edit for verb, edit in EDITS.items() if edit.form.option}
+"""The edits that are options, by the names of these."""
+
+
 def _options() -> Iterator[tuple[str, Any, Any]]:
-    """An option for each edit, followed by one for each of its flags."""
-    for verb, edit in EDITS.items():
+    for name, edit in _TYPED.items():
         form = edit.form
         option = typer.Option(
-            f"--{verb}", metavar=form.metavar, show_default=False, help=form.option, rich_help_panel=helping.EDITS
+            f"--{form.verb}", metavar=form.metavar, show_default=False, help=form.option, rich_help_panel=helping.EDITS
         )
-        yield _name(verb), Annotated[list[str] | None, option], None
-        for field in form.fields.values():
-            if field.option:
-                forms = "/".join(field.forms)
-                flag = typer.Option(forms, show_default=False, help=field.option, rich_help_panel=helping.EDITS)
-                yield _name(field.flag), Annotated[bool | None, flag], None
-
-
-def _name(option: str) -> str:
-    return option.removeprefix("--").replace("-", "_")
+        yield name, Annotated[list[str] | None, option], None
 
 
 _SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -177,31 +171,23 @@ class EditedClusterOptions(_Edits, ClusterOptions):  # type: ignore[misc]  # its
     typed_order: tuple[str, ...] = ()
     """The options of the command line by name, each as often as it stands there, from `OrderedCommand`."""
 
-    @property
-    def drains(self) -> bool:
-        """Whether the question itself drains nodes, with the same flags."""
-        return False
+    # What only a question has options for that drains nodes itself.
+    ignore_daemonsets: bool = True
+    delete_emptydir_data: bool = True
+    force: bool = False
 
     def typed(self) -> list[tuple[str, str]]:
-        """The edits as options and what follows them, in the order they were typed. Raises UsageError."""
-        if (flags := self._drain_flags()) and not self.drain and not self.drains:
-            flag = next(iter(flags)).replace("_", "-")
-            raise UsageError(f"--{flag} is for --drain: name what to drain, or leave it out")
-        waiting = {verb: list(getattr(self, _name(verb)) or ()) for verb in EDITS}
-        verbs = {_name(verb): verb for verb in EDITS}
-        ordered = [verbs[name] for name in self.typed_order if name in verbs]
-        made = [(verb, waiting[verb].pop(0)) for verb in ordered if waiting[verb]]
+        """The edits as options and what follows them, in the order they were typed."""
+        waiting = {name: list(getattr(self, name) or ()) for name in _TYPED}
+        made = [(name, waiting[name].pop(0)) for name in self.typed_order if waiting.get(name)]
         # Whoever calls a command as a function has no order but that of the options.
-        return made + [(verb, text) for verb, texts in waiting.items() for text in texts]
+        made += [(name, text) for name, texts in waiting.items() for text in texts]
+        return [(_TYPED[name].form.verb, text) for name, text in made]
 
     def edits(self) -> list[Edit]:
         """What is changed, as values, with the manifests of new nodes read. Raises UsageError and ManifestError."""
-        read = [EDITS[verb].read(text) for verb, text in self.typed()]
-        return [with_flags(edit, self._drain_flags()) for edit in read]
-
-    def _drain_flags(self) -> dict[str, bool]:
-        """Those that were typed, as `DrainFlags` calls them; all of a question that drains nodes itself."""
-        return {name: value for name in DRAIN_FLAGS.values() if (value := getattr(self, name)) is not None}
+        flags = {name: getattr(self, name) for name in DRAIN_FLAGS.values()}
+        return [with_flags(EDITS[verb].read(text), flags) for verb, text in self.typed()]
 
 
 @dataclass(frozen=True, slots=True)

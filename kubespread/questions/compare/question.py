@@ -27,7 +27,7 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
     \b
     Examples:
       kubespread compare old.yaml new.yaml
-      kubespread compare deploy/web --replicas 30 --drain zone=eu-west-1a --ignore-daemonsets
+      kubespread compare deploy/web --replicas 30 --drain zone=eu-west-1a
       kubespread compare web.yaml --set maxSkew[zone]=2 -S cluster.json.gz
       kubespread compare web.yaml -S monday.json.gz --to-snapshot tuesday.json.gz
       kubespread compare -A --kube-version 1.36 --to-kube-version 1.37

@@ -29,7 +29,7 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
       kubespread map
       kubespread map deploy/web -n shop
       kubespread map deploy/web --by load --key zone --key pool -S cluster.json.gz
-      kubespread map --drain zone=a --ignore-daemonsets
+      kubespread map --drain zone=a
       kubespread map -o csv -S cluster.json.gz
     """
 

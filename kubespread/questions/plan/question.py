@@ -69,7 +69,7 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
 
     \b
     Examples:
-      kubespread plan --fail-hard zone=a --scale shop/deploy/web=12
+      kubespread plan --fail zone=a --scale shop/deploy/web=12
       kubespread plan maintenance.yaml --steps -S cluster.json.gz --fail-on pending
       kubespread plan -f web.yaml 'scale deploy/web=9' 'rollout deploy/web' 'fail zone=a' --steps
       kubespread plan -f k8s/ --add-node node-7:3 --drain pool=old -S cluster.json.gz

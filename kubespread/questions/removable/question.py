@@ -29,7 +29,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
       kubespread removable pool=old --no-delete-emptydir-data
       kubespread removable -S cluster.json.gz -o json
       kubespread removable --scale shop/deploy/web=3
-      kubespread removable --prices prices.yaml --scale-requests '*=0.8'
+      kubespread removable --prices prices.yaml --delete-node pool=old
       kubespread removable -o name | head -n 1 | xargs kubectl drain --ignore-daemonsets
     """
 

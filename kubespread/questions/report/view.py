@@ -148,4 +148,5 @@ def _line(line: ReportLine, _look: Look) -> Iterator[Line]:
     if line.remedy is not None:
         yield folded(f"tried: {line.remedy}", indent=" " * _INSIDE, hanging=_INSIDE + 2)
     # Folded it could not be copied.
-    yield [Cell(" " * _INSIDE + line.command, Tone.FAINT)]
+    if line.command:
+        yield [Cell(" " * _INSIDE + line.command, Tone.FAINT)]

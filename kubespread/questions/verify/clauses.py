@@ -262,7 +262,7 @@ def _left(report: PlanReport, last: Happened, workload: WorkloadName) -> tuple[i
 
 def _planned(node: str) -> Sequence[str]:
     """The words of the command that shows it."""
-    return "--drain", quote(node), "--delete-node", quote(node), "--force"
+    return "--drain", quote(f"{node} --force"), "--delete-node", quote(node)
 
 
 def room(report: CapacityReport, resource: str, promised: Room) -> Found:

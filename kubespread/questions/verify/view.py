@@ -102,6 +102,6 @@ def _line(row: VerifiedClause, _look: Look) -> Iterator[Line]:
     place, hanging = "" if row.line is None else f"line {row.line}: ", HANGING + _WIDTH
     state = Cell(f"{row.state:{_WIDTH}}", _TONES[row.state])
     yield folded(state, f" {place}{row.sentence}", hanging=hanging)
-    if row.state != "held":
+    if row.state != "held" and row.command:
         # Folded it could not be copied.
         yield [Cell(" " * (hanging + 1) + row.command, Tone.FAINT)]

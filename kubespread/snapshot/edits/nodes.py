@@ -193,12 +193,7 @@ def _labeled(node: Node, labels: dict[str, str]) -> Node:
     return replace(node, metadata=replace(node.metadata, labels=labels))
 
 
-FORCE = Field(
-    Holds.FLAG,
-    "evict pods without a controller too",
-    flag="--force",
-    option="With --drain, also evict pods without a controller.",
-)
+FORCE = Field(Holds.FLAG, "evict pods without a controller too", flag="--force")
 
 
 class Cordon(NodesEdit, frozen=True):
@@ -241,20 +236,18 @@ class Drain(NodesEdit, frozen=True):
                 Holds.FLAG,
                 "leave the pods of DaemonSets alone (default: true)",
                 flag="--ignore-daemonsets",
-                option="With --drain, ignore pods of DaemonSets; without it kubectl refuses a node that has any.",
                 default=True,
             ),
             "deleteEmptydirData": Field(
                 Holds.FLAG,
                 "evict pods with emptyDir volumes too (default: true)",
                 flag="--delete-emptydir-data",
-                option="With --drain, also evict pods with emptyDir volumes; without it kubectl refuses.",
                 default=True,
             ),
             "force": FORCE,
         },
         metavar="NODES",
-        option="Drain nodes, as kubectl drain does.",
+        option="Drain nodes, as kubectl drain does; its flags stand with them: 'pool=a --force'.",
     )
     flags: DrainFlags = DrainFlags()
 
@@ -344,9 +337,7 @@ class Fail(NodesEdit, frozen=True):
 class FailHard(Fail, frozen=True):
     """Nodes break down, and their Node objects are deleted: how a failure with ``hard`` is written as text."""
 
-    form: ClassVar = Form(
-        "fail-hard", "NODES", NODE_USAGE, metavar="NODES", option="Fail nodes and delete their Node objects."
-    )
+    form: ClassVar = Form("fail-hard", "NODES", NODE_USAGE)
 
     @classmethod
     def parsed(cls, text: str) -> FieldValues | None:

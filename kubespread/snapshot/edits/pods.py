@@ -35,8 +35,6 @@ class DeletePods(Edit, frozen=True):
             "pods": Field(Holds.TEXT, "their labels, as kubectl's -l has them", is_required=True),
             "namespace": Field(Holds.TEXT, "their namespace"),
         },
-        metavar="[NS/]LABELS",
-        option="Delete the pods with these labels.",
     )
     text: str
     """The labels as they were written."""
@@ -145,8 +143,6 @@ class ScaleRequests(Edit, frozen=True):
             "workload": Field(Holds.TEXT, "[NAMESPACE/]KIND/NAME (deploy/web), or * for all pods", is_required=True),
             "factor": Field(Holds.DECIMAL, "what their requests of cpu and memory are multiplied by", is_required=True),
         },
-        metavar="[NS/]KIND/NAME=FACTOR",
-        option="Multiply the requests of cpu and memory of a workload (deploy/web=0.8), or of all pods ('*=0.8').",
     )
     factor: Decimal
     kind: str = ""

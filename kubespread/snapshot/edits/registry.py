@@ -1,4 +1,4 @@
-"""The edits, and the text of each: the verb, which is also the name of the option, and what it is about.
+"""The edits, and the text of each: the verb, also the name of its option if it has one, and what it is about.
 
     cordon NODES                    uncordon NODES                  delete-node NODES
     fail NODES                      fail-hard NODES

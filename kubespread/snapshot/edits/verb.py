@@ -141,8 +141,6 @@ class Field(Struct, frozen=True):
     is_required: bool = False
     flag: str = ""
     """What it is in a text: ``--force``."""
-    option: str = ""
-    """The meaning of that flag on the command line, beside the verb's option."""
     default: bool = False
     """Of a flag: what it is unless it is said. One that is true has a second form, ``--no-force``."""
 
@@ -177,7 +175,7 @@ class Form(Struct, frozen=True):
     metavar: str = ""
     """What follows ``--VERB`` on the command line."""
     option: str = ""
-    """What that means."""
+    """What that means; empty for what is a step of a plan and no option."""
 
     @property
     def key(self) -> str:
@@ -248,7 +246,7 @@ class Verb(Struct, frozen=True):
 
 
 class Edit(Verb, frozen=True):
-    """One that the command line and a snapshot have too. As text it is what `registry.parse` reads."""
+    """One that a snapshot has too, and most an option. As text it is what `registry.parse` reads."""
 
     @classmethod
     def read(cls, text: str, directory: str | None = "") -> Edit:
