@@ -65,8 +65,12 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
     ),
     "upgrade": (
         lambda **options: kubespread.upgrade(FULL, "n0", **options),
-        ["1 of 1 node replaced", f"4 pods preempted: {LOW}"],
-        ["1 of 1 node replaced"],
+        [
+            "1 of 1 node replaced",
+            f"4 pods preempted: {LOW}",
+            "Deployment/high is down meanwhile: no other pod is ready",
+        ],
+        ["1 of 1 node replaced", "Deployment/high is down meanwhile: no other pod is ready"],
     ),
     "removable": (
         lambda **options: kubespread.removable(SPARE, "n0", **options),

@@ -10,6 +10,7 @@ import kubespread
 from kubespread.errors import ManifestError
 from kubespread.kube.time import in_json, nanoseconds
 from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.plugin import read_as
 from kubespread.scheduler.plugins.noderesources.scoring import NodeResourcesFitArgs
 from kubespread.scheduler.profile.loading import ConfigurationError, load_profiles
 from tests.builders import node, pod
@@ -83,7 +84,7 @@ def test_resources_that_only_extenders_look_after_take_the_place_of_those_ignore
     managed = [{"name": "example.com/a", "ignoredByScheduler": True}, {"name": "example.com/b"}]
     given = args("NodeResourcesFit", ignoredResources=["example.com/c"])
     (profile,) = load_profiles({**HEAD, **given, "extenders": [extender(managedResources=managed)]})
-    assert profile.args_of("NodeResourcesFit", NodeResourcesFitArgs).ignored_resources == ["example.com/a"]
+    assert read_as(NodeResourcesFitArgs, profile.args["NodeResourcesFit"]).ignored_resources == ["example.com/a"]
 
 
 def test_before_1_36_a_shape_has_a_shorter_path() -> None:

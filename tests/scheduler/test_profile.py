@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.plugin import read_as
 from kubespread.scheduler.plugins.default_preemption import DefaultPreemption, DefaultPreemptionArgs
 from kubespread.scheduler.plugins.inter_pod_affinity import InterPodAffinity, InterPodAffinityArgs
 from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesBalancedAllocation, NodeResourcesFit
@@ -156,7 +157,7 @@ ZONE = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnywa
 def test_the_policies_of_default_constraints_are_not_validated() -> None:
     args = {"defaultingType": "List", "defaultConstraints": [{**ZONE, "minDomains": -2, "nodeTaintsPolicy": "x"}]}
     profile = one_profile(pluginConfig=[{"name": "PodTopologySpread", "args": args}])
-    assert profile.args_of("PodTopologySpread", PodTopologySpreadArgs).default_constraints[0].min_domains == -2
+    assert read_as(PodTopologySpreadArgs, profile.args["PodTopologySpread"]).default_constraints[0].min_domains == -2
 
 
 def test_the_arguments_of_every_plugin_are_read() -> None:
@@ -265,7 +266,7 @@ def test_v1beta1_infers_the_list_and_names_plugins_that_are_gone() -> None:
         ],
     }
     (profile,) = load_profiles(data, KubeVersion(20))
-    assert profile.args_of("PodTopologySpread", PodTopologySpreadArgs).defaulting_type == "List"
+    assert read_as(PodTopologySpreadArgs, profile.args["PodTopologySpread"]).defaulting_type == "List"
     assert profile.unread_points == ("filter.NodeLabel", "score.RequestedToCapacityRatio")
     assert profile.filters == tuple(name for name in default_profile(KubeVersion(20)).filters if name != "NodePorts")
 

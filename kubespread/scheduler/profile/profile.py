@@ -20,7 +20,7 @@ from kubespread.kube.versions import LATEST, KubeVersion, changes_after, older_r
 from kubespread.scheduler.cluster.nodes import SearchRules
 from kubespread.scheduler.evaluation import PostFilterPlugin, PostFilters
 from kubespread.scheduler.framework import Framework, MessageRules
-from kubespread.scheduler.plugin import INTERFACES, Args, Plugin, Point, Setting, read_as
+from kubespread.scheduler.plugin import INTERFACES, Args, Plugin, Point, Setting
 from kubespread.scheduler.plugins.registry import CLOUD_LIMITS, Specifications, default_plugins, known_plugins
 
 A = TypeVar("A", bound=Args)
@@ -66,10 +66,6 @@ class Profile(Struct, frozen=True):
             Point.RESERVE: self.reserves,
         }
         return frozenset(point for point, plugins in runs.items() if plugin in plugins)
-
-    def args_of(self, plugin: str, kind: type[A]) -> A:
-        """The arguments of one plugin, its defaults where the configuration gives none."""
-        return read_as(kind, self.args.get(plugin))
 
 
 MULTI_POINT = "multiPoint"
