@@ -35,14 +35,7 @@ ROOMS: dict[str, set[str]] = {
         "snapshot.topology_keys",
         "node_groups.groups",
     },
-    "scenario": {
-        "manifest",
-        "kube",
-        "snapshot.edits",
-        "candidate.settings",
-        "candidate.kustomization",
-        "node_groups.groups",
-    },
+    "scenario": {"manifest", "kube", "snapshot.edits", "candidate.settings", "node_groups.groups"},
     "config": {"manifest", "kube"},
     # A page draws every answer on a map.
     "views": {"reports", "manifest.writer", "questions.map.report"},
@@ -100,7 +93,6 @@ ROOMS: dict[str, set[str]] = {
         "assistants",
         "serving",
         "redaction",
-        "candidate.kustomization",
         "candidate.sources",
         "config",
         # What completion offers by name, and what a mistyped name was to be.

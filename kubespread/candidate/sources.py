@@ -13,16 +13,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kubespread.candidate.kustomization import FILES as KUSTOMIZATION_FILES
-from kubespread.candidate.kustomization import Kustomization
-from kubespread.candidate.manifest import (
-    Manifest,
-    listed_labels,
-    manifest_from_text,
-    manifest_of,
-    read_manifest,
-    workloads_named,
-)
+from kubespread.candidate.manifest import Manifest, listed_labels, manifest_of, read_manifest, workloads_named
 from kubespread.candidate.settings import parse_settings
 from kubespread.errors import Fault, KubespreadError, ManifestError, SnapshotError, UsageError
 from kubespread.kube.api.core import Namespace, Pod
@@ -174,10 +165,10 @@ def _namespaces(snapshot: Snapshot) -> set[str]:
     return names
 
 
-PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads | Kustomization | Manifest | Reference
+PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads | Manifest | Reference
 """A Pod or a workload as an object, the path of a manifest or of a directory of them (``-``: standard input), KIND/NAME
-of one in the snapshot as text or as what it stands for, all workloads of the snapshot, a kustomization, or a manifest
-that is read already.
+of one in the snapshot as text or as what it stands for, all workloads of the snapshot, or a manifest that is
+read already.
 """
 Source = Manifest | Reference
 
@@ -260,8 +251,8 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
     for pod in pods:
         if isinstance(pod, Mapping):
             _take(read, manifest_of(pod, choosing.template_path), choosing)
-        elif isinstance(pod, Manifest | Kustomization):
-            _take(read, _built(pod, choosing.template_path), choosing)
+        elif isinstance(pod, Manifest):
+            _take(read, pod, choosing)
         elif isinstance(pod, Reference):
             read.bearing.append(pod)
         elif isinstance(pod, ClusterWorkloads):
@@ -304,8 +295,6 @@ def _identities(pod: PodGiven, named: PodGiven | None, *, recursive: bool) -> It
     """What can be named only once (files and workloads of the cluster), and what to call it."""
     if isinstance(named, Reference):
         yield _label(named), named
-    elif isinstance(pod, Kustomization):
-        yield pod.directory, Path(os.path.realpath(pod.directory))
     elif isinstance(pod, str | Path) and str(pod) != STDIN:
         files = manifest_files(str(pod), recursive=recursive) if Path(pod).is_dir() else [str(pod)]
         yield from ((file, Path(os.path.realpath(file))) for file in files)
@@ -316,12 +305,10 @@ def _label(named: Reference) -> str:
 
 
 def read_once(pod: PodGiven, template_path: str = "") -> PodGiven:
-    """``pod`` for several questions: files, of which a pipe can be read only once, and kustomizations are read.
+    """``pod`` for several questions: files, of which a pipe can be read only once, are read.
 
     Raises ManifestError.
     """
-    if isinstance(pod, Kustomization):
-        return _built(pod, template_path)
     if not isinstance(pod, str | Path) or Path(pod).is_dir() or _named(str(pod)) is not None:
         return pod
     return read_manifest(str(pod), template_path)
@@ -343,10 +330,6 @@ def selector_of(choosing: Choosing) -> Selector:
         return parse_selector(choosing.selector)
     except SelectorError as error:
         raise UsageError(f"invalid selector {choosing.selector!r}: {error}") from error
-
-
-def _built(pod: Manifest | Kustomization, template_path: str) -> Manifest:
-    return pod if isinstance(pod, Manifest) else manifest_from_text(pod.directory, pod.build(), template_path)
 
 
 def _named(path: str) -> Reference | None:
@@ -399,7 +382,8 @@ def _listed(sources: Sequence[Source], default_namespace: str) -> str:
     )
 
 
-_KUSTOMIZATION = "a kustomization, not a manifest: build it with -k DIRECTORY"
+_KUSTOMIZATION = "a kustomization, not a manifest: pipe `kubectl kustomize DIRECTORY` into kubespread"
+_KUSTOMIZATION_FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _VALUES = "Helm values, not a manifest: pipe `helm template -f FILE CHART` into kubespread"
 _EMPTY = "an empty list: `kubectl get` found nothing; check its namespace and labels"
 
@@ -413,7 +397,7 @@ def _mistaken_manifest(manifest: Manifest) -> Fault | None:
         return None
     first, kinds = manifest.items[0], {item.kind for item in manifest.items}
     message = ""
-    if "Kustomization" in kinds or PurePath(manifest.file).name in KUSTOMIZATION_FILES:
+    if "Kustomization" in kinds or PurePath(manifest.file).name in _KUSTOMIZATION_FILES:
         message = _KUSTOMIZATION
     elif all(item.size == 0 for item in manifest.items):
         message = _EMPTY
@@ -477,7 +461,7 @@ def kinds_named(word: str) -> tuple[Kind, ...]:
 
 
 def check_inputs(
-    pods: Sequence[str | ClusterWorkloads | Kustomization],
+    pods: Sequence[str | ClusterWorkloads],
     scheduler_config: str | None,
     kube_version: str | None,
     feature_gates: str | None,
@@ -494,9 +478,7 @@ def check_inputs(
     if kube_version is not None:
         KubeVersion.parse(kube_version).with_gates(feature_gates or "")
     for pod in pods:
-        if isinstance(pod, Kustomization):
-            pod.command()
-        elif isinstance(pod, str) and pod != STDIN:
+        if isinstance(pod, str) and pod != STDIN:
             _check_pod(pod, recursive=choosing.recursive)
     check_choosing(pods, choosing)
     if choosing.recursive and not any(isinstance(pod, str) and Path(pod).is_dir() for pod in pods):
@@ -517,14 +499,13 @@ def _is_text(scheduler_config: str) -> bool:
     return "\n" in scheduler_config or scheduler_config.lstrip().startswith("{")
 
 
-def _is_manifest(pod: str | ClusterWorkloads | Kustomization) -> bool:
-    return isinstance(pod, Kustomization) or (isinstance(pod, str) and not is_reference(pod))
+def _is_manifest(pod: str | ClusterWorkloads) -> bool:
+    return isinstance(pod, str) and not is_reference(pod)
 
 
-def _as_named(pods: Sequence[str | ClusterWorkloads | Kustomization]) -> str:
+def _as_named(pods: Sequence[str | ClusterWorkloads]) -> str:
     """What was named, in the words of the command line."""
-    directories = (f"-k {pod.directory}" for pod in pods if isinstance(pod, Kustomization))
-    return ", ".join([*(pod for pod in pods if isinstance(pod, str)), *directories]) or "what the cluster has"
+    return ", ".join(pod for pod in pods if isinstance(pod, str)) or "what the cluster has"
 
 
 def _check_pod(path: str, *, recursive: bool) -> None:

@@ -247,7 +247,7 @@ class Answering:
     def _said(
         self, parts: Sequence[tuple[str, Any]], beside: Sequence[tuple[str, Any]], code: ExitCode, *, is_short: bool
     ) -> Iterator[str]:
-        """What is said beside the answer, with few notes where a screen ``is_short``."""
+        """Lines to say beside the answer, with few notes where a screen ``is_short``."""
         if not self.speaking.quiet:
             yield from self._notes(parts, beside, code, is_short=is_short)
         for whose, report in parts:

@@ -70,7 +70,7 @@ class _Command:
     home: str = "setup"
     has_ordered_options: bool = True
     reads_files: bool = True
-    """Whether configuration files count for it."""
+    """True if configuration files count for it."""
     group: str = ""
     """The class of the commands that it has; empty for one without."""
     sets_up: bool = True

@@ -23,7 +23,6 @@ from kubespread.errors import UsageError
 from kubespread.questions.question import MANIFESTS, ManifestsQuestion, Option, Workload
 
 if TYPE_CHECKING:
-    from kubespread.candidate.kustomization import Kustomization
     from kubespread.cli.options.groups import EditedClusterOptions, SpeakingOptions
     from kubespread.questions.scheduler import Scheduler
     from kubespread.snapshot.snapshot import Snapshot
@@ -59,28 +58,25 @@ def pod_field(field: FieldInfo, kind: Any, option: Option) -> Field:
 
 
 def applied_field(_field: FieldInfo, _kind: Any, option: Option) -> Field:
-    """Manifests and kustomizations that are applied, as options."""
+    """Manifests that are applied, as options."""
 
     def value(typed: Typed) -> tuple[Any, ...]:
-        from kubespread.candidate.kustomization import Kustomization
+        files = tuple(typed["filename"] or ())
+        if files:
+            check_asked(files, {"recursive": any(Path(file).is_dir() for file in files)}, typed.scheduling)
+        return files
 
-        files = typed["filename"] or ()
-        pods = (*files, *map(Kustomization, typed["kustomize"] or ()))
-        if pods:
-            check_asked(pods, {"recursive": any(Path(file).is_dir() for file in files)}, typed.scheduling)
-        return pods
-
-    return Field((_manifests("filename", "FILE", f"{option.help} Repeatable."), _MANIFESTS[1]), value)
+    return Field((_manifests(option.help),), value)
 
 
 def pods_field(field: FieldInfo, _kind: Any, option: Workload) -> Field:
-    """Manifests and KIND/NAME by their place, and kubectl's -f and -k."""
+    """Manifests and KIND/NAME by their place, and kubectl's -f."""
     place = option.metavar.strip("[].").partition("]")[0].lower()
     several = option.is_several
 
     def value(typed: Typed) -> tuple[Any, ...]:
         own, sources = typed.own, typed.source.sources
-        if own[place] or own["filename"] or own["kustomize"] or field.required:
+        if own[place] or own["filename"] or field.required:
             pods = pods_asked_about(own[place], own, sources, several=several)
         else:
             is_stdin = option.is_piped and not own.get(EVERYWHERE) and is_piped(sources)
@@ -104,16 +100,15 @@ def scenario_field(field: FieldInfo, _kind: Any, option: Option) -> Field:
 
 def pods_asked_about(
     words: Sequence[str] | None, own: Mapping[str, Any], sources: Sequence[str], *, several: bool = False
-) -> list[str | ClusterWorkloads | Kustomization]:
-    """What POD, -f and -k name; else, where ``several`` may be meant, with -A, -l or --all the workloads of the
+) -> list[str | ClusterWorkloads]:
+    """Everything that POD and -f name; else, where ``several`` may be meant, with -A, -l or --all the workloads of the
     cluster; else standard input when something is piped into it and the snapshot does not want it, else pod.yaml.
 
     Raises UsageError.
     """
-    from kubespread.candidate.kustomization import Kustomization
     from kubespread.candidate.sources import pods_named
 
-    words, files = words or [], [*(own["filename"] or ()), *map(Kustomization, own["kustomize"] or ())]
+    words, files = words or [], own["filename"] or ()
     of_cluster = several and _asks_for_the_cluster(words, files, sources, own)
     all_namespaces = several and own[EVERYWHERE]
     if all_namespaces and not of_cluster:
@@ -123,9 +118,7 @@ def pods_asked_about(
     return pods or [_default_pod(sources)]
 
 
-def check_asked(
-    pods: Sequence[str | ClusterWorkloads | Kustomization], own: Mapping[str, Any], scheduling: SchedulerOptions
-) -> None:
+def check_asked(pods: Sequence[str | ClusterWorkloads], own: Mapping[str, Any], scheduling: SchedulerOptions) -> None:
     """Find what is mistyped before the cluster is read. Raises ManifestError and UsageError."""
     from kubespread.candidate.sources import Choosing, check_inputs
 
@@ -201,16 +194,19 @@ def _parameter(name: str, kind: Any, *flags: str, default: Any = None, **declare
     return Parameter(name, Annotated[kind, option], default)
 
 
-def _manifests(name: str, metavar: str, text: str) -> Parameter:
+def _manifests(text: str) -> Parameter:
     return _parameter(
-        name, list[str] | None, f"-{name[0]}", f"--{name}", metavar=metavar, help=text, rich_help_panel=MANIFESTS
+        "filename",
+        list[str] | None,
+        "-f",
+        "--filename",
+        metavar="FILE",
+        help=f"{text} Repeatable.",
+        rich_help_panel=MANIFESTS,
     )
 
 
-_MANIFESTS = (
-    _manifests("filename", "FILE", "Manifest, or directory of manifests; the same as without -f. Repeatable."),
-    _manifests("kustomize", "DIRECTORY", "Kustomization, built by the kustomize or kubectl on the PATH. Repeatable."),
-)
+_MANIFESTS = (_manifests("Manifest, or directory of manifests; the same as without -f."),)
 _SEVERAL = (
     _parameter(
         EVERYWHERE,
@@ -439,7 +435,7 @@ def sides_field(field: FieldInfo, kind: Any, option: Workload) -> Field:
         if own["selector"] is not None and not isinstance(pods[0], ClusterWorkloads):
             raise UsageError(f"-l/--selector chooses among the workloads of the cluster: {pods[0]} is none of them")
         if len(pods) > 2:
-            named = ", ".join(str(value) for name in ("pod", "filename", "kustomize") for value in own[name] or ())
+            named = ", ".join(str(value) for name in ("pod", "filename") for value in own[name] or ())
             raise UsageError(f"{len(pods)} PODs given ({named}): expected one, or two to compare")
         is_otherwise = after.is_given or source.edits() or own["settings"]
         if len(pods) == 1 and not is_otherwise:
@@ -475,7 +471,7 @@ def _sides(
 
 
 def _configured(field: FieldInfo, kind: Any, _option: Option) -> Field:
-    """What no option is for."""
+    """Name of a field that no option sets."""
     return Field((Parameter(field.name, kind, field.default),), lambda typed: typed[field.name])
 
 

@@ -134,7 +134,7 @@ def stdout_takes_tables() -> bool:
 
 
 def look_of_stdout(*, headers: bool) -> Look:
-    """How an answer is laid out there."""
+    """Layout of an answer there."""
     # Help and --version have no answer to lay out, and do without msgspec.
     from kubespread.views.look import Look
 

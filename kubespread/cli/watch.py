@@ -144,7 +144,7 @@ class _Question:
 def _refuse_stdin(values: Mapping[str, Any], source: ClusterOptions) -> None:
     """Raise UsageError if standard input would have to be read repeatedly."""
     options = values["options"]
-    named = [text for name in ("pod", "filename", "kustomize") for text in texts_of(getattr(options, name, None))]
+    named = [text for name in ("pod", "filename") for text in texts_of(getattr(options, name, None))]
     others = [values["scheduling"].scheduler_config]
     others += [getattr(options, name, None) for name in ("node_groups", "instance_types", "prices")]
     is_default = hasattr(options, "pod") and not named
@@ -273,8 +273,6 @@ def _files_read(parameters: Mapping[str, Any]) -> Iterator[Path]:
     """
     named = [text for name in READERS for text in texts_of(parameters.get(name))]
     yield from map(Path, (*named, DEFAULT_POD))
-    for directory in texts_of(parameters.get("kustomize")):
-        yield from _of_kustomization(directory)
     yield from map(Path, _new_nodes(texts_of(parameters.get("add_node"))))
     if not parameters.get("no_config"):
         yield from _of_configuration()
@@ -290,12 +288,6 @@ def _last_written(paths: Iterable[Path]) -> set[tuple[str, int, int]]:
             except OSError:
                 continue
     return status
-
-
-def _of_kustomization(directory: str) -> Iterator[Path]:
-    from kubespread.candidate.kustomization import Kustomization
-
-    return Kustomization(directory).paths()
 
 
 def _new_nodes(edits: Iterable[str]) -> Iterator[str]:

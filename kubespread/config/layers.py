@@ -32,7 +32,7 @@ class Key(Struct, frozen=True):
     is_list: bool = False
     is_flag: bool = False
     is_personal: bool = False
-    """Whether a project's file may not set it: what the cluster holds is sent there."""
+    """True if a project's file may not set it: what the cluster holds is sent there."""
     decides: bool = True
     """Whether answers depend on it, and not only how they are made and written."""
 

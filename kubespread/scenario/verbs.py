@@ -3,7 +3,7 @@
     rollout [NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]     without either it is restarted
     rollback [NAMESPACE/]KIND/NAME
     restore NODES
-    apply FILE... [--kustomize DIRECTORY]... [--set FIELD=VALUE]... [--replicas N] [--name NAME]
+    apply FILE... [--set FIELD=VALUE]... [--replicas N] [--name NAME]
     upgrade NODES [--surge N] [--batch N] [--force]
 
 Words are quoted as in a shell where they hold blanks. A word with an equals sign is a field, any other a manifest.
@@ -16,7 +16,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from kubespread.candidate.kustomization import Kustomization
 from kubespread.candidate.settings import parse_settings
 from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import POD_CREATORS
@@ -130,10 +129,9 @@ class Apply(StepVerb, frozen=True):
     form: ClassVar = Form(
         "apply",
         "FILE...",
-        "FILE... [--kustomize DIRECTORY] [--set FIELD=VALUE] [--replicas N] [--name NAME] [--create-namespaces]",
+        "FILE... [--set FIELD=VALUE] [--replicas N] [--name NAME] [--create-namespaces]",
         fields={
             "files": Field(Holds.TEXTS, "manifests or directories of them"),
-            "kustomize": Field(Holds.TEXTS, "directories with a kustomization", flag="--kustomize"),
             "set": Field(Holds.TEXTS, "fields to change in each workload, as --set has them", flag="--set"),
             "replicas": Field(Holds.NUMBER, "how many replicas, whatever the manifest says", flag="--replicas"),
             "name": Field(Holds.TEXT, "which of several workloads", flag="--name"),
@@ -143,7 +141,7 @@ class Apply(StepVerb, frozen=True):
         },
     )
     given: tuple[Any, ...]
-    """Paths of files and directories, kustomizations, or workloads in any other accepted form."""
+    """Paths of files and directories, or workloads in any other accepted form."""
     settings: tuple[str, ...] = ()
     """Fields to change in each workload, as ``--set`` has them."""
     replicas: int | None = None
@@ -161,9 +159,7 @@ class Apply(StepVerb, frozen=True):
     def of(cls, fields: FieldValues, directory: str | None = "", /) -> Verb:
         settings = fields.get("set", ())
         parse_settings(settings)
-        files = [path_in(directory, file) for file in fields.get("files", ())]
-        built = (Kustomization(path_in(directory, path)) for path in fields.get("kustomize", ()))
-        given = (*files, *built)
+        given = tuple(path_in(directory, file) for file in fields.get("files", ()))
         if not given:
             raise UsageError("apply: expected the manifests to apply")
         creates = bool(fields.get("createNamespaces"))

@@ -240,10 +240,10 @@ def test_a_bug_is_one_line_and_debug_shows_the_traceback(monkeypatch: pytest.Mon
     assert "Traceback" in run("explain", POD, "-S", CLUSTER, env={"KUBESPREAD_DEBUG": "1"}).err
 
 
-@pytest.mark.parametrize("command", ["explain {}", "explain -k {}", "check {}", "compare {} {}", "simulate -f {}"])
+@pytest.mark.parametrize("command", ["explain {}", "check {}", "compare {} {}", "simulate -f {}"])
 def test_looking_for_a_file_may_fail_like_reading_it(command: str) -> None:
     """A name that is too long is refused as one below another user's directory is."""
     name = f"{'x' * 300}.yaml"
     result = run(*command.format(name, name).split(), "-S", CLUSTER)
     assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
-    assert result.err.endswith(".yaml: File name too long\n") or "/kustomization.yaml: File name too long" in result.err
+    assert result.err.endswith(".yaml: File name too long\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import sys
@@ -148,12 +147,6 @@ READ: dict[str, tuple[str, tuple[str, str], list[str], list[str]]] = {
         ],
         ["9 fit", "0 fit"],
     ),
-    "what a kustomization takes from elsewhere": (
-        "common/web.yaml",
-        (DEPLOYMENT % 2, DEPLOYMENT % 3),
-        ["simulate", "-k", "base"],
-        ["2 of 2 placed", "3 of 3 placed"],
-    ),
     "the configuration of kubespread": (
         ".kubespread.yaml",
         ("snapshot: cluster.yaml\n", "snapshot: other.yaml\n"),
@@ -169,15 +162,9 @@ def test_every_file_that_an_answer_depends_on_is_watched(
     case: str, cluster: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name, (before, after), question, answers = READ[case]
-    for directory in ("common", "base", "bin"):
-        (tmp_path / directory).mkdir()
     (tmp_path / "web.yaml").write_text(DEPLOYMENT % 1)
     (tmp_path / "other.yaml").write_text(cluster.read_text().replace("name: node4", "name: node5"))
-    (tmp_path / "base" / "kustomization.yaml").write_text("resources: [../common/web.yaml]\n")
-    (tmp_path / "bin" / "kustomize").write_text("#!/bin/sh\ncat $2/../common/web.yaml\n")
-    (tmp_path / "bin" / "kustomize").chmod(0o755)
     (tmp_path / name).write_text(before)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)
     source = [] if name == ".kubespread.yaml" else ["-S", "cluster.yaml"]
     changes = (lambda: None, lambda: (tmp_path / name).write_text(after + "\n"))

@@ -36,7 +36,7 @@ def pooler(spec: Data) -> Data:
 
 WHOLE = deployment({"containers": [{"name": "main", "image": "x"}]}, selector={"matchLabels": {"app": "web"}})
 WHOLE["spec"]["template"]["metadata"] = {"labels": {"app": "web"}}
-PATCH = "default/Deployment/web is a patch: build its kustomization with -k DIRECTORY"
+PATCH = "default/Deployment/web is a patch: pipe `kubectl kustomize DIRECTORY` into kubespread"
 UNKNOWN = "default/Pooler/rw is not checked: what its controller adds to the pod template is not known"
 
 

@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.candidate.kustomization import Kustomization
 from kubespread.errors import UsageError
 from kubespread.kube.providers import POOLS
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.questions.plan.report import PlannedSide
 from kubespread.scenario.reading import parse_step
-from kubespread.scenario.verbs import Apply
 from kubespread.views.view import sheets_in, view_of
 from tests.builders import Data, hosts, node, replica, soft
 from tests.cli.support import FIXTURES, run
@@ -238,10 +236,7 @@ def test_what_is_in_no_file_is_in_no_scenario() -> None:
     assert "manifests have to be in files (-f FILE)" in piped.err
 
 
-def test_kustomizations_are_steps_of_scenarios() -> None:
-    step = parse_step("apply a.yaml --kustomize overlays/prod", "k8s")
-    assert step.action == Apply(("k8s/a.yaml", Kustomization("k8s/overlays/prod")))
-    assert Apply.line({"files": ["a.yaml"], "kustomize": ["overlays/prod"]}) == "apply a.yaml --kustomize overlays/prod"
+def test_a_step_that_applies_nothing_is_refused() -> None:
     with pytest.raises(UsageError, match="apply: expected the manifests to apply"):
         parse_step("apply --replicas 3")
 

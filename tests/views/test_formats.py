@@ -86,8 +86,7 @@ HELP: dict[str, str] = {
     "'name' prints a line for each group of nodes to drain together and delete before the next.",
     "audit": "Format (default: a table on a terminal, plain columns in a pipe). "
     "'name' prints the workloads with findings, the worst first. 'prometheus' prints metrics for a textfile collector.",
-    "verify": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
-    "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. "
+    "verify": "Format (default: a list on a terminal, plain columns in a pipe). "
     "'prometheus' prints metrics for a textfile collector.",
     "report": "Format (default: a list on a terminal, plain columns in a pipe). "
     "'name' prints the workloads with lines, the worst first. 'prometheus' prints metrics for a textfile collector.",

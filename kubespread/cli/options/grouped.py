@@ -31,7 +31,7 @@ class OrderedCommand(HelpingCommand):
     """
 
     reads_files = True
-    """Whether configuration files count, and not the environment alone."""
+    """True if configuration files count, and not the environment alone."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         words = [*args]
@@ -57,7 +57,7 @@ class OrderedCommand(HelpingCommand):
         return names
 
     def _configured(self, context: Any) -> Settings:
-        """What is set, which the options have as their defaults. Raises ManifestError and UsageError."""
+        """Settings that are the defaults of options. Raises ManifestError and UsageError."""
         configured = settings(os.environ, files=self.reads_files)
         context.default_map = {
             parameter.name: list(setting.values) if parameter.multiple else setting.values[0]

@@ -19,7 +19,7 @@ EDITS = "Edits of the cluster (repeatable, applied in the order given)"
 _EXPLAINED = ("Arguments", "Options")
 """The headings of what belongs to a command alone; the others have examples, unless help is ``--help-all``."""
 EXAMPLES = {
-    "Manifests": ("-k overlays/prod", "--set cpu=3"),
+    "Manifests": ("-f web.yaml", "--set cpu=3"),
     "Requirements": ("--require-placed all", "--fail-on nothing"),
     "What differs AFTER": ("--to-kube-version 1.36",),
     "Autoscaling": ("--autoscaler ca", "--node-groups groups.yaml"),

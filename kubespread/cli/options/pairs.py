@@ -30,7 +30,6 @@ APART = (
     Apart("workloads", ("selector", "all_namespaces"), "both say which workloads are meant"),
     Apart("manifest", ("all_namespaces",), "both say which workloads are meant"),
     Apart("filename", ("every", "all_namespaces"), "both say which workloads are meant"),
-    Apart("kustomize", ("every", "all_namespaces"), "both say which workloads are meant"),
     Apart("types", ("output", "anonymize", "map_file"), "instance types are printed, and have no pseudonyms"),
 )
 NEEDS: Mapping[str, tuple[str, ...]] = {"map_file": ("anonymize",), "max_age": ("live",)}
@@ -171,7 +170,6 @@ def _is_typed(context: Any, name: str) -> bool:
 
 WRITTEN = ("map_file",)
 """What names a file that is written, by the names of the parameters; ``-o`` of ``snapshot`` does too."""
-_READ_AS_DIRECTORIES = (*READERS, "kustomize")
 _FILE = "FILE"
 _ENDS_OF_PATHS = (":", "@")
 """What may follow the path of a file in a word: ``node.yaml:3@zone=a``."""
@@ -212,7 +210,7 @@ def _inputs(context: Any) -> Iterator[tuple[_Identity, str]]:
         if not _is_written(parameter):
             for text in texts_of(context.params.get(parameter.name)):
                 yield from _files(text)
-                if parameter.name in _READ_AS_DIRECTORIES:
+                if parameter.name in READERS:
                     yield from _in_directory(Path(text))
     # Of a fleet the clusters stand before the question, as patterns.
     for pattern in texts_of(context.parent.params.get("snapshot")) if context.parent is not None else ():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -131,12 +131,7 @@ _SARIF_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.
 
 def sarif(report: CheckReport, _look: Look) -> str:
     """SARIF 2.1.0, as code scanning reads it. Source of the shape: OASIS SARIF 2.1.0."""
-    return scanned(report, lambda rule: f"docs/codes.html#{_anchor(rule)}")
-
-
-def scanned(report: CheckReport, page: Callable[[RuleReport], str]) -> str:
-    """SARIF, with the ``page`` of the site that explains a rule."""
-    rules = [{**_rule(rule), "helpUri": f"{SITE}{page(rule)}"} for rule in report.rules]
+    rules = [{**_rule(rule), "helpUri": f"{SITE}docs/codes.html#{_anchor(rule)}"} for rule in report.rules]
     driver = {"name": "kubespread", "informationUri": SITE, "rules": rules}
     places = {rule.code: place for place, rule in enumerate(report.rules)}
     results = [_result(finding, places[finding.code]) for finding in report.findings]

@@ -377,7 +377,7 @@ def _part_of(item: KubernetesObject) -> _Part | None:
     """Why ``item`` is only a part of a workload; None where it has to be a whole one."""
     row = pod_creator(item.api_version, item.kind)
     if row is not None:
-        patch = "is a patch: build its kustomization with -k DIRECTORY"
+        patch = "is a patch: pipe `kubectl kustomize DIRECTORY` into kubespread"
         return _Part(patch, is_of_pods=True) if _is_patch(item, row) else None
     if any(unserved(item, is_written=True)) or templates_of(item.api_version, item.kind) is not None:
         return None

@@ -8,7 +8,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubespread.candidate.kustomization import Kustomization
 from kubespread.candidate.manifest import Manifest
 from kubespread.candidate.sources import ClusterWorkloads, PodGiven, Reference, read_once
 from kubespread.errors import KubespreadError
@@ -139,7 +138,7 @@ def _called(pod: PodGiven) -> str:
         return pod.file
     if isinstance(pod, Reference):
         return f"{pod.kind.kind}/{pod.name}"
-    return display_name(pod.directory if isinstance(pod, Kustomization) else str(pod))
+    return display_name(str(pod))
 
 
 def _nodes(report: ExplainReport, *, is_scored: bool) -> Rows:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kubespread.views.look import Look
 
 
-_WORKLOAD = ("workload", "filename", "kustomize")
+_WORKLOAD = ("workload", "filename")
 
 
 class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):

@@ -12,7 +12,6 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.candidate.kustomization import Kustomization
 from kubespread.candidate.manifest import Manifest
 from kubespread.controllers.outage import is_silent
 from kubespread.errors import UsageError
@@ -219,7 +218,7 @@ def _step(verb: type[Edit], text: str) -> Step:
 
 def file_of(question: Plan, scenario: Scenario) -> str:
     """The scenario as a file; empty where there is none that says the same."""
-    is_in_files = all(isinstance(pod, Kustomization) or _name(pod) for pod in question.manifests)
+    is_in_files = all(map(_name, question.manifests))
     is_in_files &= all(isinstance(given, str | None) for given in (scenario.node_groups, scenario.instance_types))
     if not (scenario.steps and is_in_files):
         return ""
@@ -258,10 +257,9 @@ def _entry(step: Step, directory: str) -> str | Mapping[str, Any]:
 
 
 def _applying(apply: Apply) -> str:
-    """``apply k8s/ --kustomize overlays/prod``."""
+    """``apply k8s/ --replicas 3``."""
     fields = {
-        "files": [_name(pod) or "manifests" for pod in apply.given if not isinstance(pod, Kustomization)],
-        "kustomize": [pod.directory for pod in apply.given if isinstance(pod, Kustomization)],
+        "files": [_name(pod) or "manifests" for pod in apply.given],
         "set": [*apply.settings],
         "replicas": apply.replicas,
         "name": apply.name,

@@ -15,7 +15,6 @@ from kubespread.candidate.sources import Reference
 from kubespread.errors import EngineError, Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import HorizontalPodAutoscaler, PodDisruptionBudget
-from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS, of_pods
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import Named, NamespacedName, WorkloadName, is_active
@@ -28,7 +27,6 @@ from kubespread.questions.commands import Commands, option_of
 from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.plan.report import PlanReport
 from kubespread.questions.question import AUTOSCALER_TYPES
-from kubespread.questions.remedies.budgets import looser
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.simulate.report import SimulateReport
@@ -218,7 +216,6 @@ class _Verifying(Inquiry):
             needed=found.needed,
             unit=found.unit if found.needed is not None else "",
             step=found.step,
-            remedy=found.remedy,
             command=self._commands.of(*words, *found.words, namespace=namespace),
         )
 
@@ -367,32 +364,16 @@ class _Verifying(Inquiry):
         return self.of(Steps(scenario, self._namespace), f"playing {steps[0]}", steps)
 
     def _drain(self, workload: WorkloadName) -> Found:
-        """With the options that would let it hold, where budgets are in the way."""
-        found, refused = self._drained(workload)
-        # What is applied first is so after all options.
-        tries = found.state == "broken" and not self._question.filename
-        for change in looser(self._settled.world, self.scene.snapshot.edits, refused) if tries else ():
-            edited = msgspec.structs.replace(self.scene, given=self.scene.snapshot.edited(*change.edits))
-            other = type(self)(self._question, edited, self._commands)
-            if not self.scene.is_over and other._drained(workload)[0].state == "held":
-                says = f"{found.says}; with {change.what} it would hold"
-                return msgspec.structs.replace(found, says=says, remedy=change.what)
-        return found
-
-    def _drained(self, workload: WorkloadName) -> tuple[Found, Sequence[Pod]]:
-        """Also the pods whose eviction is refused."""
         world = self._settled.world
         pods = [pod for pod in world.book if pod.spec.node_name and workload_of(world, pod) == workload]
         if not pods and not desired_replicas(world, workload):
-            return Found("held", clauses.NO_PODS), ()
+            return Found("held", clauses.NO_PODS)
         if gap := self._gap(PodDisruptionBudget, "whether one keeps its pods is not known"):
-            return gap, ()
+            return gap
         nodes = sorted({pod.spec.node_name for pod in pods if is_active(pod)})
         # Whether kubectl refuses for other pods is no workload's promise.
         drains = [(node, self._played(f"drain {node} --force", f"delete-node {node}")) for node in nodes]
-        refused = {blocked.pod for _, report in drains for blocked in report.steps[0].happened.blocked}
-        found = clauses.drain(drains, workload, {NamespacedName.of(pod) for pod in pods})
-        return found, [pod for pod in pods if NamespacedName.of(pod) in refused]
+        return clauses.drain(drains, workload, {NamespacedName.of(pod) for pod in pods})
 
     @cached_property
     def _settled(self) -> Baseline:

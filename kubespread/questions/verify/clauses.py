@@ -36,8 +36,6 @@ class Found(Struct, frozen=True):
     step: str | None = None
     words: Sequence[str] = ()
     """More words of the command that shows the answer."""
-    remedy: str | None = None
-    """Options with which it would hold."""
     needed: float | None = None
     """What is promised, in ``unit``."""
     unit: str = "pods"

@@ -40,7 +40,6 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     Examples:
       kubespread verify promises.yaml
       kubespread verify promises.yaml -f k8s/ -S cluster.json.gz
-      kubespread verify promises.yaml -S cluster.json.gz -o junit > promises.xml
       kubespread verify promises.yaml --autoscaler karpenter --instance-types types.yaml
       kubespread fleet --contexts 'prod-*' verify promises.yaml
     """
@@ -53,7 +52,7 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
     yes, no = "every promise holds, or is accepted", "some promise is broken"
     hands_out = True
     doing = "verifying promises"
-    outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github", "prometheus"), "")}
+    outputs = {"table": "a list", "prometheus": ""}
     function = Function(
         """Which ``promises`` hold in ``snapshot``, by how much, and what breaks the others.
 

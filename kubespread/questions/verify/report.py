@@ -45,10 +45,6 @@ class VerifiedClause(Report, frozen=True, kw_only=True):
     """What ``needed`` and ``margin`` count: ``pods``, ``replicas``, ``skew``, ``%`` or a resource; empty where null."""
     step: str | None = None
     """What breaks it, or comes closest to it: ``losing zone a``; null where nothing has to happen."""
-    remedy: str | None = None
-    """Of drains that disruption budgets refuse, the options with which it would hold: ``--budget
-    NAMESPACE/NAME:maxUnavailable=1``. Verified by asking again; null where none is found.
-    """
     until: str | None = None
     """The last day, YYYY-MM-DD, on which it is accepted that it is broken; null where that never is."""
     reason: str | None = None
