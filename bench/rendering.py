@@ -22,9 +22,9 @@ def rendering() -> None:
     print(f"One explanation as a screen of {WIDTH} columns, median of {RUNS}")
     print(f"  {'nodes':>6}{'domains':>12}{'some nodes':>14}{'all nodes':>13}")
     by_domain = Look(width=WIDTH)
-    looks = (by_domain, replace(by_domain, by=RowOf.NODE), replace(by_domain, all_nodes=True))
+    looks = (by_domain, replace(by_domain, by=RowOf.NODE), replace(by_domain, in_full=True))
     for nodes in (100, 500, 5_000):
-        report = kubespread.explain(kubespread.Snapshot.from_objects(cluster(nodes)), deployment()).sorted_by("score")
+        report = kubespread.explain(kubespread.Snapshot.from_objects(cluster(nodes)), deployment())
         domains, some, every = (seconds(partial(terminal.table, report, look), RUNS) * 1000 for look in looks)
         target = f"   {against(domains, TARGETS[nodes], 'ms')}" if nodes in TARGETS else ""
         print(f"  {nodes:>6}{domains:>9.1f} ms{some:>11.1f} ms{every:>10.1f} ms{target}")

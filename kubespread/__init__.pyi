@@ -63,10 +63,10 @@ def explain(
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
-    Nodes are ordered as ``--sort score`` has them: the best first, those that fail last, the nearest to fitting
-    first. Of several manifests one may hold a workload, or ``name`` says which. ``pods`` names the pods that each
-    domain of a constraint counts. With ``fix`` its ``advice`` are the smallest changes after which the pod fits, or
-    all ``replicas`` of its workload find a node; combinations only where no single change suffices.
+    The best nodes are first, those that fail last, the nearest to fitting first. Of several manifests one may hold
+    a workload, or ``name`` says which. ``pods`` names the pods that each domain of a constraint counts. With
+    ``fix`` its ``advice`` are the smallest changes after which the pod fits, or all ``replicas`` of its workload
+    find a node; combinations only where no single change suffices.
 
     Raises ManifestError, SnapshotError and UsageError.
 
@@ -452,7 +452,6 @@ def capacity(
     name: str | None = None,
     namespace: str | None = None,
     tolerate: Sequence[str] = (),
-    node_selector: Sequence[str] = (),
     by: str | None = None,
 ) -> CapacityReport:
     """What the nodes of ``snapshot`` have left, in all and for each domain, and how many pods of one size fit.
@@ -465,7 +464,6 @@ def capacity(
     - ``name``: Workload to use when the manifest has several.
     - ``namespace``: Namespace of the pods (default: the current one).
     - ``tolerate``: A taint that the pods tolerate.
-    - ``node_selector``: A label that the pods ask of their nodes.
     - ``by``: Topology key of the domains to total (default: zone, if nodes have one).
     """
 

@@ -155,7 +155,6 @@ PARTS = {
     ("upgrade", "map"),
     ("verify", "audit"),
     ("verify", "capacity"),
-    ("verify", "check"),
     ("verify", "plan"),
     ("verify", "simulate"),
     ("verify", "survive"),
@@ -245,7 +244,6 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 CALLED_BY_OTHERS = {
     "from_objects": "the library: a snapshot of plain objects",
-    "sorted_by": "the library: a report in another order",
     "list_commands": "click",
     "format_commands": "click",
     "format_options": "click",

@@ -41,7 +41,7 @@ if [ -n "${PROMISES:-}" ]; then
         done
     fi
     promised=0
-    kubespread verify "${asked[@]}" -o github -- "$PROMISES" || promised=$?
+    kubespread verify "${asked[@]}" -- "$PROMISES" || promised=$?
     if [ "$promised" -le 1 ]; then
         kubespread verify "${asked[@]}" -q -o markdown -- "$PROMISES" >>"${GITHUB_STEP_SUMMARY:-/dev/null}" || true
     fi

@@ -483,7 +483,7 @@ def check_inputs(
     check_choosing(pods, choosing)
     if choosing.recursive and not any(isinstance(pod, str) and Path(pod).is_dir() for pod in pods):
         raise UsageError(f"-R/--recursive reads directories with those below them: {_as_named(pods)} is none")
-    if choosing.template_path and not any(map(_is_manifest, pods)):
+    if choosing.template_path and not any(isinstance(pod, str) and not is_reference(pod) for pod in pods):
         raise UsageError(f"templatePath is for manifests: {_as_named(pods)} is none")
     if scheduler_config is not None and scheduler_config != STDIN and not _is_text(scheduler_config):
         _check_file(scheduler_config)
@@ -497,10 +497,6 @@ def is_reference(path: str) -> bool:
 def _is_text(scheduler_config: str) -> bool:
     """A path, unless the text has what no path has: a line break, or a brace to begin with."""
     return "\n" in scheduler_config or scheduler_config.lstrip().startswith("{")
-
-
-def _is_manifest(pod: str | ClusterWorkloads) -> bool:
-    return isinstance(pod, str) and not is_reference(pod)
 
 
 def _as_named(pods: Sequence[str | ClusterWorkloads]) -> str:

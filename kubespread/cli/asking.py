@@ -147,7 +147,7 @@ def command_about(
         values = {name: getattr(source if name in own else options, name) for name in names}
         typed = Typed(values, source, scheduling, speaking)
         if ends := {name: typed[name] for name in endings if typed[name]}:
-            emit(question(**ends).ending(answer.output, headers=not answer.no_headers))
+            emit(question(**ends).ending(answer.output))
             return ExitCode.YES
         if answer.output is None and (form := question.own_format([name for name in values if values[name]])):
             answer = replace(answer, output=form)

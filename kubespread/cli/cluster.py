@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -118,8 +119,8 @@ def _opened(options: ClusterOptions, *, quiet: bool) -> Snapshot:
     access = options.access()
     connect: Callable[[Access, Progress | None], Snapshot] = options.connect or kubespread.connect
     if quiet or not stderr_is_terminal():
-        return connect(access, None)
+        return replace(connect(access, None), kubeconfig=str(options.kubeconfig or ""))
     from kubespread.views.progress import DownloadProgress
 
     with DownloadProgress() as progress:
-        return connect(access, progress)
+        return replace(connect(access, progress), kubeconfig=str(options.kubeconfig or ""))

@@ -85,7 +85,8 @@ def pods_field(field: FieldInfo, _kind: Any, option: Workload) -> Field:
         return tuple(pods)
 
     named = _parameter(place, list[str] | None, metavar=option.metavar, help=option.help)
-    return Field((named, *_MANIFESTS, *(_SEVERAL if several else ())), value)
+    files = _manifests("Manifest, or directory of manifests; the same as without -f.")
+    return Field((named, files, *([_ALL_NAMESPACES] if several else ())), value)
 
 
 def scenario_field(field: FieldInfo, _kind: Any, option: Option) -> Field:
@@ -101,7 +102,7 @@ def scenario_field(field: FieldInfo, _kind: Any, option: Option) -> Field:
 def pods_asked_about(
     words: Sequence[str] | None, own: Mapping[str, Any], sources: Sequence[str], *, several: bool = False
 ) -> list[str | ClusterWorkloads]:
-    """Everything that POD and -f name; else, where ``several`` may be meant, with -A, -l or --all the workloads of the
+    """Everything that POD and -f name; else, where ``several`` may be meant, with -A or -l the workloads of the
     cluster; else standard input when something is piped into it and the snapshot does not want it, else pod.yaml.
 
     Raises UsageError.
@@ -206,17 +207,14 @@ def _manifests(text: str) -> Parameter:
     )
 
 
-_MANIFESTS = (_manifests("Manifest, or directory of manifests; the same as without -f."),)
-_SEVERAL = (
-    _parameter(
-        EVERYWHERE,
-        bool,
-        "-A",
-        "--all-namespaces",
-        default=False,
-        help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController of all namespaces, "
-        "or those of the kinds given as POD (deploy,sts).",
-    ),
+_ALL_NAMESPACES = _parameter(
+    EVERYWHERE,
+    bool,
+    "-A",
+    "--all-namespaces",
+    default=False,
+    help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController of all namespaces, "
+    "or those of the kinds given as POD (deploy,sts).",
 )
 
 
@@ -376,6 +374,8 @@ _NOTHING_DIFFERS = (
     "nothing to compare: give a second POD, an edit such as --cordon NODE, --set FIELD=VALUE, or a --to- option such "
     "as --to-snapshot PATH"
 )
+
+
 _EVERY = _parameter(
     "every",
     bool,

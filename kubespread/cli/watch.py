@@ -274,8 +274,7 @@ def _files_read(parameters: Mapping[str, Any]) -> Iterator[Path]:
     named = [text for name in READERS for text in texts_of(parameters.get(name))]
     yield from map(Path, (*named, DEFAULT_POD))
     yield from map(Path, _new_nodes(texts_of(parameters.get("add_node"))))
-    if not parameters.get("no_config"):
-        yield from _of_configuration()
+    yield from _of_configuration()
 
 
 def _last_written(paths: Iterable[Path]) -> set[tuple[str, int, int]]:

@@ -41,7 +41,7 @@ KEYS: Mapping[str, Key] = {
     SNAPSHOT: Key("KUBESPREAD_SNAPSHOT", ("snapshot",), is_path=True, is_list=True),
     CONTEXT: Key("KUBESPREAD_CONTEXT", ("context",)),
     "schedulerConfig": Key("KUBESPREAD_SCHEDULER_CONFIG", ("scheduler_config",), is_path=True),
-    "kubeVersion": Key("KUBESPREAD_KUBE_VERSION", ("kube_version", "kube_versions")),
+    "kubeVersion": Key("KUBESPREAD_KUBE_VERSION", ("kube_version",)),
     OUTPUT: Key("KUBESPREAD_OUTPUT", ("output",), decides=False),
     "podNodeSelector": Key("KUBESPREAD_POD_NODE_SELECTOR", ("pod_node_selector",), is_flag=True),
     "extendedResourceToleration": Key(

@@ -23,8 +23,6 @@ from kubespread.snapshot.snapshot import Snapshot
 
 _CHOOSING = ("namespace", "selector")
 """The fields that say whose pods a question is about, which `Question.whose` says for another."""
-_SCHEDULING = {"config": "--scheduler-config"}
-"""Options that have not the names of the scheduler's fields."""
 _NOT_TYPED = ("admission", "default_toleration_seconds", "pod_node_selector", "extended_resource_toleration")
 
 
@@ -108,7 +106,7 @@ class Commands(Struct, frozen=True):
             # A configuration that is no file cannot be named.
             if value == field.default or field.name in _NOT_TYPED or "\n" in str(value):
                 continue
-            yield _SCHEDULING.get(field.name, f"--{field.name.replace('_', '-')}")
+            yield "--scheduler-config" if field.name == "config" else f"--{field.name.replace('_', '-')}"
             yield from () if value is True else [quote(str(value))]
 
     def _source(self) -> Iterator[str]:
@@ -116,6 +114,8 @@ class Commands(Struct, frozen=True):
             return
         for file in self.cluster.files:
             yield f"-S {quote(file)}"
+        if self.cluster.kubeconfig:
+            yield f"--kubeconfig {quote(self.cluster.kubeconfig)}"
         if (context := cluster_reference(self.cluster).context) is not None:
             yield f"--context {quote(context)}"
 

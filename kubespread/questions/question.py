@@ -545,7 +545,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         """The clusters in question, each with its scheduler; a page draws the last."""
         return ((opened, scheduler),)
 
-    def ending(self, output: str | None, *, headers: bool) -> str:
+    def ending(self, output: str | None) -> str:
         """The output that an `Ending` requests, in the format of -o. Raises UsageError."""
         raise NotImplementedError
 

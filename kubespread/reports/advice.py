@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kubespread.reports.parts import Report
 from kubespread.wording import count_of, some_of
 
 COMBINATION = "combination"
 """The family under which untried combinations are counted."""
-
-
-class PatchOperation(Report, frozen=True):
-    """One operation of a JSON Patch (RFC 6902)."""
-
-    op: str
-    """``add``, ``replace`` or ``remove``."""
-    path: str
-    """A JSON Pointer (RFC 6901) into the manifest or the workload."""
-    value: Any = None
-    """null for ``remove``."""
 
 
 class Suggestion(Report, frozen=True):
@@ -42,8 +31,6 @@ class Suggestion(Report, frozen=True):
     """For how long it lasts; what disruption budgets and priorities say of it."""
     alternatives: tuple[str, ...] = ()
     """Options for other changes of the same kind that also suffice."""
-    patch: tuple[PatchOperation, ...] = ()
-    """What becomes of the manifest, or of the workload in the cluster."""
     commands: tuple[str, ...] = ()
     """What kubectl is told for it, where it has something to change in the cluster."""
     diff: str | None = None

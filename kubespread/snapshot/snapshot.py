@@ -147,6 +147,8 @@ class Snapshot:
     """The objects that could not be read, where they stand and why; each is a gap too."""
     files: tuple[str, ...] = field(default=(), compare=False)
     """What it was read from; empty for a running cluster."""
+    kubeconfig: str = field(default="", compare=False)
+    """The one that was named for a running cluster."""
     edits: tuple[Edit, ...] = ()
     """What is changed in it, in this order, before a question about it is answered; the objects above are without it.
     """

@@ -49,7 +49,6 @@ class Look(Struct, frozen=True, kw_only=True):
     color: bool = False
     headers: bool = True
     wide: bool = False
-    all_nodes: bool = False
     in_full: bool = False
     """All there is to say: every row, and several answers in full instead of one line each."""
     in_sentences: bool = False

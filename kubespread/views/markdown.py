@@ -26,11 +26,11 @@ _LIST_MARKER = re.compile(r"^(\d+)([.)] )|^([-+>#=])")
 
 
 def markdown(answer: Answer, look: Look) -> str:
-    """The whole answer, as much of it as a comment has room for; ``look.in_full`` and ``look.all_nodes`` give every row
+    """The whole answer, as much of it as a comment has room for; ``look.in_full`` gives every row
     of every table.
     """
     blocks = _blocks(with_nodes(view_of(answer)), look)
-    return "\n\n".join(blocks if look.in_full or look.all_nodes else _fitting(blocks)) + "\n"
+    return "\n\n".join(blocks if look.in_full else _fitting(blocks)) + "\n"
 
 
 def _fitting(blocks: Iterable[str]) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _table(
 ) -> Iterator[str]:
     if not rows:
         return
-    shown = rows if look.in_full or look.all_nodes else rows[:_MOST_ROWS]
+    shown = rows if look.in_full else rows[:_MOST_ROWS]
     columns: Sequence[int] = range(len(header))
     if len(columns) > _MOST_COLUMNS:
         columns = [column for column in columns if not column or any(row[column] for row in shown)]

@@ -233,7 +233,7 @@ def test_every_option_of_a_tool_means_what_it_means_to_its_command(directory: Pa
         (
             "capacity",
             {"manifest": "{}", "tolerate": ["gpu"]},
-            "manifest and tolerate do not go together: the manifest says what its pods tolerate and select",
+            "manifest and tolerate do not go together: the manifest says what its pods tolerate",
         ),
     ],
 )

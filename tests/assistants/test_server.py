@@ -47,8 +47,8 @@ ASKED: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "map": ({"workload": "deploy/web", "keys": ["zone"]}, ("map", "deploy/web", "--key", "zone")),
     "rebalance": ({"workloads": ["deploy/web"], "soft": True}, ("rebalance", "deploy/web", "--soft")),
     "capacity": (
-        {"request": "cpu=1", "by": "hostname", "tolerate": ["gpu"], "nodeSelector": ["zone=a"]},
-        ("capacity", "--request", "cpu=1", "--by", "hostname", "--tolerate", "gpu", "--node-selector", "zone=a"),
+        {"request": "cpu=1", "by": "hostname", "tolerate": ["gpu"]},
+        ("capacity", "--request", "cpu=1", "--by", "hostname", "--tolerate", "gpu"),
     ),
     "removable": ({"nodes": ["zone=c"], "force": True}, ("removable", "zone=c", "--force")),
     "upgrade": ({"nodes": "zone=c", "surge": 1}, ("upgrade", "--nodes", "zone=c", "--surge", "1")),

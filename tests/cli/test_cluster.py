@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import signal
 import sys
 import threading
@@ -59,6 +60,15 @@ def test_strict_does_not_put_up_with_gaps(server: FakeApi, tmp_path: Path) -> No
     assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name") == (0, "n1\nn0\n", said)
     assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name", "--strict") == (3, "n1\nn0\n", said)
     assert run("snapshot", "--kubeconfig", kubeconfig, "-o", tmp_path / "s.json", "--strict", "-q") == (3, "", "")
+
+
+def test_the_next_command_reads_the_cluster_by_the_same_kubeconfig(server: FakeApi, tmp_path: Path) -> None:
+    kubeconfig = server.kubeconfig(tmp_path)
+    shown = run("explain", "pod/waiting", "--kubeconfig", kubeconfig, terminal=300, env={"NO_COLOR": "1"}).out
+    (line,) = [line for line in shown.splitlines() if line.startswith("next: ")]
+    following = shlex.split(line.removeprefix("next: kubespread "))
+    assert following[following.index("--kubeconfig") + 1] == str(kubeconfig)
+    assert run(*following).code == 0
 
 
 def test_a_kind_that_the_question_does_not_need_is_no_gap(server: FakeApi, tmp_path: Path) -> None:

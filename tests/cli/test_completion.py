@@ -62,19 +62,19 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "no cluster behind a fleet's question": (["fleet", "audit", "--snap"], "", []),
     "contexts of a fleet": (["fleet", "--contexts", "pr"], "", ["prod"]),
     "an option by its long name": (["explain", "--sn"], "", ["--snapshot"]),
-    "not again what is given once": (["explain", "--sort", "name", "--so"], "", []),
+    "not again what is given once": (["explain", "--why-here", "--why"], "", []),
     "again what may be repeated": (["explain", "-S", SHOP, "--sn"], "", ["--snapshot"]),
     "a question to all contexts": (["fleet", "--contexts", "au"], "", ["audit"]),
     "an area of a report": (["report", "r"], "", ["running", "rules", "room"]),
     "an area or a workload of a report": (["report", "-S", SHOP, "d"], "", ["drains", "deploy/"]),
     "another area of a report": (["fleet", SHOP, "report", "losses", "dr"], "", ["drains"]),
-    "a choice": (["explain", "--sort", "s"], "", ["score", "skew"]),
+    "a choice": (["explain", "--by", ""], "", ["node", "domain"]),
     "formats are those of the report": (
         ["survive", "-o", ""],
         "",
         ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv", "html", "prometheus"],
     ),
-    "a value in the word of its option": (["explain", "--sort=s"], "", ["--sort=score", "--sort=skew"]),
+    "a value in the word of its option": (["explain", "--by=d"], "", ["--by=domain"]),
     "a value behind its letter": (["explain", "-oj"], "", ["-ojson"]),
     "files": (["explain", "-S", ""], "files", []),
     "no names without a snapshot": (["explain", "dep"], "files", []),
@@ -228,15 +228,15 @@ def test_a_hostile_memory_of_the_commands_is_only_slow(
     case: str, home: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kubespread.cli.completing.tree.read_commands", lambda: COMMANDS)
-    assert completed(home, "explain", "--sor") == ("", ["--sort"])
+    assert completed(home, "explain", "--why") == ("", ["--why-here"])
     memory = Path(home["XDG_CACHE_HOME"]) / "kubespread" / "commands.json"
     HOSTILE[case](memory)
-    assert completed(home, "explain", "--sor") == ("", ["--sort"])
+    assert completed(home, "explain", "--why") == ("", ["--why-here"])
 
 
 def test_help_stands_beside_commands_and_options(home: dict[str, str]) -> None:
-    rows = run("explain", "--to", "--sor", env={**home, "_KUBESPREAD_COMPLETE": "fish"}).out.splitlines()
-    assert rows == ["", "--sort\tOrder of the nodes."]
+    rows = run("explain", "--to", "--pod", env={**home, "_KUBESPREAD_COMPLETE": "fish"}).out.splitlines()
+    assert rows == ["", "--pods\tList the matching pods of each domain."]
 
 
 BASH = {
@@ -256,11 +256,11 @@ def test_bash_replaces_only_what_stands_behind_its_last_break(case: str, home: d
 def test_kubectl_is_told_as_cobra_is(home: dict[str, str]) -> None:
     env = {**home, "_KUBESPREAD_COMPLETE": "kubectl"}
     assert run("explain", "-S", SHOP, "d", env=env).out == "deploy/\t\n:2\n"
-    assert run("explain", "--sort=sk", env=env).out == "skew\t\n:4\n"
+    assert run("explain", "--by=do", env=env).out == "domain\t\n:4\n"
 
 
 def test_powershell_passes_the_word_beside_the_others(home: dict[str, str]) -> None:
-    assert completed(home, "explain", "--sort", shell="powershell", _KUBESPREAD_WORD="n") == ("", ["name"])
+    assert completed(home, "explain", "--by", shell="powershell", _KUBESPREAD_WORD="n") == ("", ["node"])
 
 
 def test_an_unknown_shell_gets_nothing(home: dict[str, str]) -> None:
@@ -307,7 +307,7 @@ LINES: dict[str, tuple[list[str], str, str, str]] = {
         "1",
     ),
     "an empty value is one": (["explain", "--name=", "p"], "explain", "pod", "p"),
-    "a lone dash is standard input": (["explain", "-", "--sort", ""], "explain", "sort", ""),
+    "a lone dash is standard input": (["explain", "-", "--by", ""], "explain", "by", ""),
 }
 
 

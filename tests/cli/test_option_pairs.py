@@ -45,7 +45,7 @@ BASES = {
     "audit": ["", "deploy/web", "-n shop deploy/big"],
     "report": ["", "deploy/web"],
     "verify": ["promises.json"],
-    "check": ["", "new.yaml", "dir", "-n shop deploy/api", "--list-rules"],
+    "check": ["", "new.yaml", "dir", "-n shop deploy/api"],
     "compare": ["new.yaml --cordon n1", "deploy/web --set cpu=2", "--all --cordon n1"],
     "survive": ["", "deploy/web"],
     "upgrade": ["pool=x"],
@@ -60,7 +60,6 @@ BASES = {
 QUESTIONS = ("after_edits", "after_steps", "ask")
 INDEPENDENT = {
     ("-q", "-o"): "JSON has the notes itself: nothing is said beside it",
-    ("-q", "--list-rules"): "nothing is said beside the rules",
     ("-q", "--explain"): "nothing is said beside a rule",
     ("--no-headers", "--explain"): "and it has no headers",
     ("-v", "-q"): "-q leaves notes out, those of -v too",

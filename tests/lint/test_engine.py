@@ -61,10 +61,10 @@ def test_rules_are_selected_by_what_codes_begin_with(options: dict[str, Any], ex
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("KS19", "no rule 'KS19'; --list-rules lists them"),
+        ("KS19", "no rule 'KS19'; docs/codes.md has them all"),
         ("ghost-pod", "no rule 'GHOST-POD', did you mean \"ghost-pods\"?"),
         ("KS1O1", "no rule 'KS1O1', did you mean \"KS101\"?"),
-        ("nonsense", "no rule 'NONSENSE'; --list-rules lists them"),
+        ("nonsense", "no rule 'NONSENSE'; docs/codes.md has them all"),
     ],
 )
 def test_a_code_that_is_none_is_refused(code: str, message: str) -> None:

@@ -32,7 +32,7 @@ def cluster() -> kubespread.Snapshot:
 
 
 def explained(cluster: kubespread.Snapshot, form: str) -> str:
-    return writers("explain")[form].load()(kubespread.explain(cluster, pod("web")), Look(all_nodes=True))
+    return writers("explain")[form].load()(kubespread.explain(cluster, pod("web")), Look(in_full=True))
 
 
 def test_columns_stay_aligned(cluster: kubespread.Snapshot) -> None:

@@ -304,39 +304,10 @@ CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, list[str]]]] = {
             ],
         ),
     ),
-    "nodes with enough are closed in different ways": (
-        [*DEVICES[:2], sized("n2", "8", "32Gi", gpu="2", unschedulable=True)],
-        {"request": f"{GPU}=1", "tolerate": ["other"], "node_selector": ["zone=a"]},
-        (
-            0,
-            [
-                f"0 pods of {GPU} 1 fit",
-                f"nodeSelector {ZONE}=a leaves only g1, which has taint {GPU}=present:NoSchedule",
-                f"no node that is open to such pods has cpu, memory and {GPU} left",
-            ],
-        ),
-    ),
-    "one thing bars them": (
-        DEVICES,
-        {"request": "cpu=1", "node_selector": ["zone=c"]},
-        (
-            0,
-            [
-                "0 pods of cpu 1 fit",
-                f"no node has {ZONE}=c (nodeSelector)",
-                "no node that is open to such pods has cpu and memory left",
-            ],
-        ),
-    ),
     "some fit, where no taint keeps them off": (
         DEVICES,
         {"request": "cpu=4"},
         (1, ["1 pod of cpu 4 fits: a 1, b 0", "largest pod that fits: cpu 4, memory 16Gi (n1)"]),
-    ),
-    "only nodes with a label count": (
-        DEVICES,
-        {"request": "cpu=1", "tolerate": [GPU], "node_selector": ["zone=b"]},
-        (8, ["8 pods of cpu 1 fit: a 0, b 8", "largest pod that fits: cpu 8, memory 32Gi (g2)"]),
     ),
     "what says in what state a node is goes with that": (
         [sized("n1", "4", "8Gi", taints=[taint("node.kubernetes.io/not-ready")])],
@@ -385,10 +356,8 @@ def test_whom_taints_keep_off_and_how_many(case: str) -> None:
     [
         ({"tolerate": ["gpu:Never"]}, "invalid toleration 'gpu:Never': the effect is one of NoSchedule"),
         ({"tolerate": ["=x"]}, "invalid toleration '=x': expected KEY[=VALUE][:EFFECT]"),
-        ({"node_selector": ["pool"]}, "invalid node selector 'pool': expected KEY=VALUE"),
-        ({"node_selector": ["pol=x"]}, "no node has the label 'pol'"),
         ({"name": "web"}, "a name chooses among the workloads of a manifest"),
-        ({"pod": pod("p"), "tolerate": ["gpu"]}, "the manifest of a pod says what it requests, tolerates and selects"),
+        ({"pod": pod("p"), "tolerate": ["gpu"]}, "the manifest of a pod says what it requests and tolerates"),
     ],
 )
 def test_faults_in_what_pods_tolerate_and_select_are_said(options: dict[str, Any], expected: str) -> None:

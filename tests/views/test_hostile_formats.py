@@ -80,7 +80,7 @@ def test_every_format_of_every_report_is_printable_and_has_no_line_more(
 ) -> None:
     write = writers(kind.partition(" ")[0])[form].load()
     # So wide that no column gives way to names.
-    for look in (Look(in_full=True, all_nodes=True, wide=True), Look(in_full=True, color=True, width=1000)):
+    for look in (Look(in_full=True, wide=True), Look(in_full=True, color=True, width=1000)):
         hostile, harmless = (write(each[kind], look) for each in both)
         assert is_safe(hostile)
         assert hostile.count("\t") == harmless.count("\t")

@@ -117,7 +117,7 @@ def test_a_large_cluster_fits_into_a_comment_and_says_what_is_left_out() -> None
     assert len(text) < 65_536
     assert "<details><summary>Nodes (500)</summary>" in text
     assert "and 450 more rows" in text
-    assert markdown(report, Look(all_nodes=True)).count("\n| ip-10") > 500
+    assert markdown(report, Look(in_full=True)).count("\n| ip-10") > 500
 
 
 def test_however_long_names_are_and_however_many_tables_there_are_it_fits_into_a_comment() -> None:

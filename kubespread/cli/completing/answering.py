@@ -55,11 +55,6 @@ def topology_keys(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
         yield from names.labels
 
 
-def key_equals(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
-    """``KEY=``."""
-    return (f"{key}=" for key in topology_keys(line, environment))
-
-
 def gangs(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """``8:KEY``, once the number is typed."""
     size, colon, _ = line.word.partition(":")
@@ -205,9 +200,7 @@ def feature_gates(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
     from kubespread.errors import UsageError
     from kubespread.kube.versions import KubeVersion, settable_gates
 
-    text = next(
-        (line.value(name) for name in ("to_kube_version", "kube_version", "kube_versions") if line.value(name)), ""
-    )
+    text = next((line.value(name) for name in ("to_kube_version", "kube_version") if line.value(name)), "")
     try:
         release = (KubeVersion.parse(text) if text else KubeVersion()).release
     except UsageError:
@@ -263,12 +256,10 @@ _BY_NAME: Mapping[str, Source] = {
     "contexts": contexts,
     "namespace": namespaces,
     "kube_version": releases,
-    "kube_versions": releases,
     "to_kube_version": releases,
     "feature_gates": feature_gates,
     "key": topology_keys,
     "gang": gangs,
-    "node_selector": key_equals,
     "evict": pods,
     "scale": scaled,
     "budget": budgeted,
@@ -297,7 +288,6 @@ _BY_METAVAR: Mapping[str, Source] = {
     "NODE=TAINT": node_equals,
     "NODE=KEY=VALUE": node_equals,
     "CODE": rule_codes,
-    "POD": references,
     "[WORKLOAD]...": references,
     "[AREA|WORKLOAD]...": words_or_references,
     "[NODES]": nodes,
@@ -315,7 +305,6 @@ FILES = frozenset(
         "PATH",
         "PATTERN",
         "DIRECTORY",
-        "POD",
         "[POD]",
         "[POD]...",
         "[POD] [POD]",

@@ -53,7 +53,6 @@ READERS = (
     "checked",
     "instance_types",
     "descheduler",
-    "explain",
     "prices",
 )
 """What names files that are read."""

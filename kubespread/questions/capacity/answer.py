@@ -18,7 +18,7 @@ from kubespread.kube.admission.quota import allowance, with_usage
 from kubespread.kube.api.core import LimitRange, Node, Pod, ResourceQuota, ResourceRequirements
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
-from kubespread.kube.name_rules import allows_overcommit, label_key_faults, label_value_faults
+from kubespread.kube.name_rules import allows_overcommit
 from kubespread.kube.pod_requests import amounts, pod_requests
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, TaintError, parse_toleration, untolerated
@@ -54,7 +54,7 @@ from kubespread.scheduler.plugins.noderesources.plugin import NodeResourcesFit
 from kubespread.scheduler.profile.profile import Profile, framework
 from kubespread.snapshot.edits.new_nodes import is_state_taint
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, label_keys, near_keys
+from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.wording import short_key
 from kubespread.world.store.claims import Replicas
 
@@ -246,12 +246,9 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     if pod is None:
         # A namespace's limits say nothing about nodes.
         objects = objects.with_all(LimitRange, ())
-    elif question.request is not None or question.tolerate or question.node_selector:
-        raise UsageError("the manifest of a pod says what it requests, tolerates and selects: give one or the other")
-    labels = _labels(question.node_selector, snapshot.nodes)
-    source = (
-        pod if pod is not None else _manifest(requests or {}, question.namespace, snapshot, question.tolerate, labels)
-    )
+    elif question.request is not None or question.tolerate:
+        raise UsageError("the manifest of a pod says what it requests and tolerates: give one or the other")
+    source = pod if pod is not None else _manifest(requests or {}, question.namespace, snapshot, question.tolerate)
     resolved = resolve(
         dataclasses.replace(snapshot, objects=objects),
         [source],
@@ -270,9 +267,6 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
         counted = scheduler_amounts(pod_requests(candidate.pod))
         requests = {name: counted[name] for name in sorted(counted, key=lambda name: (name not in ALWAYS, name))}
     nodes, cluster = resolved.snapshot.nodes, resolved.cluster
-    keys = label_keys(nodes)
-    if unknown := [key for key in labels if key not in keys]:
-        raise UsageError(*(f"no node has the label {key!r}{near_keys(key, keys)}" for key in unknown))
     meta = candidate.pod.metadata
     binds = candidate.workload is not None and cluster.knows_claims_of(candidate.pod)
     copies = Copies(
@@ -287,7 +281,6 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
         pod=None if pod is None else PodReference(namespace=meta.namespace, name=meta.name),
         workload=None if pod is None or candidate.template is not None else candidate.workload,
         tolerated=question.tolerate,
-        node_selector=labels,
         gaps=tuple(dict.fromkeys(lacking)),
         notes=(*candidate.notes, *report.notes),
     )
@@ -302,13 +295,9 @@ def _quota(pod: Pod, snapshot: Snapshot) -> QuotaAllowance | None:
 
 
 def _manifest(
-    requests: Mapping[str, int],
-    namespace: str | None,
-    snapshot: Snapshot,
-    tolerate: Sequence[str],
-    labels: Mapping[str, str],
+    requests: Mapping[str, int], namespace: str | None, snapshot: Snapshot, tolerate: Sequence[str]
 ) -> dict[str, Any]:
-    """A pod with these requests, and nothing else but tolerations and a node selector."""
+    """A pod with these requests, and nothing else but tolerations."""
     amounts = {name: f"{amount}m" if name == "cpu" else str(amount) for name, amount in requests.items()}
     limits = {name: amount for name, amount in amounts.items() if not allows_overcommit(name)}
     resources = {"requests": amounts, "limits": limits}
@@ -323,21 +312,8 @@ def _manifest(
         "spec": {
             "containers": [{"name": "main", "image": _NAME, "resources": resources, "securityContext": _ALLOWED}],
             "tolerations": tolerations,
-            "nodeSelector": dict(labels),
         },
     }
-
-
-def _labels(texts: Sequence[str], nodes: tuple[Node, ...]) -> dict[str, str]:
-    """The node labels that ``KEY=VALUE`` texts select; a key may be short. Raises UsageError."""
-    labels = {}
-    for text in texts:
-        key, equals, value = text.partition("=")
-        if not equals or (faults := [*label_key_faults(key), *label_value_faults(value)]):
-            reason = f": {'; '.join(faults)}" if equals else ""
-            raise UsageError(f"invalid node selector {text!r}: expected KEY=VALUE{reason}")
-        labels[full_topology_key(key, nodes)] = value
-    return labels
 
 
 def _topology_key(by: str | None, nodes: tuple[Node, ...]) -> str | None:

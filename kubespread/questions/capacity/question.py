@@ -42,10 +42,7 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
     apart = (
         Apart("request", ("workload", "filename"), "both say what the pods ask for"),
         Apart("workload", ("filename",), "both say which pods are counted"),
-        *(
-            Apart(pod, ("tolerate", "node_selector"), "the manifest says what its pods tolerate and select")
-            for pod in ("workload", "filename")
-        ),
+        *(Apart(pod, ("tolerate",), "the manifest says what its pods tolerate") for pod in ("workload", "filename")),
     )
     outputs = {
         "table": "tables",
@@ -62,7 +59,7 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         is stranded. Raises UsageError, SnapshotError and ManifestError.
         """,
         "snapshot request scheduler",
-        "pod=pods name namespace tolerate node_selector by",
+        "pod=pods name namespace tolerate by",
         types={"pod": "PodGiven | None"},
         defaults={"pod": None},
     )
@@ -88,9 +85,6 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         str | None, Option("Namespace of the pods (default: the current one).", ("-n", "--namespace"), "NAME")
     ] = None
     tolerate: Annotated[tuple[str, ...], Option("A taint that the pods tolerate.", metavar="KEY[=VALUE][:EFFECT]")] = ()
-    node_selector: Annotated[
-        tuple[str, ...], Option("A label that the pods ask of their nodes.", metavar="KEY=VALUE")
-    ] = ()
     by: Annotated[
         str | None, Option("Topology key of the domains to total (default: zone, if nodes have one).", metavar="KEY")
     ] = None

@@ -116,8 +116,6 @@ class CapacityReport(ClusterReport, frozen=True, kw_only=True):
     """
     tolerated: tuple[str, ...] = ()
     """What the pods tolerate in addition, KEY[=VALUE][:EFFECT]."""
-    node_selector: dict[str, str] = {}
-    """The labels that they require of their nodes."""
     topology_key: str | None
     """The topology key of the domains; null where no node is in one."""
     nodes: int

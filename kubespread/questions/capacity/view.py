@@ -294,8 +294,6 @@ def _whose(report: CapacityReport) -> str:
     request = "" if report.request is None else f" of {request_text(report.request)}"
     if report.tolerated:
         request += f" tolerating {', '.join(report.tolerated)}"
-    if report.node_selector:
-        request += f" on nodes with {', '.join(f'{key}={value}' for key, value in report.node_selector.items())}"
     return request and f" for pods{request}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -16,7 +16,6 @@ from kubespread.manifest.writer import to_yaml
 from kubespread.questions.check.report import CheckReport, Finding, RuleReport, Severity
 from kubespread.reports.parts import API_VERSION, Unfinished
 from kubespread.views.look import Look
-from kubespread.views.plain import columns
 
 
 def _json(data: Any) -> str:
@@ -187,33 +186,14 @@ def file_uri(path: str) -> str:
     return f"file://{escaped}" if name.startswith("/") else escaped
 
 
-_AS_TEXT = ("table", "plain")
-
-
-def rules(described: RuleReport | Sequence[RuleReport], output: str | None, *, headers: bool) -> str:
-    """One rule, or a list of them, in the format -o asks for: text, json or yaml. Raises UsageError for any other."""
-    if output is None or output in _AS_TEXT:
-        return in_full(described) if isinstance(described, RuleReport) else listed(described, headers=headers)
-    if output == "yaml":
-        return to_yaml(_of_rules(described))
-    if output == "json":
-        return _json(_of_rules(described))
-    raise UsageError(f"rules are written as {', '.join(_AS_TEXT)}, json or yaml, not as {output}")
-
-
-def _of_rules(rules: RuleReport | Sequence[RuleReport]) -> Mapping[str, Any]:
-    if isinstance(rules, RuleReport):
-        return {"apiVersion": API_VERSION, "kind": "Rule", **rules.to_dict()}
-    return {"apiVersion": API_VERSION, "kind": "RuleList", "items": [rule.to_dict() for rule in rules]}
-
-
-def listed(rules: Sequence[RuleReport], *, headers: bool) -> str:
-    """One line per rule, by code."""
-    rows = [
-        [rule.code, rule.name, str(rule.severity), "cluster" if rule.needs_cluster else "nothing", rule.summary]
-        for rule in rules
-    ]
-    return columns(("CODE", "NAME", "SEVERITY", "NEEDS", "WHAT IT FINDS"), rows, headers=headers)
+def described(rule: RuleReport, output: str | None) -> str:
+    """The rule in the format -o asks for: text, json or yaml. Raises UsageError for any other."""
+    if output in (None, "table", "plain"):
+        return in_full(rule)
+    data = {"apiVersion": API_VERSION, "kind": "Rule", **rule.to_dict()}
+    if output in ("json", "yaml"):
+        return to_yaml(data) if output == "yaml" else _json(data)
+    raise UsageError(f"rules are written as table, plain, json or yaml, not as {output}")
 
 
 def in_full(rule: RuleReport) -> str:

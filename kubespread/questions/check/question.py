@@ -110,21 +110,15 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     diff: Annotated[
         bool, Option("Print a patch with the remedies.", is_for_scripts=True, shown_in=("diff", "json", "yaml"))
     ] = False
-    list_rules: Annotated[bool, Option("List the rules and exit.", is_for_scripts=True, prints="rules")] = False
     explain: Annotated[
-        str | None, Option("Describe a rule and exit.", metavar="CODE", is_for_scripts=True, prints="rules")
+        str | None, Option("Describe a rule and exit.", metavar="CODE", is_for_scripts=True, prints="a rule")
     ] = None
 
     def written_in(self, form: Format) -> Check:
         return msgspec.structs.replace(self, diff=self.diff or form.name == "diff")
 
-    def ending(self, output: str | None, *, headers: bool) -> str:
-        rules = (
-            part("check", "answer", "rules")()
-            if self.explain is None
-            else part("check", "answer", "rule")(self.explain)
-        )
-        text: str = part("check", "formats", "rules")(rules, output, headers=headers)
+    def ending(self, output: str | None) -> str:
+        text: str = part("check", "formats", "described")(part("check", "answer", "rule")(self.explain), output)
         return text
 
     @property

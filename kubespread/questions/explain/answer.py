@@ -21,7 +21,7 @@ from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.explain.question import Explain
-from kubespread.questions.explain.report import NODE_ORDERS, ExplainReport
+from kubespread.questions.explain.report import ExplainReport, by_score
 from kubespread.questions.explain.why_here import WhyHere
 from kubespread.questions.remedies.asked import Asked
 from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
@@ -92,7 +92,6 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
         scene.source,
         preemption=question.preemption,
         pods=question.with_pods,
-        sort=question.sort,
         revise=reviser(resolved),
         asked=Asked(scene.snapshot.edits, question.settings, resolved.candidates[0].workload),
     )
@@ -142,7 +141,6 @@ def answer_of(
     *,
     preemption: bool = False,
     pods: bool = False,
-    sort: str = "score",
     revise: Revise | None = None,
     asked: Asked = _NOTHING,
     evaluation: Evaluation | None = None,
@@ -159,7 +157,6 @@ def answer_of(
         gaps=lambda: resolved.gaps_of(candidate),
         preemption=preemption,
         pods=pods,
-        sort=sort,
         revise=revise,
         asked=asked,
         waiting=_waiting(resolved),
@@ -188,7 +185,6 @@ def explained(
     gaps: Callable[[], tuple[str, ...]] = tuple,
     preemption: bool = False,
     pods: bool = False,
-    sort: str = "score",
     revise: Revise | None = None,
     asked: Asked = _NOTHING,
     waiting: tuple[NamespacedName, ...] = (),
@@ -197,7 +193,7 @@ def explained(
     """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``.
 
     ``gaps`` is called once the pod is judged: only then is it known what was assumed. ``pods`` names the pods that each
-    domain counts. ``sort`` is the order of nodes as in `ExplainReport.sorted_by`. ``revise`` makes the pod again with
+    domain counts. ``revise`` makes the pod again with
     other constraints, to find those that let it in and change back nothing that was ``asked``. ``evaluation`` is the
     answer where it is known.
     """
@@ -232,7 +228,7 @@ def explained(
         constraints=tuple(row.report for row in rows),
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
-        nodes=tuple(sorted(nodes, key=NODE_ORDERS[sort])),
+        nodes=tuple(sorted(nodes, key=by_score)),
         notes=(*notes, *hints, *(() if preemption else _who_would_make_room(evaluation, profile))),
         advice=None if revise is None else advice_on_constraints(evaluation, version, revise, asked),
         preemption=judged_nodes.preemption_report(preempt(evaluation, post_filters(profile)), version)

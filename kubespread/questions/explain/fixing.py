@@ -43,7 +43,7 @@ from kubespread.questions.simulate.demand import Demand
 from kubespread.questions.simulate.placing import Posed, Queue, pose
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.worlds import as_snapshot, world_of
-from kubespread.reports.advice import Advice, PatchOperation, Suggestion
+from kubespread.reports.advice import Advice, Suggestion
 from kubespread.scheduler.cluster.cluster import Change as ClusterChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.columns import scheduler_amounts
@@ -358,20 +358,12 @@ def _with_patch(
             diff = text_diff(patched.manifest.file, patched.manifest.text, patched.item, changed)
         if patched.reference:
             made.insert(0, patch_command(patched.reference, changed))
-    return msgspec.structs.replace(
-        suggestion, patch=tuple(map(_reported, changed)), commands=tuple(made), diff=diff, notes=notes
-    )
+    return msgspec.structs.replace(suggestion, commands=tuple(made), diff=diff, notes=notes)
 
 
 def _can_be_set(row: Kind, changed: Sequence[Operation]) -> bool:
     """Whether the API server allows the change: in a pod, only added tolerations."""
     return row.cls is not Pod or all(operation.path[1] == "tolerations" for operation in changed)
-
-
-def _reported(operation: Operation) -> PatchOperation:
-    # ``add`` also replaces an existing field.
-    op = "remove" if operation.removes else "add"
-    return PatchOperation(op=op, path=operation.pointer, value=operation.value)
 
 
 def _patched(resolved: Resolved, name: str | None) -> _Patched | None:

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from kubespread.views.formats import Format
 
 
-_ROWS = ("table", "wide", "plain", "json", "yaml", "markdown", "csv")
-
-
 class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     """Show which nodes a pod fits and why the others fail, constraint by constraint with the numbers.
 
@@ -53,8 +50,8 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     )
     yes, no = "some node fits; with --fix all replicas fit, or a change is found", "none does, or no change is found"
     apart = (
-        Apart("nodes", ("by", "all_nodes"), "it alone says which nodes are shown"),
-        Apart("fix", ("nodes", "by", "all_nodes", "with_pods", "why_here"), "it shows changes instead of nodes"),
+        Apart("nodes", ("by",), "it alone says which nodes are shown"),
+        Apart("fix", ("nodes", "by", "with_pods", "why_here"), "it shows changes instead of nodes"),
     )
     needs = {"replicas": ("fix",)}
     never_modelled = (
@@ -67,10 +64,10 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     function = Function(
         """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
-        Nodes are ordered as ``--sort score`` has them: the best first, those that fail last, the nearest to fitting
-        first. Of several manifests one may hold a workload, or ``name`` says which. ``pods`` names the pods that each
-        domain of a constraint counts. With ``fix`` its ``advice`` are the smallest changes after which the pod fits, or
-        all ``replicas`` of its workload find a node; combinations only where no single change suffices.
+        The best nodes are first, those that fail last, the nearest to fitting first. Of several manifests one may hold
+        a workload, or ``name`` says which. ``pods`` names the pods that each domain of a constraint counts. With
+        ``fix`` its ``advice`` are the smallest changes after which the pod fits, or all ``replicas`` of its workload
+        find a node; combinations only where no single change suffices.
 
         Raises ManifestError, SnapshotError and UsageError.
         """,
@@ -90,9 +87,6 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
             shown_in=("table", "wide", "plain"),
         ),
     ] = None
-    all_nodes: Annotated[
-        bool, Option("Show every node in the table, however many there are.", is_for_scripts=True, shown_in=_ROWS)
-    ] = False
     with_pods: Annotated[
         bool,
         Option(
@@ -114,16 +108,13 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
             least=0,
         ),
     ] = None
-    sort: Annotated[
-        Literal["score", "name", "skew"], Option("Order of the nodes.", is_for_scripts=True, shown_in=_ROWS)
-    ] = "score"
 
     def written_in(self, form: Format) -> Explain:
         return replace(self, with_pods=True) if self.nodes and form.is_for_people else self
 
     def shown(self, look: Look) -> Look:
         by = None if self.by is None else RowOf(self.by)
-        return replace(look, all_nodes=self.all_nodes, by=by, in_sentences=bool(self.nodes))
+        return replace(look, by=by, in_sentences=bool(self.nodes))
 
     def next_command(self, report: ExplainReport, commands: Commands) -> str:
         if not self.fix:

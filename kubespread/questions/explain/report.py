@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kubespread.errors import UsageError
@@ -56,7 +56,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     filter_plugins: tuple[str, ...] = ()
     """The filter plugins that judged this pod, in the profile's order; those it gives nothing to judge are skipped."""
     nodes: tuple[NodeReport, ...] = ()
-    """All, or those of ``--node``; ordered as ``--sort`` asks, by default the best first."""
+    """All, or those of ``--node``; the best first."""
     sampling: int | None = None
     """How many feasible nodes kube-scheduler would have stopped at before scoring; null when it looks at all nodes."""
     nominated: str | None = None
@@ -78,10 +78,6 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
     """Only with ``--fix``: nodes and constraints are then those of the first replica that finds no node, else of one
     more.
     """
-
-    def sorted_by(self, key: str) -> ExplainReport:
-        """The report with its nodes ordered by ``score`` (best first), ``name`` or ``skew`` (smallest first)."""
-        return self.revised(nodes=tuple(sorted(self.nodes, key=NODE_ORDERS[key])))
 
     def only(self, names: Iterable[str]) -> ExplainReport:
         """The report about some of its nodes. Raises UsageError for a node that is not there."""
@@ -123,22 +119,10 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
         return (f"{self.word}{self.answer[before]}", *self.answer[:before], *self.answer[before + 1 :])
 
 
-def _by_score(node: NodeReport) -> tuple[Any, ...]:
+def by_score(node: NodeReport) -> tuple[Any, ...]:
     """Nodes that fail come last, the one nearest to fitting first."""
     failing = sum(not constraint.satisfied for constraint in node.constraints)
     return (not node.feasible, -(node.total or 0), len(node.rejections), failing, node.name)
-
-
-def _by_skew(node: NodeReport) -> tuple[Any, ...]:
-    """By the first constraint's skew, then the next; a node without the domain comes last."""
-    return (*((constraint.skew is None, constraint.skew or 0) for constraint in node.constraints), node.name)
-
-
-NODE_ORDERS: Mapping[str, Callable[[NodeReport], tuple[Any, ...]]] = {
-    "score": _by_score,
-    "name": lambda node: (node.name,),
-    "skew": _by_skew,
-}
 
 
 _MAX_NAMES = 3

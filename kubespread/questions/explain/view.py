@@ -194,7 +194,7 @@ def _counted_pods(report: ExplainReport) -> Iterator[_Counted]:
 
 def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
     """The whole answer."""
-    by_domain = not look.all_nodes and not look.wide and is_by_domain(report)
+    by_domain = not look.in_full and not look.wide and is_by_domain(report)
     by_domain = by_domain if look.by is None else look.by is RowOf.DOMAIN
     suffix = shared_suffix([node.name for node in report.nodes]) if look.headers and look.width is not None else ""
     if report.nodes:
@@ -220,10 +220,10 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Part]:
 
 def _by_node(report: ExplainReport, suffix: str, look: Look) -> Iterator[Part]:
     """With many nodes the best fits and the nearest misses, and the others by domain."""
-    shown, left_out = shown_and_left_out(report, most=len(report.nodes) if look.all_nodes else MAX_NODES)
+    shown, left_out = shown_and_left_out(report, most=len(report.nodes) if look.in_full else MAX_NODES)
     yield node_table(rows_of(report, shown), suffix, look)
     if left_out:
-        yield [Cell(f"  The other {len(left_out):,} nodes (--all-nodes shows every node):", Tone.FAINT)]
+        yield [Cell(f"  The other {len(left_out):,} nodes (-v shows every node):", Tone.FAINT)]
         yield from domain_table(domain_rows(report, left_out), look)
 
 

@@ -58,18 +58,13 @@ class VerifiedClause(Report, frozen=True, kw_only=True):
         return "the cluster" if self.workload is None else str(self.workload)
 
     @property
-    def of_promise(self) -> str:
-        """What is promised, and what became of it."""
+    def sentence(self) -> str:
+        """Whose promise it is, what is promised, and what became of it."""
         accepted = ""
         if self.until is not None and self.state in ("accepted", "broken"):
             over = "" if self.state == "accepted" else ", which is over"
             accepted = f" (accepted until {self.until}{over}{f': {self.reason}' if self.reason else ''})"
-        return f"{self.clause} {self.promised}: {self.says}{accepted}"
-
-    @property
-    def sentence(self) -> str:
-        """Whose promise it is, what is promised, and what became of it."""
-        return f"{self.called}: {self.of_promise}"
+        return f"{self.called}: {self.clause} {self.promised}: {self.says}{accepted}"
 
 
 class VerifyReport(ScheduledReport, frozen=True, kw_only=True):

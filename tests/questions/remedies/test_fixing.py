@@ -223,19 +223,25 @@ def test_a_pod_by_itself_cannot_be_patched() -> None:
     report = advised(objects, "pod/stuck")
     assert report.advice is not None
     first = report.advice.enough[0]
-    assert (first.change, first.patch) == ("A nodeTaintsPolicy Honor", ())
+    assert (first.change, first.commands) == ("A nodeTaintsPolicy Honor", ())
     assert first.notes == ("a pod's own fields cannot be changed: delete the pod and create it anew",)
 
 
 def test_what_is_set_already_is_a_part_of_the_patch() -> None:
+    own = {"topologySpreadConstraints": [hard(match={"app": "web"})]}
     report = advised(
-        [node("n0", zone="a"), *pods_on({"n0": 3}), gone_to_sleep(node("n1", zone="b"))],
-        pod(constraints=[hard()]),
+        [
+            node("n0", zone="a"),
+            gone_to_sleep(node("n1", zone="b")),
+            *deployment("web", ("n0", "n0", "n0", None), spec=own),
+        ],
+        "deploy/web",
         set=["maxSkew=2"],
     )
     assert report.advice is not None
-    assert report.advice.enough[0].options == ("--set nodeTaintsPolicy[zone]=Honor",)
-    assert [each.path.rpartition("/")[2] for each in report.advice.enough[0].patch] == ["maxSkew", "nodeTaintsPolicy"]
+    (first, *_) = report.advice.enough
+    assert first.options == ("--set nodeTaintsPolicy[zone]=Honor",)
+    assert [field in first.commands[0] for field in ("maxSkew", "nodeTaintsPolicy")] == [True, True]
 
 
 def test_of_many_replicas_fewer_changes_are_tried_and_the_rest_is_counted() -> None:

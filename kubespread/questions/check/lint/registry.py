@@ -69,4 +69,4 @@ def begins(code: str, beginnings: Iterable[str]) -> bool:
 
 def _meant(text: str) -> str:
     near = near_miss(text, (name for rule in RULES for name in (rule.code, rule.name)))
-    return did_you_mean(near) or "; --list-rules lists them"
+    return did_you_mean(near) or "; docs/codes.md has them all"
