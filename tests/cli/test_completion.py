@@ -62,7 +62,7 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "no cluster behind a fleet's question": (["fleet", "audit", "--snap"], "", []),
     "contexts of a fleet": (["fleet", "--contexts", "pr"], "", ["prod"]),
     "an option by its long name": (["explain", "--sn"], "", ["--snapshot"]),
-    "not again what is given once": (["explain", "--why-here", "--why"], "", []),
+    "not again what is given once": (["explain", "--by", "node", "--by"], "", []),
     "again what may be repeated": (["explain", "-S", SHOP, "--sn"], "", ["--snapshot"]),
     "a question to all contexts": (["fleet", "--contexts", "au"], "", ["audit"]),
     "an area of a report": (["report", "r"], "", ["running", "rules", "room"]),
