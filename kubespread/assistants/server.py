@@ -228,15 +228,16 @@ def _edits(question: type[Question[Any]], arguments: Arguments) -> tuple[Edit, .
     every = (*edits, *edits_of(arguments, getattr(arguments, "to_edits", None) or ()))
     fields = msgspec.structs.fields(type(arguments))
     names = {field.name: field.encode_name for field in fields}
-    given = {field.name for field in fields if getattr(arguments, field.name) not in (field.default, [])}
-    # Of every call, though commands have it for some questions.
-    given.discard("timeout")
+    given = {
+        field.name: value for field in fields if (value := getattr(arguments, field.name)) not in (field.default, [])
+    }
     if not (issubclass(question, DrainingQuestion) or any(isinstance(edit, Drain) for edit in every)):
-        for flag in given.intersection(DRAIN_FLAGS.values()):
+        for flag in given.keys() & {*DRAIN_FLAGS.values()}:
             raise UsageError(f"{names[flag]} is for drains among edits: name what to drain, or leave it out")
-    # What commands know by other names: a manifest in a file, and edits as options.
-    given |= {edit.form.verb.replace("-", "_") for edit in edits} | ({"filename"} if "manifest" in given else set())
-    for fault in misplaced(question.apart, question.needs, {"filename": "manifest", **names}, given):
+    # Edits, which commands know as options.
+    given |= {edit.form.verb.replace("-", "_"): edit for edit in edits}
+    rules = {name: rule for field, kind, rule in options_of(question) for name, *_ in rule.arguments(field, kind)}
+    for fault in misplaced(rules, names, given):
         raise UsageError(fault)
     return edits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,7 +29,7 @@ from kubespread.cli.streams import ExitCode, complain, emit, say
 from kubespread.cli.watch import watchable
 from kubespread.errors import KubespreadError
 from kubespread.questions.commands import Commands
-from kubespread.questions.question import Question, options_of
+from kubespread.questions.question import Question, Rule, options_of
 from kubespread.questions.tasks import ALONE, Workers
 from kubespread.views.formats import Writer, writers_of
 
@@ -121,15 +121,13 @@ def command_about(
         for is_shared in (True, False)
     )
     # Clusters are parts of a fleet's answer, whatever is asked of each.
-    own_fields += [
-        (name, declaration, field(default=None))
-        for name, declaration, has_it in (
-            ("jobs", JOBS, question.hands_out or not is_alone),
-            ("engine", str | None, question.hands_out),
-            ("timeout", _TIMEOUT, question.hands_out or not is_alone),
-        )
-        if has_it
-    ]
+    of_parts = Rule(needs=question.parted_by if is_alone else ())
+    workers: Sequence[tuple[str, Any, bool]] = (
+        ("jobs", Annotated[JOBS, of_parts], question.hands_out or not is_alone),
+        ("engine", str | None, question.hands_out),
+        ("timeout", Annotated[_TIMEOUT, of_parts], question.hands_out or not is_alone),
+    )
+    own_fields += [(name, declaration, field(default=None)) for name, declaration, has_it in workers if has_it]
     options_type = make_dataclass(f"{question.__name__}Options", own_fields, frozen=True)
     endings = [field.name for field, _, option in options_of(question) if option.prints and is_alone]
     if shared:

@@ -20,7 +20,16 @@ from kubespread.candidate.sources import ClusterWorkloads
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.options.groups import ClusterOptions, SchedulerOptions
 from kubespread.errors import UsageError
-from kubespread.questions.question import MANIFESTS, ManifestsQuestion, Option, Workload
+from kubespread.questions.question import (
+    MANIFESTS,
+    NAMESPACES,
+    OF_CLUSTER,
+    WORKLOADS,
+    ManifestsQuestion,
+    Option,
+    Rule,
+    Workload,
+)
 
 if TYPE_CHECKING:
     from kubespread.cli.options.groups import EditedClusterOptions, SpeakingOptions
@@ -31,6 +40,7 @@ STDIN = "-"
 _MAX_DIGITS = 9
 DEFAULT_POD = "pod.yaml"
 EVERYWHERE = "all_namespaces"
+_BY_NAME = Rule(says={WORKLOADS: "by name"})
 
 
 def pod_field(field: FieldInfo, kind: Any, option: Option) -> Field:
@@ -46,7 +56,8 @@ def pod_field(field: FieldInfo, kind: Any, option: Option) -> Field:
             return typed[name]
 
         return Field((named,), value)
-    place = _parameter("workload", str | None, metavar="[POD]", help=f"{option.help} The same as with {flags[0]}.")
+    text = f"{option.help} The same as with {flags[0]}."
+    place = _parameter("workload", str | None, metavar="[POD]", help=text, rule=_by_place(option))
 
     def pods(typed: Typed) -> tuple[Any, ...]:
         given = tuple(text for text in (typed["workload"], typed[name]) if text is not None)
@@ -84,7 +95,8 @@ def pods_field(field: FieldInfo, _kind: Any, option: Workload) -> Field:
         check_asked(pods, own, typed.scheduling)
         return tuple(pods)
 
-    named = _parameter(place, list[str] | None, metavar=option.metavar, help=option.help)
+    rule = _BY_NAME if option.form == "pods" and not several else None
+    named = _parameter(place, list[str] | None, metavar=option.metavar, help=option.help, rule=rule)
     files = _manifests("Manifest, or directory of manifests; the same as without -f.")
     return Field((named, files, *([_ALL_NAMESPACES] if several else ())), value)
 
@@ -183,16 +195,28 @@ class Parameter:
     name: str
     annotation: Any
     default: Any
+    rule: Rule | None = None
+    """Where that is not the rule of the field."""
+
+    def ruled_by(self, option: Option) -> Parameter:
+        return replace(self, annotation=Annotated[self.annotation, self.rule or option])
 
 
-def _parameter(name: str, kind: Any, *flags: str, default: Any = None, **declared: Any) -> Parameter:
+def _parameter(
+    name: str, kind: Any, *flags: str, default: Any = None, rule: Rule | None = None, **declared: Any
+) -> Parameter:
     """One that is typed as ``flags``, without any by its place; help does not show its default."""
     option = (
         typer.Option(*flags, show_default=False, **declared)
         if flags
         else typer.Argument(show_default=False, **declared)
     )
-    return Parameter(name, Annotated[kind, option], default)
+    return Parameter(name, Annotated[kind, option], default, rule)
+
+
+def _by_place(option: Option) -> Rule:
+    """The rule of what is given by its place, where it could be given as an ``option``."""
+    return Rule(says=dict.fromkeys(option.says, "by place"))
 
 
 def _manifests(text: str) -> Parameter:
@@ -204,6 +228,7 @@ def _manifests(text: str) -> Parameter:
         metavar="FILE",
         help=f"{text} Repeatable.",
         rich_help_panel=MANIFESTS,
+        rule=_BY_NAME,
     )
 
 
@@ -213,6 +238,7 @@ _ALL_NAMESPACES = _parameter(
     "-A",
     "--all-namespaces",
     default=False,
+    rule=Rule(says={NAMESPACES: "all", WORKLOADS: "of the cluster"}),
     help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController of all namespaces, "
     "or those of the kinds given as POD (deploy,sts).",
 )
@@ -281,7 +307,7 @@ def _place_or_option(name: str, kind: Any, option: Any) -> Field:
     by_place = f"{name}_by_place"
     text = f"{option.help.partition(':')[0]}; same as the {option.metavar} argument."
     parameters = (
-        _parameter(by_place, kind | None, metavar=f"[{option.metavar}]", help=option.help),
+        _parameter(by_place, kind | None, metavar=f"[{option.metavar}]", help=option.help, rule=_by_place(option)),
         _parameter(name, kind | None, *option.names, metavar=option.metavar, help=text),
     )
 
@@ -329,8 +355,17 @@ def _namespace(field: FieldInfo, _kind: Any, option: Option) -> Field:
             metavar="NAME",
             rich_help_panel=option.heading,
             help=f"{option.help.removesuffix('.')} (default: that of the context, or default).",
+            rule=Rule(says={NAMESPACES: "one"}),
         ),
-        _parameter(EVERYWHERE, bool, "-A", "--all-namespaces", default=False, help="Ask about all namespaces."),
+        _parameter(
+            EVERYWHERE,
+            bool,
+            "-A",
+            "--all-namespaces",
+            default=False,
+            help="Ask about all namespaces.",
+            rule=Rule(says={NAMESPACES: "all", **OF_CLUSTER}),
+        ),
     )
 
     def late(typed: Typed) -> Late:
@@ -382,6 +417,7 @@ _EVERY = _parameter(
     "--all",
     default=False,
     help="Ask about every workload of the namespace, or every one of the kinds given as POD (deploy,sts).",
+    rule=Rule(says=OF_CLUSTER),
 )
 
 
@@ -489,5 +525,8 @@ _FORMS: Mapping[str, Callable[[FieldInfo, Any, Any], Field]] = {
 
 
 def field_of(field: FieldInfo, kind: Any, option: Option) -> Field:
-    """A field of a question, which is of type ``kind``."""
-    return _FORMS[option.form](field, kind, option)
+    """A field of a question, which is of type ``kind``; what is typed for it has its rule."""
+    made = _FORMS[option.form](field, kind, option)
+    if option.form == "configured":
+        return made
+    return replace(made, parameters=tuple(each.ruled_by(option) for each in made.parameters))

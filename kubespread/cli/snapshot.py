@@ -15,6 +15,7 @@ from kubespread.cli.answering import read_of
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.groups import (
+    RUNNING,
     ClusterOptions,
     EditedClusterOptions,
     SchedulerOptions,
@@ -24,15 +25,20 @@ from kubespread.cli.options.groups import (
 from kubespread.cli.options.helping import valued
 from kubespread.cli.streams import ExitCode, emit, say, stdout_is_terminal
 from kubespread.errors import UsageError
+from kubespread.questions.question import Rule
 
 if TYPE_CHECKING:
     from kubespread.questions.fleet.clusters import Member
     from kubespread.snapshot.snapshot import Snapshot
 
 
+_WRITTEN = "what is written"
+_CLUSTER = Rule(says={_WRITTEN: "the cluster"})
 STRICT = Annotated[bool, typer.Option("--strict", help="Exit with 3 when something could not be read.")]
 ANONYMIZE = Annotated[
-    bool, typer.Option("--anonymize", help="Replace names and label values with pseudonyms that schedule identically.")
+    bool,
+    typer.Option("--anonymize", help="Replace names and label values with pseudonyms that schedule identically."),
+    _CLUSTER,
 ]
 
 
@@ -41,8 +47,15 @@ class AssistantsClusterOptions(ClusterOptions):
     """The files that are named, or with --live the running cluster; nothing else is ever read."""
 
     live: Annotated[
-        bool, typer.Option("--live", help="Read the kubeconfig's running cluster (default: contact no cluster).")
+        bool,
+        typer.Option("--live", help="Read the kubeconfig's running cluster (default: contact no cluster)."),
+        RUNNING,
     ] = False
+    kubeconfig: Annotated[
+        str | None,
+        valued("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG."),
+        Rule(needs=("live", "contexts")),
+    ] = None
     fleet: Annotated[
         list[str] | None,
         typer.Option(
@@ -66,6 +79,7 @@ class AssistantsClusterOptions(ClusterOptions):
         typer.Option(
             "--max-age", metavar="TIME", help="Read the running cluster again when its data is older than this."
         ),
+        Rule(needs=("live",)),
     ] = "1m"
 
     def members(self) -> list[Member]:
@@ -85,11 +99,8 @@ class AssistantsClusterOptions(ClusterOptions):
         if self.live:
             return parse_duration(self.max_age)
         if not self.sources:
-            named = any((self.context, self.kubeconfig))
             raise UsageError(
-                "a running cluster is only read with --live: add it"
-                if named
-                else "no cluster given: name a file or directory with -S/--snapshot, or read a running one with --live"
+                "no cluster given: name a file or directory with -S/--snapshot, or read a running one with --live"
             )
         return None
 
@@ -127,6 +138,7 @@ class ServedClusterOptions(ClusterOptions):
             metavar="TIME",
             help="Look at a running cluster again when its data is older than this; large ones are read less often.",
         ),
+        RUNNING,
     ] = "5s"
 
 
@@ -192,6 +204,7 @@ def snapshot(
             metavar="FILE",
             help="A .json, .json.gz or .yaml file; '-' is JSON on standard output (default, unless on a terminal).",
         ),
+        _CLUSTER,
     ] = None,
     anonymize: ANONYMIZE = False,
     map_file: Annotated[
@@ -201,16 +214,19 @@ def snapshot(
             metavar="FILE",
             help="With --anonymize, write which pseudonym stands for what as JSON only you can read.",
         ),
+        Rule(says=_CLUSTER.says, needs=("anonymize",)),
     ] = None,
     types: Annotated[
         bool,
         typer.Option(
             "--instance-types", help="Print the instance types that nodes have instead, as a file for --instance-types."
         ),
+        Rule(says={_WRITTEN: "instance types"}),
     ] = False,
     checked: Annotated[
         str | None,
         valued("--check", metavar="FILE", help="Print instead what is in doubt about FILE: what it lacks or mixes."),
+        Rule(prints="what is in doubt about that file", beside=("strict", "quiet")),
     ] = None,
     strict: STRICT = False,
     source: EditedClusterOptions,

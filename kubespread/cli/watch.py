@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kubespread.cli.field import DEFAULT_POD, STDIN, is_piped
-from kubespread.cli.options.pairs import READERS, texts_of
+from kubespread.cli.options.pairs import readers, texts_of
 from kubespread.cli.streams import complain, emit, say, stdout_is_terminal
 from kubespread.errors import KubespreadError, UsageError
 
@@ -133,7 +133,7 @@ class _Question:
     def ask(self) -> int:
         context = self._parsed()
         fleet = context.params.get("fleet")
-        self._files = [*_files_read(context.params)]
+        self._files = [*_files_read(context)]
         self._patterns = () if fleet is None else fleet.sources
         self.written = _last_written(self.files)
         self.is_about_files = bool(context.params["snapshot"]) if fleet is None else not fleet.contexts
@@ -265,13 +265,14 @@ def _wakes(question: _Question) -> Iterator[None]:
             yield
 
 
-def _files_read(parameters: Mapping[str, Any]) -> Iterator[Path]:
-    """The files that a command with these ``parameters`` reads, a directory standing for its content; some may be
+def _files_read(context: Any) -> Iterator[Path]:
+    """The files that a parsed command reads, a directory standing for its content; some may be
     missing.
 
     Raises UsageError and ManifestError for invalid edits.
     """
-    named = [text for name in READERS for text in texts_of(parameters.get(name))]
+    parameters = context.params
+    named = [text for name in readers(context.command.params) for text in texts_of(parameters.get(name))]
     yield from map(Path, (*named, DEFAULT_POD))
     yield from map(Path, _new_nodes(texts_of(parameters.get("add_node"))))
     yield from _of_configuration()

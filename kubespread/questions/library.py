@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_ty
 
 from msgspec.structs import fields
 
-from kubespread.questions.question import Option, Question, options_of
+from kubespread.errors import UsageError
+from kubespread.questions.question import Option, Question, misplaced, options_of
 from kubespread.questions.scene import ask
 from kubespread.questions.tasks import Workers
 from kubespread.wording import count_of
@@ -55,6 +56,7 @@ def library_function(name: str, question: type[Question[Any]]) -> Callable[..., 
     """The function ``name`` of the library, which asks ``question``."""
     signature, field_of = signature_of(question), dict(_named(question))
     options = _options(question)
+    defaults = {field.name: field.default for field in fields(question)}
 
     def function(*by_place: Any, **by_name: Any) -> Any:
         given = _bound(name, signature, by_place, by_name)
@@ -65,6 +67,10 @@ def library_function(name: str, question: type[Question[Any]]) -> Callable[..., 
             field = field_of[parameter]
             kind, option = options.get(field, (None, None))
             values[field] = value if option is None else option.taken(kind, value)
+        names = {field: parameter for parameter, field in field_of.items()}
+        told = {field: value for field, value in values.items() if field in options and value != defaults.get(field)}
+        for fault in misplaced({field: option for field, (_, option) in options.items()}, names, told):
+            raise UsageError(fault)
         asked, snapshot, scheduler = question.called(values)
         answer = ask(snapshot, asked, scheduler, on_progress, on_refused, Workers(jobs), timeout)
         # A list of pods has a report for each.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, reduce
+from itertools import combinations
 from operator import or_
 from pathlib import Path
 from shlex import quote
@@ -47,10 +49,34 @@ DRAIN = "Drain, here and with --drain"
 MANIFESTS = "Manifests"
 CHANCE = "Chance"
 REQUIREMENTS = "Requirements"
+NAMESPACES = "which namespaces are asked about"
+WORKLOADS = "which workloads are meant"
+REPLICAS = "how many replicas there are"
+COMPARED = "what is compared"
+OF_CLUSTER = {WORKLOADS: "of the cluster", REPLICAS: "their own"}
+CHOSEN = "which of several workloads is chosen"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What an option cannot be honored beside, or without."""
+
+    says: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """What it decides, and how: it does not go together with one that decides the same otherwise."""
+    needs: tuple[str, ...] = ()
+    """The parameters without any of which it has no effect, where the first exists."""
+    prints: str = ""
+    """What is printed instead of an answer where it is given."""
+    beside: tuple[str, ...] = ()
+    """The parameters that have an effect on what it ``prints``."""
+
+    def decides(self, _given: Any) -> Mapping[str, str]:
+        """What it ``says`` where this is given."""
+        return self.says
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class Option(Rule):
     """What a field says besides its type and its default.
 
     A text field is an option with a value, a bool is a flag, and a tuple may be repeated; a flag that is on by default
@@ -73,10 +99,6 @@ class Option:
     """The formats that show what it asks for; empty: all."""
     is_path: bool = False
     """Whether it names a file or says how one is read, which is not for assistants."""
-    prints: str = ""
-    """What is printed instead of an answer where it is given, in a word: `Question.ending` returns it, before anything
-    is read.
-    """
     words: tuple[str, ...] = ()
     """What a value may be besides what its ``metavar`` calls it."""
     form: ClassVar[str] = "value"
@@ -140,32 +162,23 @@ class Option:
         return f"Do not {self.help[:1].lower()}{self.help[1:]}"
 
 
-class Apart(Struct, frozen=True):
-    """Parameters of which only one can be honored, by name."""
-
-    option: str
-    others: tuple[str, ...]
-    why: str
-    unless: tuple[str, ...] = ()
-    """The parameters with any of which both are honored."""
-
-
-def misplaced(
-    apart: Iterable[Apart], needs: Mapping[str, Sequence[str]], names: Mapping[str, str], given: Collection[str]
-) -> Iterator[str]:
+def misplaced(rules: Mapping[str, Rule], names: Mapping[str, str], given: Mapping[str, Any]) -> Iterator[str]:
     """What is ``given`` and has no effect beside or without something else; ``names`` are all that may be, as they are
     spelled.
     """
-    for pair in apart:
-        if pair.option in given and not {*given} & {*pair.unless}:
-            for other in pair.others:
-                if other in given:
-                    yield f"{names[pair.option]} and {names[other]} do not go together: {pair.why}"
-    for option, others in needs.items():
-        if option in given and others[0] in names and not {*given} & {*others}:
-            needed = names[others[0]]
+    ruled = {name: rule for name, rule in rules.items() if name in given}
+    for one, other in combinations(ruled, 2):
+        says, also = ruled[one].decides(given[one]), ruled[other].decides(given[other])
+        for which in [which for which in says if says[which] != also.get(which, says[which])][:1]:
+            yield f"{names[one]} and {names[other]} do not go together: both say {which}"
+    for option, rule in ruled.items():
+        if rule.needs and rule.needs[0] in names and not {*given} & {*rule.needs}:
+            needed = names[rule.needs[0]]
             missing = f"a {needed}: name one" if needed.isupper() else f"{needed}: add that"
             yield f"{names[option]} is for {missing}, or leave it out"
+        for other in given:
+            if rule.prints and other not in (option, *rule.beside):
+                yield f"{names[option]} and {names[other]} do not go together: nothing but {rule.prints} is printed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +331,13 @@ class Promises(Argument):
         return promises_of(arguments.promises)
 
 
+class Settings(Option):
+    """Changes of the pod, as FIELD=VALUE."""
+
+    def decides(self, given: Any) -> Mapping[str, str]:
+        return {REPLICAS: "a field"} if any(text.partition("=")[0].strip() == "replicas" for text in given) else {}
+
+
 class Prices(Option):
     """A file of prices."""
 
@@ -430,14 +450,12 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """The text shown while working."""
     outputs: ClassVar[Mapping[str, str]] = {}
     """Its own formats besides those that every report has, with their help for ``-o`` where it is not the format's."""
-    apart: ClassVar[Sequence[Apart]] = ()
-    """Parameters that do not go together, the command line's included."""
-    needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Parameters without effect unless one of these is given."""
     is_watched: ClassVar[bool] = False
     """Whether it has ``-w``, which repeats it."""
     hands_out: ClassVar[bool] = False
     """Whether its answer is made of independent parts, which `Workers` do; the command has ``--jobs``."""
+    parted_by: ClassVar[tuple[str, ...]] = ()
+    """The fields without any of which it has one part; empty: it always has several."""
     may_lack_cluster: ClassVar[bool] = False
     """Whether it is asked without a cluster too, unless one is named or ``needs_cluster``: ``--live`` is the context's.
     """
@@ -570,7 +588,13 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         return getattr(self, "autoscaler", self) is None
 
 
-PRICES = Prices("File of kind Prices, YAML or JSON, to say what nodes cost too.", ("--prices",), "FILE", is_path=True)
+PRICES = Prices(
+    "File of kind Prices, YAML or JSON, to say what nodes cost too.",
+    ("--prices",),
+    "FILE",
+    is_path=True,
+    says={COMPARED: "before and after"},
+)
 PriceFile = Annotated[Any, PRICES]
 Runs = Annotated[
     int | None,
@@ -603,6 +627,7 @@ NodeGroupsFile = Annotated[
         metavar="FILE",
         heading=AUTOSCALING,
         is_path=True,
+        needs=("autoscaler",),
     ),
 ]
 InstanceTypesFile = Annotated[
@@ -612,10 +637,9 @@ InstanceTypesFile = Annotated[
         metavar="FILE",
         heading=AUTOSCALING,
         is_path=True,
+        needs=("autoscaler",),
     ),
 ]
-OF_AUTOSCALER = {"node_groups": ("autoscaler",), "instance_types": ("autoscaler",)}
-"""What needs an autoscaler."""
 AUTOSCALERS = "autoscalers: no replicas are added, and nodes only with --autoscaler"
 AUTOSCALER_TYPES = {
     "autoscaler": "str | None",
@@ -674,14 +698,24 @@ class ManifestsQuestion(Question[A], frozen=True, kw_only=True):
 
     pods: tuple[Any, ...]
     recursive: Annotated[
-        bool, Option("Also read subdirectories.", ("-R", "--recursive"), heading=MANIFESTS, is_path=True)
+        bool,
+        Option(
+            "Also read subdirectories.",
+            ("-R", "--recursive"),
+            heading=MANIFESTS,
+            is_path=True,
+            says={WORKLOADS: "by name"},
+        ),
     ] = False
     template_path: Annotated[
         str,
         Configured("Path of the pod template in kinds unknown to kubespread (default: spec.template).", is_path=True),
     ] = ""
     namespace: Annotated[
-        str | None, Option("Namespace to use when the manifest sets none.", ("-n", "--namespace"), "NAME")
+        str | None,
+        Option(
+            "Namespace to use when the manifest sets none.", ("-n", "--namespace"), "NAME", says={NAMESPACES: "one"}
+        ),
     ] = None
 
     @property
@@ -708,12 +742,16 @@ class PodQuestion(ManifestsQuestion[A], frozen=True, kw_only=True):
     named: Annotated[
         str | None,
         Option(
-            "Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).", ("--name",), "NAME", MANIFESTS
+            "Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME).",
+            ("--name",),
+            "NAME",
+            MANIFESTS,
+            says={WORKLOADS: "by name", CHOSEN: "by name"},
         ),
     ] = msgspec.field(default=None, name="name")
     settings: Annotated[
         tuple[str, ...],
-        Option(
+        Settings(
             "Change the pod first: maxSkew[zone]=2, minDomains=3, whenUnsatisfiable=ScheduleAnyway, "
             "nodeTaintsPolicy=Honor, nodeAffinityPolicy=Ignore, topologySpreadConstraints=zone:1, cpu=500m, "
             "memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, nodeAffinity[KEY]=null, "
@@ -749,14 +787,22 @@ class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
     workloads: Annotated[
         tuple[str, ...],
         Argument(
-            "Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.", metavar="[WORKLOAD]..."
+            "Workloads as KIND/NAME (deploy/web, sts/db). Default: all of the namespace.",
+            metavar="[WORKLOAD]...",
+            says={WORKLOADS: "by name"},
         ),
     ] = ()
     namespace: Annotated[str | None, Namespace("Ask about the workloads of this namespace.", ("-n", "--namespace"))] = (
         None
     )
     selector: Annotated[
-        str, Option("Ask about the workloads with these labels (app=web,tier!=db).", ("-l", "--selector"), "LABELS")
+        str,
+        Option(
+            "Ask about the workloads with these labels (app=web,tier!=db).",
+            ("-l", "--selector"),
+            "LABELS",
+            says={WORKLOADS: "of the cluster"},
+        ),
     ] = ""
 
     def asked_in(self, snapshot: Snapshot) -> WorkloadsAsked:

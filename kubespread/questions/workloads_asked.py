@@ -37,8 +37,6 @@ class WorkloadsAsked(Struct, frozen=True):
         cls, namespace: str | None, text: str, names: Sequence[str] = (), default: str = DEFAULT_NAMESPACE
     ) -> WorkloadsAsked:
         """``names`` are [NAMESPACE/]KIND/NAME. Raises UsageError for an invalid selector or name."""
-        if names and text:
-            raise UsageError("name workloads or choose them by labels, not both")
         for name in names:
             if name.endswith((".yaml", ".yml", ".json")):
                 hint = f"plan -f {name} asks what a manifest would change"

@@ -224,16 +224,26 @@ def test_every_option_of_a_tool_means_what_it_means_to_its_command(directory: Pa
             "force is for drains among edits: name what to drain, or leave it out",
         ),
         ("map", {"namespace": "shop"}, "namespace is for workload: add that, or leave it out"),
-        ("map", {"name": "web"}, "name is for workload: add that, or leave it out"),
+        ("map", {"name": "web"}, "name and set are for a workload: name one, or leave them out"),
+        (
+            "survive",
+            {"workloads": ["deploy/web"], "selector": "app=web"},
+            "workloads and selector do not go together: both say which workloads are meant",
+        ),
+        (
+            "simulate",
+            {"workload": "deploy/web", "set": ["replicas=2"], "replicas": 3},
+            "set and replicas do not go together: both say how many replicas there are",
+        ),
         (
             "simulate",
             {"workload": "deploy/web", "gang": "3", "autoscaler": "ca"},
-            "gang and autoscaler do not go together: that is not modeled of gangs",
+            "--gang and --autoscaler do not go together: that is not modeled of gangs",
         ),
         (
             "capacity",
             {"manifest": "{}", "tolerate": ["gpu"]},
-            "manifest and tolerate do not go together: the manifest says what its pods tolerate",
+            "manifest and tolerate do not go together: both say which pods are counted",
         ),
     ],
 )

@@ -228,7 +228,16 @@ CANNOT: Mapping[str, tuple[tuple[str, ...], int, str]] = {
         2,
         "no cluster given: name a file or directory with -S/--snapshot, or read a running one with --live",
     ),
-    "a context without --live": (("--context", "c"), 2, "a running cluster is only read with --live: add it"),
+    "a context without --live": (
+        ("--context", "c"),
+        2,
+        "no cluster given: name a file or directory with -S/--snapshot, or read a running one with --live",
+    ),
+    "a kubeconfig without --live": (
+        ("--kubeconfig", "c", "-S", "cluster.json"),
+        2,
+        "--kubeconfig is for --live: add that, or leave it out",
+    ),
     "two clusters": (
         ("-S", SHOP, "--live"),
         2,

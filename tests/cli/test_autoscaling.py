@@ -103,7 +103,7 @@ def test_a_file_begins_with_what_nodes_tell(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--instance-types", "-o", "types.yaml"], "--instance-types and -o/--output do not go together"),
+        (["--instance-types", "-o", "types.yaml"], "-o/--output and --instance-types do not go together"),
         (["--instance-types"], "no node has the label node.kubernetes.io/instance-type"),
     ],
 )

@@ -21,7 +21,7 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "a workload and a request": (
         ["deploy/web", "--request", "cpu=1"],
         2,
-        "error: --request and POD do not go together: both say what the pods ask for\n",
+        "error: POD and --request do not go together: both say which pods are counted\n",
     ),
     "a workload and a manifest": (
         ["deploy/web", "-f", "deploy/api"],

@@ -100,8 +100,7 @@ OF_ALL: dict[str, tuple[list[str], int, str]] = {
     "replicas of all": (
         ["-A", "--replicas", "3", "--cordon", "n2"],
         2,
-        "error: -A/--all-namespaces and --replicas do not go together: each workload of the cluster has its own "
-        "replicas",
+        "error: -A/--all-namespaces and --replicas do not go together: both say how many replicas there are",
     ),
     "labels of one that is named": (
         [SKEW_1, "-l", "app=web", "--cordon", "n2"],

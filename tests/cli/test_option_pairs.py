@@ -27,6 +27,7 @@ from kubespread.errors import KubespreadError
 from kubespread.questions import registry
 from kubespread.questions.explain.report import ExplainReport
 from kubespread.questions.fleet.clusters import Member
+from kubespread.questions.question import options_of
 from kubespread.reports.parts import QuestionReport
 from kubespread.snapshot import anonymize, save
 from kubespread.snapshot.edits.registry import EDITS
@@ -192,11 +193,10 @@ class Form:
             values[TYPED_ORDER] = (*self.values[TYPED_ORDER], *more)
         if "watch" in values:
             values["parsed_again"] = lambda: SimpleNamespace(params=values, command=self.command)
-        names = {parameter.name: spelled(parameter) for parameter in self.command.params}
         typed = {name: values[name] for name in (*self.typed, *more)}
         output = values.get("output")
         with redirect_stdout(Terminal()):
-            for fault in faults(self.name, names, typed, None if output is None else str(output)):
+            for fault in faults(self.command, typed, None if output is None else str(output)):
                 return fault
         try:
             return recorder.asked(self.command, values)
@@ -225,13 +225,11 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorder:
 
 
 @pytest.mark.parametrize("command", registry.QUESTIONS)
-def test_what_does_not_go_together_is_said_of_parameters_that_the_command_has(command: str) -> None:
-    asked = registry.question(command)
-    named = {name for pair in asked.apart for name in (pair.option, *pair.others, *pair.unless)}
-    named |= {name for needing, needed in asked.needs.items() for name in (needing, *needed)}
-    # Some edits are passed by assistants alone.
+def test_what_an_option_needs_is_a_parameter_of_the_command(command: str) -> None:
+    needed = {name for _, _, option in options_of(registry.question(command)) for name in option.needs}
+    # Manifests and some edits are passed by assistants alone.
     edits = {verb.replace("-", "_") for verb, edit in EDITS.items() if not edit.form.option}
-    assert named - edits - {parameter.name for parameter in _made(command).params} == set()
+    assert needed - edits - {"manifest"} - {parameter.name for parameter in _made(command).params} == set()
 
 
 @pytest.mark.parametrize("command", SAMPLES)

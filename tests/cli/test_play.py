@@ -117,11 +117,7 @@ def test_a_manifest_from_standard_input_is_read_once() -> None:
 WRONG = {
     "unknown step 'scael', did you mean \"scale\"?": ["scael deploy/web=9"],
     "invalid step 'rollback': expected rollback [NAMESPACE/]KIND/NAME": ["rollback"],
-    "--steps and --prices do not go together: costs are compared before and after": [
-        "fail zone=a",
-        "--prices",
-        "p.yaml",
-    ],
+    "--steps and --prices do not go together: both say what is compared": ["fail zone=a", "--prices", "p.yaml"],
     "nothing is planned: give manifests (-f), steps, edits such as --drain, --replace-pool or --hpa-max, or another "
     "--kube-version": [],
 }

@@ -32,7 +32,7 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "standard input for two things": (
         ["-S", "-", "--descheduler", "-"],
         2,
-        "error: standard input can be read only once: -S/--snapshot and --descheduler both ask for it\n",
+        "error: standard input can be read only once: --descheduler and -S/--snapshot both ask for it\n",
     ),
     "names and all namespaces": (
         ["deploy/web", "-A", "-S", OUTAGE],

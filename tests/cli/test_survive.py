@@ -59,7 +59,7 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "nodes to upgrade that are named twice": (
         ["upgrade", "pool=blue", "--nodes", "pool=blue", "-S", BLOCKED],
         2,
-        "error: NODES and --nodes do not go together: both name the nodes to replace\n",
+        "error: NODES and --nodes do not go together: both say which nodes are replaced\n",
     ),
     "no nodes to upgrade": (
         ["upgrade", "-S", BLOCKED],

@@ -357,7 +357,10 @@ def test_whom_taints_keep_off_and_how_many(case: str) -> None:
         ({"tolerate": ["gpu:Never"]}, "invalid toleration 'gpu:Never': the effect is one of NoSchedule"),
         ({"tolerate": ["=x"]}, "invalid toleration '=x': expected KEY[=VALUE][:EFFECT]"),
         ({"name": "web"}, "a name chooses among the workloads of a manifest"),
-        ({"pod": pod("p"), "tolerate": ["gpu"]}, "the manifest of a pod says what it requests and tolerates"),
+        (
+            {"pod": pod("p"), "tolerate": ["gpu"]},
+            "pod and tolerate do not go together: both say which pods are counted",
+        ),
     ],
 )
 def test_faults_in_what_pods_tolerate_and_select_are_said(options: dict[str, Any], expected: str) -> None:

@@ -327,7 +327,11 @@ REFUSED: dict[str, tuple[Data, dict[str, Any], str]] = {
     "no replicas": (pod(), {"gang": "4", "replicas": 0}, "replicas must be a multiple of the gang of 4, not 0"),
     "an empty gang": (pod(), {"gang": "0"}, "invalid --gang '0': expected N or N:KEY, such as 8:zone"),
     "a key that no node has": (pod(), {"gang": "2:zoen"}, "no node has the topology key 'zoen'; did you mean zone?"),
-    "an autoscaler": (pod(), {"gang": "2", "autoscaler": "ca"}, "an autoscaler does not go with a gang"),
+    "an autoscaler": (
+        pod(),
+        {"gang": "2", "autoscaler": "ca"},
+        "--gang and --autoscaler do not go together: that is not modeled of gangs",
+    ),
     "a DaemonSet": (
         daemon_set(),
         {"gang": "2"},

@@ -397,7 +397,7 @@ def test_workloads_that_are_named_are_the_only_ones_asked_about() -> None:
         1,
         [1, 1, 1],
     )
-    with pytest.raises(UsageError, match="name workloads or choose them by labels, not both"):
+    with pytest.raises(UsageError, match="workloads and selector do not go together"):
         kubespread.survive(snapshot, workloads="deploy/web", selector="app=web")
     with pytest.raises(UsageError, match='"nope" not found'):
         kubespread.survive(snapshot, workloads="deploy/nope")

@@ -174,7 +174,7 @@ def grouped(command: Callable[..., int]) -> Callable[..., int]:
 
 def _under(heading: str | None, annotation: Any) -> Any:
     """The option under ``heading`` in the help, unless it has its own heading."""
-    kind, option = get_args(annotation)
+    kind, option, *rules = get_args(annotation)
     option = copy(option)
     option.rich_help_panel = option.rich_help_panel or heading
-    return Annotated[kind, option]
+    return Annotated[kind, option, *rules]

@@ -19,6 +19,7 @@ from kubespread.cli.options import helping
 from kubespread.cli.options.helping import valued
 from kubespread.errors import UsageError
 from kubespread.kube.versions import NEWEST, OLDEST, UPCOMING
+from kubespread.questions.question import Rule
 from kubespread.snapshot.edits.nodes import DRAIN_FLAGS, with_flags
 from kubespread.snapshot.edits.registry import EDITS
 from kubespread.snapshot.edits.verb import Edit
@@ -122,6 +123,10 @@ def parse_duration(text: str) -> float:
     return sum(float(part["number"]) * _SECONDS[part["unit"]] for part in parts)
 
 
+_READ = "which cluster is read"
+RUNNING = Rule(says={_READ: "a running one"})
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
     """Which cluster a command reads."""
@@ -137,10 +142,11 @@ class ClusterOptions:
             help="Cluster from a file, directory or archive ('-': standard input) instead of a running one. "
             "Repeatable.",
         ),
+        Rule(says={_READ: "a file"}),
     ] = None
-    context: Annotated[str | None, valued("--context", metavar="NAME", help="Kubeconfig context.")] = None
+    context: Annotated[str | None, valued("--context", metavar="NAME", help="Kubeconfig context."), RUNNING] = None
     kubeconfig: Annotated[
-        str | None, valued("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG.")
+        str | None, valued("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG."), RUNNING
     ] = None
     connect: Callable[..., Any] | None = None
     """What reads a running cluster that is read again and again, in place of `kubespread.connect`."""
@@ -195,7 +201,9 @@ class OptionalClusterOptions(EditedClusterOptions):
     """Which cluster manifests are tried on, if on any."""
 
     live: Annotated[
-        bool, typer.Option("--live", help="Try manifests on the running cluster of the kubeconfig's current context.")
+        bool,
+        typer.Option("--live", help="Try manifests on the running cluster of the kubeconfig's current context."),
+        RUNNING,
     ] = False
 
     @property

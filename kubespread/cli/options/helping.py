@@ -68,12 +68,11 @@ class HelpingCommand(TyperCommand):
         if not self.is_asked(ctx, args):
             return super().parse_args(ctx, args)
         # The program's own help and version do without it.
-        from kubespread.cli.options.pairs import refuse_empty, refuse_pairs, refuse_repeated, refuse_undecodable
+        from kubespread.cli.options.pairs import refuse_pairs, refuse_repeated, refuse_texts
 
         typed = self.make_parser(ctx).parse_args([*args])[0]
         refuse_repeated(ctx, self._every_value(ctx).parse_args([*args])[0])
-        refuse_empty(ctx, typed)
-        refuse_undecodable(ctx, typed)
+        refuse_texts(ctx, typed)
         rest = super().parse_args(ctx, args)
         refuse_pairs(ctx)
         return rest

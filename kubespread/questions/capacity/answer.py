@@ -246,8 +246,6 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     if pod is None:
         # A namespace's limits say nothing about nodes.
         objects = objects.with_all(LimitRange, ())
-    elif question.request is not None or question.tolerate:
-        raise UsageError("the manifest of a pod says what it requests and tolerates: give one or the other")
     source = pod if pod is not None else _manifest(requests or {}, question.namespace, snapshot, question.tolerate)
     resolved = resolve(
         dataclasses.replace(snapshot, objects=objects),

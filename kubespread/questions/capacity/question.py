@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from kubespread.questions.question import Apart, Function, Option, Pod, Question
+from kubespread.questions.question import Function, Option, Pod, Question
 
 if TYPE_CHECKING:
     from kubespread.questions.capacity.report import CapacityReport
 
     pass
+
+
+_COUNTED = "which pods are counted"
 
 
 class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
@@ -39,11 +42,6 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
         "quotas and limit ranges of pods that no manifest describes: counts are what nodes hold, not what a namespace "
         "may have",
     )
-    apart = (
-        Apart("request", ("workload", "filename"), "both say what the pods ask for"),
-        Apart("workload", ("filename",), "both say which pods are counted"),
-        *(Apart(pod, ("tolerate",), "the manifest says what its pods tolerate") for pod in ("workload", "filename")),
-    )
     outputs = {
         "table": "tables",
         "name": "prints the nodes with room, the emptiest first",
@@ -70,12 +68,15 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
             "Manifest, or KIND/NAME in the cluster: count copies of that pod, with all that it asks for.",
             ("-f", "--filename"),
             "FILE",
+            says={_COUNTED: "by manifest"},
         ),
     ] = ()
     request: Annotated[
         str | None,
         Option(
-            "Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).", metavar="RESOURCE=AMOUNT,..."
+            "Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).",
+            metavar="RESOURCE=AMOUNT,...",
+            says={_COUNTED: "by size"},
         ),
     ] = None
     named: Annotated[str | None, Option("Workload to use when the manifest has several.", ("--name",), "NAME")] = (
@@ -84,7 +85,10 @@ class Capacity(Question["CapacityReport"], frozen=True, kw_only=True):
     namespace: Annotated[
         str | None, Option("Namespace of the pods (default: the current one).", ("-n", "--namespace"), "NAME")
     ] = None
-    tolerate: Annotated[tuple[str, ...], Option("A taint that the pods tolerate.", metavar="KEY[=VALUE][:EFFECT]")] = ()
+    tolerate: Annotated[
+        tuple[str, ...],
+        Option("A taint that the pods tolerate.", metavar="KEY[=VALUE][:EFFECT]", says={_COUNTED: "by size"}),
+    ] = ()
     by: Annotated[
         str | None, Option("Topology key of the domains to total (default: zone, if nodes have one).", metavar="KEY")
     ] = None

@@ -10,7 +10,6 @@ import msgspec
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
-    OF_AUTOSCALER,
     AutoscalerName,
     Function,
     InstanceTypesFile,
@@ -54,7 +53,6 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     never_modelled = (
         "other workloads that are checked at the same time: each is tried by itself, with all its replicas placed anew",
     )
-    needs = OF_AUTOSCALER
     hands_out = True
     doing = "checking workloads"
     outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github", "diff"), "")}
@@ -111,7 +109,14 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         bool, Option("Print a patch with the remedies.", is_for_scripts=True, shown_in=("diff", "json", "yaml"))
     ] = False
     explain: Annotated[
-        str | None, Option("Describe a rule and exit.", metavar="CODE", is_for_scripts=True, prints="a rule")
+        str | None,
+        Option(
+            "Describe a rule and exit.",
+            metavar="CODE",
+            is_for_scripts=True,
+            prints="a rule",
+            beside=("output", "no_headers", "quiet"),
+        ),
     ] = None
 
     def written_in(self, form: Format) -> Check:

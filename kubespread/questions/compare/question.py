@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from kubespread.questions.question import Apart, Function, Namespace, Option, PodQuestion, Preemption, Sides
+from kubespread.questions.question import (
+    OF_CLUSTER,
+    REPLICAS,
+    Function,
+    Namespace,
+    Option,
+    PodQuestion,
+    Preemption,
+    Sides,
+)
 
 if TYPE_CHECKING:
     from kubespread.questions.compare.report import CompareReport
@@ -42,10 +51,6 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
         "name": "prints the nodes and workloads that differ",
         "csv": "has a row per cell that differs",
     }
-    apart = tuple(
-        Apart(option, ("replicas", "recursive"), "each workload of the cluster has its own replicas")
-        for option in ("every", "selector", "all_namespaces")
-    )
     doing = "comparing"
     function = Function(
         """The rows that differ between ``before`` and ``after``: of each node, and of the workload with its replicas.
@@ -69,9 +74,10 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
             metavar="[POD] [POD]",
         ),
     ]
-    replicas: Annotated[int | None, Option("Desired replicas (default: the workload's own).", metavar="N", least=0)] = (
-        None
-    )
+    replicas: Annotated[
+        int | None,
+        Option("Desired replicas (default: the workload's own).", metavar="N", least=0, says={REPLICAS: "a number"}),
+    ] = None
     from_scratch: Annotated[bool, Option("Also re-place the replicas already running.")] = False
     preemption: Preemption = True
     namespace: Annotated[
@@ -81,7 +87,10 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
     selector: Annotated[
         str,
         Option(
-            "Ask about the cluster's workloads with these labels (app=web,tier!=db).", ("-l", "--selector"), "LABELS"
+            "Ask about the cluster's workloads with these labels (app=web,tier!=db).",
+            ("-l", "--selector"),
+            "LABELS",
+            says=OF_CLUSTER,
         ),
     ] = ""
 

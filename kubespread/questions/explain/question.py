@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec.structs import replace
 
-from kubespread.questions.question import Apart, Function, Option, PodQuestion
+from kubespread.questions.question import REPLICAS, Function, Option, PodQuestion
 from kubespread.views.look import Look, RowOf
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
     from kubespread.questions.explain.report import ExplainReport
     from kubespread.views.formats import Format
+
+
+_SHOWN = "what is shown"
+_NODES = "which nodes are shown"
 
 
 class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
@@ -49,11 +53,6 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         "constraint keeps which nodes, with the arithmetic."
     )
     yes, no = "some node fits; with --fix all replicas fit, or a change is found", "none does, or no change is found"
-    apart = (
-        Apart("nodes", ("by",), "it alone says which nodes are shown"),
-        Apart("fix", ("nodes", "by", "with_pods", "why_here"), "it shows changes instead of nodes"),
-    )
-    needs = {"replicas": ("fix",)}
     never_modelled = (
         "changes of requests other than cpu and memory, of host ports, volumes, and labels that say what a machine is, "
         "such as its zone",
@@ -78,26 +77,43 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
     preemption: Annotated[bool, Option("When no node fits, predict what preemption would do.", heading="Scheduler")] = (
         False
     )
-    nodes: Annotated[tuple[str, ...], Option("Explain this node in full, in sentences.", ("--node",), "NAME")] = ()
+    nodes: Annotated[
+        tuple[str, ...],
+        Option(
+            "Explain this node in full, in sentences.", ("--node",), "NAME", says={_SHOWN: "nodes", _NODES: "by name"}
+        ),
+    ] = ()
     by: Annotated[
         Literal["node", "domain"] | None,
         Option(
             "One row per node or per domain (default: per domain on a terminal with more than 10 nodes).",
             is_for_scripts=True,
             shown_in=("table", "wide", "plain"),
+            says={_SHOWN: "nodes", _NODES: "in rows"},
         ),
     ] = None
     with_pods: Annotated[
         bool,
         Option(
-            "List the matching pods of each domain.", ("--pods",), shown_in=("table", "wide", "plain", "json", "yaml")
+            "List the matching pods of each domain.",
+            ("--pods",),
+            shown_in=("table", "wide", "plain", "json", "yaml"),
+            says={_SHOWN: "nodes"},
         ),
     ] = False
     why_here: Annotated[
-        bool, Option("Tell why the node of a running pod won, by the scores of today's cluster without the pod.")
+        bool,
+        Option(
+            "Tell why the node of a running pod won, by the scores of today's cluster without the pod.",
+            says={_SHOWN: "nodes"},
+        ),
     ] = False
     fix: Annotated[
-        bool, Option("Find the smallest changes that make the pod, or all replicas of its workload, fit.")
+        bool,
+        Option(
+            "Find the smallest changes that make the pod, or all replicas of its workload, fit.",
+            says={_SHOWN: "changes"},
+        ),
     ] = False
     replicas: Annotated[
         int | None,
@@ -106,6 +122,8 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
             "DaemonSet one more pod).",
             metavar="N",
             least=0,
+            says={REPLICAS: "a number"},
+            needs=("fix",),
         ),
     ] = None
 

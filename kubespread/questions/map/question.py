@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from kubespread.views.look import Look
 
 
-_WORKLOAD = ("workload", "filename")
-
-
 class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
     """Draw the topology of a cluster: domains as boxes, nodes as cells, pods as marks.
 
@@ -36,11 +33,6 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
     name = "map"
     summary = "Draw the topology of a cluster, its load or its skew."
     yes = "the map is drawn"
-    needs = {
-        "named": _WORKLOAD,
-        "settings": _WORKLOAD,
-        "namespace": (*_WORKLOAD, "evict", "delete_pods", "scale", "scale_requests"),
-    }
     verdict_counts = False
     outputs = {"table": "a map", "plain": "columns", "name": "prints the nodes"}
     is_watched = True
@@ -64,6 +56,15 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
             metavar="[WORKLOAD]",
         ),
     ] = ()
+    namespace: Annotated[
+        str | None,
+        Option(
+            "Namespace to use when the manifest sets none.",
+            ("-n", "--namespace"),
+            "NAME",
+            needs=("workload", "filename", "manifest", "evict", "delete_pods", "scale", "scale_requests"),
+        ),
+    ] = None
     by: Annotated[
         Literal["load", "skew"] | None,
         Option(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
-    OF_AUTOSCALER,
     AutoscalerName,
     Function,
     InstanceTypesFile,
@@ -49,7 +48,6 @@ class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
     )
     yes, no = "nothing is pending", "something is"
     never_modelled = ("each group is freed by itself: what one change leaves for the others is not looked at",)
-    needs = OF_AUTOSCALER
     doing = "pods looked at"
     outputs = {"name": "prints namespace/pod lines", "prometheus": ""}
     is_watched = True

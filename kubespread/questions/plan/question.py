@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
-    OF_AUTOSCALER,
+    COMPARED,
     REQUIREMENTS,
-    Apart,
     Applied,
     AutoscalerName,
     DrainingQuestion,
@@ -83,8 +82,6 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     summary = "Compare the cluster before and after all that is planned."
     yes, no = "each step is done, no more pods wait and no workload is worse", "one of these is not so (--fail-on)"
     never_modelled = (*OF_STEPS, *Audit.never_modelled, *Survive.never_modelled, *Removable.never_modelled)
-    apart = (Apart("by_step", ("prices",), "costs are compared before and after"),)
-    needs = OF_AUTOSCALER
     hands_out = True
     doing = "playing what is planned"
     outputs = {
@@ -137,7 +134,12 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     ] = ()
     hpa_max: Annotated[bool, Option("Scale every workload with an autoscaler to its maximum, all together.")] = False
     by_step: Annotated[
-        bool, Option("Show what each step does to pods and their spread, instead of before and after.", ("--steps",))
+        bool,
+        Option(
+            "Show what each step does to pods and their spread, instead of before and after.",
+            ("--steps",),
+            says={COMPARED: "each step"},
+        ),
     ] = False
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None

@@ -62,7 +62,7 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
         str | None,
         Option(
             "Also show what the descheduler would do with this DeschedulerPolicy, round by round.",
-            metavar="POLICY",
+            metavar="FILE",
             is_path=True,
         ),
     ] = None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.errors import UsageError
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
-    OF_AUTOSCALER,
+    WORKLOADS,
     Argument,
     AutoscalerName,
     Function,
@@ -25,6 +26,13 @@ from kubespread.questions.survive.question import Survive
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
     from kubespread.questions.report.report import Scorecard
+
+
+class _AreasOrWorkloads(Argument):
+    """Areas of a report, which have no slash, and workloads."""
+
+    def decides(self, given: Any) -> Mapping[str, str]:
+        return self.says if any("/" in text for text in given) else {}
 
 
 class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
@@ -60,7 +68,6 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
         *Removable.never_modelled,
         "autoscaled workloads that all find room at their maximum together are not scaled up alone",
     )
-    needs = OF_AUTOSCALER
     hands_out = True
     doing = "asking one question after another"
     outputs = {"table": "a list", "name": "prints the workloads with lines, the worst first", "prometheus": ""}
@@ -78,11 +85,12 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
 
     workloads: Annotated[
         tuple[str, ...],
-        Argument(
+        _AreasOrWorkloads(
             "Areas (running, losses ...), which alone are asked about then, or workloads as KIND/NAME (deploy/web). "
             "Default: a page on all of the namespace.",
             metavar="[AREA|WORKLOAD]...",
             words=AREAS,
+            says={WORKLOADS: "by name"},
         ),
     ] = ()
     autoscaler: AutoscalerName = None

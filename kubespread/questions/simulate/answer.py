@@ -19,7 +19,6 @@ from kubespread.candidate.companions import with_companions
 from kubespread.candidate.replicas import waiting_pods
 from kubespread.candidate.sources import PodGiven, read_once
 from kubespread.controllers.adoption import pods_of
-from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet
@@ -101,8 +100,6 @@ def with_autoscaling(
     simulated = list(map(Simulated, posed.demands, reports))
     world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
     grow = growth(question, resolved.snapshot)
-    if any(report.replicas is None for report in reports):
-        raise UsageError("an autoscaler is for a number of replicas: as many as fit leaves none pending")
     if grow is not None and world.waiting:
         account = grow(world).with_notes(_notes(simulated))
         reports = [

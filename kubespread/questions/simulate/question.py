@@ -14,9 +14,9 @@ from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
-    OF_AUTOSCALER,
+    CHOSEN,
+    REPLICAS,
     REQUIREMENTS,
-    Apart,
     AutoscalerName,
     Function,
     InstanceTypesFile,
@@ -66,9 +66,8 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     name = "simulate"
     summary = "Place replicas as kube-scheduler would; show what stops them."
     yes, no = "all replicas are placed, or as many as required", "fewer are"
-    apart = (Apart("gang", ("autoscaler",), "that is not modeled of gangs"),)
-    needs = {**OF_AUTOSCALER, "jobs": ("runs",), "timeout": ("runs",)}
     hands_out = True
+    parted_by = ("runs",)
     doing = "placing replicas"
     outputs = {"table": "a picture", "plain": "columns", "name": "prints namespace/pod<TAB>node lines"}
     is_watched = True
@@ -112,7 +111,13 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
         ),
     ]
     selector: Annotated[
-        str, Option("Place only workloads with these labels (app=web,tier!=db).", ("-l", "--selector"), "LABELS")
+        str,
+        Option(
+            "Place only workloads with these labels (app=web,tier!=db).",
+            ("-l", "--selector"),
+            "LABELS",
+            says={CHOSEN: "by labels"},
+        ),
     ] = ""
     replicas: Annotated[
         int | Literal["max"] | None,
@@ -120,6 +125,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             "Desired replicas, or 'max': as many as fit, preempting nothing (default: the workload's own).",
             metavar="N",
             least=0,
+            says={REPLICAS: "a number"},
         ),
     ] = None
     from_scratch: Annotated[bool, Option("Also re-place the replicas already running.")] = False
@@ -155,7 +161,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
             if self.desired is not None and (self.desired == 0 or self.desired % gangs.size):
                 raise UsageError(f"replicas must be a multiple of the gang of {gangs.size}, not {self.desired}")
             if self.autoscaler is not None:
-                raise UsageError("an autoscaler does not go with a gang")
+                raise UsageError("--gang and --autoscaler do not go together: that is not modeled of gangs")
         if self.as_many_as_fit and self.autoscaler is not None:
             raise UsageError("--autoscaler and --replicas max do not go together: as many as fit leaves none pending")
 

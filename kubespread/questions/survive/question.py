@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
     AUTOSCALERS,
-    OF_AUTOSCALER,
     AutoscalerName,
     Function,
     InstanceTypesFile,
@@ -55,7 +54,6 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         AUTOSCALERS,
         "the order in which pods are made again: as they were lost, where another may leave others pending",
     )
-    needs = OF_AUTOSCALER
     hands_out = True
     doing = "losing domains"
     outputs = {

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
     AUTOSCALERS,
-    OF_AUTOSCALER,
-    Apart,
+    WORKLOADS,
     Argument,
     AutoscalerName,
     DrainingQuestion,
@@ -61,8 +60,6 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
     outputs = {"name": "prints the nodes to replace, in order"}
     hands_out = True
     doing = "playing upgrades"
-    needs = OF_AUTOSCALER
-    apart = (Apart("nodes_by_place", ("nodes",), "both name the nodes to replace"),)
     function = Function(
         """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy,
         or a node of another kind (``to``: ``8x16``, ``TEMPLATE[@KEY=VALUE]``).
@@ -88,11 +85,16 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
             ("--nodes",),
             "NODES",
             missing="name the nodes to replace once, by name or labels: kubespread upgrade pool=a",
+            says={"which nodes are replaced": "by name"},
         ),
     ]
     workloads: Annotated[
         tuple[str, ...],
-        Argument("Judge it by these workloads alone, as KIND/NAME (deploy/web, sts/db).", metavar="[WORKLOAD]..."),
+        Argument(
+            "Judge it by these workloads alone, as KIND/NAME (deploy/web, sts/db).",
+            metavar="[WORKLOAD]...",
+            says={WORKLOADS: "by name"},
+        ),
     ] = ()
     namespace: Annotated[
         str | None,
@@ -103,7 +105,13 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
         ),
     ] = None
     selector: Annotated[
-        str, Option("Judge it by the workloads with these labels alone.", ("-l", "--selector"), "LABELS")
+        str,
+        Option(
+            "Judge it by the workloads with these labels alone.",
+            ("-l", "--selector"),
+            "LABELS",
+            says={WORKLOADS: "of the cluster"},
+        ),
     ] = ""
     to: Annotated[
         str,

@@ -10,7 +10,6 @@ from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.plan.question import OF_STEPS
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
-    OF_AUTOSCALER,
     AutoscalerName,
     Function,
     InstanceTypesFile,
@@ -64,7 +63,6 @@ class Verify(PlayedQuestion["VerifyReport"], frozen=True, kw_only=True):
         "filename namespace preemption autoscaler node_groups instance_types today jobs timeout on_progress",
         types=AUTOSCALER_TYPES,
     )
-    needs = OF_AUTOSCALER
 
     promises: Annotated[
         Any, Promises("File of kind Promises, YAML or JSON; '-' for standard input.", metavar="PROMISES")

@@ -258,7 +258,11 @@ FAULTS: dict[str, tuple[list[str], dict[str, Any], str]] = {
         "StatefulSet",
     ),
     "labels that nobody has": ([], {"selector": "app=none"}, "no workloads with the labels app=none in the cluster"),
-    "names and labels": (["deploy/web"], {"selector": "a=b"}, "name workloads or choose them by labels, not both"),
+    "names and labels": (
+        ["deploy/web"],
+        {"selector": "a=b"},
+        "workloads and selector do not go together: both say which workloads are meant",
+    ),
 }
 
 
