@@ -38,7 +38,6 @@ _NAMES = {
     "questions.simulate.report": "SimulateReport",
     "questions.survive.report": "SurviveReport",
     "questions.tasks": "Workers",
-    "questions.upgrade.report": "UpgradeReport",
     "questions.verify.report": "VerifyReport",
     "scenario.reading": "Scenario",
     "snapshot.snapshot": "Snapshot",

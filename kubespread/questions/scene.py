@@ -29,7 +29,7 @@ from kubespread.wording import says
 
 if TYPE_CHECKING:
     from kubespread.world.events.world import World
-    from kubespread.world.reporting.difference import Baseline
+    from kubespread.world.reporting.difference import Baseline, Grow
 
 OnProgress = Callable[[int], None]
 
@@ -139,6 +139,27 @@ class Scene(Struct, frozen=True, dict=True):
 
         return world_of(self.now, self.scheduler, preempts=self.question.makes_room)
 
+    @cached_property
+    def asked(self) -> Any:
+        """The question with the files of its autoscaler read, which may be read only once. Raises ManifestError."""
+        question: Any = self.question
+        if not {"node_groups", "instance_types"} <= {*getattr(question, "__struct_fields__", ())}:
+            return question
+        from kubespread.questions.autoscaling.asked import with_files_read
+
+        return replace(question, **with_files_read(question))
+
+    @cached_property
+    def grow(self) -> Grow | None:
+        """The autoscaler that the question asks for; None without one. Raises UsageError and ManifestError."""
+        if all(
+            getattr(self.question, field, None) is None for field in ("autoscaler", "node_groups", "instance_types")
+        ):
+            return None
+        from kubespread.questions.autoscaling.asked import growth
+
+        return growth(self.asked, self.now)
+
     @property
     def undone(self) -> tuple[str, ...]:
         """What was done to the cluster before the question and was not done in full."""
@@ -169,7 +190,7 @@ class Scene(Struct, frozen=True, dict=True):
         """The world once it has settled, and notes on that; ``before`` names what follows."""
         from kubespread.world.reporting.difference import Baseline
 
-        baseline = Baseline.settled(self.world)
+        baseline = Baseline.settled(self.world, self.grow)
         return baseline, (*_placed_first(baseline, before), *baseline.happenings.notes)
 
     def tasks(
@@ -187,7 +208,7 @@ class Scene(Struct, frozen=True, dict=True):
         is worth knowing of a result, ``took`` how many seconds it took to make ``work``: all since the question was
         asked, if not said.
         """
-        asked = question or self.question
+        asked = question or self.asked
         make = partial(type(work).of, asked, Scene(self.given, self.scheduler.carried, asked))
         begun = monotonic()
         ready = begun - self._since if took is None else took

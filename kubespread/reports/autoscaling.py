@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -139,26 +138,13 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
         """Why pods still wait; where nothing tells what new nodes are like, only the limits that keep them off any."""
         return (verdict.reason for verdict in kind.groups if verdict.too_large or not self.unknown_groups)
 
-    def followed_by(self, later: AutoscalingReport) -> AutoscalingReport:
-        """Both as one, where more pods waited later."""
-        loops = (msgspec.structs.replace(loop, number=loop.number + len(self.loops)) for loop in later.loops)
-        own = {group.group: group for group in self.groups}
-        groups = (
-            msgspec.structs.replace(group, before=before.before, added=before.added + group.added)
-            for group in later.groups
-            for before in [own.get(group.group) or msgspec.structs.replace(group, added=0)]
-        )
-        types = Counter[tuple[str, str | None]]()
-        for kind in (*self.types, *later.types):
-            types[kind.name, kind.price] += kind.nodes
-        return msgspec.structs.replace(
-            later,
-            waiting=self.waiting - self.left + later.waiting,
-            loops=(*self.loops, *loops),
-            groups=tuple(groups),
-            types=tuple(LaunchedType(name=name, nodes=nodes, price=price) for (name, price), nodes in types.items()),
-            notes=tuple(dict.fromkeys((*self.notes, *later.notes))),
-        )
+    @property
+    def why(self) -> dict[WorkloadName, str]:
+        """Why pods of each workload still wait: ``cluster-autoscaler: it may have 3 nodes and has them``."""
+        reasons = {kind.workload: list(dict.fromkeys(self.reasons(kind))) for kind in self.pending}
+        unknown = [whether_taken(self.unknown_groups, "them")] if self.unknown_groups else []
+        texts = ((workload, some_of([*unknown, *own], _MAX_NAMED)) for workload, own in reasons.items())
+        return {workload: f"{self.autoscaler}: {text}" for workload, text in texts if text}
 
     def with_notes(self, notes: Iterable[str]) -> AutoscalingReport:
         """The report with more to be said of it."""

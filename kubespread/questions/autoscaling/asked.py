@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Protocol
 from kubespread.errors import UsageError
 from kubespread.node_groups.file import read_node_groups
 from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups, groups_of_cluster
-from kubespread.questions.autoscaling.autoscale import autoscale
-from kubespread.questions.autoscaling.templates import NOTHING_LOST, Lost
+from kubespread.questions.autoscaling.autoscale import NOTHING_LOST, autoscale
 from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
+from kubespread.world.reporting.difference import Grow
 
 GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
 """A file, or the groups themselves; None for those that the cluster's own objects define."""
@@ -44,7 +44,7 @@ def autoscaler_of(asked: AskedOfAutoscaler) -> Autoscaler | None:
         raise UsageError(f"unknown autoscaler {name!r}: expected {' or '.join(Autoscaler)}") from None
 
 
-def growth(asked: AskedOfAutoscaler, snapshot: Snapshot) -> partial[AutoscalingReport] | None:
+def growth(asked: AskedOfAutoscaler, snapshot: Snapshot) -> Grow | None:
     """`autoscale` as asked, for a world of ``snapshot``; None without an autoscaler. Raises UsageError where nothing
     tells of any groups, and ManifestError for what is wrong in a file.
     """
@@ -63,12 +63,12 @@ class Grown(NamedTuple):
     world: World
 
 
-def grown(autoscale: partial[AutoscalingReport] | None, world: World, lost: Lost = NOTHING_LOST) -> Grown | None:
-    """What is added outside of what is ``lost``; None without an autoscaler and where no pod waits."""
-    if autoscale is None or not world.waiting:
+def grown(grow: Grow | None, world: World) -> Grown | None:
+    """None without an autoscaler and where no pod waits."""
+    if grow is None or not world.waiting:
         return None
     after = world.fork()
-    return Grown(autoscale(after, lost=lost), after)
+    return Grown(grow(after, NOTHING_LOST), after)
 
 
 def with_files_read(asked: AskedOfAutoscaler) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.node_groups.groups import DEFAULT_EXPANDERS, Autoscaler, Expander, InstanceType, NodeGroup
 from kubespread.questions.autoscaling import cluster_autoscaler, karpenter
 from kubespread.questions.autoscaling.growing import Alike, pod_groups, verdicts_on
-from kubespread.questions.autoscaling.templates import NOTHING_LOST, Lost, ZoneGroup, zone_groups
+from kubespread.questions.autoscaling.templates import ZoneGroup, zone_groups
 from kubespread.reports.autoscaling import (
     AutoscalingReport,
     GroupVerdict,
@@ -29,6 +29,7 @@ from kubespread.scheduler.plugin import SUCCESS
 from kubespread.wording import count_of, some_of, verb_of
 from kubespread.world.events.controllers import daemon_templates
 from kubespread.world.events.world import World
+from kubespread.world.reporting.difference import Lost
 from kubespread.world.reporting.happenings import workload_of
 
 
@@ -48,6 +49,7 @@ def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: S
 
 
 _MAX_NAMED = 3
+NOTHING_LOST = Lost({}, ())
 _NOT_MODELLED = {
     Autoscaler.CLUSTER_AUTOSCALER: cluster_autoscaler.NOT_MODELLED,
     Autoscaler.KARPENTER: karpenter.NOT_MODELLED,
@@ -56,12 +58,12 @@ _NOT_MODELLED = {
 
 def autoscale(
     world: World,
+    lost: Lost = NOTHING_LOST,
+    *,
     groups: Sequence[NodeGroup],
     kind: Autoscaler,
-    *,
     types: Sequence[InstanceType] = (),
     expanders: Sequence[Expander] = DEFAULT_EXPANDERS,
-    lost: Lost = NOTHING_LOST,
 ) -> AutoscalingReport:
     """Let ``world`` grow as the autoscaler would, until nothing waits or no further node helps.
 

@@ -22,7 +22,7 @@ from kubespread.kube.api.meta import ObjectMeta, ResourceList
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.selector import Requirement
 from kubespread.kube.taint import uncordoned
-from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, READY, REGION, ZONE
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, READY, REGION, ZONE
 from kubespread.node_groups.groups import InstanceType, NodeGroup
 from kubespread.snapshot.edits.new_nodes import as_new_node, going_along, labels_of_zone, named, node_called
 from kubespread.snapshot.edits.verb import nodes_with
@@ -48,23 +48,6 @@ class Machine(Struct, frozen=True):
     type: str | None = None
     """Its instance type; None where its group has but one kind of nodes."""
     price: Decimal | None = None
-
-
-class Lost(Struct, frozen=True):
-    """What has failed, so that no new node can be part of it."""
-
-    domains: Mapping[str, Collection[str]]
-    """By topology key the values that are lost."""
-    nodes: Sequence[Node]
-    """Nodes that are gone: they still say what others of their groups are like."""
-
-    def takes(self, node: Node) -> bool:
-        """Whether a new node would be part of it: it is of another host."""
-        labels = node.metadata.labels
-        return any(labels.get(key) in values for key, values in self.domains.items() if key != HOSTNAME)
-
-
-NOTHING_LOST = Lost({}, ())
 
 
 class ZoneGroup(Struct):

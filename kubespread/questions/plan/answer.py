@@ -21,7 +21,15 @@ from kubespread.questions.map.question import Map
 from kubespread.questions.map.report import TopologyMap
 from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.plan.question import OF_STEPS, Plan
-from kubespread.questions.plan.report import WORST_FIRST, Change, PlannedNode, PlannedSide, PlannedWorkload, PlanReport
+from kubespread.questions.plan.report import (
+    WORST_FIRST,
+    Change,
+    PlannedNode,
+    PlannedSide,
+    PlannedWorkload,
+    PlanReport,
+    Remedy,
+)
 from kubespread.questions.plan.scenario import file_of, planned, reordered, scenario_of
 from kubespread.questions.remedies.budgets import looser
 from kubespread.questions.removable.question import Removable
@@ -74,8 +82,7 @@ def _in_order(question: Plan, scene: Scene) -> _Played:
     given = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
     question = replace(question, manifests=given)
     trial = _tried(question, scene)
-    stays = (blocked for step in trial.report.steps for blocked in step.happened.blocked)
-    refused = {blocked.pod for blocked in stays if not blocked.finalizers}
+    refused = {trouble.subject for trouble in trial.report.whole.of("blocked")}
     if trial.report.verdict == "yes" or not refused:
         return trial
     before = Baseline.settled(replace(scene, given=dataclasses.replace(scene.snapshot, edits=())).world).world
@@ -87,7 +94,7 @@ def _in_order(question: Plan, scene: Scene) -> _Played:
                 break
             with scene.in_time():
                 if _tried(question, changed).report.verdict == "yes":
-                    return replace(trial, report=trial.report.revised(remedy=change.what))
+                    return replace(trial, report=trial.report.revised(remedies=(Remedy(options=change.what),)))
         except KubespreadError:
             # A budget that a manifest brings is not there yet.
             continue
@@ -121,7 +128,7 @@ def _played(question: Plan, scene: Scene, steps: Sequence[Step], leaving: frozen
         kept = {
             step.action.target.text
             for step, told in zip(steps, report.steps, strict=True)
-            if id(step) in leaving and isinstance(step.action, Drain) and told.is_blocked
+            if id(step) in leaving and isinstance(step.action, Drain) and not told.is_done
         }
         rest = [
             step
@@ -135,8 +142,8 @@ def _played(question: Plan, scene: Scene, steps: Sequence[Step], leaving: frozen
 
 def _takes_new_nodes(played: PlanReport) -> bool:
     """Whether a step takes away what an earlier one brought, which the order given may not have meant."""
-    joined = {name for step in played.steps for name in step.happened.nodes_joined}
-    return any(joined & {*step.happened.nodes_left, *step.happened.node_states} for step in played.steps)
+    joined = {name for step in played.steps for name in step.nodes.joined}
+    return any(joined & {*step.nodes.left, *step.nodes.states} for step in played.steps)
 
 
 def _compared(question: Plan, scene: Scene, trial: _Played) -> PlanReport:
@@ -181,7 +188,7 @@ def _gone(played: PlanReport, before: Snapshot) -> Counter[str]:
         for pod in before.pods
         if any(owner.kind in GO_WITH_THEIR_NODES for owner in pod.metadata.owner_references)
     }
-    gone = (pod for step in played.steps for pod in step.happened.gone if pod.node is not None)
+    gone = (pod for step in played.steps for pod in step.pods_gone if pod.node is not None)
     return Counter("with their nodes" if pod.pod in daemons else pod.why for pod in gone)
 
 
@@ -242,7 +249,7 @@ class _Side(Inquiry):
         row, creator = self.rows.get(name), POD_CREATORS.get(name.kind)
         if self.survive is None or row is None or not row.ready or creator is None or not creator.has_replicas:
             return None
-        return all(short.workload != name for loss in self.survive.losses for short in loss.short)
+        return all(change.workload != name for loss in self.survive.losses for change in loss.degraded)
 
 
 def _planned(name: WorkloadName, before: _Side, after: _Side, *, is_worse: bool) -> PlannedWorkload | None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from time import monotonic
-from typing import Self
+from typing import Any, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,23 +30,20 @@ from kubespread.kube.api.core import Namespace, Pod
 from kubespread.kube.api.kinds import KEPT, NAMESPACED, WORKLOADS, of_pods
 from kubespread.kube.api.meta import ApiObject, ObjectMeta
 from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkload
-from kubespread.kube.owners import Named, WorkloadName, is_active, is_ready
+from kubespread.kube.owners import Named, NamespacedName, WorkloadName, is_active, is_ready
 from kubespread.kube.taint import DrainFlags
-from kubespread.questions.autoscaling.asked import growth
+from kubespread.questions.plan.pool import Pool
 from kubespread.questions.plan.question import OF_STEPS
-from kubespread.questions.plan.report import PlanReport, StepReport
+from kubespread.questions.plan.report import PlanReport, PlanStep
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE
-from kubespread.questions.upgrade.answer import replace_nodes
-from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.questions.worlds import as_snapshot
-from kubespread.reports.autoscaling import AutoscalingReport
-from kubespread.reports.happened import RolloutReport
+from kubespread.reports.happened import PlacedPod, RolloutReport
+from kubespread.reports.outcome import Outcome
 from kubespread.scenario.reading import Scenario, ScenarioGiven, Step, read_scenario
 from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
 from kubespread.snapshot.edits.new_nodes import AddNode
-from kubespread.snapshot.edits.nodes import Drain
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.verb import Edit, OfNodes, Verb, nodes_of_target
 from kubespread.snapshot.snapshot import Snapshot
@@ -59,8 +55,9 @@ from kubespread.world.events.editing import apply as edit
 from kubespread.world.events.editing import exists, not_found
 from kubespread.world.events.rollouts import resumed
 from kubespread.world.events.world import World
-from kubespread.world.reporting.difference import Baseline, Trial
-from kubespread.world.reporting.happenings import happened
+from kubespread.world.reporting.difference import Baseline, Difference, Event, Grow, Trial
+from kubespread.world.reporting.happenings import gone_pods
+from kubespread.world.reporting.outcomes import lacking_now, outcome
 from kubespread.world.store.chance import Chance, check_runs, notes_on_runs, runs_worth, seeds
 from kubespread.world.store.happenings import Happenings
 from kubespread.world.store.owners import in_order
@@ -87,6 +84,18 @@ class Steps(Struct, frozen=True):
     @property
     def makes_room(self) -> bool:
         return self.scenario.preemption
+
+    @property
+    def autoscaler(self) -> Any:
+        return self.scenario.autoscaler
+
+    @property
+    def node_groups(self) -> Any:
+        return self.scenario.node_groups
+
+    @property
+    def instance_types(self) -> Any:
+        return self.scenario.instance_types
 
     def answer(self, scene: Scene) -> PlanReport:
         """The steps played; the scene's world is then as after the last one. Raises UsageError, ManifestError and
@@ -156,14 +165,14 @@ class Playing(Struct, frozen=True):
     scheduler: Scheduler
     namespace: str
     """The namespace of names without one."""
-    autoscale: partial[AutoscalingReport] | None
+    grow: Grow | None
 
     @classmethod
     def of(cls, question: Steps, scene: Scene) -> Self:
         scenario, now, world = question.scenario, scene.now, scene.world
         namespace = scenario.namespace or question.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
         world.surroundings = replace(world.surroundings, chance=Chance.of(question.seed))
-        return cls(scenario, world, world.fork(), now, scene.scheduler, namespace, growth(scenario, now))
+        return cls(scenario, world, world.fork(), now, scene.scheduler, namespace, scene.grow)
 
     @property
     def assumed(self) -> dict[str, None]:
@@ -234,72 +243,40 @@ class Playing(Struct, frozen=True):
         world.surroundings = replace(world.surroundings, stuck=stuck)
         before = world.cluster
         # The steps happen in the world itself; what they are compared with is a fork.
-        baseline = Baseline.settled(world)
-        start = happened(world, before, baseline.happenings)
+        baseline = Baseline.settled(world, self.grow)
         trial = Trial(replace(baseline, world=world.fork()), world)
-        steps = tuple(self._step(trial, number, step) for number, step in enumerate(self.scenario.steps, 1))
-        last = steps[-1] if steps else None
+        start = Difference(trial.baseline, world, (baseline.happenings,))
         report = PlanReport(
             kube_version=str(self.scheduler.release(self.snapshot.origin.release)),
             name=self.scenario.name or None,
             node_count=len(before),
             preemption=world.surroundings.preempts,
-            start=start,
-            steps=steps,
-            pending=0 if last is None else last.pending,
-            not_created=0 if last is None else last.not_created,
-            not_made_yet=0 if last is None else last.not_made_yet,
-            short=() if last is None else last.short,
-            blocked=tuple(step.number for step in steps if step.is_blocked),
-            notes=(),
+            waiting=tuple(lacking_now(world)),
+            start=outcome(Outcome, "before the first step", start, before),
+            steps=tuple(self._step(trial, number, step) for number, step in enumerate(self.scenario.steps, 1)),
             gaps=tuple(world.assumed),
-            not_modelled=OF_STEPS if self.autoscale is None else tuple(_not_modelled(steps)),
+            not_modelled=OF_STEPS,
         )
         return report, [baseline.happenings, *trial.happened]
 
-    def _step(self, trial: Trial, number: int, step: Step) -> StepReport:
-        world, before = self.world, self.world.cluster
+    def _step(self, trial: Trial, number: int, step: Step) -> PlanStep:
         failed: list[str] = []
-        changes: Sequence[RolloutReport | UpgradeReport | None] = ()
-        scaled: AutoscalingReport | None = None
+        rollouts: Sequence[RolloutReport | None] = ()
+        pool: list[Pool] = []
 
         def happen(_: World) -> None:
-            nonlocal changes, scaled
+            nonlocal rollouts
+            failed.clear()
             try:
                 self._switch_readiness(step)
-                changes = self._apply(trial, step.action, failed)
+                rollouts = self._apply(trial, step.action, failed, pool)
             except KubespreadError as error:
                 failed.append(str(error))
-            world.settle()
-            while self.autoscale is not None and world.waiting:
-                new = self.autoscale(world)
-                scaled = new if scaled is None else scaled.followed_by(new)
-                changes = [resumed(world, row) if isinstance(row, RolloutReport) else row for row in changes]
-                if not (new.added and world.happenings.blocked and isinstance(step.action, Drain)):
-                    break
-                # kubectl goes on asking for as long as a budget waits for pods, which have room now.
-                world.happenings.blocked.clear()
-                edit(world, step.action, self.namespace)
-                world.settle()
 
-        difference = trial.after(happen)
-        done = difference.happened[-1]
-        failed += map(str, done.refused)
-        return StepReport(
-            number=number,
-            name=step.name or None,
-            text=step.text,
-            failed="; ".join(failed) or None,
-            happened=happened(world, before, done),
-            pending=len(difference.waiting),
-            not_created=sum(row.count for row in difference.unmade if row.is_refused),
-            not_made_yet=sum(row.count for row in difference.unmade if not row.is_refused),
-            short=tuple(difference.short),
-            worse=tuple(sorted(difference.worse, key=in_order)),
-            rollouts=tuple(change for change in changes if isinstance(change, RolloutReport)),
-            upgrades=tuple(change for change in changes if isinstance(change, UpgradeReport)),
-            autoscaling=scaled,
-        )
+        played = played_step(trial, number, step.text, happen, title=step.name or None)
+        again = (resumed(self.world, rollout) for rollout in rollouts if rollout is not None)
+        replaces = pool[0].replaces if pool else {}
+        return replace(played, failed="; ".join(failed) or None, rollouts=tuple(again), replaces=replaces)
 
     def _meant(self, names: Iterable[Named]) -> Iterator[WorkloadName]:
         return (self.world.meant(name.within(self.namespace)) for name in names)
@@ -317,9 +294,11 @@ class Playing(Struct, frozen=True):
         world.change_pods((pod, on_node(pod, pod.spec.node_name, since)) for pod in unready)
 
     def _apply(
-        self, trial: Trial, verb: Verb | None, refused: list[str]
-    ) -> Sequence[RolloutReport | UpgradeReport | None]:
-        """Why some of several objects are not taken is added to ``refused``. Raises KubespreadError."""
+        self, trial: Trial, verb: Verb | None, refused: list[str], pool: list[Pool]
+    ) -> Sequence[RolloutReport | None]:
+        """Why some of several objects are not taken is added to ``refused``; the ``pool`` that is replaced goes on
+        where it stopped. Raises KubespreadError.
+        """
         world = self.world
         match verb:
             case Edit():
@@ -343,7 +322,9 @@ class Playing(Struct, frozen=True):
                 allowed = (workload for workload in workloads if workload.pod.metadata.namespace not in missing)
                 return [apply_workload(world, workload) for workload in allowed]
             case Upgrade():
-                return [replace_nodes(trial, _nodes(world, verb), verb.surge, verb.batch, DrainFlags(force=verb.force))]
+                if not pool:
+                    pool.append(Pool(world, _nodes(world, verb), verb.surge, DrainFlags(force=verb.force)))
+                pool[0].replace_all(world, verb.batch)
         return ()
 
     def _applied(self, step: Apply) -> tuple[Sequence[ApiObject], Sequence[AppliedWorkload], Sequence[str]]:
@@ -435,12 +416,22 @@ class Playing(Struct, frozen=True):
         return _of_candidate(candidate, is_other=candidate.template is not None)
 
 
-def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
-    """What a played node autoscaler leaves out."""
-    scaled = (step.autoscaling for step in steps if step.autoscaling is not None)
-    yield OF_STEPS[0]
-    yield from dict.fromkeys(text for report in scaled for text in report.not_modelled)
-    yield "what autoscalers of pods, and the descheduler, do meanwhile"
+def played_step(trial: Trial, number: int, name: str, event: Event, **fields: Any) -> PlanStep:
+    """What ``event`` leaves, as the next step; its world has then moved on."""
+    before = trial.world.cluster
+    difference = trial.after(event)
+    step = difference.happened[-1]
+    return outcome(
+        PlanStep,
+        name,
+        difference,
+        before,
+        has_skew=True,
+        number=number,
+        pods_gone=tuple(gone_pods(step.gone)),
+        pods_placed=tuple(PlacedPod(pod=NamespacedName.of(pod), node=pod.spec.node_name) for pod in step.placed),
+        **fields,
+    )
 
 
 def _nodes(world: World, verb: OfNodes) -> list[str]:

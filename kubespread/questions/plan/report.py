@@ -6,118 +6,92 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal, get_args
 
-import msgspec
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from kubespread.errors import UsageError
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.map.report import Load, MapNode
-from kubespread.questions.upgrade.report import UpgradeReport
-from kubespread.reports.autoscaling import AutoscalingReport, scaled_sentences
 from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
-from kubespread.reports.happened import FewerReady, GonePod, Happened, RolloutReport, down_meanwhile, of_unknown
-from kubespread.reports.parts import Judgment, Range, Report, ScheduledReport
-from kubespread.wording import count_of, some_of, verb_of
+from kubespread.reports.happened import GonePod, Holder, PlacedPod, RolloutReport, held_by
+from kubespread.reports.outcome import (
+    LACKING,
+    REFUSALS,
+    Outcome,
+    Trouble,
+    TroubleKind,
+    WorkloadChange,
+    down_meanwhile,
+    in_brief,
+    of_unknown,
+    said,
+    sentences,
+)
+from kubespread.reports.parts import Judgment, OfWorkloads, Range, Report, preempted_pods
+from kubespread.wording import count_of, says, some_of, verb_of
 
 FailOn = Literal["pending", "blocked", "nothing"]
+_MAX_NAMED, _MAX_STEPS = 3, 8
+_LEFT: Sequence[TroubleKind] = ("lost", *LACKING)
 
 
-class StepReport(Report, frozen=True):
-    """One step, once nothing changes anymore."""
+class PlanStep(Outcome, frozen=True, kw_only=True):
+    """One step, once nothing changes anymore. What lacks, lacks since before the first step."""
 
     number: int
     """From 1."""
-    name: str | None
+    title: str | None = None
     """What the scenario calls it; null where it has no name."""
-    text: str
-    """The step on one line: ``drain zone=a --force``."""
-    failed: str | None
-    """Why it was not done, or not in full: something does not exist by then, or kubectl refuses it."""
-    happened: Happened
-    rollouts: tuple[RolloutReport, ...]
+    failed: str | None = None
+    """Why it was not done, or not in full: something does not exist by then."""
+    rollouts: tuple[RolloutReport, ...] = ()
     """Of every workload whose pods were replaced for another template."""
-    upgrades: tuple[UpgradeReport, ...]
-    """Of the nodes that were replaced."""
-    autoscaling: AutoscalingReport | None = None
-    """Of the nodes that were added for pods that found none."""
-    pending: int = 0
-    """How many more pods wait for a node after it than before the first step, summed over workloads."""
-    not_created: int = 0
-    """How many more pods the API server refuses after it than before the first step, as a quota does, summed over
-    workloads.
-    """
-    not_made_yet: int = 0
-    """How many more pods controllers have yet to make after it than before the first step, summed over workloads: a
-    StatefulSet waits for the pods before them.
-    """
-
-    short: tuple[FewerReady, ...] = ()
-    """Workloads that have fewer ready pods after it than before the first step, and than they are to have."""
-    worse: tuple[WorkloadName, ...] = ()
-    """Workloads that have more pods pending or not made after it than before the first step, fewer ready, or lost some
-    for good that nobody evicted or deleted.
-    """
+    pods_gone: tuple[GonePod, ...] = ()
+    """Pods that left their nodes, in order."""
+    pods_placed: tuple[PlacedPod, ...] = ()
+    """Pods that found a node, in order."""
+    replaces: dict[str, str] = {}
+    """By its name each node that joined in place of another, and that one."""
     pending_runs: Range | None = None
-    """``pending`` over all runs; null where they agree, or where there is one."""
+    """How many more pods wait than before the first step, over all runs; null where they agree, or where there is one.
+    """
     stuck_runs: int = 0
     """In how many runs it is not done in full, or leaves pods lacking."""
 
     @property
-    def preempted(self) -> list[GonePod]:
-        return [gone for gone in self.happened.gone if gone.made_room_for is not None]
-
-    @property
-    def broken_budgets(self) -> list[str]:
-        """NAMESPACE/name of the disruption budgets that preemption broke, each once."""
-        broken = (f"{gone.pod.namespace}/{name}" for gone in self.preempted for name in gone.broken_budgets)
-        return list(dict.fromkeys(broken))
-
-    @property
-    def lost_for_good(self) -> int:
-        """Pods that are gone and not recreated, though no one asked for fewer."""
-        return sum(gone.lost_for_good for gone in self.happened.gone)
-
-    @property
-    def is_blocked(self) -> bool:
-        """Whether it was not done in full."""
-        return self.is_refused or bool(self.happened.blocked)
-
-    @property
-    def is_refused(self) -> bool:
-        """True if more than finalizers keeps it from being done in full."""
-        stopped = (upgrade.blocked for upgrade in self.upgrades)
-        is_stuck = not all(rollout.complete for rollout in self.rollouts) or any(
-            blocked is not None and not blocked.is_kept for blocked in stopped
-        )
-        return self.failed is not None or is_stuck or not all(pod.finalizers for pod in self.happened.blocked)
+    def is_done(self) -> bool:
+        return self.failed is None and all(rollout.complete for rollout in self.rollouts) and not self.of(*REFUSALS)
 
     @property
     def is_stuck(self) -> bool:
-        """Whether it is blocked, or leaves more pods lacking than before the first step."""
-        return self.is_blocked or bool(self.pending or self.not_created or self.not_made_yet or self.short)
+        """Whether it is not done in full, or leaves more lacking than before the first step."""
+        return not self.is_done or bool(self.of(*LACKING))
+
+    @property
+    def may_be_done(self) -> bool:
+        """Whether only what is not modeled keeps it from being done in full."""
+        is_complete = self.failed is None and all(rollout.complete for rollout in self.rollouts)
+        return is_complete and not any(trouble.certain for trouble in self.of(*REFUSALS))
 
     @property
     def why(self) -> str | None:
-        """The first of the messages that say what is not done, or waits; None where there is none."""
-        happened, is_unmade = self.happened, bool(self.not_created or self.not_made_yet)
-        # Those that waited from the start are not what a step is about that pods are refused in.
-        waiting = happened.pending if self.pending or not is_unmade else ()
+        """The first of the messages that say what is not done, or lacks; None where there is none."""
         messages = (
             *([] if self.failed is None else [" ".join(self.failed.split("\n"))]),
-            *(f"{pod.pod} {pod.fate}: {pod.refusal}" if pod.finalizers else pod.refusal for pod in happened.blocked),
             *(rollout.wedged_on for rollout in self.rollouts if rollout.wedged_on is not None),
-            *(kind.message for kind in waiting),
-            *(row.message for row in (*happened.not_created, *happened.not_made_yet)),
+            *(trouble.why for trouble in self.troubles if trouble.why),
         )
         return next(iter(messages), None)
 
-    def over(self, others: Sequence[StepReport]) -> StepReport:
+    def over(self, others: Sequence[PlanStep]) -> PlanStep:
         """This step, combined with its other runs."""
         played = [self, *others]
-        return msgspec.structs.replace(
+        return replace(
             self,
-            happened=self.happened.over([other.happened for other in others]),
+            workloads=tuple(
+                _over(own, [same for other in others for same in other.workloads if same.workload == own.workload])
+                for own in self.workloads
+            ),
             rollouts=tuple(
                 rollout.over([same for other in others for same in other.rollouts if same.workload == rollout.workload])
                 for rollout in self.rollouts
@@ -127,9 +101,27 @@ class StepReport(Report, frozen=True):
         )
 
 
+def _over(own: WorkloadChange, others: Sequence[WorkloadChange]) -> WorkloadChange:
+    """The workload with the skews of other runs, in which pods of another revision may have been moved."""
+    skews = [skew for other in others for skew in other.skew]
+    return replace(own, skew=tuple(skew.over([same for same in skews if same.is_of(skew)]) for skew in own.skew))
+
+
+class Remedy(Report, frozen=True):
+    """Options with which all steps get through, verified by playing them again."""
+
+    options: str
+    """``--budget NAMESPACE/NAME:maxUnavailable=1``."""
+    lost: tuple[NamespacedName, ...] = ()
+    """NAMESPACE/name of the pods that are lost for good with them."""
+
+    def __str__(self) -> str:
+        verb = verb_of(len(self.lost), "are")
+        return f"{self.options} ({some_of(self.lost, _MAX_NAMED)} {verb} lost for good)" if self.lost else self.options
+
+
 Change = Literal["worse", "riskier", "new", "gone", "better", "different"]
 WORST_FIRST: tuple[Change, ...] = get_args(Change)
-_MAX_NAMED, _MAX_STEPS = 3, 8
 
 
 class PlannedSide(Report, frozen=True, kw_only=True):
@@ -193,11 +185,11 @@ class PlannedNode(Report, frozen=True, kw_only=True):
     """Null for one that leaves."""
 
 
-class PlanReport(ScheduledReport, frozen=True, kw_only=True):
+class PlanReport(OfWorkloads, frozen=True, kw_only=True):
     """What is planned, step by step, and with both sides the cluster before and after."""
 
     kind: str = "PlanReport"
-    name: str | None
+    name: str | None = None
     """What the scenario is called; null where it has no name."""
     scenario: str = ""
     """A file of kind Scenario that does what is planned, in this order; empty where only the release changes, and where
@@ -205,36 +197,30 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     """
     node_count: int
     """How many nodes the cluster has at first."""
-    start: Happened
+    waiting: tuple[Trouble, ...] = ()
+    """What is pending, or not made, before the first step."""
+    start: Outcome
     """What happened before the first step: pods that were waiting are placed where they fit."""
-    steps: tuple[StepReport, ...]
-    """In the order of the scenario."""
-    pending: int
-    """How many more pods wait for a node in the end than in the beginning: what the last step has."""
-    blocked: tuple[int, ...]
-    """The numbers of the steps that were not done, or not to their end."""
-    not_created: int = 0
-    """How many more pods the API server refuses in the end than in the beginning: what the last step has."""
-    not_made_yet: int = 0
-    """How many more pods controllers have yet to make in the end than in the beginning: what the last step has."""
-    short: tuple[FewerReady, ...] = ()
-    """Workloads that have fewer ready pods in the end than in the beginning, and than they are to have: what the last
-    step has.
-    """
+    steps: tuple[PlanStep, ...]
+    """In their order."""
+    undone: tuple[str, ...] = ()
+    """Steps that were not begun, as one before them is blocked."""
     runs: int = 1
     """How often all steps were played: more than once where controllers deleted some of several equal pods. Which ones,
     and which of equal nodes a pod gets, is up to the seed of a run; what is shown is the first run.
     """
     stuck_runs: int = 0
     """In how many of these the answer is no."""
-    remedy: str | None = None
-    """Where disruption budgets are in the way of a plan, more options with which it gets through: ``--budget
-    NAMESPACE/NAME:maxUnavailable=1``. Verified by playing it again; null where none is found.
-    """
+    remedies: tuple[Remedy, ...] = ()
+    """Each alone gets a plan through that does not get through as it is."""
+    remedies_tried: int = 0
+    """How many changes were tried for that."""
     refused: str | None = None
     """What would come of the steps in the order in which they were given, where another one is taken because that gets
     through; null where it is the order given.
     """
+    holders: tuple[Holder, ...] = ()
+    """Whose pods keep the nodes that are to be replaced, by namespace."""
     before: PlannedSide | None = None
     """Null where only the steps are asked about, as is what follows from both sides."""
     after: PlannedSide | None = None
@@ -265,77 +251,63 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
     def all_notes(self) -> tuple[str, ...]:
         """Its own, and those of its steps."""
         of_steps = (
-            note if note.startswith(step.text) else f"step {step.number}: {note}"
+            note if note.startswith(step.name) else f"step {step.number}: {note}"
             for step in self.steps
-            for note in step.happened.notes
+            for note in step.notes
         )
-        return (*self.notes, *of_steps)
+        return (*self.notes, *self.start.notes, *of_steps)
 
     @property
-    def lacking(self) -> list[str]:
-        """Phrases for pods that wait in the end, or should exist and do not, for workloads that are short without such
-        pods, and for pods lost for good; empty where nothing lacks that did not at first.
-        """
-        counts = {"pending": self.pending, "not created": self.not_created, "not made yet": self.not_made_yet}
-        lost = [f"{len(self.lost_unasked)} lost for good"] if self.lost_unasked else []
-        return [*(f"{count} {what}" for what, count in counts.items() if count), *self._short, *lost]
+    def whole(self) -> Outcome:
+        """What all steps together leave: refusals and damage of each, and what lacks after the last one."""
+        last = self.steps[-1] if self.steps else self.start
+        troubles = [trouble for step in self.steps for trouble in step.troubles if trouble.kind not in LACKING]
+        return Outcome(name="", troubles=(*troubles, *last.of(*LACKING)), workloads=last.workloads)
 
     @property
-    def _short(self) -> list[str]:
-        return [f"{count_of(len(self.unexplained), 'workload')} degraded"] if self.unexplained else []
+    def pending(self) -> int:
+        """How many more pods wait for a node in the end than before."""
+        return self.whole.pending
 
     @property
-    def unexplained(self) -> list[FewerReady]:
-        """Those of ``short`` that lack no pods more than before: what makes their pods is not modeled, or pods are not
-        ready.
-        """
-        return [row for row in self.short if not row.lacking]
+    def unmade(self) -> int:
+        """How many more pods are not made in the end than before."""
+        return self.whole.unmade
+
+    @property
+    def blocked(self) -> tuple[int, ...]:
+        """The numbers of the steps that were not done in full."""
+        return tuple(step.number for step in self.steps if not step.is_done)
+
+    @property
+    def worse(self) -> tuple[WorkloadName, ...]:
+        """The workloads that are worse in the end than before."""
+        lacking = self.whole.of("lost", *LACKING)
+        return tuple(dict.fromkeys(trouble.subject for trouble in lacking if isinstance(trouble.subject, WorkloadName)))
 
     @property
     def stand_ins(self) -> dict[str, str]:
         """By its name each node that replaces another, and that one."""
-        every = (upgrade.stand_ins for step in self.steps for upgrade in step.upgrades)
-        return {new: old for pairs in every for new, old in pairs.items()}
+        return {new: old for step in self.steps for new, old in step.replaces.items()}
 
     @property
-    def worse(self) -> tuple[WorkloadName, ...]:
-        """What is worse in the end than in the beginning: as the last step has it."""
-        return self.steps[-1].worse if self.steps else ()
-
-    @property
-    def lost_for_good(self) -> list[GonePod]:
-        """Pods that no controller makes again."""
-        return [pod for step in self.steps for pod in step.happened.gone if pod.lost_for_good]
-
-    @property
-    def lost_unasked(self) -> list[GonePod]:
-        """Those of them that nobody evicted or deleted."""
-        return [pod for pod in self.lost_for_good if not pod.is_asked_for]
-
-    @property
-    def not_done(self) -> list[str]:
-        """Steps that were not done in full and why, and budgets that were broken on the way."""
-        steps, broken = ", ".join(map(str, self.blocked)), ", ".join(self.broken_budgets)
-        plural = "" if len(self.blocked) == 1 else "s"
-        why = next((f" ({step.why.rstrip('.')})" for step in self.steps if step.is_blocked and step.why), "")
-        shortfalls = {f"not done in full: step{plural} {steps}{why}": steps, f"budgets broken: {broken}": broken}
-        return [text for text, is_so in shortfalls.items() if is_so]
+    def lost(self) -> list[NamespacedName]:
+        """Pods that are gone and that no controller makes again, asked for or not."""
+        return [pod for step in self.steps for pod in step.lost]
 
     def failures(self, fail_on: Sequence[FailOn]) -> list[str]:
         """The ``fail_on`` conditions that are met. Raises UsageError."""
         if "nothing" in fail_on and len(fail_on) > 1:
             raise UsageError("--fail-on nothing does not go with another --fail-on")
-        counts = {"pending": self.lacking, "blocked": self.not_done}
+        whole = self.whole
+        lacking = [said(alike) for kind in _LEFT if (alike := whole.of(kind))]
+        broken = [said(alike)] if (alike := whole.of("budget")) else []
+        unmet = {"pending": lacking, "blocked": [*self._not_done, *broken]}
         return [
-            f"--fail-on {key}: {', '.join([*counts[key], *self.chances])}"
+            f"--fail-on {key}: {', '.join([*unmet[key], *self.chances])}"
             for key in dict.fromkeys(fail_on)
-            if key != "nothing" and (counts[key] or self.chances)
+            if key != "nothing" and (unmet[key] or self.chances)
         ]
-
-    @property
-    def broken_budgets(self) -> list[str]:
-        """NAMESPACE/name of the disruption budgets that preemption broke in any step, each once."""
-        return list(dict.fromkeys(name for step in self.steps for name in step.broken_budgets))
 
     def over(self, others: Sequence[PlanReport]) -> PlanReport:
         """This answer, combined with its other runs."""
@@ -357,57 +329,56 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         return [f"may get stuck ({self.stuck_runs} of {self.runs} runs{place})"]
 
     def judged(self) -> Judgment:
-        if not (self.lacking or self.not_done or self.stuck_runs):
-            return "yes"
-        if self.broken_budgets or self.stuck_runs or any(step.is_refused for step in self.steps):
+        if self.stuck_runs or self.undone or not all(step.may_be_done for step in self.steps):
             return "no"
-        if self.lacking == self._short:
-            return "unknown" if all(row.controller_unknown for row in self.unexplained) else "no"
-        is_pending_alone = self.lacking == [f"{self.pending} pending"]
-        return "unknown" if is_pending_alone and self._unknown_groups else "no"
+        return self.whole.verdict
 
     @property
-    def _unknown_groups(self) -> tuple[str, ...]:
-        """Pools whose new nodes might take what is pending in the end."""
-        last = self.steps[-1].autoscaling if self.steps else None
-        return () if last is None else last.unknown_groups
-
-    @property
-    def total(self) -> int:
-        """How many workloads either side has."""
-        return len(self.workloads) + self.unchanged
+    def _not_done(self) -> list[str]:
+        """How many steps were done in full, where not all were."""
+        number = len(self.steps) + len(self.undone)
+        done = len(self.steps) - len(self.blocked)
+        return [] if done == number else [f"{done:,} of {count_of(number, 'step')} done in full"]
 
     def sentences(self) -> Iterator[str]:
+        left = in_brief(self.whole)
         if self.before is not None and self.after is not None:
-            yield from self._compared(self.before, self.after)
+            fit = left or self._fit(self.before, self.after)
+            yield "; ".join((*self._not_done, *self.chances, fit, *self._worse(self.before, self.after)))
+            yield from self._sides(self.before, self.after)
         else:
-            yield from self._of_steps()
-            if self.refused is not None:
-                yield in_another_order(self.steps, self.refused)
-        for step in self.steps:
-            yield from (f"step {step.number}: {text}" for text in down_meanwhile(step.happened.down))
-
-    def _of_steps(self) -> Iterator[str]:
-        yield _outcome(self)
-        if self.remedy is not None:
-            yield f"with {self.remedy} it gets through"
-        if self._unknown_groups:
-            pools = ", ".join(self._unknown_groups)
-            yield f"whether new nodes of {pools} would take them is not known: the cluster does not tell their types"
+            steps = self._not_done or ["every step done in full"]
+            yield "; ".join((*self.chances, *steps, left or "nothing is worse"))
+        if self.refused is not None:
+            steps = [some_of([step.name for step in self.steps], _MAX_STEPS)]
+            yield f"played in another order, which gets through: {steps[0]}; in the order given, {self.refused}"
+        yield from (f"step {step.number}: not done: {step.failed}" for step in self.steps if step.failed is not None)
+        yield from sentences(self.steps, _called, left)
+        yield from held_by(self.holders)
+        yield from self._remedies()
+        yield from of_unknown(self.whole)
         for step in self.steps:
             if step.preempted:
-                yield f"step {step.number}: {preempted_sentence(step)}"
-        yield from (str(row) for row in self.unexplained[:_MAX_NAMED])
-        yield from of_unknown(self.unexplained)
-        if self.lost_for_good:
-            yield f"{count_of(len(self.lost_for_good), 'pod')} gone that no controller makes again"
-        if waited := sum(len(kind.pods) for kind in self.start.pending):
+                yield f"step {step.number} preempts {preempted_pods(step.preempted, _MAX_NAMED)}"
+            yield from (f"step {step.number}: {text}" for text in down_meanwhile(step.down))
+        if self.lost:
+            yield f"{says(len(self.lost), 'pod', 'are')} gone for good: {some_of(self.lost, _MAX_NAMED)}"
+        if self.undone:
+            yield f"not begun: {some_of(self.undone, _MAX_STEPS)}"
+        if waited := sum(trouble.count for trouble in self.waiting):
             yield f"{count_of(waited, 'pod')} pending before the first step"
+        if self.cost is not None:
+            yield _cost(self.cost)
 
-    def _compared(self, before: PlannedSide, after: PlannedSide) -> Iterator[str]:
-        lost = [f"{count_of(number, 'pod')} lost for good"] if (number := len(self.lost_for_good)) else []
-        yield "; ".join((self._fit(before, after), *self.not_done, *self.chances, *lost, *self._worse(before, after)))
-        yield from scaled_sentences([step.autoscaling for step in self.steps])
+    def _remedies(self) -> Iterator[str]:
+        if len(self.remedies) == 1:
+            yield f"with {self.remedies[0]} it gets through"
+        elif self.remedies:
+            yield f"with any one of these it gets through: {' · '.join(map(str, self.remedies))}"
+        elif self.remedies_tried:
+            yield f"no change that was tried gets it through: {count_of(self.remedies_tried, 'change')} tried"
+
+    def _sides(self, before: PlannedSide, after: PlannedSide) -> Iterator[str]:
         fill = [
             f"{was.resource} {was.percent}% → {now.percent}%"
             for was in before.load
@@ -417,92 +388,39 @@ class PlanReport(ScheduledReport, frozen=True, kw_only=True):
         yield ", ".join((f"nodes {before.nodes:,} → {after.nodes:,}", *fill))
         if before.can_go or after.can_go:
             yield f"nodes that can go together: {_can_go(before)} → {_can_go(after)}"
-        if self.cost is not None:
-            yield _cost(self.cost)
         gone = ", ".join(f"{number:,} {why}" for why, number in self.gone.items()) or "none"
         ready = [
             "not known" if side.ready is None else f"{side.ready:,} of {side.replicas:,}" for side in (before, after)
         ]
         yield f"ready pods {' → '.join(ready)}; pods that leave their nodes: {gone}"
-        if self.refused is not None:
-            yield in_another_order(self.steps, self.refused)
-        yield from self._of_steps()
-        yield from self._lacking()
         for row in [row for row in self.workloads if row.change == "riskier"][:_MAX_NAMED]:
             yield f"{row.workload.called} is riskier: {'; '.join(row.why)}"
-        blocked: dict[str, list[int]] = {}
-        for step in self.steps:
-            if step.is_blocked and step.why:
-                blocked.setdefault(step.why, []).append(step.number)
-        # The first cause stands in the headline.
-        for why, numbers in [*blocked.items()][1:]:
-            yield f"step{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}: {why}"
-
-    def _lacking(self) -> Iterator[str]:
-        """Who lacks more pods in the end than before the first step, and why."""
-        start = self.start
-        last = self.steps[-1].happened if self.steps else start
-        waiting = last.waiting - start.waiting
-        for name, kind in {kind.workload: kind for kind in reversed(last.pending)}.items():
-            if name in waiting:
-                on = f" on {some_of(kind.nodes, _MAX_NAMED)}" if kind.nodes else ""
-                yield f"{name.called}: {count_of(waiting[name], 'more pod')} pending{on}: {kind.message}"
-        for what, rows, before in (
-            ("not created", last.not_created, start.not_created),
-            ("not made yet", last.not_made_yet, start.not_made_yet),
-        ):
-            were = {row.workload: row.count for row in before}
-            for row in rows:
-                if (more := row.count - were.get(row.workload, 0)) > 0:
-                    yield f"{row.workload.called}: {count_of(more, 'more pod')} {what}: {row.message}"
 
     def _worse(self, *sides: PlannedSide) -> Iterator[str]:
         """Nothing of a cluster without workloads."""
         worse = [row.workload.called for row in self.workloads if row.change == "worse"]
-        of = f"of {count_of(self.total, 'workload')}"
+        total = len(self.workloads) + self.unchanged
+        of = f"of {count_of(total, 'workload')}"
         if any(side.ready is None for side in sides):
             yield "which workloads are worse is not known"
         elif worse:
             yield f"{len(worse):,} {of} {verb_of(len(worse), 'are')} worse: {some_of(worse, _MAX_NAMED)}"
-        elif self.total:
+        elif total:
             yield f"none {of} is worse"
         if riskier := [row.workload.called for row in self.workloads if row.change == "riskier"]:
             yield f"{len(riskier):,} {verb_of(len(riskier), 'are')} riskier: {some_of(riskier, _MAX_NAMED)}"
 
     def _fit(self, before: PlannedSide, after: PlannedSide) -> str:
-        lacking = {"pending": self.pending, "not created": self.not_created, "not made yet": self.not_made_yet}
-        more = [f"{count_of(number, 'more pod')} {what}" for what, number in lacking.items() if number]
-        if more:
-            return ", ".join(more)
-        if self.not_done or self.unexplained:
-            return "nothing more is pending"
-        if after.pending:
-            were = "as before" if after.pending == before.pending else f"of {before.pending:,} before"
-            return f"{count_of(after.pending, 'pod')} pending {were}, everything else fits"
-        return "everything fits"
+        if not after.pending:
+            return "everything fits"
+        were = "as before" if after.pending == before.pending else f"of {before.pending:,} before"
+        return f"{count_of(after.pending, 'pod')} pending {were}, everything else fits"
 
 
-def _outcome(report: PlanReport) -> str:
-    """What is wrong in the end, or that all is well."""
-    left = ", ".join([*([] if report.pending else ["0 pending"]), *report.lacking])
-    steps = report.not_done or ([] if report.lacking else ["every step done in full"])
-    chance = "".join(f"{sentence}; in the one shown " for sentence in report.chances)
-    return ", ".join([f"{chance}{left} after {count_of(len(report.steps), 'step')}", *steps])
-
-
-def preempted_sentence(step: StepReport) -> str:
-    """Who was preempted for whom, and which budgets did not allow it."""
-    victims = step.preempted
-    winners = dict.fromkeys(gone.made_room_for or "" for gone in victims)
-    broken = f", breaking {', '.join(step.broken_budgets)}" if step.broken_budgets else ""
-    pods = some_of([gone.pod for gone in victims], _MAX_NAMED)
-    return f"{count_of(len(victims), 'pod')} preempted ({pods}) for {some_of(list(winners), _MAX_NAMED)}{broken}"
-
-
-def in_another_order(played: Sequence[StepReport], refused: str) -> str:
-    """That steps were reordered, and what would have come of the order given."""
-    steps = some_of([step.text for step in played], _MAX_STEPS)
-    return f"played in another order, which gets through: {steps}; in the order given, {refused}"
+def _called(steps: Sequence[Outcome]) -> str:
+    """``step 2``, ``steps 2, 3 and 5``."""
+    numbers = sorted(step.number for step in steps if isinstance(step, PlanStep))
+    return f"step{'' if len(numbers) == 1 else 's'} {some_of([str(number) for number in numbers], _MAX_STEPS)}"
 
 
 def _can_go(side: PlannedSide) -> str:

@@ -1,43 +1,45 @@
 """A plan: the workloads that change, the nodes that do, and the steps in their order. Steps by themselves: one row each
-with its problems below it, the passes of rollouts, and what each step moves.
+with what it leaves below it, the passes of rollouts, and what each step moves.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate, islice
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.map.report import MapNode
-from kubespread.questions.plan.frames import ARROW, frames, frames_of, tiles_of_plan, tiles_of_steps
-from kubespread.questions.plan.report import Change, PlannedNode, PlannedSide, PlannedWorkload, PlanReport, StepReport
-from kubespread.reports.autoscaling import AutoscalingReport
+from kubespread.questions.plan.report import Change, PlannedNode, PlannedSide, PlannedWorkload, PlanReport, PlanStep
 from kubespread.reports.happened import (
     DomainRevisions,
     GonePod,
-    Happened,
     KeyRevisions,
-    NodeEviction,
     PlacedPod,
     RolloutPass,
     RolloutReport,
     eviction_order,
     rollout_sentence,
 )
+from kubespread.reports.outcome import phrase
 from kubespread.reports.parts import SkewChange, range_of
 from kubespread.views.look import Cell, Line, Look, Part, Sentence, Tone, Weight
-from kubespread.views.rollouts import passes
-from kubespread.views.sheet import Column, Fit, Readers, Sheet, Span, count
-from kubespread.views.terminal import GAP, HANGING, INDENT, room_beside_columns, tabled
-from kubespread.views.view import View, about, source
-from kubespread.wording import EMPTY, count_of, short_key
+from kubespread.views.outcomes import COLUMNS, details, frame, tone
+from kubespread.views.rollouts import pass_frames, passes
+from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
+from kubespread.views.terminal import GAP, HANGING, INDENT, remarks, room_beside_columns, tabled
+from kubespread.views.view import Frame, Tile, View, about, held_before, source, unwanted
+from kubespread.wording import EMPTY, count_of, says, short_key
 
+if TYPE_CHECKING:
+    from kubespread.questions.map.report import TopologyMap
+
+ARROW = " → "
 _MAX_ROWS = 20
 _MAX_DETAILS = 3
 _DETAIL = len(INDENT) + 3
@@ -135,17 +137,37 @@ _NODE: Sequence[Column[PlannedNode]] = (
 
 def _of_sides(report: PlanReport, before: PlannedSide, after: PlannedSide) -> View:
     """Workloads first: they are the answer."""
+    end = len(report.steps)
     return View(
         **about(report),
-        title=f"Plan: {count_of(len(report.steps), 'step')} on {count_of(report.node_count, 'node')}",
+        title=f"Plan: {count_of(end, 'step')} on {count_of(report.node_count, 'node')}",
         sheets=[*_sheets(report)],
         parts=lambda look: _parts(report, look),
-        frames_on=lambda drawn: frames(report, drawn, partial(tiles_of_plan, report, before, after)),
+        frames_on=lambda drawn: _frames(report, drawn, lambda past: _tiles_of_sides(report, before, after, past)),
         stand_ins=report.stand_ins,
         names=[row.workload for row in report.workloads],
-        tiles=tiles_of_plan(report, before, after, len(report.steps)),
-        tiles_before=tiles_of_plan(report, before, after, 0),
+        tiles=_tiles_of_sides(report, before, after, end),
+        tiles_before=_tiles_of_sides(report, before, after, 0),
     )
+
+
+def _tiles_of_sides(report: PlanReport, before: PlannedSide, after: PlannedSide, past: int) -> list[Tile]:
+    """After so many steps."""
+    steps = report.steps[:past]
+    if past == len(report.steps):
+        worse, nodes, gone = report.changes["worse"], after.nodes, sum(report.gone.values())
+    else:
+        worse = len(steps[-1].troubles) if steps else 0
+        nodes = before.nodes + sum(len(step.nodes.joined) - len(step.nodes.left) for step in steps)
+        gone = sum(pod.node is not None for step in steps for pod in step.pods_gone)
+    ready = {0: before.ready, len(report.steps): after.ready}.get(past, "?")
+    return [
+        unwanted("workloads worse", worse),
+        unwanted("more pods pending", steps[-1].pending if steps else 0),
+        *([] if before.ready is None or ready is None else [Tile("ready pods", f"{before.ready:,}{ARROW}{ready}")]),
+        Tile("nodes", f"{before.nodes:,}{ARROW}{nodes:,}"),
+        Tile("pods that leave their nodes", f"{gone:,}"),
+    ]
 
 
 def _sheets(report: PlanReport) -> Iterator[Sheet[Any]]:
@@ -176,44 +198,17 @@ def _parts(report: PlanReport, look: Look) -> Iterator[Sheet[Any] | Line]:
 # Step by step.
 
 
-class _Lacking(Struct, frozen=True):
-    """A workload that lacks pods."""
+class _Row(Struct, frozen=True):
+    """A step, and which of its constraints is furthest above its maxSkew."""
 
-    workload: WorkloadName
-    count: int
-    what: str
-    """``pending``, ``not created`` or ``not made yet``."""
-    message: str
-    pods: Sequence[NamespacedName] = ()
-    """Those that exist."""
-
-
-def _lacking(happened: Happened) -> list[_Lacking]:
-    unmade = {"not created": happened.not_created, "not made yet": happened.not_made_yet}
-    return [
-        *(_Lacking(kind.workload, len(kind.pods), "pending", kind.message, kind.pods) for kind in happened.pending),
-        *(_Lacking(row.workload, row.count, what, row.message) for what, rows in unmade.items() for row in rows),
-    ]
-
-
-class _Step(Struct, frozen=True):
-    """A row of the steps."""
-
-    step: StepReport
-    lacking: Sequence[_Lacking]
-    """What lacks pods after it, and lacked fewer before."""
+    step: PlanStep
     workload: str
-    """The name of the workload whose constraint is furthest above its maxSkew, of those that the step touched."""
+    """The name of the workload whose constraint that is, of those that the step touched."""
     skew: SkewChange | None
-    """Of that constraint."""
-
-    @property
-    def is_bad(self) -> bool:
-        return self.step.is_stuck or bool(self.step.stuck_runs or self.step.broken_budgets)
 
     @property
     def text(self) -> str:
-        return f"{self.step.name}: {self.step.text}" if self.step.name else self.step.text
+        return f"{self.step.title}: {self.step.name}" if self.step.title else self.step.name
 
     @property
     def skew_text(self) -> str:
@@ -229,40 +224,21 @@ class _Step(Struct, frozen=True):
         return Tone.BAD if self.skew is not None and self.skew.is_violated else Tone.PLAIN
 
     @property
-    def went_wrong(self) -> str:
-        failed = [] if self.step.failed is None else [self.step.failed]
-        blocked = [f"{pod.pod} {pod.fate}: {pod.refusal}" for pod in self.step.happened.blocked]
-        lacking = [f"{row.workload.called}: {row.message}" for row in _lacking(self.step.happened)]
-        return "; ".join([*failed, *dict.fromkeys(blocked), *lacking])
+    def tone(self) -> Tone:
+        return Tone.BAD if self.step.is_stuck or self.step.stuck_runs else tone(self.step)
 
 
-def _rows(report: PlanReport) -> Iterator[_Step]:
-    before = report.start
-    for step in report.steps:
-        waited = {pod for kind in before.pending for pod in kind.pods}
-        counts = {(row.what, row.workload): row.count for row in _lacking(before)}
-        more = [
-            row
-            for row in _lacking(step.happened)
-            if (not waited.issuperset(row.pods) if row.pods else row.count > counts.get((row.what, row.workload), 0))
-        ]
-        yield _Step(step, sorted(more, key=lambda row: bool(row.pods)), *_worst_skew(step))
-        before = step.happened
+def _rows(report: PlanReport) -> list[_Row]:
+    return [_Row(step, *_worst_skew(step)) for step in report.steps]
 
 
-def _worst_skew(step: StepReport) -> tuple[str, SkewChange | None]:
+def _worst_skew(step: PlanStep) -> tuple[str, SkewChange | None]:
     """The constraint furthest above its maxSkew: a hard one before soft ones, then the one whose skew grew most.
 
     Of all workloads whose pods the step moved.
     """
-    skews = [
-        (workload.workload.name, change)
-        for workload in step.happened.workloads
-        if workload.is_moved
-        for change in workload.skew
-    ]
     return max(
-        skews,
+        ((row.workload.name, change) for row in step.workloads if row.is_moved for change in row.skew),
         key=lambda skew: (
             skew[1].is_violated,
             skew[1].most_after - skew[1].max_skew,
@@ -273,33 +249,40 @@ def _worst_skew(step: StepReport) -> tuple[str, SkewChange | None]:
     )
 
 
-def _of_change(header: str, value: Callable[[SkewChange], object]) -> Column[_Step]:
+def _of_change(header: str, value: Callable[[SkewChange], object]) -> Column[_Row]:
     """A column of that constraint for scripts."""
     return Column(header=header, readers=Readers.PIPES, value=lambda row: None if row.skew is None else value(row.skew))
 
 
-_STEP: Sequence[Column[_Step]] = (
+def _of_step(column: Column[PlanStep]) -> Column[_Row]:
+    """A column of every outcome."""
+    judged = column.tone
+    return replace(
+        column, value=lambda row: column.value(row.step), tone=None if judged is None else lambda row: judged(row.step)
+    )
+
+
+_BY_HEADER: Mapping[str, Column[Any]] = {column.header: _of_step(column) for column in COLUMNS}
+_STEP: Sequence[Column[_Row]] = (
     Column(header="STEP", value=lambda row: row.step.number, is_number=True, readers=Readers.RECORDS),
     Column(header="", value=lambda row: row.step.number, is_number=True, readers=Readers.TERMINAL),
     Column(header="WHAT", value=lambda row: row.text, readers=Readers.PAGES),
     Column(header="STEP", value=lambda row: row.text, readers=Readers.TERMINAL, fit=Fit.APART),
-    count("PLACED", lambda row: len(row.step.happened.placed)),
-    count("GONE", lambda row: len(row.step.happened.gone)),
-    count("BLOCKED", lambda row: len(row.step.happened.blocked), bad=True),
     Column(
-        header="PENDING",
-        value=lambda row: row.step.pending,
-        is_number=True,
+        header="DONE", value=lambda row: row.step.is_done, tone=lambda row: Tone.GOOD if row.step.is_done else Tone.BAD
+    ),
+    *(_BY_HEADER[header] for header in ("GONE", "PLACED", "JOINED", "PREEMPTED")),
+    replace(
+        _BY_HEADER["PENDING"],
         text=lambda row: range_of(row.step.pending, row.step.pending_runs),
         tone=lambda row: Tone.BAD if row.step.pending or row.step.pending_runs else Tone.GOOD,
     ),
+    *(_BY_HEADER[header] for header in ("NOT-MADE", "LOST-FOR-GOOD", "DEGRADED")),
     Column(header="WORKLOAD", value=lambda row: row.workload, readers=Readers.PIPES),
     _of_change("KEY", lambda change: change.topology_key),
     _of_change("MAX-SKEW", lambda change: change.max_skew),
     _of_change("BEFORE", lambda change: change.before),
     _of_change("AFTER", lambda change: change.after),
-    count("NOT-CREATED", lambda row: row.step.not_created, bad=True, hides_empty=True),
-    count("NOT-MADE", lambda row: row.step.not_made_yet, bad=True, hides_empty=True),
     Column(
         header="SKEW",
         value=lambda row: row.skew_text,
@@ -308,20 +291,28 @@ _STEP: Sequence[Column[_Step]] = (
         tone=lambda row: row.skew_tone,
         readers=Readers.PAGES | Readers.TERMINAL,
     ),
-    Column(header="NAME", value=lambda row: row.step.name, readers=Readers.PIPES),
-    Column(header="TEXT", value=lambda row: row.step.text, readers=Readers.PIPES),
-    Column(header="WHY", value=lambda row: row.step.why, readers=Readers.PIPES),
-    Column(header="WHY", value=lambda row: row.went_wrong, readers=Readers.PAGES),
+    Column(header="NAME", value=lambda row: row.step.title, readers=Readers.PIPES),
+    Column(header="TEXT", value=lambda row: row.step.name, readers=Readers.PIPES),
+    replace(_BY_HEADER["WHY"], value=lambda row: "; ".join(_left(row.step, ()))),
 )
 
 
-def _steps(report: PlanReport) -> Sheet[_Step]:
-    at = frames_of(report)
+def _left(step: PlanStep, before: Sequence[str]) -> Iterator[str]:
+    """What a step leaves and what is said of the one before it is not."""
+    if step.failed is not None:
+        yield from (f"not done: {line}" for line in step.failed.split("\n"))
+    for kind in dict.fromkeys(trouble.kind for trouble in step.troubles):
+        if (text := phrase(step, kind)) not in before:
+            yield text
+
+
+def _steps(report: PlanReport) -> Sheet[_Row]:
+    at = _frames_of(report)
     return Sheet(
         title="Steps",
         columns=_STEP,
-        rows=[*_rows(report)],
-        tone=lambda row: Tone.BAD if row.is_bad else Tone.GOOD,
+        rows=_rows(report),
+        tone=lambda row: row.tone,
         frames=lambda row: (at[row.step.number], None),
     )
 
@@ -348,27 +339,12 @@ _PASS: Sequence[Column[_Pass]] = (
     count("SKEW", lambda row: None if row[3] is None else row[3][0].skew),
 )
 
-_LACKING: Sequence[Column[tuple[Span, _Lacking]]] = (
-    Column(header="WORKLOAD", value=lambda row: row[1].workload),
-    count("PODS", lambda row: row[1].count),
-    Column(header="WHAT", value=lambda row: row[1].what),
-    Column(header="WHY", value=lambda row: row[1].message),
-)
-
 _Moved = tuple[int, GonePod | PlacedPod]
 _MOVED: Sequence[Column[_Moved]] = (
     count("STEP", lambda row: row[0]),
     Column(header="POD", value=lambda row: row[1].pod),
     Column(header="WHAT", value=lambda row: _why_gone(row[1]) if isinstance(row[1], GonePod) else "placed"),
     Column(header="NODE", value=lambda row: row[1].node),
-)
-
-_Evicted = tuple[int, NodeEviction]
-_ORDER: Sequence[Column[_Evicted]] = (
-    count("STEP", lambda row: row[0]),
-    Column(header="NODE", value=lambda row: row[1].node),
-    count("SECONDS", lambda row: row[1].seconds),
-    count("PODS", lambda row: row[1].pods),
 )
 
 
@@ -379,14 +355,14 @@ def _why_gone(gone: GonePod) -> str:
 
 
 def _of_steps(report: PlanReport) -> View:
-    """Steps, their rollouts, the pods lacking in the end, and the pods that moved."""
-    at = frames_of(report)
+    """Steps, their rollouts, what they leave, and the pods that moved."""
+    at = _frames_of(report)
     return View(
         **about(report),
         title=f"{report.name or 'Scenario'}: {count_of(len(report.steps), 'step')} on "
         f"{count_of(report.node_count, 'node')}",
-        tiles=tiles_of_steps(report, len(report.steps)),
-        tiles_before=tiles_of_steps(report, 0),
+        tiles=_tiles_of_steps(report, len(report.steps)),
+        tiles_before=_tiles_of_steps(report, 0),
         sheets=[
             _steps(report),
             Sheet(
@@ -398,35 +374,21 @@ def _of_steps(report: PlanReport) -> View:
                 tone=lambda row: Tone.GOOD if row[1].complete else Tone.BAD,
             ),
             Sheet(title="Passes of rollouts", columns=_PASS, rows=[*_passes(report)], readers=Readers.PIPES),
-            Sheet(
-                title="Lacking",
-                columns=_LACKING,
-                rows=[*_lacking_over_time(report)],
-                readers=Readers.PAGES,
-                tone=lambda _: Tone.BAD,
-                frames=lambda row: row[0],
-            ),
+            *details(report.steps),
             Sheet(
                 title="Pods that moved",
                 columns=_MOVED,
                 readers=Readers.PAGES,
                 is_detail=True,
                 frames=lambda row: (at[row[0]], None),
-                rows=[
-                    (step.number, pod) for step in report.steps for pod in (*step.happened.gone, *step.happened.placed)
-                ],
-            ),
-            Sheet(
-                title="Evictions",
-                columns=_ORDER,
-                readers=Readers.WIDE,
-                rows=[(step.number, eviction) for step in report.steps for eviction in step.happened.evictions],
+                rows=[(step.number, pod) for step in report.steps for pod in (*step.pods_gone, *step.pods_placed)],
             ),
         ],
         heading=lambda look: [Sentence(_heading(report), HANGING, Weight.SUBJECT)] if look.headers else (),
         answer_tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         parts=lambda look: _parts_of_steps(report, look),
-        frames_on=lambda drawn: frames(report, drawn, partial(tiles_of_steps, report)),
+        remarks="among",
+        frames_on=lambda drawn: _frames(report, drawn, lambda past: _tiles_of_steps(report, past)),
         names=report.worse,
         stand_ins=report.stand_ins,
     )
@@ -446,11 +408,47 @@ def _passes(report: PlanReport) -> Iterator[_Pass]:
             yield from ((number, rollout.workload, at_pass, counts) for counts in held or [None])
 
 
-def _lacking_over_time(report: PlanReport) -> Iterator[tuple[Span, _Lacking]]:
-    """What lacks pods before the first step and after each, and between which frames."""
-    moments, since = [report.start, *(step.happened for step in report.steps)], [0, *frames_of(report).values()]
-    for happened, first, last in zip(moments, since, [*since[1:], None], strict=True):
-        yield from (((first, last), row) for row in _lacking(happened))
+def _tiles_of_steps(report: PlanReport, past: int) -> list[Tile]:
+    """After so many steps."""
+    steps = report.steps[:past]
+    done = sum(step.is_done for step in steps)
+    number = len(report.steps) + len(report.undone)
+    is_bad = done < past or (past == len(report.steps) and done < number)
+    return [
+        Tile("steps done in full", f"{done:,} of {number:,}", Tone.BAD if is_bad else Tone.GOOD),
+        unwanted("pods left pending", steps[-1].pending if steps else 0),
+        unwanted("pods not made", steps[-1].unmade if steps else 0),
+        unwanted("pods lost for good", sum(len(step.lost) for step in steps)),
+        Tile("pods placed", f"{sum(step.placed for step in steps):,}"),
+    ]
+
+
+def _moves_first(report: PlanReport) -> bool:
+    """Whether there is a frame before the first step: waiting pods that were placed, and pods that went."""
+    return bool(report.start.placed or report.start.nodes.loads)
+
+
+def _frames_of(report: PlanReport) -> Mapping[int, int]:
+    """Which of `_frames`, counted from 1, shows the cluster after each step."""
+    each = (1 + sum(len(rollout.passes) for rollout in step.rollouts) for step in report.steps)
+    past = islice(accumulate(each, initial=int(_moves_first(report))), 1, None)
+    return dict(zip((step.number for step in report.steps), past, strict=True))
+
+
+def _frames(report: PlanReport, drawn: TopologyMap, tiles: Callable[[int], Sequence[Tile]]) -> Iterator[Frame]:
+    """One frame per step, with what each node holds after it, behind those of the passes of its rollouts. ``tiles`` are
+    those after so many steps.
+    """
+    held = held_before(drawn)
+    if _moves_first(report):
+        yield frame(report.start, held, drawn)
+    for past, step in enumerate(report.steps, 1):
+        label = f"step {step.number}: {step.title or step.name}"
+        pods = Counter({name: now[0] or 0 for name, now in held.items()})
+        for rollout in step.rollouts:
+            # The step's own frame repeats all of it, and tells more than the passes of one workload.
+            yield from pass_frames(f"{label}:", rollout, Counter(pods), tells_old=False)
+        yield replace(frame(step, held, drawn), label=label, tiles=tiles(past))
 
 
 def _heading(report: PlanReport) -> Line:
@@ -461,15 +459,17 @@ def _heading(report: PlanReport) -> Line:
 
 
 def _parts_of_steps(report: PlanReport, look: Look) -> Iterator[Part]:
-    rows = [*_rows(report)]
+    rows = _rows(report)
     columns = _columns(rows, look)
-    yield from _indented(_at_first(report.start), look)
+    yield from _indented([*_at_first(report)], look)
     steps = tabled(columns, rows, look)
-    lines = [
-        [line, *_skew_below(row, columns), *_indented([*_details(row, look)], look)]
-        for row, (line,) in zip(rows, steps.rows, strict=True)
-    ]
+    lines, before, told = list[list[Line]](), list[str](), set[str]()
+    for row, (line,) in zip(rows, steps.rows, strict=True):
+        lines.append([line, *_skew_below(row, columns), *_indented([*_details(row.step, before, look)], look)])
+        before = [*_left(row.step, ())]
+        told |= {f"step {row.step.number}: {text}" for text in before}
     yield replace(steps, rows=lines, noun="step")
+    yield from remarks([text for text in report.answer if text not in told])
     rolled = [(number, rollout) for number, rollout in _rollouts(report) if rollout.passes]
     for number, rollout in rolled:
         yield ()
@@ -478,17 +478,16 @@ def _parts_of_steps(report: PlanReport, look: Look) -> Iterator[Part]:
         yield ()
 
 
-def _columns(rows: Sequence[_Step], look: Look) -> Sequence[Column[_Step]]:
+def _columns(rows: Sequence[_Row], look: Look) -> Sequence[Column[_Row]]:
     """Those for which a terminal has room: texts of steps are not cut for skews, which may stand below."""
     columns = [column for column in _STEP if Readers.TERMINAL in column.readers]
-    for header in ("BLOCKED", "SKEW"):
-        is_needed = header == "BLOCKED" and any(row.step.happened.blocked for row in rows)
-        if room_beside_columns(columns, rows, look) < -GAP and not is_needed:
+    for header in ("SKEW", "DONE"):
+        if room_beside_columns(columns, rows, look) < -GAP:
             columns = [column for column in columns if column.header != header]
     return columns
 
 
-def _skew_below(row: _Step, columns: Sequence[Column[_Step]]) -> Iterator[Line]:
+def _skew_below(row: _Row, columns: Sequence[Column[_Row]]) -> Iterator[Line]:
     if row.skew is not None and all(column.header != "SKEW" for column in columns):
         skew = Cell(row.skew_text, row.skew_tone)
         yield Sentence([Cell(" " * _DETAIL), Cell("skew "), skew], _DETAIL + 2)
@@ -502,45 +501,20 @@ def _indented(details: Sequence[Line], look: Look) -> Iterator[Line]:
         yield [Cell(" " * _DETAIL), Cell(f"and {len(details) - len(shown)} more (-v)", Tone.FAINT)]
 
 
-def _at_first(start: Happened) -> list[Line]:
-    """What was pending, or placed, before the first step."""
-    placed = f"before the first step {count_of(len(start.placed), 'waiting pod')} placed"
-    lacking = (
-        [Cell(f"{row.workload.called}: {row.count} {row.what} from the start: "), Cell(row.message)]
-        for row in _lacking(start)
-    )
-    return [*([[Cell(placed)]] if start.placed else []), *lacking]
+def _at_first(report: PlanReport) -> Iterator[Line]:
+    """What was placed, and what is pending, before the first step."""
+    if report.start.placed:
+        yield [Cell(f"before the first step {says(report.start.placed, 'waiting pod', 'were placed')}")]
+    for trouble in report.waiting:
+        state = "pending" if trouble.kind == "pending" else "not made"
+        yield [Cell(f"{trouble.subject.called}: {trouble.count:,} {state} from the start: "), Cell(trouble.why)]
 
 
-def _details(row: _Step, look: Look) -> Iterator[Line]:
-    step = row.step
-    for line in step.failed.split("\n") if step.failed is not None else ():
-        yield [Cell("not done: ", Tone.BAD), Cell(line)]
-    refused = Counter((pod.budget, pod.fate, pod.refusal) for pod in step.happened.blocked)
-    for (_, fate, message), number in refused.items():
-        yield [Cell(f"{count_of(number, 'pod')} {fate}: ", Tone.BAD), Cell(message)]
-    for upgrade in step.upgrades:
-        text, stuck = f"{upgrade.replaced} of {count_of(len(upgrade.nodes), 'node')} replaced", upgrade.blocked
-        if stuck is not None:
-            text += f", stuck at {', '.join(stuck.nodes)}: {stuck.refusal or 'budgets refuse'}"
-        yield [Cell(text, Tone.GOOD if stuck is None else Tone.BAD)]
-    if step.autoscaling is not None:
-        yield [Cell(_nodes_added(step.autoscaling))]
+def _details(step: PlanStep, before: Sequence[str], look: Look) -> Iterator[Line]:
+    for text in _left(step, before):
+        yield [Cell(text, Tone.BAD)]
     for rollout in step.rollouts:
         style = Tone.GOOD if rollout.complete else Tone.BAD
         yield [Cell(f"{rollout.workload.called}: ", style), Cell(rollout_sentence(rollout))]
-    if look.in_full and step.happened.evictions:
-        yield [Cell(f"evicted: {eviction_order(step.happened.evictions)}")]
-    for short in row.lacking:
-        yield [Cell(f"{short.workload.called}: {short.count} {short.what}: ", Tone.BAD), Cell(short.message)]
-
-
-def _nodes_added(report: AutoscalingReport) -> str:
-    """How many nodes were added, by group."""
-    came = Counter[str]()
-    for group in (group for loop in report.loops for group in loop.added):
-        came[group.group] += len(group.nodes)
-    nodes = ", ".join(f"{name} +{number}" for name, number in sorted(came.items()))
-    if report.unknown_groups:
-        nodes = f"{nodes or 'no node'}, instance types of {', '.join(report.unknown_groups)} unknown"
-    return f"{report.autoscaler}: {nodes or 'no node helps'} in {count_of(len(report.loops), 'loop')}"
+    if look.in_full and step.evictions:
+        yield [Cell(f"evicted: {eviction_order(step.evictions)}")]

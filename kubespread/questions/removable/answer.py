@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from msgspec import Struct, field
@@ -13,21 +13,21 @@ from msgspec.structs import replace
 
 from kubespread.controllers.disruption import DrainPlan
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.owners import NamespacedName, WorkloadName, is_active
+from kubespread.kube.owners import NamespacedName, WorkloadName, is_active, is_kept
 from kubespread.kube.quantity import rounded
 from kubespread.kube.taint import DrainFlags
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.questions.costs import cost_change, cost_of, price_gaps
 from kubespread.questions.remedies.budgets import looser, settled_after
 from kubespread.questions.remedies.change import Change
-from kubespread.questions.removable import holds
 from kubespread.questions.removable.certain import Certain
+from kubespread.questions.removable.kept import kept_by_autoscalers
 from kubespread.questions.removable.question import Removable
-from kubespread.questions.removable.report import Hold, LandedOfGroup, LeftAlone, NodeRemoval, RemovableReport, Together
+from kubespread.questions.removable.report import LeftAlone, NodeRemoval, Remark, RemovableReport, Together
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
-from kubespread.reports.happened import NO_OTHER_READY, LandedPods, holders
-from kubespread.reports.loads import NodeLoad, changed_loads
+from kubespread.reports.happened import holders
+from kubespread.reports.outcome import REFUSALS, Outcome, phrases
 from kubespread.reports.parts import skew_now
 from kubespread.scenario.prices import Prices, read_prices
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -37,9 +37,9 @@ from kubespread.wording import short_key
 from kubespread.world.events.draining import cordon, delete_nodes, down_meanwhile, drain, drain_plan
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline, Difference, Trial
-from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, landed_pods, workload_of
+from kubespread.world.reporting.happenings import workload_of
+from kubespread.world.reporting.outcomes import outcome, refusals
 from kubespread.world.reporting.tight_budgets import tight_budgets, whose
-from kubespread.world.store.happenings import PREEMPTED, Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.waiting import constraints_on
 
@@ -65,7 +65,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
     trials = _Trials.of(question, scene)
     world = trials.baseline.world
     workload = whose(world, lambda _: True)
-    alone = tuple(scene.tasks(trials, names, known=_known))
+    alone = tuple(scene.tasks(trials, names, known=lambda row: f"{row.name} can go alone" if row.alone else ""))
     rows, together, untried = _removals(trials, alone, scene)
     report = RemovableReport(
         kube_version=str(scene.release),
@@ -81,7 +81,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         ),
         left_alone=tuple(
             LeftAlone(node=kept.node, cause=kept.cause, pods=kept.pods)  # type: ignore[arg-type]  # autoscalers have two
-            for kept in holds.kept_by_autoscalers(world, workload, set(names))
+            for kept in kept_by_autoscalers(world, workload, set(names))
         ),
         gaps=scene.gaps(world.assumed),
         not_modelled=Removable.never_modelled,
@@ -94,11 +94,12 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
 def _held(world: World, rows: Iterable[NodeRemoval]) -> Iterator[tuple[str, WorkloadName]]:
     """The nodes that cannot go alone, each with every workload that keeps it."""
     for row in rows:
-        for pod in (pod for hold in row.held for pod in hold.pods if not row.alone):
-            if isinstance(pod, WorkloadName):
-                yield row.node, pod
-            elif (key := (pod.namespace, pod.name)) in world.book:
-                yield row.node, workload_of(world, world.book[key])
+        for trouble in row.troubles:
+            subject = trouble.subject
+            if isinstance(subject, WorkloadName):
+                yield row.name, subject
+            elif (key := (subject.namespace, subject.name)) in world.book:
+                yield row.name, workload_of(world, world.book[key])
 
 
 def _priced(report: RemovableReport, nodes: Sequence[Node], prices: Prices) -> RemovableReport:
@@ -106,22 +107,13 @@ def _priced(report: RemovableReport, nodes: Sequence[Node], prices: Prices) -> R
     by_name, together = {node.metadata.name: node for node in nodes}, report.together
     going = frozenset(together.nodes)
     cost = cost_change(nodes, (node for name, node in by_name.items() if name not in going), prices)
-    saved = (cost_of((by_name[name] for name in group), prices) for group in together.by_group)
+    saved = (cost_of((by_name[name] for name in group.nodes.left), prices) for group in together.groups)
     return report.revised(
         cost=cost,
-        rows=tuple(replace(row, price=cost_of([by_name[row.node]], prices).amount) for row in report.rows),
+        rows=tuple(replace(row, price=cost_of([by_name[row.name]], prices).amount) for row in report.rows),
         together=replace(together, saved=tuple(saved)),
         gaps=(*report.gaps, *price_gaps(nodes, prices)),
     )
-
-
-def _known(row: NodeRemoval) -> str:
-    return f"{row.node} can go alone" if row.alone else ""
-
-
-def _set_apart(row: NodeRemoval) -> tuple[Hold, ...]:
-    """Why a node does not go together with others: it is of the control plane, or the last of its domain."""
-    return tuple(remark for remark in row.remarks if remark.cause in ("controlPlane", "lastOfDomain"))
 
 
 class _Group(Struct):
@@ -129,30 +121,13 @@ class _Group(Struct):
 
     trial: Trial
     nodes: list[str] = field(default_factory=list)
-    sizes: list[int] = field(default_factory=list)
-    held: dict[str, tuple[Hold, ...]] = field(default_factory=dict)
+    outcomes: list[Outcome] = field(default_factory=list)
+    stays: dict[str, str] = field(default_factory=dict)
+    """Why a node does not go with these."""
     placed: list[Pod] = field(default_factory=list)
-    preempted: int = 0
-    lost: list[NamespacedName] = field(default_factory=list)
     untried: Sequence[str] = ()
     is_cut_short: bool = False
     """Whether that is for lack of time."""
-    landed: list[LandedOfGroup] = field(default_factory=list)
-    loads: list[tuple[NodeLoad, ...]] = field(default_factory=list)
-
-    def take(self, trial: Trial, removed: Difference, names: Sequence[str]) -> None:
-        self.nodes += names
-        self.sizes.append(len(names))
-        steps = removed.happened[-1:]
-        self.placed += (pod for step in steps for pod in step.placed)
-        self.preempted += sum(gone.why == PREEMPTED for step in steps for gone in step.gone)
-        self.lost += (NamespacedName.of(gone.pod) for step in steps for gone in step.lost_for_good())
-        self.landed += (
-            LandedOfGroup(group=len(self.sizes), workload=row.workload, node=row.node, pods=row.pods)
-            for row in _landed(trial.world, steps)
-        )
-        self.loads.append(tuple(changed_loads(self.trial.world.cluster, trial.world.cluster)))
-        self.trial = trial
 
 
 def _removals(
@@ -161,27 +136,20 @@ def _removals(
     """The nodes tried ``alone``, each with its place among those that can go together; these; and those that were not
     tried with them in time.
     """
-    free_to_go = sorted(
-        (row for row in alone if row.alone and not _set_apart(row)), key=lambda row: (row.pods, row.node)
-    )
-    group = trials.together([row.node for row in free_to_go], scene)
+    free_to_go = sorted((row for row in alone if row.alone and not row.set_apart), key=lambda row: (row.pods, row.name))
+    group = trials.together([row.name for row in free_to_go], scene)
     place = {name: number for number, name in enumerate(group.nodes, 1)}
     rows = [
-        replace(row, place=place.get(row.node), held=row.held or group.held.get(row.node) or _set_apart(row))
+        replace(row, place=place.get(row.name), stays=group.stays.get(row.name, row.set_apart if row.alone else ""))
         for row in alone
     ]
     together = Together(
         nodes=tuple(group.nodes),
-        groups=tuple(group.sizes),
-        moved=len(group.placed),
-        preempted=group.preempted,
-        lost=tuple(group.lost),
+        groups=tuple(group.outcomes),
         violated=violated(group.trial.world, trials.baseline.world.cluster, group.placed),
         untried=len(group.untried),
-        landed=tuple(group.landed),
-        loads=tuple(group.loads),
     )
-    ordered = sorted(rows, key=lambda row: (row.place or len(rows) + 1, not row.alone, row.pods, row.node))
+    ordered = sorted(rows, key=lambda row: (row.place or len(rows) + 1, not row.alone, row.pods, row.name))
     return tuple(ordered), together, group.untried if group.is_cut_short else ()
 
 
@@ -210,9 +178,9 @@ class _Trials:
     def __call__(self, name: str) -> NodeRemoval:
         """The removal of one node, with what would let it go where all that keeps it are budgets."""
         row, book = self._alone(name), self.baseline.world.book
-        if self._as_read is None or {hold.cause for hold in row.held} != {"budget"}:
+        if self._as_read is None or {trouble.kind for trouble in row.of(*REFUSALS)} != {"blocked"}:
             return row
-        pods = [book[pod.namespace, pod.name] for hold in row.held for pod in hold.pods]
+        pods = [book[trouble.subject.namespace, trouble.subject.name] for trouble in row.of("blocked")]
         for change in looser(self.baseline.world, self._edits, pods):
             after = self._after(change)
             if after is not None and after._alone(name).alone:
@@ -236,58 +204,48 @@ class _Trials:
         world = self.baseline.world
         position = world.living.nodes.index[name]
         node, plan = world.living.nodes.objects[position], drain_plan(world, name, self._flags)
-        held = tuple(holds.refusals(plan))
-        row = NodeRemoval(
-            node=name,
-            domain=node.metadata.labels.get(ZONE),
-            pods=len(plan.evict),
-            alone=True,
-            place=None,
-            held=(),
-            violated=(),
-            remarks=tuple(self._remarks(node, plan)),
-        )
-        if not held and self._certain.goes(position, plan.evict):
-            return row
+        refused = tuple(refusals(plan))
+        about: dict[str, Any] = {
+            "domain": node.metadata.labels.get(ZONE),
+            "pods": len(plan.evict),
+            "remarks": tuple(self._remarks(node, plan)),
+        }
+        if not refused and self._certain.goes(position, plan.evict):
+            return NodeRemoval(name=name, down=tuple(down_meanwhile(world, plan.evict)), **about)
         trial = self.baseline.trial()
-        drained = trial.after(partial(drain, nodes=[name], flags=_ALL_FLAGS if held else self._flags))
-        waited, removed, until_deleted = len(drained.waiting), drained, 0
-        held += (blocked := holds.blocking(drained))
-        if all(hold.cause == "finalizer" for hold in blocked):
+        flags = _ALL_FLAGS if refused else self._flags
+        removed = drained = trial.during(partial(drain, nodes=[name], flags=flags))
+        waited = len(drained.waiting)
+        if all(is_kept(blocked.pod) for blocked in drained.blocked):
+            trial.world.wait()
             # Pods that wait may fit once it is gone, and its domain with it.
-            removed = trial.after(partial(delete_nodes, nodes=[name]))
-            held += tuple(holds.leaving(removed))
-            until_deleted = max(0, waited - len(removed.waiting))
-        landed = tuple(_landed(trial.world, removed.happened))
-        row = replace(row, ties=tuple(tie for step in removed.happened for tie in step.ties))
-        if held:
-            return replace(row, alone=False, held=held, until_deleted=until_deleted, landed=landed)
-        placed = [pod for step in removed.happened for pod in step.placed]
-        return replace(
-            row,
-            violated=violated(trial.world, world.cluster, placed),
-            preempted=tuple(NamespacedName.of(gone.pod) for gone in removed.preempted),
-            lost=tuple(NamespacedName.of(gone.pod) for gone in removed.lost),
-            until_deleted=until_deleted,
-            landed=landed,
+            removed = trial.during(partial(delete_nodes, nodes=[name]))
+        (step,) = removed.happened
+        return outcome(
+            NodeRemoval,
+            name,
+            removed,
+            first=refused,
+            violated=violated(trial.world, world.cluster, step.placed),
+            until_deleted=max(0, waited - len(removed.waiting)),
+            ties=tuple(step.ties),
+            **about,
         )
 
-    def _remarks(self, node: Node, plan: DrainPlan) -> Iterator[Hold]:
+    def _remarks(self, node: Node, plan: DrainPlan) -> Iterator[Remark]:
         """What is to be known before a node goes: its role, its domain, and whose data its drain deletes."""
         label = next((role for role in CONTROL_PLANE if role in node.metadata.labels), None)
         if label is not None:
-            yield Hold(cause="controlPlane", detail=f"label {label}")
+            yield Remark(kind="controlPlane", detail=f"label {label}")
         for domain in self._domains.lost(self.baseline.world, [node.metadata.name]):
-            yield Hold(cause="lastOfDomain", detail=domain)
+            yield Remark(kind="lastOfDomain", detail=domain)
         pods = tuple(
             NamespacedName.of(pod)
             for pod in plan.evict
             if is_active(pod) and any(volume.empty_dir is not None for volume in pod.spec.volumes)
         )
         if pods:
-            yield Hold(cause="localStorage", detail="volumes of type emptyDir", pods=pods)
-        if down := down_meanwhile(self.baseline.world, plan.evict):
-            yield Hold(cause="down", detail=NO_OTHER_READY, pods=tuple(down))
+            yield Remark(kind="localStorage", detail="volumes of type emptyDir", pods=pods)
 
     def together(self, names: Sequence[str], scene: Scene) -> _Group:
         """Greedily, in the order of ``names``: a group that can go is removed, one that cannot is halved.
@@ -300,51 +258,45 @@ class _Trials:
         while start < len(names) and misses < _IN_A_ROW and not scene.is_over:
             size = max(1, min(asks.likely(start - since, _SHARE), most))
             batch = names[start : start + size]
-            lost = self._domains.lost(group.trial.world, batch)
-            held = tuple(Hold(cause="lastOfDomain", detail=domain) for domain in lost)
-            if not held and (short := asks.short(start - since, size)):
-                held = (Hold(cause="noRoom", detail=short),)
-            if not held:
+            stays = next((f"the last node of {domain}" for domain in self._domains.lost(group.trial.world, batch)), "")
+            stays = stays or asks.short(start - since, size)
+            if not stays:
                 tried = None
                 with scene.in_time():
                     tried = self._try(group, batch)
                 if tried is None:
                     break
-                held = tried
-            if not held:
+                stays = tried
+            if not stays:
                 start, most, misses = start + size, 2 * size, 0
                 asks, since = Asks(group.trial.world, names[start:], self._flags), start
             elif size == 1:
-                group.held[batch[0]] = held
+                group.stays[batch[0]] = stays
                 start, misses = start + 1, misses + 1
             else:
                 most = size // 2
         group.untried, group.is_cut_short = names[start:], misses < _IN_A_ROW
         return group
 
-    def _try(self, group: _Group, names: Sequence[str]) -> tuple[Hold, ...]:
+    def _try(self, group: _Group, names: Sequence[str]) -> str:
         """What blocks the next nodes; they are removed from the group's world if nothing does."""
-        trial = group.trial.fork()
+        trial, before = group.trial.fork(), group.trial.world.cluster
         trial.during(partial(cordon, nodes=names))
         for name in names:
             drained = trial.during(partial(drain, nodes=[name], flags=self._flags))
             # What waits for a single node may fit once that is gone.
-            if held := holds.blocking(drained) or (holds.pending(drained) if len(names) > 1 else ()):
-                return held
-        trial.world.wait()
-        removed = trial.after(partial(delete_nodes, nodes=names))
-        held = tuple(holds.leaving(removed))
-        if not held:
-            group.take(trial, removed, names)
-        return held
-
-
-def _landed(world: World, steps: Iterable[Happenings]) -> Iterator[LandedPods]:
-    """Without pods of DaemonSets, which no drain moves."""
-    placed = (pod for step in steps for pod in step.placed)
-    return landed_pods(
-        world, placed, lambda pod: None if (name := workload_of(world, pod)).kind in GO_WITH_THEIR_NODES else name
-    )
+            if drained.blocked or (drained.waiting and len(names) > 1):
+                break
+        else:
+            trial.world.wait()
+            drained = trial.after(partial(delete_nodes, nodes=names))
+        row = outcome(Outcome, f"group {len(group.outcomes) + 1}", drained, before)
+        if not row.troubles:
+            group.nodes += names
+            group.outcomes.append(row)
+            group.placed += drained.happened[-1].placed
+            group.trial = trial
+        return next(phrases(row), "")
 
 
 class CountingDomains:

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
     from kubespread.questions.removable.report import RemovableReport
 
-    pass
-
 
 class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     """Find the nodes that can be drained and deleted, alone and together, and say what blocks each of the others.
@@ -65,7 +63,7 @@ class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
     """Whether to look for changes of budgets with which nodes that they keep could go."""
 
     def next_command(self, report: RemovableReport, commands: Commands) -> str:
-        node = quote(next(iter((*report.together.nodes, *(row.node for row in report.rows)))))
+        node = quote(next(iter((*report.together.nodes, *(row.name for row in report.rows)))))
         first = report.rows[0]
         if len(report.rows) == 1 and first.remedy is not None:
             return commands.of_nodes("removable", node, first.remedy)

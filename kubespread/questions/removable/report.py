@@ -4,153 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 from msgspec import Struct
 
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.well_known import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
-from kubespread.reports.happened import Holder, LandedPods, held_by
-from kubespread.reports.loads import NodeLoad
+from kubespread.reports.happened import Holder, held_by
+from kubespread.reports.outcome import Outcome, phrases
 from kubespread.reports.parts import Judgment, Report, ScheduledReport, Share
 from kubespread.wording import count_of, some_of
 
-_MAX_NAMED, _MAX_REMEDIES, _MAX_PODS, _MAX_OF_GROUP = 4, 3, 3, 3
-HeldBy = Literal[
-    "controlPlane",
-    "lastOfDomain",
-    "localStorage",
-    "noController",
-    "daemonSet",
-    "budget",
-    "finalizer",
-    "noNode",
-    "notMade",
-    "noRoom",
-    "preempts",
-    "fewerReady",
-    "unknownController",
-    "down",
-]
+_MAX_NAMED, _MAX_REMEDIES, _MAX_OF_GROUP = 4, 3, 3
 LeftBy = Literal["safeToEvict", "doNotDisrupt"]
-HoldCause = HeldBy | LeftBy
+RemarkKind = Literal["controlPlane", "lastOfDomain", "localStorage"]
 
 
-class HoldRow(Struct, frozen=True, kw_only=True):
-    """What is said of one cause that keeps a node."""
+class Meaning(Struct, frozen=True):
+    """One value of a field."""
 
     word: str
-    """In a column."""
+    """On a screen."""
     means: str
     """For the documentation."""
-    level: Literal["warning", "notice"] = "warning"
-    """How bad it is in a report on the cluster."""
-    nodes: str = ""
-    """What follows a number of nodes there; empty: it is not found before a node is drained."""
-    names_itself: bool = False
-    """Whether pods and cause say it all, without the message."""
 
 
-HOLDS: Mapping[HoldCause, HoldRow] = {
-    "controlPlane": HoldRow(word="control plane", means="its role; no more than a remark"),
-    "lastOfDomain": HoldRow(
-        word="last of its domain",
-        means="the last node of a domain that a hard constraint counts; no more than a remark",
-    ),
-    "localStorage": HoldRow(
-        word="local data",
-        means="kubectl drain refuses to delete data in emptyDir volumes",
-        level="notice",
-        nodes="with data in emptyDir volumes, which a drain deletes",
-        names_itself=True,
-    ),
-    "noController": HoldRow(
-        word="no controller",
-        means="kubectl drain refuses, for pods that nothing makes again",
-        names_itself=True,
-        nodes="cannot be drained: kubectl drain refuses without --force, for pods that nothing makes again",
-    ),
-    "daemonSet": HoldRow(
-        word="DaemonSet",
-        means="kubectl drain refuses, for pods of a DaemonSet",
-        nodes="cannot be drained: kubectl drain refuses, for pods of a DaemonSet that is gone",
-    ),
-    "budget": HoldRow(
-        word="budget",
-        means="the API server refuses an eviction",
-        nodes="cannot be drained: a budget refuses an eviction now",
-    ),
-    "finalizer": HoldRow(
-        word="finalizer",
-        means="a pod has a finalizer that nothing that is modeled takes off: whether kubectl drain ends is not known",
-    ),
-    "down": HoldRow(
-        word="down meanwhile",
-        means="a workload has no ready pod on another node and no budget waits for one; no more than a remark",
-    ),
-    "safeToEvict": HoldRow(
-        word="safe-to-evict: false",
-        means=f"pods annotated ``{SAFE_TO_EVICT}: false``",
-        level="notice",
-        nodes=f"not removed by cluster-autoscaler, for pods annotated {SAFE_TO_EVICT}: false",
-    ),
-    "doNotDisrupt": HoldRow(
-        word="do-not-disrupt",
-        means=f"pods, or the node itself, annotated ``{DO_NOT_DISRUPT}: true``",
-        level="notice",
-        nodes=f"not removed by Karpenter, for {DO_NOT_DISRUPT}: true",
-    ),
-    "noNode": HoldRow(word="no other node", means="a pod finds no other node"),
-    "notMade": HoldRow(
-        word="not made",
-        means="a controller does not make another pod, as a StatefulSet whose earlier pod is not ready, or the API "
-        "server refuses it",
-    ),
-    "noRoom": HoldRow(word="no room", means="its pods ask for more than is free elsewhere"),
-    "preempts": HoldRow(
-        word="preemption", means="its pods push others away that nobody makes again, or that a budget protects"
-    ),
-    "fewerReady": HoldRow(
-        word="fewer ready", means="a workload has fewer ready pods than before and than it is to have"
-    ),
-    "unknownController": HoldRow(
-        word="controller not modeled",
-        means="a workload loses pods, and it is not known whether its controller makes them again",
-    ),
+LEFT_BY: Mapping[LeftBy, Meaning] = {
+    "safeToEvict": Meaning("safe-to-evict: false", f"pods annotated ``{SAFE_TO_EVICT}: false``"),
+    "doNotDisrupt": Meaning("do-not-disrupt", f"pods, or the node itself, annotated ``{DO_NOT_DISRUPT}: true``"),
+}
+REMARKS: Mapping[RemarkKind, Meaning] = {
+    "controlPlane": Meaning("control plane", "its role"),
+    "lastOfDomain": Meaning("last of its domain", "the last node of a domain that a hard constraint counts"),
+    "localStorage": Meaning("local data", "its drain deletes data in emptyDir volumes"),
 }
 
 
-class Hold(Report, frozen=True):
-    """What blocks a node from being removed."""
+class Remark(Report, frozen=True):
+    """What is to be known before a node goes, and does not keep it."""
 
-    meanings: ClassVar = {"cause": {cause: HOLDS[cause] for cause in get_args(HeldBy)}}
+    meanings: ClassVar = {"kind": REMARKS}
 
-    cause: HeldBy
+    kind: RemarkKind
     """One of these."""
     detail: str
-    """kubectl's, the API server's or kube-scheduler's own message, or what the cause means."""
+    """The label that says so, or the domain."""
     pods: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of pods, or NAMESPACE/Kind/name of workloads whose new pods it is about, if any."""
-
-    def said(self, *, names_protected: bool = True) -> str:
-        """``no controller: default/debug``: the cause, the pods, and the message where it says more.
-
-        Without ``names_protected`` all pods of a budget share one sentence.
-        """
-        row = HOLDS[self.cause]
-        whom = f" {some_of(self.pods, _MAX_PODS)}" if self.pods and (names_protected or self.cause != "budget") else ""
-        if row.names_itself:
-            return f"{row.word}:{whom}"
-        if self.cause == "lastOfDomain":
-            return f"the last node of {self.detail}"
-        return f"{row.word}:{whom}{':' if whom else ''} {self.detail}"
+    """NAMESPACE/name of the pods that it is about, if any."""
 
 
 class LeftAlone(Report, frozen=True):
     """A node that autoscalers of nodes do not remove, whatever room there is elsewhere. kubectl drain does not ask."""
 
-    meanings: ClassVar = {"cause": {cause: HOLDS[cause] for cause in get_args(LeftBy)}}
+    meanings: ClassVar = {"cause": LEFT_BY}
 
     node: str
     """Its name."""
@@ -160,66 +67,50 @@ class LeftAlone(Report, frozen=True):
     """NAMESPACE/name of its pods that have the annotation; empty where only the node has it."""
 
 
-class LandedOfGroup(LandedPods, frozen=True, gc=False, kw_only=True):
-    """Pods of one workload that found a node when nodes go together."""
+class NodeRemoval(Outcome, frozen=True, kw_only=True):
+    """A node that is drained and deleted while all others stay. Where kubectl refuses it is drained all the same, so
+    that what else is in the way is known too. Where it is certain that all its pods find another node without moving
+    any, no workloads are listed.
+    """
 
-    group: int
-    """Which of the groups that are cordoned at once the pods come from, from 1; a later one may move them on."""
-
-
-class NodeRemoval(Report, frozen=True):
-    node: str
-    """Its name."""
     domain: str | None
     """Its zone."""
     pods: int
     """How many a drain would evict."""
-    alone: bool
-    """Whether it can go while all other nodes stay."""
-    place: int | None
+    place: int | None = None
     """Its place in the order in which nodes go together, from 1; null where it stays."""
-    held: tuple[Hold, ...]
-    """Why it cannot go alone: what kubectl refuses, and where a drain that went on all the same would end. Of one that
-    can and stays, why it does not go after those that do.
-    """
-    violated: tuple[str, ...]
-    """Workloads that it leaves, going alone, further from a hard constraint than maxSkew allows: ``WORKLOAD: zone
-    skew 2 exceeds maxSkew 1``.
-    """
-    preempted: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of pods of lower priority that its pods push away, going alone. Each finds another node, and no
-    budget is broken.
-    """
-    lost: tuple[NamespacedName, ...] = ()
-    """NAMESPACE/name of pods that are lost for good when it goes: ``--force`` evicts them, and nothing recreates
-    them.
+    stays: str = ""
+    """Why one that can go alone does not go together with others."""
+    violated: tuple[str, ...] = ()
+    """Workloads that it leaves further from a hard constraint than maxSkew allows: ``WORKLOAD: zone skew 2 exceeds
+    maxSkew 1``.
     """
     until_deleted: int = 0
-    """Pods that wait once it is drained, going alone, until the Node object is deleted: a cordoned node still counts as
-    a domain.
-    """
+    """Pods that wait once it is drained, until the Node object is deleted: a cordoned node still counts as a domain."""
     ties: tuple[str, ...] = ()
     """Preemptions on its way whose victims equal other pods, so that their names decided; in the notes too."""
-    landed: tuple[LandedPods, ...] | None = None
-    """Where its pods find a node, going alone, and what waited for that; of one that cannot go as far as a drain got.
-    Null where it was certain that all find one without moving any.
-    """
     price: str | None = None
     """What it costs; null where that is not known or not asked."""
-    remarks: tuple[Hold, ...] = ()
-    """What is to be known before it goes and does not keep it: ``controlPlane``, ``lastOfDomain``, ``localStorage`` for
-    data that its drain deletes, and ``down`` for workloads without a ready pod until a successor is ready.
-    """
-
+    remarks: tuple[Remark, ...] = ()
     remedy: str | None = None
     """Options with which it can go alone, as all that keeps it are disruption budgets: ``--budget
     NAMESPACE/NAME:maxUnavailable=1``. Verified by draining it with them; null where none is found.
     """
 
     @property
-    def may_go(self) -> bool:
-        """True if all that keeps it is not modeled: controllers that may make lost pods again, or finalizers."""
-        return bool(self.held) and all(hold.cause in ("unknownController", "finalizer") for hold in self.held)
+    def alone(self) -> bool:
+        """Whether it can go while all other nodes stay."""
+        return self.verdict == "yes"
+
+    @property
+    def set_apart(self) -> str:
+        """Why it does not go together with others: it is of the control plane, or the last of its domain."""
+        apart = [remark for remark in self.remarks if remark.kind in ("controlPlane", "lastOfDomain")]
+        texts = (
+            f"the last node of {remark.detail}" if remark.kind == "lastOfDomain" else f"control plane: {remark.detail}"
+            for remark in apart
+        )
+        return "; ".join(texts)
 
 
 class Together(Report, frozen=True):
@@ -229,30 +120,25 @@ class Together(Report, frozen=True):
 
     nodes: tuple[str, ...]
     """In the order in which they are drained."""
-    groups: tuple[int, ...]
-    """The sizes of the groups that are cordoned at once, in order."""
-    moved: int
-    """Pods that were placed elsewhere, some of them more than once."""
-    preempted: int
-    """Pods of lower priority that were preempted, each of which found another node."""
+    groups: tuple[Outcome, ...]
+    """What each group that is cordoned at once leaves behind."""
     violated: tuple[str, ...]
     """As for one node."""
     untried: int
     """Nodes that can go alone and were not tried after many in a row did not go, or before the time was up."""
-    lost: tuple[str, ...] = ()
-    """As for one node."""
-    landed: tuple[LandedOfGroup, ...] = ()
-    """Where pods find a node when the nodes go, by group."""
     saved: tuple[Cost, ...] = ()
     """What the nodes of each group cost; empty without prices."""
-    loads: tuple[tuple[NodeLoad, ...], ...] = ()
-    """Of each group, of the nodes that are left once it is gone, where that changed, in the order of the cluster."""
 
     @property
     def by_group(self) -> list[tuple[str, ...]]:
         """The nodes of each group, in order."""
         nodes = iter(self.nodes)
-        return [tuple(islice(nodes, size)) for size in self.groups]
+        return [tuple(islice(nodes, len(group.nodes.left))) for group in self.groups]
+
+    @property
+    def moved(self) -> int:
+        """Pods that were placed elsewhere, some of them more than once."""
+        return sum(group.placed for group in self.groups)
 
 
 class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
@@ -279,7 +165,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         # Of the nodes that were not asked, any may go.
         if any(row.alone for row in self.rows) or self.unfinished is not None:
             return "yes"
-        return "unknown" if any(row.may_go for row in self.rows) else "no"
+        return "unknown" if any(row.verdict == "unknown" for row in self.rows) else "no"
 
     def worst_finding(self) -> str:
         return next(iter(held_by(self.holders)), "")
@@ -289,7 +175,7 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
 
     def sentences(self) -> Iterator[str]:
         """How many can go alone, which together in which order, and the effects."""
-        together, alone = self.together, [row.node for row in self.rows if row.alone]
+        together, alone = self.together, [row.name for row in self.rows if row.alone]
         if len(self.rows) == 1:
             yield self._of_one(self.rows[0])
         elif not alone:
@@ -314,21 +200,21 @@ class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
         if lost := list(dict.fromkeys(pod for row in self.rows if row.alone for pod in row.lost)):
             yield f"{count_of(len(lost), 'pod')} would be lost for good: {some_of(lost, _MAX_NAMED)}"
         yield from (f"together they leave {violation}" for violation in together.violated)
-        if together.preempted:
-            yield f"together they preempt {count_of(together.preempted, 'pod')}, each of which finds another node"
+        if preempted := sum(len(group.preempted) for group in together.groups):
+            yield f"together they preempt {count_of(preempted, 'pod')}, each of which finds another node"
 
     def _of_one(self, row: NodeRemoval) -> str:
         if row.alone:
-            return f"{row.node} can go"
-        held = "; ".join(hold.said(names_protected=False) for hold in row.held)
-        return f"{row.node} {'is not known to be able to' if row.may_go else 'cannot'} go: {held}"
+            return f"{row.name} can go"
+        cannot = "is not known to be able to" if row.verdict == "unknown" else "cannot"
+        return f"{row.name} {cannot} go: {'; '.join(phrases(row))}"
 
     def _remedies(self) -> Iterator[str]:
         """The options with which nodes can go that budgets keep, those that free most nodes first."""
         freed: dict[str, list[str]] = {}
         for row in self.rows:
             if row.remedy is not None:
-                freed.setdefault(row.remedy, []).append(row.node)
+                freed.setdefault(row.remedy, []).append(row.name)
         ordered = sorted(freed.items(), key=lambda item: -len(item[1]))
         for remedy, nodes in ordered[:_MAX_REMEDIES]:
             if len(self.rows) == 1:
@@ -354,7 +240,7 @@ def _cost(cost: CostChange, saved: Sequence[Cost]) -> str:
 
 
 def _left_alone(left: LeftAlone) -> str:
-    return f"{left.node} ({HOLDS[left.cause].word}{f' on {some_of(left.pods, 1)}' if left.pods else ''})"
+    return f"{left.node} ({LEFT_BY[left.cause].word}{f' on {some_of(left.pods, 1)}' if left.pods else ''})"
 
 
 def _steps(together: Together) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from msgspec.structs import replace
 
 from kubespread.escaping import escaped
-from kubespread.questions.map.report import TopologyMap
-from kubespread.questions.removable.report import HOLDS, HeldBy, LandedOfGroup, NodeRemoval, RemovableReport
-from kubespread.reports.happened import down_meanwhile
+from kubespread.questions.removable.report import NodeRemoval, RemovableReport
+from kubespread.reports.outcome import TROUBLES, down_meanwhile, kinds_of, phrases
 from kubespread.views.look import Cell, Line, Look, Tone, Weight
+from kubespread.views.outcomes import details, frames
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
 from kubespread.views.terminal import (
     fitted,
@@ -24,7 +22,7 @@ from kubespread.views.terminal import (
     said_once,
     together,
 )
-from kubespread.views.view import Frame, NodeFacts, Tile, View, about, held_after, held_before, some, unwanted
+from kubespread.views.view import NodeFacts, Tile, View, about, some, unwanted
 from kubespread.wording import count_of, says, some_of, verb_of
 
 _MAX_ROWS = 20
@@ -36,42 +34,36 @@ _MAX_PODS = 3
 
 def _consequences(row: NodeRemoval) -> Iterator[str]:
     """Effects of removing a node, besides moving its pods, and what else is to be known of it."""
-    if local := [pod for remark in row.remarks if remark.cause == "localStorage" for pod in remark.pods]:
+    if local := [pod for remark in row.remarks if remark.kind == "localStorage" for pod in remark.pods]:
         yield f"deletes the local data of {some_of(local, _MAX_PODS)}"
-    if row.alone:
-        yield from down_meanwhile(pod for remark in row.remarks if remark.cause == "down" for pod in remark.pods)
+    if not row.alone:
+        return
+    yield from down_meanwhile(row.down)
     yield from (f"leaves {violation}" for violation in row.violated)
-    if row.until_deleted and row.alone:
+    if row.until_deleted:
         yield says(row.until_deleted, "pod", "wait until the Node object is deleted")
     if row.preempted:
         find = verb_of(len(row.preempted), "find another node")
-        yield f"preempts {some_of(row.preempted, _MAX_PODS)}, which {find}"
+        yield f"preempts {some_of([each.pod for each in row.preempted], _MAX_PODS)}, which {find}"
     if row.lost:
         yield f"loses {some_of(row.lost, _MAX_PODS)} for good"
 
 
-def _causes(row: NodeRemoval) -> list[HeldBy]:
-    return list(dict.fromkeys(hold.cause for hold in row.held))
+def _words(row: NodeRemoval) -> str:
+    return ", ".join(dict.fromkeys(TROUBLES[kind].word for kind in kinds_of(row)))
 
 
 _NODE: Sequence[Column[NodeRemoval]] = (
-    Column("NODE", lambda row: row.node),
+    Column("NODE", lambda row: row.name),
     Column("ZONE", lambda row: row.domain, readers=Readers.TERMINAL | Readers.PIPES, most=_WIDEST_ZONE),
     count("PODS", lambda row: row.pods),
     Column("ALONE", lambda row: row.alone, tone=lambda row: Tone.GOOD if row.alone else Tone.BAD),
     Column("TOGETHER", lambda row: row.place, is_number=True, nothing="-"),
-    count("WAIT", lambda row: row.until_deleted, hides_empty=True),
-    Column(
-        "HELD-BY",
-        _causes,
-        text=lambda row: ", ".join(HOLDS[cause].word for cause in _causes(row)),
-        fit=Fit.END,
-        hides_empty=True,
-        readers=Readers.ALL & ~Readers.PAGES,
-    ),
+    count("WAIT", lambda row: row.until_deleted if row.alone else 0, hides_empty=True),
+    Column("HELD-BY", kinds_of, text=_words, fit=Fit.END, hides_empty=True, readers=Readers.ALL & ~Readers.PAGES),
     Column(
         "WHY",
-        lambda row: "; ".join((*(hold.said() for hold in row.held), *_consequences(row))),
+        lambda row: "; ".join((*phrases(row), *([row.stays] if row.stays else ()), *_consequences(row))),
         readers=Readers.RECORDS,
     ),
 )
@@ -98,17 +90,7 @@ def view(report: RemovableReport) -> View:
     return View(
         **facts,
         title=f"Which of {count_of(report.nodes, 'node')} can go",
-        sheets=[
-            nodes,
-            Sheet(
-                title="Where pods land when nodes go together",
-                columns=_LANDED,
-                rows=report.together.landed,
-                readers=Readers.PAGES,
-                is_detail=True,
-                frames=lambda row: (row.group, None),
-            ),
-        ],
+        sheets=[nodes, *details(report.together.groups)],
         nodes=NodeFacts.of(
             nodes,
             _verdict,
@@ -120,19 +102,9 @@ def view(report: RemovableReport) -> View:
         remarks="among",
         names=report.together.by_group,
         tiles=_tiles(report),
-        frames_on=lambda drawn: _frames(report, drawn),
-        before={},
-        dot="pod landing here",
+        frames_on=lambda drawn: frames(report.together.groups, drawn),
         opens_at=0,
     )
-
-
-_LANDED: Sequence[Column[LandedOfGroup]] = (
-    Column("WORKLOAD", lambda row: row.workload),
-    count("GROUP", lambda row: row.group),
-    Column("NODE", lambda row: row.node),
-    count("PODS", lambda row: row.pods),
-)
 
 
 def _tiles(report: RemovableReport) -> Sequence[Tile]:
@@ -141,51 +113,26 @@ def _tiles(report: RemovableReport) -> Sequence[Tile]:
         some("nodes can go alone", alone, len(report.rows)),
         Tile("can go together", f"{len(together.nodes):,}", Tone.GOOD if together.nodes else Tone.BAD),
         Tile("pods placed elsewhere for that", f"{together.moved:,}"),
-        unwanted("pods gone for good", len(together.lost)),
+        unwanted("pods lost for good", sum(len(group.lost) for group in together.groups)),
         *([Tile("of what nodes cost", report.cost.change)] if report.cost is not None else ()),
     ]
 
 
-def _frames(report: RemovableReport, drawn: TopologyMap) -> Iterator[Frame]:
-    """A frame a group: its nodes go at once."""
-    together, held = report.together, held_before(drawn)
-    saved = [f"; saves {report.cost.pricing.text(group.amount)}" for group in together.saved] if report.cost else []
-    names, left = iter(together.nodes), dict[str, int]()
-    for number, size in enumerate(together.groups, 1):
-        gone, landed = [*islice(names, size)], Counter[str]()
-        for row in together.landed:
-            if row.group == number:
-                landed[row.node] += row.pods
-        text = says(landed.total(), "pod", "find a new node")
-        goes = f"{some_of(gone, _MAX_NAMED)} {verb_of(size, 'go')}"
-        loads = held_after(together.loads[number - 1], held, drawn)
-        held |= loads
-        told = {name: held[name] for name in (*left, *landed) if name in held}
-        yield Frame(
-            goes,
-            f"{text}{saved[number - 1] if saved else ''}",
-            pods={**left, **landed},
-            gone=gone,
-            held={**told, **loads},
-        )
-        left = dict.fromkeys(landed, 0)
-
-
 def _verdict(row: NodeRemoval) -> str:
-    return "can go alone" if row.alone else f"cannot go: {', '.join(_causes(row))}"
+    return "can go alone" if row.alone else f"cannot go: {_words(row)}"
 
 
 def _word(row: NodeRemoval) -> str:
     """``goes``, ``can go``, ``budget: web-0``: what keeps it, and whose pod that is."""
-    if row.alone or not row.held:
+    if row.alone:
         return "goes" if row.place else "can go"
-    hold = row.held[0]
-    return f"{HOLDS[hold.cause].word}{f': {hold.pods[0].name}' if hold.pods else ''}"
+    trouble = row.troubles[0]
+    return f"{TROUBLES[trouble.kind].word}: {trouble.subject.name}"
 
 
 def _question(report: RemovableReport) -> str:
     if len(report.rows) == 1:
-        return f"Removing {report.rows[0].node} of {count_of(report.nodes, 'node')}"
+        return f"Removing {report.rows[0].name} of {count_of(report.nodes, 'node')}"
     of_rows = f"{len(report.rows):,} of " if len(report.rows) < report.nodes else ""
     return f"Removing each of {of_rows}{count_of(report.nodes, 'node')}"
 
@@ -196,14 +143,14 @@ def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] |
     rows = sorted(report.rows, key=lambda row: (row.place is None, row.place or 0, row.alone))
     sheet = Sheet(title="", columns=_columns(report), rows=rows, tone=_tone, most=_MAX_ROWS, noun="node")
     name, *others = sheet.columns
-    names = [escaped(row.node) for row in report.rows]
+    names = [escaped(row.name) for row in report.rows]
     room = max(room_beside_columns(others, sheet.on_screen(look), look), _LEAST_NAME)
     short = dict(zip(names, fitted(names, room), strict=True))
     key = said_once(names, list(short.values()))
-    yield replace(sheet, columns=[replace(name, text=lambda row: short[escaped(row.node)]), *others], key=key)
+    yield replace(sheet, columns=[replace(name, text=lambda row: short[escaped(row.name)]), *others], key=key)
     yield from remarks(report.answer)
     reasons = together(
-        (short[escaped(row.node)], text)
+        (short[escaped(row.name)], text)
         for row in report.rows
         for text in _reasons(row)
         if text not in report.answer[0]
@@ -216,5 +163,6 @@ def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] |
 
 
 def _reasons(row: NodeRemoval) -> Iterator[str]:
-    yield from (hold.said(names_protected=False) for hold in row.held)
+    yield from phrases(row)
+    yield from ([row.stays] if row.stays else ())
     yield from (f"goes, and {consequence}" for consequence in _consequences(row))

@@ -22,14 +22,12 @@ from kubespread.manifest.json_stream import read_json
 from kubespread.manifest.text import display_name
 from kubespread.questions.audit.question import Audit
 from kubespread.questions.audit.report import AuditedWorkload
-from kubespread.questions.autoscaling.asked import growth, with_files_read
 from kubespread.questions.capacity.question import Capacity
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.question import AUTOSCALER_TYPES
-from kubespread.questions.removable.holds import KeptNode, kept_nodes
+from kubespread.questions.removable.kept import KEPT, KeptNode, kept_nodes
 from kubespread.questions.removable.question import Removable
-from kubespread.questions.removable.report import HOLDS
 from kubespread.questions.report import lines
 from kubespread.questions.report.areas import AREAS, Area
 from kubespread.questions.report.at_maximum import at_maximum, growing, of_growth
@@ -140,7 +138,7 @@ def held_by(kept: Iterable[KeptNode], tight: Iterable[TightBudget], world: World
         if name is not None and (budgets := world.budgets.protecting(pod, world.time)):
             lets_go = len(budgets) == 1 and NamespacedName.of(budgets[0]) not in held
             loose[name] = loose.get(name, True) and lets_go
-    nodes = frozenset(node.node for node in kept if HOLDS[node.cause].level == "warning")
+    nodes = frozenset(node.node for node in kept if KEPT[node.cause][0] == "warning")
     return Held(nodes, frozenset(name for name, lets_go in loose.items() if lets_go), len(world.living.nodes))
 
 
@@ -297,8 +295,7 @@ class _Asking(Inquiry):
             "selector": question.selector,
             "preemption": question.preemption,
         }
-        self._growing = replace(question, **with_files_read(question))
-        self._autoscaled = {name: getattr(self._growing, name) for name in AUTOSCALER_TYPES}
+        self._autoscaled = {name: getattr(scene.asked, name) for name in AUTOSCALER_TYPES}
         self.commands = Commands(scene.snapshot, scene.scheduler, question)
 
     def lines(self, rows: Sequence[AuditedWorkload]) -> Iterator[ReportLine]:
@@ -363,12 +360,12 @@ class _Asking(Inquiry):
         """Autoscaled workloads at their maximum, all together; alone those that lack pods then, or may take others'."""
         scene = self.scene
         baseline, _ = scene.asking(scene.question, "scaling up").settled("anything is scaled up")
-        autoscale = growth(self._growing, scene.now)
-        together = at_maximum(baseline, grown, autoscale)
+        together = at_maximum(baseline, grown)
+        lacking = together.lacking
         alone = (
-            together if len(grown) == 1 else at_maximum(baseline, [one], autoscale)
+            together if len(grown) == 1 else at_maximum(baseline, [one])
             for one in grown
-            if together.preempts or together.untold or one[0] in together.lacking
+            if together.preempted or together.untold or one[0] in lacking
         )
         yield from of_growth(together, alone, self.commands)
 

@@ -32,20 +32,14 @@ from kubespread.questions.capacity.report import CapacityReport
 from kubespread.questions.commands import Commands
 from kubespread.questions.pending.report import PendingReport, StuckGroup
 from kubespread.questions.remedies.families import SHORT
-from kubespread.questions.removable.holds import KeptNode
-from kubespread.questions.removable.report import HOLDS, HoldCause, RemovableReport
+from kubespread.questions.removable.kept import KEPT, Cause, KeptNode
+from kubespread.questions.removable.report import RemovableReport
 from kubespread.questions.report.areas import Area
 from kubespread.questions.report.report import Badness, ReportLine
 from kubespread.questions.room import PODS
-from kubespread.questions.survive.report import (
-    SurviveReport,
-    badness,
-    can_be_lost,
-    domain_name,
-    grown_text,
-    troubles_of,
-)
+from kubespread.questions.survive.report import SurviveReport, can_be_lost
 from kubespread.reports.autoscaling import AutoscalingReport, whether_taken
+from kubespread.reports.outcome import badness, phrases
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import Counted, State, Status
@@ -313,21 +307,20 @@ def _ending(finding: AuditFinding) -> str | None:
 def of_survive(report: SurviveReport, hosts: int, commands: Commands) -> Iterator[ReportLine]:
     """A line for the worst domain of each key; of so many ``hosts`` some may not be lost."""
     for key, losses in report.by_key():
-        standing = [loss for loss in losses if not loss.already_lost]
-        worst = min((loss for loss in standing if loss.trouble), key=badness, default=None)
-        if worst is None:
+        standing = sorted((loss for loss in losses if not loss.already_lost), key=badness)
+        if not standing or not standing[0].troubles:
             continue
+        worst = standing[0]
         tried = "of those with the most to lose, " if key == HOSTNAME and len(standing) < hosts else ""
-        grown = "" if worst.autoscaling is None else f"; {grown_text([worst])}"
         yield ReportLine(
             key=f"losses/{short_key(key)}",
             area="losses",
             question="survive",
             level="warning",
-            what=f"{troubles_of(worst)}{grown} ({tried}{can_be_lost(standing)})",
-            extent=max(worst.pending, sum(short.lacks for short in worst.short)) + len(worst.not_made_again),
-            workloads=tuple(short.workload for short in worst.short),
-            nodes=(domain_name(worst),) if key == HOSTNAME else (),
+            what=f"losing {worst.name}: {'; '.join(phrases(worst))} ({tried}{can_be_lost(standing)})",
+            extent=max(worst.pending, sum(change.lacks for change in worst.degraded)) + len(worst.lost),
+            workloads=tuple(change.workload for change in worst.degraded),
+            nodes=(worst.domain,) if key == HOSTNAME else (),
             command=commands.of("survive", "--key", quote(SHORT.get(key, key))),
         )
 
@@ -352,18 +345,18 @@ def of_budgets(budgets: Iterable[TightBudget], commands: Commands) -> Iterator[R
 
 def of_kept_nodes(kept: Iterable[KeptNode], number: int, commands: Commands) -> Iterator[ReportLine]:
     """A line for each reason for which nodes are not drained, of so many nodes."""
-    by_cause: dict[HoldCause, list[KeptNode]] = {}
+    by_cause: dict[Cause, list[KeptNode]] = {}
     for node in kept:
         by_cause.setdefault(node.cause, []).append(node)
     for cause, nodes in by_cause.items():
-        row = HOLDS[cause]
+        level, says_of_nodes = KEPT[cause]
         pods = [pod.called for node in nodes for pod in node.pods]
         yield ReportLine(
             key=f"drains/{cause}",
             area="drains",
             question="report",
-            level=row.level,
-            what=f"{len(nodes):,} of {count_of(number, 'node')} {row.nodes}"
+            level=level,
+            what=f"{len(nodes):,} of {count_of(number, 'node')} {says_of_nodes}"
             f"{f': {some_of(pods, _MAX_NAMED)}' if pods else ''}",
             extent=len(nodes),
             nodes=tuple(node.node for node in nodes),
@@ -443,7 +436,7 @@ _MUCH = 10
 
 def of_removable(report: RemovableReport, commands: Commands) -> Iterator[ReportLine]:
     """One line, where nodes can go."""
-    alone = [row.node for row in report.rows if row.alone]
+    alone = [row.name for row in report.rows if row.alone]
     if alone:
         tried = "" if len(report.rows) == report.nodes else f" tried, those with the fewest pods, of {report.nodes:,}"
         going = report.together.nodes

@@ -25,6 +25,7 @@ from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.text import STDIN
 from kubespread.questions.autoscaling.asked import autoscaler_of, growth
+from kubespread.questions.autoscaling.autoscale import NOTHING_LOST
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.demand import Demand, pod_group_gaps
@@ -101,7 +102,7 @@ def with_autoscaling(
     world = world_with(replace(resolved.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
     grow = growth(question, resolved.snapshot)
     if grow is not None and world.waiting:
-        account = grow(world).with_notes(_notes(simulated))
+        account = grow(world, NOTHING_LOST).with_notes(_notes(simulated))
         reports = [
             simulation.report.revised(autoscaling=account)
             if simulation.lacking or simulation.report.preempted

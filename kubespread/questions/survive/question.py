@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
@@ -89,8 +89,6 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
     ] = False
     domains: Mapping[str, tuple[str, ...]] = {}
     """By topology key the only domains of it that are lost; of a key that is not here all are."""
-    told: tuple[Any, ...] = ()
-    """WorkloadNames of which each loss has a row, whether it touches them or not."""
     autoscaler: AutoscalerName = None
     node_groups: NodeGroupsFile = None
     instance_types: InstanceTypesFile = None
@@ -108,11 +106,12 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
 
     def next_command(self, report: SurviveReport, commands: Commands) -> str:
         from kubespread.questions.commands import option_of
-        from kubespread.questions.survive.report import badness
+        from kubespread.reports.outcome import badness
 
         worst = min(report.losses, key=badness, default=None)
-        if worst is None or not worst.trouble:
+        if worst is None or not worst.troubles:
             return ""
         verbs = ("fail", "delete-node") if report.nodes_deleted else ("fail",)
         words = [option_of(f"{verb} {worst.topology_key}={value}") for verb in verbs for value in worst.values]
-        return commands.of("pending", *words) if worst.trouble[0] == "pending" else commands.of_nodes("plan", *words)
+        is_pending = worst.troubles[0].kind == "pending"
+        return commands.of("pending", *words) if is_pending else commands.of_nodes("plan", *words)

@@ -22,12 +22,12 @@ from kubespread.questions.question import (
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
-    from kubespread.questions.upgrade.report import UpgradeReport
+    from kubespread.questions.plan.report import PlanReport
     from kubespread.questions.workloads_asked import WorkloadsAsked
     from kubespread.snapshot.snapshot import Snapshot
 
 
-class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
+class Upgrade(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     """Replace the nodes in a pool: cordon, drain as budgets allow, delete, add a copy, and show what blocks it.
 
     Each evicted pod's replacement is placed and ready before the next eviction. A pod without a node does not block the
@@ -57,7 +57,7 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
         "timeouts: whoever upgrades a pool may give up on a budget after an hour or so and delete the pods",
         AUTOSCALERS,
     )
-    outputs = {"name": "prints the nodes to replace, in order"}
+    outputs = {"name": "prints the workloads that are worse"}
     hands_out = True
     doing = "playing upgrades"
     function = Function(
@@ -137,5 +137,5 @@ class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
         """The workloads by whose pods it is judged. Raises UsageError for an invalid selector or name."""
         return workloads_in(snapshot, self.namespace, self.selector, self.workloads)
 
-    def next_command(self, report: UpgradeReport, commands: Commands) -> str:
-        return next((commands.same(*shlex.split(option)) for option in report.remedies), "")
+    def next_command(self, report: PlanReport, commands: Commands) -> str:
+        return next((commands.same(*shlex.split(remedy.options)) for remedy in report.remedies), "")

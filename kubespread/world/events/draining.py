@@ -74,6 +74,7 @@ def fail(world: World, names: Sequence[str]) -> None:
     world.change_nodes(NodeChange(replaced=changed))
     lost = [changed[name] for name in world.surroundings.chance.turns(names)]
     pods = [pod for pod in _pods_on(world, names) if is_active(pod)]
+    world.happenings.silenced += filter(is_ready, pods)
     world.change_pods((pod, outage.unready_pod(pod, world.time)) for pod in pods)
     world.settle()
     due = sorted(_due(world, lost, zones_by_key).items())
@@ -185,8 +186,7 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
     for node in nodes:
         plan = drain_plan(world, node, flags)
         if plan.errors:
-            listed = plan.errors[0] if len(plan.errors) == 1 else f"[{', '.join(plan.errors)}]"
-            world.happenings.refused.append(RefusedDrain(node, listed))
+            world.happenings.refused.append(RefusedDrain(node, plan))
             is_empty = False
             continue
         for warning in plan.warnings:

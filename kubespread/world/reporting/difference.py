@@ -8,7 +8,7 @@ goes on first: rollouts, StatefulSets being scaled and pods on their way out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Self
 
@@ -18,9 +18,11 @@ from msgspec.structs import replace
 from kubespread.controllers.deployment import new_replica_set, replicas_of
 from kubespread.controllers.outage import is_silent
 from kubespread.controllers.statefulset import REVISION_LABEL, first_ordinal, ordinal_of
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import ReplicaSet, StatefulSet, UpdateStrategy
 from kubespread.kube.owners import WorkloadName, is_active, is_kept, is_ready
+from kubespread.kube.well_known import HOSTNAME
+from kubespread.reports.autoscaling import AutoscalingReport
 from kubespread.reports.happened import ASKED_FOR, FewerReady
 from kubespread.wording import count_of, some_of
 from kubespread.world.events.controllers import bring_to_number, rollout_of_cluster, sized
@@ -31,6 +33,7 @@ from kubespread.world.store.owners import Rollout, in_order, name_of
 from kubespread.world.store.waiting import Waiting
 
 _MAX_NAMED = 3
+NO_DOMAINS: Mapping[str, Collection[str]] = {}
 
 
 def resume(world: World) -> None:
@@ -121,6 +124,24 @@ Event = Callable[[World], object]
 """Something that happens in a world."""
 
 
+class Lost(Struct, frozen=True):
+    """What has failed, so that no new node can be part of it."""
+
+    domains: Mapping[str, Collection[str]]
+    """By topology key the values that are lost."""
+    nodes: Sequence[Node]
+    """Nodes that are gone: they still say what others of their groups are like."""
+
+    def takes(self, node: Node) -> bool:
+        """Whether a new node would be part of it: it is of another host."""
+        labels = node.metadata.labels
+        return any(labels.get(key) in values for key, values in self.domains.items() if key != HOSTNAME)
+
+
+Grow = Callable[[World, Lost], AutoscalingReport]
+"""Adds the nodes of an autoscaler for the pods that wait in a world."""
+
+
 def everything(_: WorkloadName) -> bool:
     return True
 
@@ -131,9 +152,11 @@ class Baseline(Struct, frozen=True, dict=True):
     world: World
     happenings: Happenings
     """What happened until then."""
+    grow: Grow | None = None
+    """Comes after each event; None without an autoscaler of nodes."""
 
     @classmethod
-    def settled(cls, world: World) -> Self:
+    def settled(cls, world: World, grow: Grow | None = None) -> Self:
         """Of ``world`` itself, which settles: what controllers lack is made, what is under way has gone on, and what
         finds a node in a moment has one, so that only pods that wait even then are pending before.
         """
@@ -145,7 +168,7 @@ class Baseline(Struct, frozen=True, dict=True):
         world.settle()
         happenings = world.next_step()
         world.book.changed.clear()
-        return cls(world, happenings)
+        return cls(world, happenings, grow)
 
     def trial(self, counts: Counted = everything) -> Trial:
         """A fork to let events happen in."""
@@ -181,29 +204,50 @@ class Trial:
     ) -> None:
         """``happened`` is what happened in ``world`` since the baseline, step by step."""
         self.baseline, self.world, self.counts, self.happened = baseline, world, counts, happened
+        self._growth: AutoscalingReport | None = None
         # What an owner that is nowhere to be seen is to have is what it had then.
         world.origin = baseline.world
 
     def fork(self) -> Trial:
         return Trial(self.baseline, self.world.fork(), self.counts, self.happened)
 
-    def after(self, event: Event) -> Difference:
-        """What differs once ``event`` has happened and nothing changes any more; time passes then."""
-        difference = self.during(event)
+    def after(self, *events: Event) -> Difference:
+        """What differs once ``events`` have happened and nothing changes any more; time passes then."""
+        difference = self.during(*events)
         self.happened = difference.happened
         self.world.next_step()
         return difference
 
-    def during(self, event: Event) -> Difference:
-        """What differs once ``event`` has happened, where others follow at once."""
-        event(self.world)
-        self.world.settle()
+    def during(self, *events: Event, barred: Mapping[str, Collection[str]] = NO_DOMAINS) -> Difference:
+        """What differs once ``events`` have happened, where others follow at once. An autoscaler adds nodes after the
+        last one, outside of the domains that are ``barred``.
+        """
+        world = self.world
+        stuck = len(world.happenings.blocked)
+        for event in events:
+            event(world)
+            world.settle()
+        while self.baseline.grow is not None and world.waiting:
+            self._growth = self.baseline.grow(world, Lost(barred, self._removed))
+            if not self._growth.added or len(world.happenings.blocked) == stuck:
+                break
+            # kubectl goes on asking for as long as a budget waits for pods, which have room now.
+            del world.happenings.blocked[stuck:]
+            event(world)
+            world.settle()
         return self.difference
+
+    @property
+    def _removed(self) -> Sequence[Node]:
+        """The nodes that are not there any more."""
+        now = self.world.living.nodes.index
+        return [node for node in self.baseline.world.living.nodes.objects if node.metadata.name not in now]
 
     @property
     def difference(self) -> Difference:
         """What differs now."""
-        return Difference(self.baseline, self.world, (*self.happened, self.world.happenings), self.counts)
+        happened = (*self.happened, self.world.happenings)
+        return Difference(self.baseline, self.world, happened, self.counts, self._growth)
 
 
 class Difference(Struct, frozen=True, dict=True):
@@ -216,10 +260,8 @@ class Difference(Struct, frozen=True, dict=True):
     happened: tuple[Happenings, ...]
     """What happened since, step by step."""
     counts: Counted = everything
-
-    def and_then(self, world: World) -> Difference:
-        """What differs in a fork of the world in which more has happened, at once."""
-        return replace(self, world=world, happened=(*self.happened, world.happenings))
+    growth: AutoscalingReport | None = None
+    """What an autoscaler added for pods that waited last; None without one, and where no pod waited."""
 
     @cached_property
     def waiting(self) -> Sequence[Waiting]:

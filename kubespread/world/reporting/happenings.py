@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
-
-from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.gotext import parse_int64
-from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, is_active, is_kept, is_ready
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
 from kubespread.kube.selector import pinned_names, required_node_selector
 from kubespread.kube.well_known import DESIRED_REPLICAS
 from kubespread.reports import happened as reports
-from kubespread.reports.loads import changed_loads
-from kubespread.reports.parts import PreemptedPod, SkewChange, skew_now, states_of
+from kubespread.reports.parts import PreemptedPod, SkewChange, skew_now
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.wording import Decisive, verb_of
 from kubespread.world.events.world import Unmade, World, unmade
-from kubespread.world.store.happenings import Blocked, Gone, Happenings
+from kubespread.world.store.happenings import Gone, Happenings
 from kubespread.world.store.owners import in_order
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting, constraints_on
@@ -39,71 +36,12 @@ def desired_replicas(world: World, workload: WorkloadName) -> int:
     return max(stated) if len(below) > 1 and stated else sum(world.owner(owner).replicas for owner in below)
 
 
-def happened(world: World, before: Cluster, happenings: Happenings) -> reports.Happened:
-    """What happened in ``world`` since it was ``before``: ``happenings``."""
-    missing = list(unmade(world))
-    were, are = before.nodes.index.keys(), world.cluster.nodes.index.keys()
-    closed, were_closed = (states_of(cluster.nodes.objects) for cluster in (world.cluster, before))
-    return reports.Happened(
-        nodes_joined=tuple(sorted(are - were)),
-        nodes_left=tuple(sorted(were - are)),
-        node_states={
-            name: closed.get(name, ())
-            for name in sorted((closed.keys() | were_closed.keys()) & are)
-            if closed.get(name) != were_closed.get(name)
-        },
-        gone=tuple(gone_pods(happenings.gone)),
-        placed=tuple(
-            reports.PlacedPod(pod=NamespacedName.of(pod), node=pod.spec.node_name) for pod in happenings.placed
-        ),
-        blocked=tuple(blocked_pods(happenings.blocked)),
-        pending=tuple(pending_pods(world, world.waiting)),
-        not_created=tuple(unmade_pods(world, (row for row in missing if row.is_refused))),
-        not_made_yet=tuple(unmade_pods(world, (row for row in missing if not row.is_refused))),
-        workloads=tuple(_touched(world, before, happenings, missing)),
-        evictions=tuple(node_evictions(happenings)),
-        down=tuple(dict.fromkeys(happenings.down)),
-        loads=tuple(changed_loads(before, world.cluster)),
-        notes=tuple(happenings.notes),
-    )
-
-
-def blocked_pods(blocked: Iterable[Blocked]) -> Iterator[reports.BlockedPod]:
-    """Pods that stay, as a report has them."""
-    for eviction in blocked:
-        yield reports.BlockedPod(
-            pod=NamespacedName.of(eviction.pod),
-            node=eviction.pod.spec.node_name,
-            budget=eviction.budget,
-            message=eviction.message,
-            cause=eviction.cause,
-            finalizers=tuple(eviction.pod.metadata.finalizers) if is_kept(eviction.pod) else (),
-        )
-
-
 def node_evictions(happenings: Happenings) -> Iterator[reports.NodeEviction]:
     """Failed nodes whose pods are deleted, as a report has them."""
     return (
         reports.NodeEviction(node=eviction.node, seconds=round(eviction.seconds), pods=eviction.pods)
         for eviction in happenings.evictions
     )
-
-
-def landed_pods(
-    world: World, placed: Iterable[Pod], of: Callable[[Pod], WorkloadName | None]
-) -> Iterator[reports.LandedPods]:
-    """Where the pods that were ``placed`` are, by workload and node; those that went on from there count where they are
-    last, and those that are ``of`` no workload do not.
-    """
-    last = {key_of(pod): pod for pod in placed}
-    stayed = (
-        pod
-        for key, pod in last.items()
-        if key in world.book and world.book[key].spec.node_name == pod.spec.node_name and is_active(world.book[key])
-    )
-    counts = Counter((workload, pod.spec.node_name) for pod in stayed if (workload := of(pod)) is not None)
-    for (workload, node), pods in sorted(counts.items(), key=lambda item: (in_order(item[0][0]), item[0][1])):
-        yield reports.LandedPods(workload=workload, node=node, pods=pods)
 
 
 def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
@@ -180,63 +118,35 @@ def _by_workload(world: World, missing: Iterable[Unmade]) -> dict[WorkloadName, 
     return groups
 
 
-def _touched(
-    world: World, before: Cluster, happenings: Happenings, missing: Sequence[Unmade]
-) -> Iterator[reports.TouchedWorkload]:
-    moved = [(gone.pod for gone in happenings.gone), happenings.created, happenings.placed]
-    gone, created, placed, waiting = (
-        [(workload_of(world, pod), pod) for pod in pods]
-        for pods in (*moved, (waiting_pod.pod for waiting_pod in world.waiting))
-    )
-    lacking = _by_workload(world, missing)
-    like = {workload: pod for workload, rows in lacking.items() if (pod := _pod_like(world, rows[0].owner)) is not None}
+def skew_changes(
+    world: World, before: Cluster, step: Happenings, of: Callable[[Pod], WorkloadName | None]
+) -> dict[WorkloadName, tuple[SkewChange, ...]]:
+    """Each spread constraint in force for the workloads whose pods a step moved or left waiting, before and after."""
+    pods = (*(gone.pod for gone in step.gone), *step.placed, *(waiting.pod for waiting in world.waiting))
     # The last one speaks for the workload: its template is the newest.
-    pods = {**like, **dict([*gone, *placed, *waiting])}
-    counts = [Counter(workload for workload, _ in pairs) for pairs in (gone, created, placed)]
-    for workload in sorted(pods, key=in_order):
-        if workload.kind not in ("Pod", "DaemonSet"):
-            row = _workload(world, before, workload, pods[workload], lacking.get(workload, ()))
-            yield replace(row, gone=counts[0][workload], created=counts[1][workload], placed=counts[2][workload])
+    newest = {workload: pod for pod in pods if (workload := of(pod)) is not None}
+    return {
+        workload: tuple(_skews(world, before, pod))
+        for workload, pod in newest.items()
+        if workload.kind not in ("Pod", "DaemonSet")
+    }
 
 
-def _pod_like(world: World, owner: WorkloadName) -> Pod | None:
-    """A pod like those that ``owner`` should have."""
-    refused, current = world.api_server.refused.get(owner), world.owners.get(owner)
-    if refused is not None:
-        return refused.pods[0][0]
-    return next(iter(world.book.of(owner)), current.template if current is not None else None)
-
-
-def _workload(
-    world: World, before: Cluster, workload: WorkloadName, pod: Pod, missing: Sequence[Unmade]
-) -> reports.TouchedWorkload:
-    owners = dict.fromkeys([*world.owners_below(workload), *(row.owner for row in missing)])
-    own = [pod for owner in owners for pod in world.book.of(owner) if is_active(pod)]
+def _skews(world: World, before: Cluster, pod: Pod) -> Iterator[SkewChange]:
     scheduler_of = world.surroundings.scheduler_of
-    after = constraints_on(world.cluster, pod, scheduler_of)
-    was = constraints_on(before, pod, scheduler_of)
+    after, was = (constraints_on(cluster, pod, scheduler_of) for cluster in (world.cluster, before))
     if len(was) != len(after):
         # Default constraints take their selectors from Services and workloads, which have come or gone meanwhile.
         same_objects = Cluster.of(before.nodes.objects, before.running.pods, world.cluster.objects)
         was = constraints_on(same_objects, pod, scheduler_of)
-    return reports.TouchedWorkload(
-        workload=workload,
-        replicas=desired_replicas(world, workload),
-        ready=sum(map(is_ready, own)),
-        pending=sum(not pod.spec.node_name for pod in own),
-        not_created=sum(row.count for row in missing if row.is_refused),
-        not_made_yet=sum(row.count for row in missing if not row.is_refused),
-        skew=tuple(
-            SkewChange(
-                topology_key=now.topology_key,
-                when_unsatisfiable=now.when_unsatisfiable,
-                max_skew=now.max_skew,
-                before=skew_now(then),
-                after=skew_now(now),
-            )
-            for then, now in zip(was, after, strict=True)
-        ),
-    )
+    for then, now in zip(was, after, strict=True):
+        yield SkewChange(
+            topology_key=now.topology_key,
+            when_unsatisfiable=now.when_unsatisfiable,
+            max_skew=now.max_skew,
+            before=skew_now(then),
+            after=skew_now(now),
+        )
 
 
 GO_WITH_THEIR_NODES = frozenset({"DaemonSet", "Node"})

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
+from kubespread.controllers.disruption import DrainPlan
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.scheduler.placing import Choice
@@ -50,11 +51,13 @@ class RefusedDrain(Struct, frozen=True):
     """A node that kubectl cordons and does not drain."""
 
     node: str
-    error: str
-    """kubectl's, without what it says of every error: ``cannot delete Pods ...: default/a``."""
+    plan: DrainPlan
+    """With the pods that kubectl refuses to delete."""
 
     def __str__(self) -> str:
-        return f'unable to drain node "{self.node}" due to error: {self.error}'
+        errors = self.plan.errors
+        listed = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
+        return f'unable to drain node "{self.node}" due to error: {listed}'
 
 
 class Evicted(Struct, frozen=True):
@@ -76,6 +79,8 @@ class Happenings(Struct):
     """Of each of those, what kube-scheduler saw in its node."""
     blocked: list[Blocked] = field(default_factory=list)
     refused: list[RefusedDrain] = field(default_factory=list)
+    silenced: list[Pod] = field(default_factory=list)
+    """Pods that were ready on nodes that failed, all at once."""
     down: list[WorkloadName] = field(default_factory=list)
     """Workloads all of whose ready pods were evicted at once."""
     by_chance: bool = False

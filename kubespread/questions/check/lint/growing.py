@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,13 +16,14 @@ from kubespread.questions.check.question import Check
 from kubespread.questions.scene import Scene
 from kubespread.questions.worlds import world_of
 from kubespread.reports.autoscaling import AutoscalingReport
+from kubespread.world.reporting.difference import Grow
 from kubespread.world.store.pod_book import key_of
 
 
 class Growing(Struct, frozen=True):
     """The cluster, and its autoscaler."""
 
-    autoscale: partial[AutoscalingReport]
+    autoscale: Grow
     scene: Scene
 
     @classmethod

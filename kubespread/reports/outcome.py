@@ -1,0 +1,323 @@
+"""What an event leaves behind: one row, whichever question made it happen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, Literal, get_args
+
+import msgspec
+from msgspec import Struct
+
+from kubespread.kube.owners import NamespacedName, WorkloadName
+from kubespread.reports.happened import NodeEviction
+from kubespread.reports.loads import NodeLoad
+from kubespread.reports.parts import Judgment, PreemptedPod, Report, SkewChange
+from kubespread.wording import count_of, some_of, verb_of
+
+TroubleKind = Literal[
+    "localStorage", "noController", "daemonSet", "blocked", "finalizer", "lost", "budget", "unmade", "pending", "short"
+]
+"""The worst first: what keeps the event from being done, permanent damage, pods that lack, workloads that do."""
+KINDS: Sequence[TroubleKind] = get_args(TroubleKind)
+_MAX_NAMED = 3
+
+
+class TroubleWords(Struct, frozen=True):
+    """How one kind of trouble reads."""
+
+    word: str
+    """In a column."""
+    means: str
+    """In the documentation."""
+    says: str
+    """Behind the number of pods, budgets or workloads."""
+    noun: str = "pod"
+
+
+_REFUSED = "refused by kubectl drain"
+TROUBLES: Mapping[TroubleKind, TroubleWords] = {
+    "localStorage": TroubleWords("local data", "kubectl drain refuses to delete data in emptyDir volumes", _REFUSED),
+    "noController": TroubleWords(
+        "no controller", "kubectl drain refuses, for a pod that nothing makes again", _REFUSED
+    ),
+    "daemonSet": TroubleWords("DaemonSet", "kubectl drain refuses, for a pod of a DaemonSet", _REFUSED),
+    "blocked": TroubleWords("budget", "the API server refuses an eviction", "cannot be evicted"),
+    "finalizer": TroubleWords(
+        "finalizer",
+        "a pod has a finalizer that nothing that is modeled takes off: whether it goes is not known",
+        "may stay",
+    ),
+    "lost": TroubleWords("lost for good", "pods are gone that no controller makes again", "lost for good"),
+    "budget": TroubleWords(
+        "preemption",
+        "preemption takes pods that a disruption budget protects",
+        "broken by preemption",
+        noun="disruption budget",
+    ),
+    "unmade": TroubleWords(
+        "not made",
+        "a controller does not make a pod, as a StatefulSet whose earlier pod is not ready, or the API server "
+        "refuses it",
+        "not made",
+    ),
+    "pending": TroubleWords("pending", "pods find no node", "pending"),
+    "short": TroubleWords(
+        "degraded",
+        "a workload has fewer ready pods than before and than it is to have, and no pod of it is pending or not made",
+        "degraded",
+        noun="workload",
+    ),
+}
+
+
+class Trouble(Report, frozen=True, gc=False):
+    """One thing that is worse than before the event, or keeps it from being done."""
+
+    meanings: ClassVar = {"kind": TROUBLES}
+
+    kind: TroubleKind
+    """One of these, the worst first."""
+    subject: NamespacedName
+    """NAMESPACE/Kind/name of the workload that lacks pods, NAMESPACE/name of the pod or the disruption budget."""
+    count: int = 1
+    """How many pods it concerns."""
+    why: str = ""
+    """The message of kube-scheduler, the API server or kubectl."""
+    certain: bool = True
+    """False where what is not modeled may put it right: a controller, a finalizer, new nodes of an unknown type."""
+
+
+class WorkloadChange(Report, frozen=True, gc=False):
+    """A workload that the event touched."""
+
+    workload: WorkloadName
+    """NAMESPACE/Kind/name."""
+    wanted: int
+    """Desired pods: of a Deployment its own number, though a rollout has more of them for a time."""
+    ready_before: int
+    """Pods that were ready before anything happened."""
+    ready: int
+    """Pods that are ready on working nodes now."""
+    fewest_ready: int
+    """The fewest that were ready at a time, as far as that is known: nodes that fail take all their pods at once."""
+    pending: int = 0
+    """Pods without a node, those beyond as many as before."""
+    unmade: int = 0
+    """Pods that are not made, those beyond as many as before."""
+    why: str = ""
+    """Why it is degraded, as kube-scheduler or the API server says it, or what its controller waits for; empty where it
+    is not.
+    """
+    controller_unknown: bool = False
+    """True if its controller may make other pods, so that this is not known: it is not modeled, or waits for a pod that
+    finalizers keep.
+    """
+    gone: int = 0
+    """Pods that left their nodes, or are on their way out."""
+    created: int = 0
+    """Pods that its controllers made."""
+    landed: dict[str, int] = {}
+    """How many of its pods found each node and are still there."""
+    skew: tuple[SkewChange, ...] = ()
+    """Each spread constraint in force, before and after; only of steps."""
+
+    @property
+    def enough(self) -> int:
+        """The ready pods with which it is not degraded."""
+        return min(self.wanted, self.ready_before)
+
+    @property
+    def lacks(self) -> int:
+        """How many ready pods fewer it has."""
+        return max(0, self.enough - self.ready)
+
+    @property
+    def placed(self) -> int:
+        return sum(self.landed.values())
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether anything became of its pods, as opposed to those that went on waiting."""
+        return bool(self.gone or self.created or self.landed)
+
+    @property
+    def figures(self) -> str:
+        """``Deployment/web 1 of 3 ready``."""
+        return f"{self.workload.called} {self.ready:,} of {self.wanted:,} ready"
+
+
+class NodesChange(Report, frozen=True):
+    """The nodes, where the event changed them."""
+
+    joined: tuple[str, ...] = ()
+    """Nodes that came, by name: those that an autoscaler added, too."""
+    left: tuple[str, ...] = ()
+    """Nodes that were deleted, by name."""
+    states: dict[str, tuple[str, ...]] = {}
+    """What keeps pods away from nodes where that changed, by name: ``cordoned``, ``not ready``; nothing where they are
+    open again.
+    """
+    loads: tuple[NodeLoad, ...] = ()
+    """How full nodes are where that changed, in the order of the cluster."""
+
+
+class Outcome(Report, frozen=True, kw_only=True):
+    """What an event leaves behind."""
+
+    name: str
+    """The domain that is lost, the node that goes, the step that is done."""
+    verdict: Judgment = "unknown"
+    """``yes`` where nothing is in the way and nothing is worse than before, ``unknown`` where what is may pass."""
+    troubles: tuple[Trouble, ...] = ()
+    """The worst first; empty for a yes."""
+    workloads: tuple[WorkloadChange, ...] = ()
+    """Those that the event touched, by namespace, kind and name; without single pods and those that every node runs."""
+    placed: int = 0
+    """Pods that found a node because of it."""
+    gone: int = 0
+    """Pods that left their nodes, or are on their way out."""
+    lost: tuple[NamespacedName, ...] = ()
+    """NAMESPACE/name of pods that are gone and that no controller makes again, asked for or not."""
+    preempted: tuple[PreemptedPod, ...] = ()
+    """Pods that made room for others, in order."""
+    down: tuple[WorkloadName, ...] = ()
+    """Workloads all of whose ready pods were evicted at once: none is ready until a successor is."""
+    nodes: NodesChange = NodesChange()
+    evictions: tuple[NodeEviction, ...] = ()
+    """The order in which nodes that failed lose their pods: one after another, at a limited rate for each zone."""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "verdict", verdict_of(self.troubles))
+
+    def of(self, *kinds: TroubleKind) -> list[Trouble]:
+        """Its troubles of some kinds."""
+        return [trouble for trouble in self.troubles if trouble.kind in kinds]
+
+    def count(self, *kinds: TroubleKind) -> int:
+        """The pods that its troubles of some kinds concern."""
+        return sum(trouble.count for trouble in self.of(*kinds))
+
+    @property
+    def pending(self) -> int:
+        """How many more pods wait for a node than before."""
+        return self.count("pending")
+
+    @property
+    def unmade(self) -> int:
+        """How many more pods are not made than before."""
+        return self.count("unmade")
+
+    @property
+    def degraded(self) -> list[WorkloadChange]:
+        """The workloads with fewer ready pods than before and than they are to have."""
+        return [row for row in self.workloads if row.why]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing was refused or kept."""
+        return not self.of(*REFUSALS)
+
+
+REFUSALS: Sequence[TroubleKind] = KINDS[: KINDS.index("lost")]
+"""What keeps an event from being done."""
+LACKING: Sequence[TroubleKind] = ("unmade", "pending", "short")
+"""What may be mended by what happens next."""
+
+
+def verdict_of(troubles: Sequence[Trouble]) -> Judgment:
+    """``no`` for what is certain, ``unknown`` for what may pass."""
+    if any(trouble.certain for trouble in troubles):
+        return "no"
+    return "unknown" if troubles else "yes"
+
+
+def badness(row: Outcome) -> tuple[bool, Sequence[int], int, int, str]:
+    """Sorts outcomes, the worst first, by the kinds of their troubles and by how many pods these concern."""
+    lacking = sum(change.lacks for change in row.degraded)
+    return not row.troubles, [-row.count(kind) for kind in KINDS], -lacking, -row.gone, row.name
+
+
+def kinds_of(row: Outcome) -> list[TroubleKind]:
+    """The kinds of trouble that it has, the worst first; ``short`` where any workload is degraded."""
+    return [kind for kind in KINDS if (row.degraded if kind == "short" else row.of(kind))]
+
+
+def phrase(row: Outcome, kind: TroubleKind, *, says_why: bool = True) -> str:
+    """What the event leaves of one kind: ``2 pods pending (Deployment/web): 0/3 nodes are available``."""
+    if kind != "short":
+        alike = row.of(kind)
+        return f"{said(alike)}{_why(alike) if says_why else ''}"
+    degraded = sorted(row.degraded, key=_share)
+    at_worst = "" if len(degraded) == 1 else "at worst "
+    return f"{count_of(len(degraded), 'workload')} degraded, {at_worst}{degraded[0].figures}"
+
+
+def phrases(row: Outcome) -> Iterator[str]:
+    """What the event leaves, a phrase for each kind of trouble, the worst first."""
+    return (phrase(row, kind) for kind in kinds_of(row))
+
+
+def in_brief(row: Outcome) -> str:
+    """The same in one, without the messages."""
+    return ", ".join(phrase(row, kind, says_why=False) for kind in kinds_of(row))
+
+
+def _share(change: WorkloadChange) -> tuple[float, int]:
+    """Sorts degraded workloads, the worst first: by the share of their pods that is left."""
+    return change.ready / max(1, change.wanted), -change.wanted
+
+
+def said(alike: Sequence[Trouble], *, most: int = _MAX_NAMED) -> str:
+    """Troubles of one kind: how many pods, and whose."""
+    words = TROUBLES[alike[0].kind]
+    subjects = list(dict.fromkeys(trouble.subject.called for trouble in alike))
+    number = sum(trouble.count for trouble in alike) if words.noun == "pod" else len(subjects)
+    return f"{count_of(number, words.noun)} {words.says} ({some_of(subjects, most)})"
+
+
+def _why(alike: Sequence[Trouble]) -> str:
+    """``: `` and the first one's message."""
+    return f": {alike[0].why.rstrip('.')}" if alike[0].why else ""
+
+
+def sentences(rows: Sequence[Outcome], called: Callable[[Sequence[Outcome]], str], told: str = "") -> Iterator[str]:
+    """For each kind of trouble, the worst first, which rows have it and what it comes to: ``losing zone a or b: up to 3
+    pods pending``. ``called`` names several rows, the worst first; what is ``told`` already is left out.
+    """
+    ordered = [(row, kinds_of(row)) for row in sorted(rows, key=badness)]
+    for kind in KINDS:
+        alike = [row for row, kinds in ordered if kind in kinds]
+        if alike and (text := phrase(alike[0], kind) if len(alike) == 1 else _at_most(kind, alike)) not in told:
+            yield f"{called(alike)}: {text}"
+
+
+def _at_most(kind: TroubleKind, rows: Sequence[Outcome]) -> str:
+    words = TROUBLES[kind]
+    if kind == "short":
+        numbers = [len(row.degraded) for row in rows]
+    elif words.noun == "pod":
+        numbers = [row.count(kind) for row in rows]
+    else:
+        numbers = [len(row.of(kind)) for row in rows]
+    number = count_of(max(numbers), words.noun)
+    most = number if len(set(numbers)) == 1 else f"up to {number}"
+    if kind != "short":
+        return f"{most} {words.says}{_why(rows[0].of(kind))}"
+    worst, where = min(((change, row) for row in rows for change in row.degraded), key=lambda pair: _share(pair[0]))
+    return f"{most} degraded, at worst {worst.figures} ({where.name})"
+
+
+def down_meanwhile(workloads: Iterable[WorkloadName]) -> Iterator[str]:
+    """A sentence on workloads without a ready pod for a time; nothing where there are none."""
+    if names := [workload.called for workload in dict.fromkeys(workloads)]:
+        yield f"{some_of(names, _MAX_NAMED)} {verb_of(len(names), 'are')} down meanwhile: no other pod is ready"
+
+
+def of_unknown(*rows: Outcome) -> Iterator[str]:
+    """A sentence on degraded workloads that may have other pods again; nothing where there are none."""
+    names = dict.fromkeys(
+        change.workload.called for row in rows for change in row.degraded if change.controller_unknown
+    )
+    if names:
+        yield f"whether lost pods are made again is not known for {some_of([*names], _MAX_NAMED)}"

@@ -1,0 +1,166 @@
+"""What events leave behind, drawn alike whoever asks: columns, tables of a page, frames and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from kubespread.reports.happened import NodeEviction
+from kubespread.reports.outcome import Outcome, WorkloadChange, badness, phrases
+from kubespread.views.look import Tone
+from kubespread.views.plain import Metric
+from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
+from kubespread.views.view import Frame, Held, held_after, held_before
+from kubespread.wording import count_of
+
+if TYPE_CHECKING:
+    from kubespread.questions.map.report import TopologyMap
+
+_MAX_FRAMES = 60
+TONES: Mapping[str, Tone] = {"yes": Tone.GOOD, "unknown": Tone.WARN, "no": Tone.BAD}
+
+COLUMNS: Sequence[Column[Any]] = (
+    count("GONE", lambda row: row.gone),
+    count("PLACED", lambda row: row.placed),
+    count("JOINED", lambda row: len(row.nodes.joined), hides_empty=True),
+    count("PREEMPTED", lambda row: len(row.preempted), bad=True, hides_empty=True),
+    count("PENDING", lambda row: row.pending, bad=True),
+    count("NOT-MADE", lambda row: row.unmade, bad=True, hides_empty=True),
+    count("LOST-FOR-GOOD", lambda row: len(row.lost), bad=True, short="LOST", hides_empty=True),
+    count("DEGRADED", lambda row: len(row.degraded), bad=True),
+    Column("WHY", lambda row: "; ".join(phrases(row)), readers=Readers.RECORDS),
+)
+"""Of every outcome, behind what names it."""
+_Change = tuple[Outcome, WorkloadChange]
+_DEGRADED: Sequence[Column[_Change]] = (
+    Column("AFTER", lambda row: row[0].name, Readers.RECORDS),
+    Column("WORKLOAD", lambda row: row[1].workload, short="DEGRADED WORKLOAD", fit=Fit.APART),
+    count("WANTED", lambda row: row[1].wanted, short="WANT"),
+    Column("READY", lambda row: row[1].ready, is_number=True, tone=lambda _: Tone.BAD),
+    Column("WHY", lambda row: row[1].why, readers=Readers.RECORDS),
+)
+_LANDED: Sequence[Column[tuple[Outcome, WorkloadChange, str, int]]] = (
+    Column("WORKLOAD", lambda row: row[1].workload),
+    Column("AFTER", lambda row: row[0].name),
+    Column("NODE", lambda row: row[2]),
+    count("PODS", lambda row: row[3]),
+)
+_EVICTIONS: Sequence[Column[tuple[Outcome, NodeEviction]]] = (
+    Column("AFTER", lambda row: row[0].name),
+    Column("NODE", lambda row: row[1].node),
+    count("SECONDS", lambda row: row[1].seconds),
+    count("PODS", lambda row: row[1].pods),
+)
+
+
+def tone(row: Outcome) -> Tone:
+    return TONES[row.verdict]
+
+
+def details(rows: Sequence[Outcome]) -> Iterator[Sheet[Any]]:
+    """The workloads that each outcome leaves degraded, where pods land, and the order in which nodes lose theirs."""
+    yield Sheet(
+        title="Degraded workloads",
+        columns=_DEGRADED,
+        rows=[(row, change) for row in rows for change in row.degraded],
+        is_detail=True,
+    )
+    yield Sheet(
+        title="Where pods land",
+        columns=_LANDED,
+        rows=[
+            (row, change, node, pods)
+            for row in rows
+            for change in row.workloads
+            for node, pods in change.landed.items()
+        ],
+        readers=Readers.PAGES,
+        is_detail=True,
+    )
+    yield Sheet(
+        title="Evictions",
+        columns=_EVICTIONS,
+        rows=[(row, eviction) for row in rows for eviction in row.evictions],
+        readers=Readers.WIDE,
+    )
+
+
+def worst_changes(rows: Sequence[Outcome]) -> Sheet[_Change]:
+    """Of each degraded workload the outcome that leaves it fewest, the workload that lacks most first."""
+    changes = [(row, change) for row in sorted(rows, key=badness) for change in row.degraded]
+    worst: dict[str, _Change] = {}
+    number: dict[str, int] = {}
+    for each in changes:
+        name, (_, change) = each[1].workload, each
+        number[name] = number.get(name, 0) + 1
+        if change.ready < worst.setdefault(name, each)[1].ready:
+            worst[name] = each
+    return Sheet(
+        title="",
+        columns=[
+            *_DEGRADED,
+            Column("FEWEST-AFTER", lambda row: row[0].name, Readers.TERMINAL, most=24),
+            Column("OF", lambda row: number[row[1].workload], Readers.TERMINAL, is_number=True),
+        ],
+        rows=sorted(worst.values(), key=lambda each: (-each[1].lacks, each[1].workload)),
+    )
+
+
+def frame(row: Outcome, held: dict[str, Held], drawn: TopologyMap) -> Frame:
+    """What nodes hold after the row; ``held`` is what they held before, and becomes it."""
+    now = held_after(row.nodes.loads, held, drawn)
+    held |= now
+    return Frame(
+        row.name,
+        f"{row.gone:,} gone, {row.placed:,} placed, {count_of(row.pending, 'pod')} pending",
+        pods={name: after[0] or 0 for name, after in now.items()},
+        gone=row.nodes.left,
+        joined=row.nodes.joined,
+        states=row.nodes.states,
+        held=now,
+    )
+
+
+def frames(rows: Sequence[Outcome], drawn: TopologyMap) -> Iterator[Frame]:
+    """A frame a row, each of which goes on from the one before."""
+    held = held_before(drawn)
+    return (frame(row, held, drawn) for row in rows)
+
+
+def frames_apart(rows: Sequence[Outcome], drawn: TopologyMap) -> Iterator[Frame]:
+    """A frame a row, each of which begins anew: what the one before changed is as at first."""
+    start = held_before(drawn)
+    back: dict[str, Held] = {}
+    gone: Sequence[str] = ()
+    for row in rows[:_MAX_FRAMES]:
+        shown = frame(row, dict(start), drawn)
+        held = {**back, **shown.held}
+        pods, lost = {name: now[0] or 0 for name, now in held.items()}, _lost(row)
+        yield replace(shown, pods=pods, gone=lost, joined=(*row.nodes.joined, *gone), states={}, held=held)
+        back, gone = {name: start[name] for name in shown.held if name in start}, lost
+
+
+def _lost(row: Outcome) -> Sequence[str]:
+    """The nodes that are gone after it, or do not answer."""
+    silent = [name for name, states in row.nodes.states.items() if "not ready" in states]
+    return (*row.nodes.left, *silent)
+
+
+def metrics(prefix: str, rows: Sequence[Outcome], labels: Mapping[str, str]) -> Iterator[Metric]:
+    """Figures of each row; ``labels`` are its fields that name it, by the names of labels."""
+
+    def by(number: Any) -> list[tuple[dict[str, str], int]]:
+        return [({label: str(getattr(row, field)) for label, field in labels.items()}, number(row)) for row in rows]
+
+    yield f"{prefix}_outcomes", "Events that were tried.", [({}, len(rows))]
+    yield f"{prefix}_ok", "1 where nothing is in the way and nothing is worse.", by(lambda row: row.verdict == "yes")
+    yield f"{prefix}_pending_pods", "Pods that wait for a node and did not before.", by(lambda row: row.pending)
+    yield f"{prefix}_unmade_pods", "Pods that are not made and were before.", by(lambda row: row.unmade)
+    yield f"{prefix}_lost_pods", "Pods that are gone and nobody makes again.", by(lambda row: len(row.lost))
+    yield (
+        f"{prefix}_degraded_workloads",
+        "Workloads with fewer ready pods than before and than desired.",
+        by(lambda row: len(row.degraded)),
+    )

@@ -1,0 +1,268 @@
+"""What an event in a fork of a cluster leaves behind, as a row of a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from kubespread.controllers.disruption import LOCAL_STORAGE_ERROR, UNMANAGED_ERROR, DrainPlan
+from kubespread.controllers.outage import is_silent
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import NamespacedName, WorkloadName, is_active, is_kept
+from kubespread.reports.loads import changed_loads
+from kubespread.reports.outcome import NodesChange, Outcome, Trouble, TroubleKind, WorkloadChange
+from kubespread.reports.parts import SkewChange, closing_states
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.world.events.world import World, unmade
+from kubespread.world.reporting.difference import NO_DOMAINS, Counted, Difference, Event, Trial, everything, ready_pods
+from kubespread.world.reporting.happenings import (
+    desired_replicas,
+    node_evictions,
+    pending_pods,
+    preempted_pods,
+    skew_changes,
+    unmade_pods,
+    workload_of,
+)
+from kubespread.world.store.happenings import Blocked, Happenings
+from kubespread.world.store.pod_book import key_of
+from kubespread.world.store.waiting import Waiting
+
+Row = TypeVar("Row", bound=Outcome)
+_HELD = "pods are terminating on nodes that do not answer, and only made again once they are gone"
+_STAYS = "pods are not ready on nodes that do not answer, and are not evicted there"
+_FEWER = "its controller makes no more pods"
+_UNKNOWN = "whether its controller makes lost pods again is not known"
+_MAX_NAMED = 3
+
+
+def tried(
+    row: type[Row],
+    name: str,
+    trial: Trial,
+    *events: Event,
+    barred: Mapping[str, Collection[str]] = NO_DOMAINS,
+    **fields: Any,
+) -> Row:
+    """Let the events happen in the world of ``trial``, one right after the other; nodes that an autoscaler adds are
+    outside of the domains that are ``barred``.
+    """
+    return outcome(row, name, trial.during(*events, barred=barred), **fields)
+
+
+def outcome(
+    row: type[Row],
+    name: str,
+    difference: Difference,
+    before: Cluster | None = None,
+    *,
+    first: Sequence[Trouble] = (),
+    has_skew: bool = False,
+    **fields: Any,
+) -> Row:
+    """What the last step that ``difference`` has seen left behind, with further ``fields`` of the row. ``before`` is
+    the cluster before that step, if that is not the baseline's; ``first`` are troubles that came before it.
+    """
+    world, step = difference.world, difference.happened[-1]
+    before = before or difference.baseline.world.cluster
+    of = _Names(difference)
+    gone = [each for each in step.gone if of(each.pod) is not None]
+    return row(
+        name=name,
+        troubles=(*first, *_troubles(difference)),
+        workloads=tuple(_workloads(difference, of, skew_changes(world, before, step, of) if has_skew else {})),
+        placed=sum(of(pod) is not None for pod in step.placed),
+        gone=len(gone),
+        lost=tuple(NamespacedName.of(each.pod) for each in gone if each.is_lost_for_good),
+        preempted=tuple(preempted_pods(step)),
+        down=tuple(filter(difference.counts, dict.fromkeys(step.down))),
+        nodes=_nodes(before, world.cluster),
+        evictions=tuple(node_evictions(step)),
+        notes=tuple(note for note in step.notes if _is_about(difference, step.owners.get(note))),
+        **fields,
+    )
+
+
+class _Names:
+    """The workloads that count, by their pods; once per controller, as clusters have many more pods."""
+
+    def __init__(self, difference: Difference) -> None:
+        self._difference, self._known = difference, dict[WorkloadName, WorkloadName | None]()
+
+    def __call__(self, pod: Pod) -> WorkloadName | None:
+        world, counts = self._difference.world, self._difference.counts
+        owner = world.book.owner_of(pod)
+        if owner is None:
+            workload = workload_of(world, pod)
+            return workload if counts(workload) else None
+        if owner not in self._known:
+            workload = world.workloads.above(owner, [pod])
+            self._known[owner] = workload if counts(workload) else None
+        return self._known[owner]
+
+
+def _is_about(difference: Difference, owner: WorkloadName | None) -> bool:
+    return owner is None or difference.counts(difference.world.above(owner))
+
+
+def refusals(plan: DrainPlan) -> Iterator[Trouble]:
+    """The pods that kubectl drain refuses to delete, so that it evicts none."""
+    kinds: Mapping[str, TroubleKind] = {LOCAL_STORAGE_ERROR: "localStorage", UNMANAGED_ERROR: "noController"}
+    for error, pods in plan.refused.items():
+        for pod in pods:
+            yield Trouble(kind=kinds.get(error, "daemonSet"), subject=pod, why=f"cannot delete {error}")
+
+
+def staying(blocked: Iterable[Blocked]) -> Iterator[Trouble]:
+    """The evictions that the API server refuses, and then the pods that finalizers keep."""
+    for each in sorted(blocked, key=lambda each: is_kept(each.pod)):
+        kind: TroubleKind = "finalizer" if is_kept(each.pod) else "blocked"
+        why = f"{each.message} {each.cause}".strip()
+        yield Trouble(kind=kind, subject=NamespacedName.of(each.pod), why=why, certain=kind == "blocked")
+
+
+def _troubles(difference: Difference) -> Iterator[Trouble]:
+    """In the order of their kinds: what the last step did, then what lacks since the baseline."""
+    step = difference.happened[-1]
+    for refused in step.refused:
+        yield from refusals(refused.plan)
+    yield from staying(step.blocked)
+    yield from lasting(difference)
+    yield from lacking(difference)
+
+
+def lasting(difference: Difference) -> Iterator[Trouble]:
+    """What the last step did for good: pods that nobody makes again, and budgets that preemption broke."""
+    last = {id(gone) for gone in difference.happened[-1].gone}
+    for gone in difference.lost_unasked:
+        if id(gone) in last:
+            yield Trouble(kind="lost", subject=workload_of(difference.world, gone.pod))
+    for budget, pods in difference.broken_budgets.items():
+        if broken := [gone for gone in pods if id(gone) in last]:
+            namespace, _, name = budget.partition("/")
+            yield Trouble(kind="budget", subject=NamespacedName(namespace, name), count=len(broken))
+
+
+def lacking(difference: Difference) -> Iterator[Trouble]:
+    """Pods and workloads that lack since the baseline."""
+    world, growth = difference.world, difference.growth
+    for row in unmade_pods(world, difference.unmade):
+        yield Trouble(kind="unmade", subject=row.workload, count=row.count, why=row.message)
+    is_unknown = growth is not None and bool(growth.unknown_groups)
+    reasons = {} if growth is None else growth.why
+    for workload, first in _first_of_each(difference.waiting, _Names(difference)).items():
+        why = "; ".join(filter(None, (world.message(first).rstrip("."), reasons.get(workload, ""))))
+        number = difference.pending[workload]
+        yield Trouble(kind="pending", subject=workload, count=number, why=why, certain=not is_unknown)
+    for short in difference.short:
+        if not short.lacking:
+            why = f"{short.ready:,} of {short.wanted:,} ready, {short.ready_before:,} before"
+            number = min(short.wanted, short.ready_before) - short.ready
+            is_known = not short.controller_unknown
+            yield Trouble(kind="short", subject=short.workload, count=number, why=why, certain=is_known)
+
+
+def lacking_now(world: World, counts: Counted = everything) -> Iterator[Trouble]:
+    """Pods that are not made, or pending, in a world that has settled, by workload."""
+    for row in unmade_pods(world, unmade(world)):
+        if counts(row.workload):
+            yield Trouble(kind="unmade", subject=row.workload, count=row.count, why=row.message)
+    for kind in pending_pods(world, world.waiting):
+        if counts(kind.workload):
+            yield Trouble(kind="pending", subject=kind.workload, count=len(kind.pods), why=kind.message.rstrip("."))
+
+
+def _first_of_each(waiting: Iterable[Waiting], of: _Names) -> dict[WorkloadName, Waiting]:
+    """The first of the waiting pods of each workload that counts."""
+    first: dict[WorkloadName, Waiting] = {}
+    for each in waiting:
+        if (workload := of(each.pod)) is not None:
+            first.setdefault(workload, each)
+    return first
+
+
+def _workloads(
+    difference: Difference, of: _Names, skews: Mapping[WorkloadName, Sequence[SkewChange]]
+) -> Iterator[WorkloadChange]:
+    world, step = difference.world, difference.happened[-1]
+    gone, created, silenced = (
+        Counter(map(of, pods)) for pods in ((gone.pod for gone in step.gone), step.created, step.silenced)
+    )
+    landed = _landed(world, step, of)
+    charged, waiting = (_first_of_each(pods, of) for pods in (difference.waiting, world.waiting))
+    short = {short.workload: short for short in difference.short}
+    for name in difference.touched:
+        if name.kind == "Pod":
+            continue
+        ready_before, ready = difference.baseline.ready(name), ready_pods(world, name)
+        yield WorkloadChange(
+            workload=name,
+            wanted=desired_replicas(world, name),
+            ready_before=ready_before,
+            ready=ready,
+            fewest_ready=max(0, min(ready, ready_before - silenced[name])),
+            pending=difference.pending[name],
+            unmade=difference.not_made[name],
+            why=_why(world, name, charged.get(name), waiting.get(name)) if name in short else "",
+            controller_unknown=name in short and short[name].controller_unknown,
+            gone=gone[name],
+            created=created[name],
+            landed=landed.get(name, {}),
+            skew=tuple(skews.get(name, ())),
+        )
+
+
+def _landed(world: World, step: Happenings, of: _Names) -> dict[WorkloadName, dict[str, int]]:
+    """Where the pods that were placed are, by workload and node; those that went on from there count where they are
+    last.
+    """
+    landed: dict[WorkloadName, dict[str, int]] = {}
+    for key, pod in {key_of(pod): pod for pod in step.placed}.items():
+        node, workload = pod.spec.node_name, of(pod)
+        stays = key in world.book and world.book[key].spec.node_name == node and is_active(world.book[key])
+        if stays and workload is not None:
+            nodes = landed.setdefault(workload, {})
+            nodes[node] = nodes.get(node, 0) + 1
+    return landed
+
+
+def _why(world: World, workload: WorkloadName, charged: Waiting | None, waiting: Waiting | None) -> str:
+    """Why a workload is degraded. A pod of it may wait because of the event, or may have waited anyway."""
+    if charged is not None:
+        return world.message(charged)
+    owners = world.owners_below(workload)
+    nodes = world.living.nodes
+    silent = [
+        pod
+        for owner in owners
+        for pod in world.book.of(owner)
+        if pod.spec.node_name and is_silent(nodes[pod.spec.node_name])
+    ]
+    if any(map(is_active, silent)):
+        return _STAYS
+    if silent and workload.kind == "StatefulSet":
+        return _HELD
+    if waiting is not None:
+        return world.message(waiting)
+    none = _FEWER if all(map(world.is_known, owners)) else _UNKNOWN
+    return next((row.message for row in unmade(world, owners)), none)
+
+
+def _nodes(before: Cluster, now: Cluster) -> NodesChange:
+    were, old = before.nodes.index, before.nodes.objects
+    states = {}
+    for name, node in zip(now.nodes.names, now.nodes.objects, strict=True):
+        position = were.get(name)
+        was = None if position is None else old[position]
+        if node is not was:
+            closed, was_closed = (() if each is None else tuple(closing_states(each)) for each in (node, was))
+            if closed != was_closed:
+                states[name] = closed
+    is_same = now.nodes.names == before.nodes.names
+    return NodesChange(
+        joined=() if is_same else tuple(sorted(now.nodes.index.keys() - were.keys())),
+        left=() if is_same else tuple(sorted(were.keys() - now.nodes.index.keys())),
+        states=states,
+        loads=tuple(changed_loads(before, now)),
+    )
