@@ -30,7 +30,6 @@ from kubespread.questions.scheduler import Scheduler as Scheduler
 from kubespread.questions.simulate.report import SimulateReport as SimulateReport
 from kubespread.questions.survive.report import SurviveReport as SurviveReport
 from kubespread.questions.tasks import Workers as Workers
-from kubespread.questions.upgrade.report import UpgradeReport as UpgradeReport
 from kubespread.questions.verify.report import VerifyReport as VerifyReport
 from kubespread.scenario.instance_types import InstanceTypesGiven
 from kubespread.scenario.prices import PricesGiven
@@ -43,7 +42,7 @@ G = TypeVar("G", bound=PodGiven)
 __version__: str
 _HOMES: dict[str, str]
 _FUNCTIONS: dict[str, str]
-__all__ = ["AuditReport", "CapacityReport", "CheckReport", "ClusterWorkloads", "CompareReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UnansweredError", "UpgradeReport", "UsageError", "VerifyReport", "Workers", "__version__", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "rebalance", "removable", "report", "rule", "rules", "simulate", "survive", "topology_map", "upgrade", "verify"]
+__all__ = ["AuditReport", "CapacityReport", "CheckReport", "ClusterWorkloads", "CompareReport", "ExplainReport", "Finding", "FleetReport", "KubespreadError", "ManifestError", "PendingReport", "PlanReport", "RebalanceReport", "RemovableReport", "RuleReport", "Scenario", "Scheduler", "Scorecard", "Side", "SimulateReport", "Snapshot", "SnapshotError", "SurviveReport", "TopologyMap", "UnansweredError", "UsageError", "VerifyReport", "Workers", "__version__", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "connect", "explain", "fleet", "load", "pending", "plan", "rebalance", "removable", "report", "rule", "rules", "simulate", "survive", "topology_map", "upgrade", "verify"]
 
 def explain(
     snapshot: Snapshot,
@@ -382,7 +381,7 @@ def upgrade(
     jobs: int | None = 1,
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
-) -> UpgradeReport:
+) -> PlanReport:
     """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy,
     or a node of another kind (``to``: ``8x16``, ``TEMPLATE[@KEY=VALUE]``).
 

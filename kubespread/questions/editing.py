@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,13 +20,18 @@ from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.files.reader import load as load_files
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import Decisive, count_of
 
 if TYPE_CHECKING:
+    from kubespread.reports.outcome import Outcome
     from kubespread.snapshot.live.connection import Progress
     from kubespread.snapshot.live.kubeconfig import Access
     from kubespread.world.events.world import World
     from kubespread.world.store.happenings import Happenings
     from kubespread.world.store.store import Start
+
+
+NO_TIME = "edits: pods are ready once they have a node; timers, rate limits and back-offs are not waited for"
 
 
 def edited(
@@ -51,7 +58,6 @@ def _edited(
 ) -> tuple[Snapshot, tuple[str, ...]]:
     # A world with its controllers costs a tenth of a small question, and few questions edit anything.
     from kubespread.questions.worlds import as_snapshot, start_of, world_of
-    from kubespread.world.reporting.happenings import NO_TIME
 
     world = world_of(snapshot, scheduler, preempts=preempts)
     notes, undone = [*scheduler.notes(snapshot.origin)], list[str]()
@@ -83,14 +89,34 @@ def played(world: World, edits: Iterable[Edit], namespace: str) -> Iterator[tupl
 
     Raises UsageError.
     """
+    from kubespread.reports.outcome import Outcome
     from kubespread.world.events.editing import apply
-    from kubespread.world.reporting.happenings import consequences_of
+    from kubespread.world.reporting.difference import Baseline, Trial
+    from kubespread.world.reporting.outcomes import outcome
+    from kubespread.world.store.happenings import Happenings
 
     for edit in edits:
-        waited = set(world.queue.waiting)
-        apply(world, edit, namespace)
-        notes = (*consequences_of(str(edit), world, waited), *_beyond(edit, world, namespace))
+        trial = Trial(Baseline(world.fork(), Happenings()), world)
+        difference = trial.during(partial(apply, edit=edit, namespace=namespace))
+        notes = (*_consequences(outcome(Outcome, str(edit), difference), world), *_beyond(edit, world, namespace))
         yield notes, world.next_step()
+
+
+def _consequences(row: Outcome, world: World) -> Iterator[str]:
+    """What an edit led to; nothing where it touched no pod and there are no notes."""
+    from kubespread.reports.outcome import phrases
+
+    happened = world.happenings
+    yield from (note if names_edit else f"{row.name}: {note}" for note, names_edit in happened.notes.items())
+    gone = Counter(gone.why for gone in happened.gone)
+    parts = [f"{count_of(number, 'pod')} {why}" for why, number in sorted(gone.items())]
+    if row.placed:
+        parts.append(f"{row.placed:,} placed")
+    if row.lost:
+        parts.append(f"{len(row.lost):,} that no controller makes again")
+    if parts:
+        yield f"{row.name}: {', '.join(parts)}"
+    yield from (Decisive(f"{row.name}: {text}") for text in phrases(row))
 
 
 def _as_listed(pods: Iterable[Pod], start: Start) -> Iterator[Pod]:

@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Struct
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.reports.happened import NodeEviction
 from kubespread.reports.loads import NodeLoad
 from kubespread.reports.parts import Judgment, PreemptedPod, Report, SkewChange
 from kubespread.wording import count_of, some_of, verb_of
@@ -19,7 +18,7 @@ TroubleKind = Literal[
 ]
 """The worst first: what keeps the event from being done, permanent damage, pods that lack, workloads that do."""
 KINDS: Sequence[TroubleKind] = get_args(TroubleKind)
-_MAX_NAMED = 3
+_MAX_NAMED, _MAX_HOLDERS = 3, 4
 
 
 class TroubleWords(Struct, frozen=True):
@@ -85,6 +84,61 @@ class Trouble(Report, frozen=True, gc=False):
     """The message of kube-scheduler, the API server or kubectl."""
     certain: bool = True
     """False where what is not modeled may put it right: a controller, a finalizer, new nodes of an unknown type."""
+
+
+class PlacedPod(Report, frozen=True):
+    pod: NamespacedName
+    """NAMESPACE/name."""
+    node: str
+    """Where it runs now."""
+
+
+class GonePod(Report, frozen=True):
+    """A pod that left its node, or is on its way out there."""
+
+    pod: NamespacedName
+    """NAMESPACE/name."""
+    node: str | None
+    """The node it left; null where it had none."""
+    why: str
+    """``evicted``, ``deleted``, ``scaled down``, ``replaced``, ``lost``, ``preempted``, ``evicted by a taint``, and of
+    DaemonSets ``no longer selected``.
+    """
+    lost_for_good: bool
+    """Whether it had no controller, so that nobody makes it again."""
+    made_room_for: NamespacedName | None = None
+    """Of a preempted pod: NAMESPACE/name of the one that took its place."""
+    broken_budgets: tuple[str, ...] = ()
+    """Of a preempted pod: the names of the disruption budgets that did not allow it, in its namespace."""
+
+
+class NodeEviction(Report, frozen=True):
+    """The pods of a node that failed, deleted because they do not tolerate that."""
+
+    node: str
+    """Its name."""
+    seconds: int
+    """How long after the first node of its zone was tainted: the nodes follow one another at a limited rate, and pods
+    tolerate the taint for a while.
+    """
+    pods: int
+    """How many are deleted then."""
+
+
+def eviction_order(evictions: Sequence[NodeEviction]) -> str:
+    """``n0 after 300 s, n1 after 310 s``."""
+    return ", ".join(f"{eviction.node} after {eviction.seconds:,} s" for eviction in evictions)
+
+
+class UnmadePods(Report, frozen=True):
+    """Pods that a workload is to have and that do not exist."""
+
+    workload: WorkloadName
+    """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a pod by itself."""
+    count: int
+    """How many."""
+    message: str
+    """What the API server says to the first of them, or what their controller waits for."""
 
 
 class WorkloadChange(Report, frozen=True, gc=False):
@@ -321,3 +375,38 @@ def of_unknown(*rows: Outcome) -> Iterator[str]:
     )
     if names:
         yield f"whether lost pods are made again is not known for {some_of([*names], _MAX_NAMED)}"
+
+
+class Holder(Report, frozen=True):
+    """A namespace whose pods keep nodes."""
+
+    namespace: str
+    """Its name."""
+    nodes: tuple[str, ...]
+    """The nodes that they keep, by name; others may keep them too."""
+    workloads: tuple[WorkloadName, ...]
+    """NAMESPACE/Kind/name of those that the pods are of; NAMESPACE/Pod/name for a pod by itself."""
+
+
+def holders(held: Iterable[tuple[str, WorkloadName]]) -> tuple[Holder, ...]:
+    """By namespace which nodes are ``held`` and by what: the one that keeps most nodes first."""
+    nodes: dict[str, set[str]] = {}
+    workloads: dict[str, set[WorkloadName]] = {}
+    for node, workload in held:
+        nodes.setdefault(workload.namespace, set()).add(node)
+        workloads.setdefault(workload.namespace, set()).add(workload)
+    ordered = sorted(nodes, key=lambda namespace: (-len(nodes[namespace]), namespace))
+    return tuple(Holder(each, tuple(sorted(nodes[each])), tuple(sorted(workloads[each]))) for each in ordered)
+
+
+def held_by(rows: Sequence[Holder]) -> Iterator[str]:
+    """A sentence on who keeps nodes, where they are several: ``held by: shop 12 nodes (web, promo), data 3 nodes
+    (mongo)``.
+    """
+    if len({node for row in rows for node in row.nodes}) > 1:
+        yield f"held by: {some_of([_held_by(row) for row in rows], _MAX_HOLDERS)}"
+
+
+def _held_by(row: Holder) -> str:
+    names = list(dict.fromkeys(workload.name for workload in row.workloads))
+    return f"{row.namespace} {count_of(len(row.nodes), 'node')} ({some_of(names, _MAX_NAMED)})"

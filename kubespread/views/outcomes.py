@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from kubespread.reports.happened import NodeEviction
-from kubespread.reports.outcome import Outcome, WorkloadChange, badness, phrases
+from kubespread.reports.outcome import NodeEviction, Outcome, WorkloadChange, badness, phrases
 from kubespread.views.look import Tone
 from kubespread.views.plain import Metric
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count

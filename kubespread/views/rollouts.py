@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from kubespread.reports.happened import KeyRevisions, RolloutPass, RolloutReport
 from kubespread.reports.parts import ConstraintReport
+from kubespread.reports.rollout import KeyRevisions, RolloutPass, RolloutReport
 from kubespread.views.lines import cut_middle
 from kubespread.views.look import Cell, Look, Rows, Sentence, Tone
 from kubespread.views.terminal import GAP, HANGING, INDENT, Laid, room_beside, tabulated

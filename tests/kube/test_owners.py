@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.reports.happened import PendingPods
+from kubespread.reports.outcome import PendingPods  # TODO
 
 NAMES = {
     "a pod of the default namespace": (NamespacedName("default", "web-0"), "default/web-0", "web-0"),

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 import kubespread
 from kubespread.questions.plan.playing import Steps
 from kubespread.questions.scene import Scene
-from kubespread.reports.happened import RevisionSkew, RolloutReport
+from kubespread.reports.rollout import RevisionSkew, RolloutReport
 from kubespread.scenario.reading import read_scenario
 from tests.builders import hosts, pod
 from tests.lint.test_numbers import FIXTURES, cluster_of, finding_of

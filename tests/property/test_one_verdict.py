@@ -20,7 +20,10 @@ from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.plan.report import PlanReport
 from kubespread.questions.survive.report import DomainLoss
 from kubespread.questions.worlds import world_of
-from kubespread.reports.happened import Happened, UnmadePods
+from kubespread.reports.outcome import (
+    Happened,  # TODO
+    UnmadePods,
+)
 from kubespread.snapshot.edits.nodes import Drain
 from kubespread.snapshot.edits.verb import Target
 from kubespread.world.events.world import World

@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Snapshot, UpgradeReport
-from kubespread.reports.happened import GonePod, PendingPods, UnmadePods
+from kubespread.reports.outcome import (
+    GonePod,
+    PendingPods,  # TODO
+    UnmadePods,
+)
 from tests.builders import Data
 from tests.property.workloads_on_nodes import (
     after,

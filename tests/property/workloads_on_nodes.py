@@ -15,7 +15,7 @@ from kubespread import Scheduler, Snapshot
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, StatefulSet
 from kubespread.questions.editing import edited
-from kubespread.reports.happened import LandedPods
+from kubespread.reports.outcome import LandedPods  # TODO
 from tests.builders import Data, hard, hosts, pod, soft, taint
 from tests.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set
 

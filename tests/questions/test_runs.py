@@ -17,7 +17,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.plan.report import PlanReport
 from kubespread.questions.simulate.report import SimulateReport
-from kubespread.reports.happened import TouchedWorkload
+from kubespread.reports.outcome import TouchedWorkload  # TODO
 from kubespread.reports.parts import Range, SkewChange
 from kubespread.views import terminal
 from kubespread.views.look import Look

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from kubespread.questions.upgrade.report import UpgradeReport
 
 import kubespread
 from kubespread.controllers.disruption import SEVERAL_BUDGETS
@@ -13,7 +14,6 @@ from kubespread.kube.quantity import parse
 from kubespread.kube.taint import DrainFlags
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.upgrade.answer import replace_nodes
-from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.questions.worlds import world_of
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.reporting.difference import Baseline, Trial

@@ -8,7 +8,7 @@ import pytest
 
 import kubespread
 from kubespread import Scheduler
-from kubespread.reports.happened import RolloutReport
+from kubespread.reports.rollout import RolloutReport
 from tests.builders import hosts
 from tests.world.clusters import stateful_set
 

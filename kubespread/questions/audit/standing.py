@@ -25,7 +25,7 @@ from kubespread.reports.parts import PreemptedPod
 from kubespread.wording import some_of
 from kubespread.world.events.controllers import rollout_of_cluster
 from kubespread.world.events.world import Unmade, World, unmade
-from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas, preempted_pods
+from kubespread.world.reporting.happenings import CountedWorkloads, desired_replicas, moving, preempted_pods
 from kubespread.world.store.owners import Rollout, in_order, name_of
 from kubespread.world.store.pod_book import as_template, key_of
 from kubespread.world.store.waiting import SchedulerOf, Waiting
@@ -55,9 +55,9 @@ def groups(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[G
     own.
     """
     by_key: dict[Hashable, Group] = {}
-    workloads = AskedWorkloads(world, is_asked)
+    workloads = CountedWorkloads(world, moving(is_asked))
     for pod in world.book:
-        name = workloads.of(pod) if pod.status.phase not in ENDED_PHASES else None
+        name = workloads(pod) if pod.status.phase not in ENDED_PHASES else None
         if name is None:
             continue
         owner = world.book.owner_of(pod)

@@ -47,7 +47,7 @@ from kubespread.questions.remedies.search import MOST_EFFORT, Found, Trials, lea
 from kubespread.questions.room import free
 from kubespread.questions.scene import Scene
 from kubespread.reports.advice import Suggestion
-from kubespread.reports.happened import UnmadePods
+from kubespread.reports.outcome import UnmadePods
 from kubespread.scheduler.cluster.columns import Mask, canonical, requested
 from kubespread.scheduler.evaluation import Evaluation, as_they_come, evaluate
 from kubespread.scheduler.plugin import SchedulingError

@@ -8,7 +8,7 @@ from typing import Literal
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.reports.advice import Suggestion
 from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence, why_waiting
-from kubespread.reports.happened import UnmadePods
+from kubespread.reports.outcome import UnmadePods
 from kubespread.reports.parts import Judgment, OfWorkloads, Report, Share
 from kubespread.wording import count_of, says, some_of, verb_of
 

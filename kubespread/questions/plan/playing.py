@@ -39,8 +39,8 @@ from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.tasks import ALONE
 from kubespread.questions.worlds import as_snapshot
-from kubespread.reports.happened import PlacedPod, RolloutReport
-from kubespread.reports.outcome import Outcome
+from kubespread.reports.outcome import Outcome, PlacedPod
+from kubespread.reports.rollout import RolloutReport
 from kubespread.scenario.reading import Scenario, ScenarioGiven, Step, read_scenario
 from kubespread.scenario.verbs import Apply, Restore, Rollback, Rollout, Upgrade
 from kubespread.snapshot.edits.new_nodes import AddNode

@@ -13,21 +13,25 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.map.report import Load, MapNode
 from kubespread.reports.cost import UNKNOWN, CostChange, not_counted
-from kubespread.reports.happened import GonePod, Holder, PlacedPod, RolloutReport, held_by
 from kubespread.reports.outcome import (
     LACKING,
     REFUSALS,
+    GonePod,
+    Holder,
     Outcome,
+    PlacedPod,
     Trouble,
     TroubleKind,
     WorkloadChange,
     down_meanwhile,
+    held_by,
     in_brief,
     of_unknown,
     said,
     sentences,
 )
 from kubespread.reports.parts import Judgment, OfWorkloads, Range, Report, preempted_pods
+from kubespread.reports.rollout import RolloutReport
 from kubespread.wording import count_of, says, some_of, verb_of
 
 FailOn = Literal["pending", "blocked", "nothing"]

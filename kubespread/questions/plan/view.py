@@ -16,18 +16,9 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.map.report import MapNode
 from kubespread.questions.plan.report import Change, PlannedNode, PlannedSide, PlannedWorkload, PlanReport, PlanStep
-from kubespread.reports.happened import (
-    DomainRevisions,
-    GonePod,
-    KeyRevisions,
-    PlacedPod,
-    RolloutPass,
-    RolloutReport,
-    eviction_order,
-    rollout_sentence,
-)
-from kubespread.reports.outcome import phrase
+from kubespread.reports.outcome import GonePod, PlacedPod, eviction_order, phrase
 from kubespread.reports.parts import SkewChange, range_of
+from kubespread.reports.rollout import DomainRevisions, KeyRevisions, RolloutPass, RolloutReport, rollout_sentence
 from kubespread.views.look import Cell, Line, Look, Part, Sentence, Tone, Weight
 from kubespread.views.outcomes import COLUMNS, details, frame, tone
 from kubespread.views.rollouts import pass_frames, passes
@@ -254,7 +245,7 @@ def _of_change(header: str, value: Callable[[SkewChange], object]) -> Column[_Ro
     return Column(header=header, readers=Readers.PIPES, value=lambda row: None if row.skew is None else value(row.skew))
 
 
-def _of_step(column: Column[PlanStep]) -> Column[_Row]:
+def _of_step(column: Column[Any]) -> Column[Any]:
     """A column of every outcome."""
     judged = column.tone
     return replace(

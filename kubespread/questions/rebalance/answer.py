@@ -19,10 +19,10 @@ from kubespread.questions.rebalance.goals import Aim, Attempt, Move, goals, matc
 from kubespread.questions.rebalance.question import Rebalance
 from kubespread.questions.rebalance.searching import REPLACING, Candidates, candidates, search
 from kubespread.questions.scene import Scene
-from kubespread.reports.happened import PlacedPod
+from kubespread.reports.outcome import PlacedPod
 from kubespread.reports.parts import DomainChange
 from kubespread.world.events.world import World
-from kubespread.world.reporting.happenings import AskedWorkloads, desired_replicas, workload_of
+from kubespread.world.reporting.happenings import CountedWorkloads, desired_replicas, moving, workload_of
 from kubespread.world.store.happenings import EVICTED
 from kubespread.world.store.pod_book import key_of
 
@@ -47,8 +47,8 @@ def answer(question: Rebalance, scene: Scene) -> rows.RebalanceReport:
     now = scene.now
     baseline, placed_first = scene.settled("anything is evicted")
     world = baseline.world
-    counting = AskedWorkloads(world, whose.those_in(world))
-    chosen = (name for pod in world.book if (name := counting.of(pod)) is not None)
+    counting = CountedWorkloads(world, moving(whose.those_in(world)))
+    chosen = (name for pod in world.book if (name := counting(pod)) is not None)
     workloads = whose.named_in(world) or list(dict.fromkeys(chosen))
     if not workloads:
         raise whose.none_found(now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.owners import NamespacedName, WorkloadName
-from kubespread.reports.happened import PlacedPod
+from kubespread.reports.outcome import PlacedPod
 from kubespread.reports.parts import DomainChange, Judgment, OfWorkloads, Report
 from kubespread.wording import count_of
 

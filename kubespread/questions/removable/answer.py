@@ -26,8 +26,7 @@ from kubespread.questions.removable.question import Removable
 from kubespread.questions.removable.report import LeftAlone, NodeRemoval, Remark, RemovableReport, Together
 from kubespread.questions.room import PODS, free
 from kubespread.questions.scene import Scene
-from kubespread.reports.happened import holders
-from kubespread.reports.outcome import REFUSALS, Outcome, phrases
+from kubespread.reports.outcome import REFUSALS, Outcome, holders, phrases
 from kubespread.reports.parts import skew_now
 from kubespread.scenario.prices import Prices, read_prices
 from kubespread.scheduler.cluster.cluster import Cluster

@@ -11,8 +11,7 @@ from msgspec import Struct
 from kubespread.kube.owners import NamespacedName
 from kubespread.kube.well_known import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from kubespread.reports.cost import UNKNOWN, Cost, CostChange, not_counted
-from kubespread.reports.happened import Holder, held_by
-from kubespread.reports.outcome import Outcome, phrases
+from kubespread.reports.outcome import Holder, Outcome, held_by, phrases
 from kubespread.reports.parts import Judgment, Report, ScheduledReport, Share
 from kubespread.wording import count_of, some_of
 

@@ -34,9 +34,9 @@ from kubespread.questions.gangs.gang import Gang
 from kubespread.questions.queue.queue import Outcome
 from kubespread.questions.resolving import Resolved, replicas_of, told_apart
 from kubespread.questions.simulate.question import WhatIf
-from kubespread.reports.happened import RolloutReport
 from kubespread.reports.judged_nodes import constraint_reports, domain_counts
 from kubespread.reports.parts import PreemptedPod
+from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import Profile, framework

@@ -25,9 +25,9 @@ from kubespread.questions.simulate.report import (
     outdated,
 )
 from kubespread.reports.gang import GangDomain, GangReport, gang_outcome
-from kubespread.reports.happened import rollout_sentence
 from kubespread.reports.parts import ConstraintReport, DomainChange, Range, SkewChange, letter
 from kubespread.reports.reason_words import reasons_in
+from kubespread.reports.rollout import rollout_sentence
 from kubespread.views.constraints import policies
 from kubespread.views.lines import CUT, cut_middle, width_of
 from kubespread.views.look import Cell, Line, Look, Part, Rows, Sentence, Tone, Weight

@@ -47,7 +47,6 @@ from kubespread.questions.simulate.report import (
 )
 from kubespread.questions.worlds import world_of
 from kubespread.reports.gang import GangReport
-from kubespread.reports.happened import RolloutReport
 from kubespread.reports.judged_nodes import domain_counts, preemption_report
 from kubespread.reports.parts import (
     ConstraintReport,
@@ -61,6 +60,7 @@ from kubespread.reports.parts import (
     skew_now,
     skew_of,
 )
+from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import ABSENT
 from kubespread.scheduler.evaluation import has_lower, preempt

@@ -11,7 +11,6 @@ import msgspec
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.reports.autoscaling import AutoscalingReport, autoscaler_sentence
 from kubespread.reports.gang import GangReport, gang_outcome, gang_sentences
-from kubespread.reports.happened import RolloutReport, rollout_sentence
 from kubespread.reports.parts import (
     ClusterReport,
     ConstraintReport,
@@ -27,6 +26,7 @@ from kubespread.reports.parts import (
     letter,
     preempted_pods,
 )
+from kubespread.reports.rollout import RolloutReport, rollout_sentence
 from kubespread.wording import count_of, short_key, some_of, verb_of
 
 

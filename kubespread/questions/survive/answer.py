@@ -24,7 +24,7 @@ from kubespread.wording import EMPTY, short_key
 from kubespread.world.events.draining import fail, remove_failed
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline
-from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, workload_of
+from kubespread.world.reporting.happenings import moving, workload_of
 from kubespread.world.reporting.outcomes import tried
 
 _MOST_DOMAINS, _MOST_PAIRS = 100, 4950
@@ -135,7 +135,7 @@ class _Losing:
     def __init__(self, baseline: Baseline, notes: Sequence[str], whose: WorkloadsAsked, *, nodes_deleted: bool) -> None:
         self.baseline, self.notes, self.whose = baseline, notes, whose
         self.assumed = baseline.world.assumed
-        self._nodes_deleted, self._is_asked = nodes_deleted, whose.those_in(baseline.world)
+        self._nodes_deleted, self.counts = nodes_deleted, moving(whose.those_in(baseline.world))
         self._trial = baseline.trial(self.counts)
 
     @classmethod
@@ -147,10 +147,6 @@ class _Losing:
     def world(self) -> World:
         """The world that each domain is lost in."""
         return self._trial.world
-
-    def counts(self, workload: WorkloadName) -> bool:
-        """Whether a workload is asked about; those of which each node has its own pod go with their nodes."""
-        return workload.kind not in GO_WITH_THEIR_NODES and self._is_asked(workload)
 
     @property
     def workloads(self) -> set[WorkloadName]:

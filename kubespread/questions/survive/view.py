@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.survive.report import LostDomain, SurviveReport
-from kubespread.reports.happened import eviction_order
-from kubespread.reports.outcome import WorkloadChange, badness
+from kubespread.reports.outcome import WorkloadChange, badness, eviction_order
 from kubespread.views.look import Line, Look, Tone
 from kubespread.views.outcomes import COLUMNS, details, frames_apart, tone, worst_changes
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count

@@ -27,8 +27,7 @@ from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
 from kubespread.questions.remedies.search import Trials, smallest
 from kubespread.questions.scene import Scene
 from kubespread.questions.upgrade.question import Upgrade
-from kubespread.reports.happened import holders
-from kubespread.reports.outcome import Outcome
+from kubespread.reports.outcome import Outcome, holders
 from kubespread.scenario.prices import read_prices
 from kubespread.snapshot.edits.new_nodes import AddNode
 from kubespread.snapshot.edits.nodes import Uncordon

@@ -133,6 +133,13 @@ class Upgrade(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     remedies: bool = True
     """Whether to look for changes that would get a blocked upgrade through."""
 
+    @classmethod
+    def report(cls) -> type[PlanReport]:
+        """A plan's: a batch is a step."""
+        from kubespread.questions.plan.report import PlanReport
+
+        return PlanReport
+
     def asked_in(self, snapshot: Snapshot) -> WorkloadsAsked:
         """The workloads by whose pods it is judged. Raises UsageError for an invalid selector or name."""
         return workloads_in(snapshot, self.namespace, self.selector, self.workloads)

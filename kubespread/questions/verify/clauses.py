@@ -20,7 +20,7 @@ from kubespread.questions.simulate.report import SimulateReport
 from kubespread.questions.survive.report import DomainLoss, LostWorkload, SurviveReport, domain_called
 from kubespread.questions.verify.report import Kept
 from kubespread.reports.autoscaling import autoscaler_sentence
-from kubespread.reports.happened import Happened
+from kubespread.reports.outcome import Happened  # TODO
 from kubespread.scenario.promises import Amount, Room
 from kubespread.wording import count_of, domain_noun, verb_of
 

@@ -17,7 +17,7 @@ from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, controller_of, static_notes
-from kubespread.reports.happened import RolloutReport
+from kubespread.reports.rollout import RolloutReport
 from kubespread.world.events import controllers
 from kubespread.world.events.editing import exists, rollout_of, scale
 from kubespread.world.events.rollouts import (

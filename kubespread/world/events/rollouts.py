@@ -22,7 +22,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import DaemonSet, Deployment, ReplicaSet, RollingUpdate, StatefulSet, UpdateStrategy
 from kubespread.kube.owners import WorkloadName, is_active, is_ready
 from kubespread.kube.quantity import scaled
-from kubespread.reports import happened as reports
+from kubespread.reports import rollout as reports
 from kubespread.reports.parts import ConstraintReport, skew_now, skew_of
 from kubespread.world.events import controllers
 from kubespread.world.events.world import Unmade, World, unmade, what_is_not_up

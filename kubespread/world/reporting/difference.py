@@ -23,16 +23,16 @@ from kubespread.kube.api.workloads import ReplicaSet, StatefulSet, UpdateStrateg
 from kubespread.kube.owners import WorkloadName, is_active, is_kept, is_ready
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.reports.autoscaling import AutoscalingReport
-from kubespread.reports.happened import ASKED_FOR, FewerReady
 from kubespread.wording import count_of, some_of
 from kubespread.world.events.controllers import bring_to_number, rollout_of_cluster, sized
 from kubespread.world.events.world import Unmade, World, unmade
 from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, desired_replicas, workload_of
-from kubespread.world.store.happenings import DELETED, PREEMPTED, Blocked, Gone, Happenings, RefusedDrain
+from kubespread.world.store.happenings import DELETED, EVICTED, PREEMPTED, Blocked, Gone, Happenings, RefusedDrain
 from kubespread.world.store.owners import Rollout, in_order, name_of
 from kubespread.world.store.waiting import Waiting
 
 _MAX_NAMED = 3
+_ASKED_FOR = frozenset({EVICTED, DELETED})
 NO_DOMAINS: Mapping[str, Collection[str]] = {}
 
 
@@ -250,6 +250,21 @@ class Trial:
         return Difference(self.baseline, self.world, happened, self.counts, self._growth)
 
 
+class ShortWorkload(Struct, frozen=True, gc=False):
+    """A workload that has fewer ready pods than it is to have, and than before."""
+
+    workload: WorkloadName
+    wanted: int
+    ready_before: int
+    ready: int
+    lacking: int
+    """How many more of its pods than before are pending or not made."""
+    controller_unknown: bool = False
+    """True if its controller may make other pods, so that this is not known: it is not modeled, or waits for a pod that
+    finalizers keep.
+    """
+
+
 class Difference(Struct, frozen=True, dict=True):
     """What became of the pods that count, from a baseline to a later state of a fork of it: read it before anything
     else happens there.
@@ -321,7 +336,7 @@ class Difference(Struct, frozen=True, dict=True):
     @property
     def lost_unasked(self) -> Sequence[Gone]:
         """Those of them that nobody evicted or deleted."""
-        return [gone for gone in self.lost if gone.why not in ASKED_FOR]
+        return [gone for gone in self.lost if gone.why not in _ASKED_FOR]
 
     @property
     def preempted(self) -> Sequence[Gone]:
@@ -348,7 +363,7 @@ class Difference(Struct, frozen=True, dict=True):
         return [refused for step in self.happened for refused in step.refused]
 
     @cached_property
-    def short(self) -> Sequence[FewerReady]:
+    def short(self) -> Sequence[ShortWorkload]:
         """Workloads with fewer ready pods than they are to have, and than before; the pods of DaemonSets and of nodes
         go with their nodes.
         """
@@ -364,12 +379,12 @@ class Difference(Struct, frozen=True, dict=True):
     def _changed(self) -> set[WorkloadName]:
         return {self.world.above(owner) for owner in self.world.book.changed}
 
-    def _short(self, name: WorkloadName) -> FewerReady | None:
+    def _short(self, name: WorkloadName) -> ShortWorkload | None:
         before, ready = self.baseline.ready(name), ready_pods(self.world, name)
         if ready >= before or ready >= (wanted := desired_replicas(self.world, name)):
             return None
         lacking, owners = self.pending[name] + self.not_made[name], self.world.owners_below(name)
-        return FewerReady(
+        return ShortWorkload(
             workload=name,
             wanted=wanted,
             ready_before=before,

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from kubespread.controllers.disruption import LOCAL_STORAGE_ERROR, UNMANAGED_ERROR, DrainPlan
 from kubespread.controllers.outage import is_silent
-from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import NamespacedName, WorkloadName, is_active, is_kept
 from kubespread.reports.loads import changed_loads
 from kubespread.reports.outcome import NodesChange, Outcome, Trouble, TroubleKind, WorkloadChange
@@ -17,9 +16,9 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.world.events.world import World, unmade
 from kubespread.world.reporting.difference import NO_DOMAINS, Counted, Difference, Event, Trial, everything, ready_pods
 from kubespread.world.reporting.happenings import (
+    CountedWorkloads,
     desired_replicas,
     node_evictions,
-    pending_pods,
     preempted_pods,
     skew_changes,
     unmade_pods,
@@ -66,7 +65,7 @@ def outcome(
     """
     world, step = difference.world, difference.happened[-1]
     before = before or difference.baseline.world.cluster
-    of = _Names(difference)
+    of = CountedWorkloads(difference.world, difference.counts)
     gone = [each for each in step.gone if of(each.pod) is not None]
     return row(
         name=name,
@@ -82,24 +81,6 @@ def outcome(
         notes=tuple(note for note in step.notes if _is_about(difference, step.owners.get(note))),
         **fields,
     )
-
-
-class _Names:
-    """The workloads that count, by their pods; once per controller, as clusters have many more pods."""
-
-    def __init__(self, difference: Difference) -> None:
-        self._difference, self._known = difference, dict[WorkloadName, WorkloadName | None]()
-
-    def __call__(self, pod: Pod) -> WorkloadName | None:
-        world, counts = self._difference.world, self._difference.counts
-        owner = world.book.owner_of(pod)
-        if owner is None:
-            workload = workload_of(world, pod)
-            return workload if counts(workload) else None
-        if owner not in self._known:
-            workload = world.workloads.above(owner, [pod])
-            self._known[owner] = workload if counts(workload) else None
-        return self._known[owner]
 
 
 def _is_about(difference: Difference, owner: WorkloadName | None) -> bool:
@@ -151,7 +132,9 @@ def lacking(difference: Difference) -> Iterator[Trouble]:
         yield Trouble(kind="unmade", subject=row.workload, count=row.count, why=row.message)
     is_unknown = growth is not None and bool(growth.unknown_groups)
     reasons = {} if growth is None else growth.why
-    for workload, first in _first_of_each(difference.waiting, _Names(difference)).items():
+    for workload, first in _first_of_each(
+        difference.waiting, CountedWorkloads(difference.world, difference.counts)
+    ).items():
         why = "; ".join(filter(None, (world.message(first).rstrip("."), reasons.get(workload, ""))))
         number = difference.pending[workload]
         yield Trouble(kind="pending", subject=workload, count=number, why=why, certain=not is_unknown)
@@ -168,12 +151,14 @@ def lacking_now(world: World, counts: Counted = everything) -> Iterator[Trouble]
     for row in unmade_pods(world, unmade(world)):
         if counts(row.workload):
             yield Trouble(kind="unmade", subject=row.workload, count=row.count, why=row.message)
-    for kind in pending_pods(world, world.waiting):
-        if counts(kind.workload):
-            yield Trouble(kind="pending", subject=kind.workload, count=len(kind.pods), why=kind.message.rstrip("."))
+    of = CountedWorkloads(world, counts)
+    pending = Counter(of(waiting.pod) for waiting in world.waiting)
+    for workload, first in _first_of_each(world.waiting, of).items():
+        why = world.message(first).rstrip(".")
+        yield Trouble(kind="pending", subject=workload, count=pending[workload], why=why)
 
 
-def _first_of_each(waiting: Iterable[Waiting], of: _Names) -> dict[WorkloadName, Waiting]:
+def _first_of_each(waiting: Iterable[Waiting], of: CountedWorkloads) -> dict[WorkloadName, Waiting]:
     """The first of the waiting pods of each workload that counts."""
     first: dict[WorkloadName, Waiting] = {}
     for each in waiting:
@@ -183,7 +168,7 @@ def _first_of_each(waiting: Iterable[Waiting], of: _Names) -> dict[WorkloadName,
 
 
 def _workloads(
-    difference: Difference, of: _Names, skews: Mapping[WorkloadName, Sequence[SkewChange]]
+    difference: Difference, of: CountedWorkloads, skews: Mapping[WorkloadName, Sequence[SkewChange]]
 ) -> Iterator[WorkloadChange]:
     world, step = difference.world, difference.happened[-1]
     gone, created, silenced = (
@@ -213,7 +198,7 @@ def _workloads(
         )
 
 
-def _landed(world: World, step: Happenings, of: _Names) -> dict[WorkloadName, dict[str, int]]:
+def _landed(world: World, step: Happenings, of: CountedWorkloads) -> dict[WorkloadName, dict[str, int]]:
     """Where the pods that were placed are, by workload and node; those that went on from there count where they are
     last.
     """

@@ -32,7 +32,7 @@ from kubespread.questions.check.lint.trial import Mended, PodChange, Subject, Tr
 from kubespread.questions.check.report import Remedy, RuleReport, Severity
 from kubespread.questions.remedies.change import Change
 from kubespread.reports.autoscaling import AutoscalingReport, scaled_sentences
-from kubespread.reports.happened import RolloutReport
+from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, PodConstraints, pod_constraints
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint, PodTopologySpread

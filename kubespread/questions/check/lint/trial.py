@@ -40,9 +40,9 @@ from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.queue.queue import Entry, Outcome, place
 from kubespread.questions.remedies.spreading import by_domain as replicas_by_domain
-from kubespread.reports.happened import RolloutReport
 from kubespread.reports.judged_nodes import KEEPING_OFF, counted_constraints
 from kubespread.reports.parts import skew_between
+from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.cluster.cluster import Change, Cluster
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.evaluation import Evaluation, evaluate, evaluated

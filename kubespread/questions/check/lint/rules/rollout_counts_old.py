@@ -40,7 +40,7 @@ from kubespread.questions.check.lint.rule import (
 )
 from kubespread.questions.check.lint.trial import Trial, by_domain, counted
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.reports.happened import RolloutReport
+from kubespread.reports.rollout import RolloutReport
 
 
 def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:

@@ -36,7 +36,7 @@ from kubespread.kube.quantity import IntOrStringError
 from kubespread.questions.check.lint.rule import Case, Rule, RuleFinding
 from kubespread.questions.check.lint.trial import Trial, counted
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.reports.happened import RolloutReport
+from kubespread.reports.rollout import RolloutReport
 
 _ROOM = Remedy(text="make room for another pod, or maxUnavailable: 1")
 
