@@ -317,7 +317,7 @@ def test_what_was_tried_in_vain_is_counted() -> None:
 
 
 def test_not_more_is_tried_than_a_check_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kubespread.questions.check.lint.ways_out._MOST_EFFORT", 1)
+    monkeypatch.setattr("kubespread.questions.check.lint.ways_out.most_trials", lambda _: 1)
     cluster, workloads = Snapshot.from_objects(NODES), [with_pod(web(name=name), **asking("9")) for name in ("a", "b")]
     first, second = kubespread.check(cluster, workloads, select=["KS209"]).findings
     assert first.remedy.text != second.remedy.text
@@ -341,10 +341,10 @@ ASKING: dict[str, Data] = {
 @given(
     kinds=st.lists(st.sampled_from([*ASKING]), min_size=2, max_size=5),
     dealt=st.lists(st.integers(0, 1), min_size=5, max_size=5),
-    effort=st.sampled_from([1, 20, 60, 200, 8_000]),
+    most=st.sampled_from([4, 8, 24, 80, 600]),
 )
-def test_the_remedies_do_not_depend_on_who_checks_what(kinds: list[str], dealt: list[int], effort: int) -> None:
-    """Two workers share the workloads in any way; the effort that all searches have together is often too little."""
+def test_the_remedies_do_not_depend_on_who_checks_what(kinds: list[str], dealt: list[int], most: int) -> None:
+    """Two workers share the workloads in any way; the trials that all searches have together are often too few."""
 
     def in_processes(asked: Made, items: Sequence[tuple[int, int]], _: int, __: float) -> tasks.Outcomes:
         workers = [pickle.loads(asked.made)() for _ in range(2)]
@@ -355,7 +355,7 @@ def test_the_remedies_do_not_depend_on_who_checks_what(kinds: list[str], dealt: 
     cluster = Snapshot.from_objects(NODES)
     workloads = [with_pod(web(name=f"web-{number}"), **ASKING[kind]) for number, kind in enumerate(kinds)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ways_out, "_MOST_EFFORT", effort)
+        patch.setattr(ways_out, "most_trials", lambda _: most)
         patch.setattr(tasks, "_in_processes", in_processes)
         alone, shared = (kubespread.check(cluster, workloads, select=["KS209"], jobs=jobs) for jobs in (1, 2))
     assert shared == alone

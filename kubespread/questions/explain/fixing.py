@@ -57,10 +57,9 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.world.events.world import World
 from kubespread.world.reporting.happenings import workload_of
 from kubespread.world.store.chance import Chance
+from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
-
-_PER_EVALUATION, _NODES_PER_MILLISECOND = 2, 400
 
 
 class Tried(Struct, frozen=True):
@@ -119,7 +118,9 @@ def _of_pod(resolved: Resolved, scene: Scene, asked: Asked) -> Tried:
     if evaluation.error is None and evaluation.feasible.any():
         return with_notes(Fix(workload))
     if evaluation.error is None and (placed := goal.by_preemption(pod)) is not None:
-        return with_notes(Fix(workload, victims=tuple(NamespacedName.of(gone.pod) for gone in placed.preempted)))
+        return with_notes(
+            Fix(workload, victims=tuple(NamespacedName.of(gone.pod) for gone in placed.gone if gone.why == PREEMPTED))
+        )
     return with_notes(Fix(workload), stuck=Stuck(evaluation, profile.version, asked=asked))
 
 
@@ -138,7 +139,6 @@ class OnePod(PlayedGoal):
         edited = worlds.after(change.edits) if change.edits else None
         if revised is None or (change.edits and edited is None):
             return None
-        self.spent += _PER_EVALUATION + len(self.cluster) / _NODES_PER_MILLISECOND
         cluster = self.cluster if edited is None else _without(edited.world, key_of(self.pod))
         try:
             evaluation = evaluate(self.plugins, revised.dressed(cluster), revised.pod)
@@ -170,6 +170,7 @@ class OnePod(PlayedGoal):
         if key in world.queue.waiting:
             return None
         world.queue.waiting.update(others)
+        world.settle()
         return edited.then(world)
 
     def is_own(self, pod: Pod) -> bool:
@@ -189,10 +190,6 @@ def _without(world: World, own: PodKey) -> Cluster:
 
 
 # What has to change for all replicas of a workload to find a node: each change is made, and all are placed again.
-
-
-_PER_QUESTION, _PER_POD, _PER_COPY, _PER_COPY_AND_NODE = 15, 0.01, 0.1, 0.0004
-"""Milliseconds."""
 
 
 class Placed(Struct, frozen=True):
@@ -230,7 +227,6 @@ class Replicas(PlayedGoal):
         after = worlds.after(change.edits) if change.edits else None
         if change.edits and after is None:
             return None
-        self.spent += _PER_QUESTION + _PER_POD * len(self._snapshot.pods)
         snapshot = self._snapshot if after is None else as_snapshot(after.world, self._snapshot)
         revised = msgspec.structs.replace(self.question, settings=(*self.question.settings, *change.settings))
         try:
@@ -242,9 +238,11 @@ class Replicas(PlayedGoal):
             placed = self.placed(posed)
         except (KubespreadError, SchedulingError):
             return None
-        self.spent += placed.count * (_PER_COPY + _PER_COPY_AND_NODE * len(posed.cluster))
         harm = [f"preempting {victim}" for victim in placed.victims if victim not in self.victims]
         return self.answered(worlds, after, placed.count, self.replicas, harm)
+
+    def counts(self, workload: WorkloadName) -> bool:
+        return workload != self.workload
 
     def is_own(self, pod: Pod) -> bool:
         return workload_of(self.worlds.unchanged.world, pod) == self.workload

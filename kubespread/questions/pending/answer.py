@@ -43,7 +43,7 @@ from kubespread.questions.remedies.change import Change
 from kubespread.questions.remedies.edited_worlds import EditedWorlds
 from kubespread.questions.remedies.families import FAMILIES, Stuck, notes_on
 from kubespread.questions.remedies.freeing import AlikePods, AllFreed, RevisePod, pod_reviser, victims_of
-from kubespread.questions.remedies.search import MOST_EFFORT, Found, Trials, least_change, options
+from kubespread.questions.remedies.search import Found, Trials, least_change, most_trials, options
 from kubespread.questions.room import free
 from kubespread.questions.scene import Scene
 from kubespread.reports.advice import Suggestion
@@ -371,7 +371,7 @@ def _waiting(kinds: Iterable[AlikePods]) -> dict[PodKey, Waiting]:
 
 
 class _Freeing(Struct, dict=True):
-    """The search for what frees pods; each group may spend half of the remaining effort."""
+    """The search for what frees pods; each group may take half of the trials that are left."""
 
     world: World
     snapshot: Snapshot
@@ -379,7 +379,7 @@ class _Freeing(Struct, dict=True):
     commands: Commands
     edits: Sequence[Edit]
     """Those that were asked about."""
-    left: float = MOST_EFFORT
+    _tried: int = 0
 
     @cached_property
     def _revise(self) -> RevisePod:
@@ -403,11 +403,10 @@ class _Freeing(Struct, dict=True):
         fitting = sum(stuck.fitting for stuck in alike)
         asked = Asked(self.edits, workload=workload_of(self.world, ranked[0].kind.pod))
         stuck_there = Stuck(evaluation, self.version, several, fitting, None if fitting else several, asked)
-        before = goal.effort
-        trials = Trials.of(goal, stuck_there, before + self.left / 2)
+        trials = Trials.of(goal, stuck_there, max(0, most_trials(stuck_there) - self._tried) // 2)
         # The cheapest change that frees all of them, else the cheapest of those that free most of them.
         best = least_change(stuck_there, trials, FAMILIES, _OF_A_FAMILY) or trials.best_of_those_that_help()
-        self.left -= goal.effort - before
+        self._tried += trials.count
         free = goal.freed(best.change) if best is not None else frozenset()
         whole = [stuck for stuck in alike if _waiting([stuck.kind]).keys() <= free]
         if whole and len(whole) < len(alike):

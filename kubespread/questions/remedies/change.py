@@ -156,11 +156,6 @@ class Goal(Protocol):
         """The answer if no other pod waited for a node; None if none does, and where only all together matter."""
         return None
 
-    @property
-    def effort(self) -> float:
-        """The effort of all questions so far, roughly in milliseconds: derived from the work done, not from a clock."""
-        return 0
-
 
 class Revised(Struct, frozen=True):
     """The pod with fields set as ``--set`` has them."""

@@ -27,8 +27,6 @@ RevisePod = Callable[[Pod, Sequence[str]], Pod | None]
 """A pod of the cluster with fields set as ``--set`` has them, None where it has no such field or the API server refuses
 it.
 """
-_PER_QUESTION, _PER_POD, _PER_POD_THERE, _PER_KIND_AND_NODE = 3, 0.5, 0.0005, 0.002
-"""Milliseconds."""
 
 
 class AlikePods(Struct, frozen=True):
@@ -78,14 +76,14 @@ class AllFreed(PlayedGoal):
         edited = worlds.after(change.edits)
         if edited is None:
             return None
-        self.spent += _PER_QUESTION
         if not change.edits or change.settings:
             placed = self._placed(edited.world, change.settings)
             if placed is None:
                 return None
             edited = edited.then(placed)
-        freed = self._freed[change.key] = self.keys - edited.world.queue.waiting.keys()
-        self._victims[change.key] = victims_of(edited.preempted, self.keys)
+        book, waiting = edited.world.book, edited.world.queue.waiting
+        freed = self._freed[change.key] = frozenset(key for key in self.keys if key in book and key not in waiting)
+        self._victims[change.key] = victims_of(edited.gone, self.keys)
         return self.answered(worlds, edited, len(freed), len(self)) if freed else Answer(0, len(self))
 
     def freed(self, change: Change) -> frozenset[PodKey]:
@@ -96,9 +94,6 @@ class AllFreed(PlayedGoal):
         """The pods that they take the room of then."""
         return self._victims[change.key]
 
-    def is_own(self, pod: Pod) -> bool:
-        return key_of(pod) in self.keys
-
     def _placed(self, edited: World, settings: Sequence[str]) -> World | None:
         """Place the pods that still wait one after another, with ``settings`` applied. None where no pod accepts
         these.
@@ -108,11 +103,9 @@ class AllFreed(PlayedGoal):
         world.queue.waiting = {key: waiting for key, waiting in world.queue.waiting.items() if key in self.keys}
         if settings and not self._set(world, settings):
             return None
-        cluster = world.cluster
-        self.spent += _PER_POD * len(self) + _PER_POD_THERE * len(cluster.running)
-        self.spent += _PER_KIND_AND_NODE * len(self.kinds) * len(cluster)
         world.settle()
         world.queue.waiting.update(others)
+        world.settle()
         return world
 
     def _set(self, world: World, settings: Sequence[str]) -> bool:

@@ -15,16 +15,16 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from kubespread.kube.api.core import Pod
 from kubespread.questions.commands import option_of
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
 from kubespread.questions.remedies.families import Family, Stuck, notes_on
 from kubespread.reports.advice import COMBINATION, SCHEDULE_ANYWAY, Advice, Costly, NotEnough, Suggestion
 
-MOST_EFFORT = 7_500
-"""The most effort an answer may take, as in `Goal.effort`. What is left of it decides what is tried, so one process
-spends it; several would take as long to get ready.
+_MOST_TRIALS, _LEAST_TRIALS, _TRIALS_TIMES_NODES = 600, 24, 150_000
+"""Changes that an answer may try, on small clusters and at least, and changes times nodes: fewer of them the more nodes
+there are, the more pods are asked about, and the longer these are written.
 """
+_PODS, _LARGE_POD = 10, 16_384
 WAIT_TOO = "other pending pods would take the room"
 _FEWEST, _CELLS = 24, 20_000
 """The changes tried per family at least, and changes times nodes where that allows more."""
@@ -34,7 +34,6 @@ _AT_ONCE, _COMBINED = 4, 8
 """The changes tried of one family before those of the next, and those used in combinations."""
 _MOST_COMBINED = {2: 300, 3: 200}
 _ENOUGH_COMBINED = 3
-_LARGE_POD, _BYTES_PER_MILLISECOND = 16_384, 700
 
 
 class Found(Struct, frozen=True):
@@ -44,25 +43,25 @@ class Found(Struct, frozen=True):
     answer: Answer
 
 
-def extra_effort(pod: Pod) -> float:
-    """The extra effort per question for a pod larger than anyone writes by hand."""
-    return max(0, len(msgspec.json.encode(pod)) - _LARGE_POD) / _BYTES_PER_MILLISECOND
+def most_trials(stuck: Stuck) -> int:
+    """How many changes are tried for an answer; what is tried does not depend on the machine."""
+    nodes, pods = max(1, len(stuck.evaluation.cluster)), (stuck.lacking or 0) + stuck.fitting
+    most = min(_MOST_TRIALS, max(_LEAST_TRIALS, _TRIALS_TIMES_NODES // (nodes * (1 + pods // _PODS))))
+    return max(1, most // (1 + len(msgspec.json.encode(stuck.pod)) // _LARGE_POD))
 
 
 class Trials(Struct):
-    """The changes tried so far: none twice, and no more than the effort allows."""
+    """The changes tried so far: none twice, and at most so many."""
 
     goal: Goal
-    most_effort: float = MOST_EFFORT
+    most: int = _MOST_TRIALS
     fitting: int | None = None
     """How many of several pods fit without any change. None where what does not suffice helps nobody."""
-    extra: float = 0
-    """Effort of each question besides the goal's."""
     tried: dict[Hashable, Found | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, goal: Goal, stuck: Stuck, most_effort: float = MOST_EFFORT) -> Trials:
-        return cls(goal, most_effort, None if stuck.is_one else stuck.fitting, extra_effort(stuck.pod))
+    def of(cls, goal: Goal, stuck: Stuck, most: int) -> Trials:
+        return cls(goal, most, None if stuck.is_one else stuck.fitting)
 
     @property
     def count(self) -> int:
@@ -71,7 +70,7 @@ class Trials(Struct):
 
     @property
     def is_over(self) -> bool:
-        return self.goal.effort + self.count * self.extra >= self.most_effort
+        return self.count >= self.most
 
     def ask(self, change: Change) -> Answer | None:
         if change.key not in self.tried:
@@ -130,7 +129,7 @@ class Searched(Struct):
 
 
 def search(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int = _FEWEST) -> Searched:
-    """Every change of ``families`` alone, within the effort, and on large clusters the first ``most`` of each.
+    """Every change of ``families`` alone, within what may be tried, and on large clusters the first ``most`` of each.
 
     Families take turns, a few changes at a time.
     """
@@ -155,7 +154,7 @@ def search(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int =
 
 
 def search_least(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int) -> Found | None:
-    """The cheapest change that suffices alone, within the effort; ``most`` as for `search`.
+    """The cheapest change that suffices alone, within what may be tried; ``most`` as for `search`.
 
     Families take turns. Small sizes of all are tried first: what costs more than a sufficient change can be skipped.
     """
@@ -296,7 +295,7 @@ def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Tria
 
 def minimal(parts: Sequence[Change], trials: Trials) -> Found:
     """A sufficient subset of ``parts``, which suffice together: without parts, nodes or labels that the rest does not
-    need, within the effort.
+    need, within what may be tried.
     """
     kept = list(parts)
     for part in parts:
@@ -335,7 +334,7 @@ def advice(
     stuck: Stuck, families: Sequence[Family], goal: Goal, *, combines: bool = True
 ) -> tuple[Advice, Sequence[Change]]:
     """The advice: single changes that suffice, else combinations; and the change of each suggestion."""
-    trials = Trials.of(goal, stuck)
+    trials = Trials.of(goal, stuck, most_trials(stuck))
     searched = search(stuck, families, trials)
     sufficient, untried = searched.found, dict(searched.untried)
     if not sufficient and combines:

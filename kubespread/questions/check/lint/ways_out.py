@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import WorkloadName
 from kubespread.questions.check.lint.rule import remedy_of
 from kubespread.questions.check.lint.trial import Placed, PodChange, Trial
 from kubespread.questions.check.report import Remedy
@@ -15,20 +16,17 @@ from kubespread.questions.remedies.asked import Asked
 from kubespread.questions.remedies.change import Answer, Change
 from kubespread.questions.remedies.edited_worlds import EditedWorlds, PlayedGoal
 from kubespread.questions.remedies.families import FAMILIES, Stuck
-from kubespread.questions.remedies.search import Found, Trials, least_change
+from kubespread.questions.remedies.search import Found, Trials, least_change, most_trials
 from kubespread.reports.parts import letter
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.wording import short_key
-from kubespread.world.reporting.happenings import workload_of
 from kubespread.world.store.pod_book import key_of
 
-_MOST_EFFORT, _MOST_OF_ONE = 8_000, 2_000
-"""On all workloads that are checked together, and on one of them, as `Goal.effort` has it."""
+_SHARE = 4
+"""One of the workloads that are checked together takes at most a part of so many of what may be tried for all."""
 _MOST_OF_A_FAMILY = 8
 UNSEARCHED = Remedy(text="")
 """Of a finding whose remedy `WaysOut` is to find."""
-_PER_QUESTION, _PER_COPY, _PER_COPY_AND_NODE = 1, 0.1, 0.0004
-"""Milliseconds."""
 # Pods that make way for others are made again elsewhere, or are missed: no manifest should be edited for that.
 _TRIED = [family for family in FAMILIES if family.of != "other pod"]
 _OF_THE_POD = [family for family in _TRIED if family.of != "node"]
@@ -44,12 +42,10 @@ class WaysOut(Struct):
     """The edited cluster."""
     edits: Sequence[Edit]
     """Those that made it."""
-    _spent: float = 0
+    _tried: int = 0
 
     def remedy(self, tried: Callable[[], Trial]) -> Remedy:
         """The least change, or two or three together, with which every replica finds a node."""
-        if self._spent >= _MOST_EFFORT:
-            return Remedy(text="kubespread explain --fix tries what would help: too much was tried for other workloads")
         trial = tried()
         placed, unplaced = trial.placed, trial.placed.unplaced
         if trial.subject.is_daemon or unplaced is None or not len(trial.cluster):
@@ -57,9 +53,12 @@ class WaysOut(Struct):
         goal = _AllPlaced(trial, self.worlds)
         asked = Asked(self.edits, workload=trial.subject.name)
         stuck = Stuck(unplaced, trial.subject.profile.version, placed.pending, placed.count, asked=asked)
-        trials = Trials.of(goal, stuck, min(_MOST_OF_ONE, _MOST_EFFORT - self._spent))
+        most = most_trials(stuck)
+        if self._tried >= most:
+            return Remedy(text="kubespread explain --fix tries what would help: too much was tried for other workloads")
+        trials = Trials.of(goal, stuck, min(max(1, most // _SHARE), most - self._tried))
         least = least_change(stuck, trials, _TRIED, _MOST_OF_A_FAMILY, (_OF_THE_POD, _TRIED))
-        self._spent += goal.effort
+        self._tried += trials.count
         if least is not None:
             return goal.remedy(least, stuck)
         if not trials.count:
@@ -85,13 +84,11 @@ class _AllPlaced(PlayedGoal):
 
     def __init__(self, trial: Trial, worlds: EditedWorlds) -> None:
         self._trial, self.worlds = trial, worlds
-        self.spent = -worlds.effort
 
     def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
         placed = self.placed(change)
         if placed is None:
             return None
-        self.spent += _PER_QUESTION + placed.count * (_PER_COPY + _PER_COPY_AND_NODE * len(placed.cluster))
         edited = worlds.after(change.edits) if change.edits else None
         # What quotas refuse is no matter of nodes.
         return self.answered(worlds, edited, placed.count, placed.desired - placed.refused)
@@ -127,8 +124,8 @@ class _AllPlaced(PlayedGoal):
         running = [book[key_of(pod)] for pod in subject.running if key_of(pod) in book]
         return self._trial.on(edited.world.cluster, replace(subject, running=running))
 
-    def is_own(self, pod: Pod) -> bool:
-        return workload_of(self.worlds.unchanged.world, pod) == self._trial.subject.name
+    def counts(self, workload: WorkloadName) -> bool:
+        return workload != self._trial.subject.name
 
     def remedy(self, least: Found, stuck: Stuck) -> Remedy:
         placed = self.placed(least.change)
