@@ -1,4 +1,4 @@
-"""All that is wrong with a large cluster: a report asks many questions, of which the losses take the longest."""
+"""All that is wrong with a large cluster: a report asks many questions, of which losing a zone takes the longest."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from kubespread.errors import KubespreadError
 from kubespread.questions.commands import Commands
 from kubespread.questions.question import Question, Rule, options_of
 from kubespread.questions.tasks import ALONE, Workers
-from kubespread.views.formats import Writer, writers_of
+from kubespread.views.formats import IN_PIPE, Writer, writers_of
 
 if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
@@ -147,9 +147,7 @@ def command_about(
         if ends := {name: typed[name] for name in endings if typed[name]}:
             emit(question(**ends).ending(answer.output))
             return ExitCode.YES
-        if answer.output is None and (form := question.own_format([name for name in values if values[name]])):
-            answer = replace(answer, output=form)
-        elif answer.output is None and "github" in writers and os.environ.get("GITHUB_ACTIONS") == "true":
+        if answer.output is None and "github" in writers and os.environ.get("GITHUB_ACTIONS") == "true":
             answer = replace(answer, output="github")
         asked = question(**{name: field.value(typed) for name, field in declared.items()})
         settling = {name: field.late(typed) for name, field in declared.items() if field.late is not None}
@@ -213,7 +211,7 @@ def _answered(
     code = answering.give(
         answer,
         reports,
-        writer=_writers(type(question))[answering.written.name],
+        writer=_writers(type(question)).get(answering.written.name, IN_PIPE),
         is_yes=question.passes(answer),
         look=look,
         beside=question.parts(answer),

@@ -30,7 +30,7 @@ from kubespread.questions.fleet.report import worst
 from kubespread.questions.question import Question
 from kubespread.questions.registry import QUESTIONS, question
 from kubespread.questions.tasks import Workers
-from kubespread.views.formats import writers_of
+from kubespread.views.formats import IN_PIPE, writers_of
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def _answers(asked: Asked) -> ExitCode:
     for worst_of_all in (member for member in clusters if member.name in wrong[:1]):
         alone = ["kubespread", asked.question.name, *options.words, *worst_of_all.option]
         look = structs.replace(look, next_command=shlex.join(alone))
-    writer = writers_of(_OUTPUTS, _HOME)[answering.written.name]
+    writer = writers_of(_OUTPUTS, _HOME).get(answering.written.name, IN_PIPE)
     answering.show(report, [("", report)], code, writer=writer, look=look)
     return code
 

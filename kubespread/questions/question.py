@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, reduce
 from itertools import combinations
@@ -531,12 +531,6 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     def alone(self, answer: A) -> Any:
         """The only report. Raises UsageError where there are several."""
         return answer
-
-    @classmethod
-    def own_format(cls, asked: Collection[str]) -> str | None:
-        """The format of what one of these fields asks for, where neither terminals nor pipes have it by themselves."""
-        shown = (option.shown_in for field, _, option in options_of(cls) if field.name in asked)
-        return next((forms[0] for forms in shown if forms and not {"table", "plain"} & {*forms}), None)
 
     def written_in(self, _form: Format) -> Self:
         """This question for an answer in this format."""

@@ -55,7 +55,6 @@ FORMATS: Mapping[str, Format] = {
     for form in (
         Format("table", engine="terminal", is_for_people=True, has_conclusion=True, help="a table"),
         Format("wide", engine="plain", is_for_people=True),
-        Format("plain", engine="plain", is_for_people=True, help="plain columns"),
         Format("json", engine="documents", is_of_all=True, has_conclusion=True, has_notes=True),
         Format("yaml", engine="documents", is_of_all=True, has_conclusion=True, has_notes=True),
         Format("markdown", engine="markdown", is_of_all=True, has_conclusion=True, has_notes=True),
@@ -65,24 +64,25 @@ FORMATS: Mapping[str, Format] = {
         Format("sarif", help="is SARIF 2.1.0 for code scanning"),
         Format("junit", help="is JUnit XML"),
         Format("github", help="prints annotations of GitHub Actions"),
-        Format("diff", help="is a patch with the remedies"),
-        Format("scenario", help="is the scenario, for plan"),
         Format("prometheus", help="prints metrics for a textfile collector"),
     )
 }
-_ON_TERMINAL, _IN_PIPE = "table", "plain"
+_ON_TERMINAL = "table"
+_IN_PIPE = Format("columns", engine="plain", is_for_people=True)
+IN_PIPE = Writer("kubespread.views.plain", "plain")
+"""What writes where no format is asked for; nobody asks for that by its name."""
 
 
 def chosen_format(name: str | None, *, is_terminal: bool) -> Format:
     """The format that is asked for, else the one that standard output calls for."""
-    return FORMATS[name or (_ON_TERMINAL if is_terminal else _IN_PIPE)]
+    return _IN_PIPE if name is None and not is_terminal else FORMATS[name or _ON_TERMINAL]
 
 
 def writers_of(outputs: Mapping[str, str], package: str) -> Mapping[str, Writer]:
     """The writers of a report: the common formats, and ``outputs``, with their help where it is not the format's own.
     What is not made from views has a function of its name in ``formats.py`` of the ``package`` of the question.
     """
-    names = {"table", "plain", "csv", *outputs}
+    names = {"table", "csv", *outputs}
     return {
         name: Writer(
             f"kubespread.views.{form.engine}" if form.engine else f"{package}.formats",
@@ -97,6 +97,6 @@ def writers_of(outputs: Mapping[str, str], package: str) -> Mapping[str, Writer]
 def output_help(writers: Mapping[str, Writer]) -> str:
     """The help of -o."""
     helps = {name: writer.help for name, writer in writers.items()}
-    defaults = f"{helps.pop(_ON_TERMINAL)} on a terminal, {helps.pop(_IN_PIPE)} in a pipe"
+    default = helps.pop(_ON_TERMINAL)
     others = (f" '{name}' {text}." for name, text in helps.items() if text)
-    return f"Format (default: {defaults}).{''.join(others)}"
+    return f"Format (default: {default} on a terminal, columns in a pipe).{''.join(others)}"

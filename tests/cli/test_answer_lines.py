@@ -45,7 +45,7 @@ NOTHING = {
 }
 IN_TEXT = ("table", "markdown")
 ZONE = "topology.kubernetes.io/zone"
-FORMATS = (*IN_TEXT, "plain", "csv")
+FORMATS = (*IN_TEXT, "csv")
 
 
 @pytest.mark.parametrize("command", NOTHING)

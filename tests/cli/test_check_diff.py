@@ -1,4 +1,4 @@
-"""``kubespread check --diff``: what is printed is applied by git, and what it mends is not found any more."""
+"""``kubespread check --diff``: the patch is applied by git, and what it mends is not found any more."""
 
 from __future__ import annotations
 
@@ -52,6 +52,11 @@ def applied(directory: Path, patch: str) -> None:
     assert done.returncode == 0, (done.stderr, patch)
 
 
+def patch_of(*asked: Any, cwd: Path, stdin: bytes | None = None) -> str:
+    patch: str = json.loads(run("check", *asked, "--diff", "-q", "-o", "json", stdin=stdin, cwd=cwd).out)["patch"]
+    return patch
+
+
 def codes(directory: Path, *asked: str) -> list[str]:
     done = run("check", *asked, "-q", "-o", "json", cwd=directory)
     return [finding["code"] for finding in json.loads(done.out)["findings"]]
@@ -72,7 +77,7 @@ CODES = sorted(path.name for path in LINT.iterdir() if path.is_dir())
 def test_the_remedy_of_each_rule_is_applied_by_git_and_mends(code: str, tmp_path: Path) -> None:
     asked = ("bad.yaml", *on(code), "--select", code)
     (tmp_path / "bad.yaml").write_text((LINT / code / "bad.yaml").read_text())
-    patch = run("check", *asked, "--diff", "-q", cwd=tmp_path).out
+    patch = patch_of(*asked, cwd=tmp_path)
     if code not in MENDED:
         assert re.fullmatch(r"(# .*\n)+", patch), patch
         return
@@ -116,12 +121,12 @@ def test_all_remedies_of_a_directory_are_one_patch(case: str, tmp_path: Path) ->
     for name, text in APPLIED[case].items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    found = run("check", ".", "-R", "--diff", "-q", "--fail-on", "warning", cwd=tmp_path)
-    assert (found.code, [line for line in found.out.splitlines() if line.startswith("#")]) == (1, [])
-    applied(tmp_path, found.out)
+    patch = patch_of(".", "-R", cwd=tmp_path)
+    assert [line for line in patch.splitlines() if line.startswith("#")] == []
+    applied(tmp_path, patch)
     assert codes(tmp_path, ".", "-R") == []
-    again = run("check", ".", "-R", "--diff", "-q", "--fail-on", "warning", cwd=tmp_path)
-    assert (again.code, again.out) == (0, "")
+    again = run("check", ".", "-R", "--diff", "-q", "-o", "json", "--fail-on", "warning", cwd=tmp_path)
+    assert (again.code, json.loads(again.out)["patch"]) == (0, "")
 
 
 SELECTOR = "labelSelector: {matchLabels: {app: wbe}}"
@@ -171,7 +176,7 @@ BESIDE: dict[str, tuple[str, bool]] = {
 def test_a_patch_shows_no_environment(case: str, tmp_path: Path) -> None:
     text, is_patched = BESIDE[case]
     (tmp_path / "a.yaml").write_text(text)
-    patch = run("check", "a.yaml", "--select", "KS101", "--diff", "-q", cwd=tmp_path).out
+    patch = patch_of("a.yaml", "--select", "KS101", cwd=tmp_path)
     assert "hunter2" not in patch
     if is_patched:
         applied(tmp_path, patch)
@@ -182,7 +187,7 @@ def test_a_patch_shows_no_environment(case: str, tmp_path: Path) -> None:
 
 def test_what_is_not_changed_keeps_its_text(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(APPLIED["comments, and a list in block style"]["a.yaml"])
-    patch = run("check", "a.yaml", "--diff", "-q", cwd=tmp_path).out
+    patch = patch_of("a.yaml", cwd=tmp_path)
     assert [line for line in patch.splitlines()[2:] if line[0] in "+-"] == [
         "-            app: wbe  # typed",
         "+            app: web  # typed",
@@ -193,7 +198,7 @@ def test_a_patch_of_a_subdirectory_is_applied_there(tmp_path: Path) -> None:
     (tmp_path / "k8s").mkdir()
     (tmp_path / "k8s" / "a.yaml").write_text(GHOST)
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    patch = run("check", tmp_path / "k8s" / "a.yaml", "--diff", "-q", cwd=tmp_path / "k8s").out
+    patch = patch_of(tmp_path / "k8s" / "a.yaml", cwd=tmp_path / "k8s")
     assert patch.startswith("--- a/a.yaml\n+++ b/a.yaml\n")
     applied(tmp_path / "k8s", patch)
     assert codes(tmp_path / "k8s", "a.yaml") == []
@@ -201,8 +206,7 @@ def test_a_patch_of_a_subdirectory_is_applied_there(tmp_path: Path) -> None:
 
 def comments(directory: Path, *asked: str) -> list[str]:
     """What is said of remedies that are in no patch: the reason of each."""
-    done = run("check", *asked, "--diff", "-q", cwd=directory)
-    lines = [line for line in done.out.splitlines() if line.startswith("# ")]
+    lines = [line for line in patch_of(*asked, cwd=directory).splitlines() if line.startswith("# ")]
     return [line[line.rindex(" (") + 2 : -1] for line in lines]
 
 
@@ -212,7 +216,7 @@ def test_a_remedy_that_is_in_no_patch_says_why(tmp_path: Path) -> None:
     (tmp_path / "crlf.yaml").write_bytes(GHOST.replace("\n", "\r\n").encode())
     unlike = "not a file of plain text with lines that end with LF"
     assert comments(tmp_path, "crlf.yaml") == [unlike]
-    piped = run("check", "-", "--diff", "-q", stdin=GHOST.encode(), cwd=tmp_path).out
+    piped = patch_of("-", cwd=tmp_path, stdin=GHOST.encode())
     assert piped.endswith(f"({unlike})\n")
     (tmp_path / "a.yaml").write_text(GHOST)
     (tmp_path / "below").mkdir()
@@ -231,7 +235,7 @@ def test_of_two_remedies_of_one_field_the_second_is_for_another_check(tmp_path: 
     )
     assert comments(tmp_path, "a.yaml") == ["it changes what a remedy above changes: apply that, and check again"]
     for left in (["KS403"], []):
-        applied(tmp_path, run("check", "a.yaml", "--diff", "-q", cwd=tmp_path).out)
+        applied(tmp_path, patch_of("a.yaml", cwd=tmp_path))
         assert codes(tmp_path, "a.yaml") == left
 
 
@@ -244,7 +248,7 @@ def test_what_gets_all_replicas_a_node_waits_for_the_other_remedies(tmp_path: Pa
         "it was searched for without the remedies above: apply these, and check again"
     ]
     for left in (["KS203"], []):
-        applied(tmp_path, run("check", *on_cluster, "--diff", "-q", cwd=tmp_path).out)
+        applied(tmp_path, patch_of(*on_cluster, cwd=tmp_path))
         assert codes(tmp_path, *on_cluster) == left
 
 
@@ -263,9 +267,9 @@ def test_the_report_has_the_patch_where_it_is_asked_for(tmp_path: Path) -> None:
         return read
 
     assert report()["patch"] is None
-    assert report("--diff")["patch"] == run("check", "a.yaml", "-o", "diff", "-q", cwd=tmp_path).out
+    assert report("--diff")["patch"] == patch_of("a.yaml", cwd=tmp_path)
     (finding,) = report()["findings"]
     field = "spec.template.spec.topologySpreadConstraints[0].labelSelector"
     assert finding["remedy"]["fields"] == {field: {"matchLabels": {"app": "web"}}}
     refused = run("check", "a.yaml", "--diff", "-o", "csv", cwd=tmp_path)
-    assert refused.err == "error: --diff and -o csv do not go together: it is for diff, json, yaml\n"
+    assert refused.err == "error: --diff and -o csv do not go together: it is for json, yaml\n"

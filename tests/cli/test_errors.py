@@ -81,7 +81,7 @@ USAGE: dict[str, tuple[list[str], str]] = {
     ),
     "a mistyped format": (
         ["explain", POD, "-o", "jsn"],
-        "error: Invalid value for '-o' / '--output': 'jsn' is not one of 'table', 'wide', 'plain', 'json', 'yaml', "
+        "error: Invalid value for '-o' / '--output': 'jsn' is not one of 'table', 'wide', 'json', 'yaml', "
         "'markdown', 'name', 'csv', 'html', did you mean \"json\"? (see",
     ),
     "an unknown node": (["explain", POD, "-S", CLUSTER, "--node", "n9"], 'error: nodes "n9" not found'),

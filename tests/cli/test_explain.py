@@ -51,7 +51,7 @@ def test_output_table_is_the_whole_table_anywhere() -> None:
 
 
 def test_plain_without_headers() -> None:
-    lines = run("explain", POD, "-S", CLUSTER, "-o", "plain", "--no-headers").out.splitlines()
+    lines = run("explain", POD, "-S", CLUSTER, "--no-headers").out.splitlines()
     assert [line.split() for line in lines] == [line.split() for line in COLUMNS.splitlines()[1:]]
 
 

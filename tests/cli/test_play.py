@@ -131,7 +131,7 @@ def test_steps_that_mean_nothing_are_refused(fault: str) -> None:
 
 def test_wide_adds_the_order_in_which_nodes_that_fail_lose_their_pods(tmp_path: Path) -> None:
     scenario = written(tmp_path / "outage.json", "cordon node-b1", "fail zone=a")
-    plain, wide = (run("plan", "--steps", scenario, "-S", WEB, "-q", "-o", name).out for name in ("plain", "wide"))
+    plain, wide = (run("plan", "--steps", scenario, "-S", WEB, "-q", *form).out for form in ((), ("-o", "wide")))
     rows = [line.split() for line in wide.removeprefix(plain).strip().splitlines()]
     assert wide.startswith(plain)
     assert rows == [["STEP", "NODE", "SECONDS", "PODS"], ["2", "node-a1", "0", "1"], ["2", "node-a2", "10", "1"]]

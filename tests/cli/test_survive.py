@@ -102,7 +102,7 @@ def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
 
 
 def test_wide_adds_the_order_in_which_nodes_lose_their_pods() -> None:
-    plain, wide = (run("survive", "-S", LOST, "-l", "app=web", "-q", "-o", name).out for name in ("plain", "wide"))
+    plain, wide = (run("survive", "-S", LOST, "-l", "app=web", "-q", *form).out for form in ((), ("-o", "wide")))
     assert wide.startswith(plain)
     rows = [line.split()[1:] for line in wide.removeprefix(plain).strip().splitlines()]
     assert rows[:3] == [

@@ -18,6 +18,7 @@ from kubespread.cli.streams import complain, say
 from kubespread.errors import ApiError, Fault, ManifestError
 from kubespread.escaping import escaped
 from kubespread.snapshot.save import save
+from kubespread.views.formats import IN_PIPE
 from kubespread.views.look import Look
 from kubespread.views.plain import separated_by_commas
 from tests.builders import pod
@@ -32,11 +33,11 @@ def cluster() -> kubespread.Snapshot:
 
 
 def explained(cluster: kubespread.Snapshot, form: str) -> str:
-    return writers("explain")[form].load()(kubespread.explain(cluster, pod("web")), Look(in_full=True))
+    return writers("explain").get(form, IN_PIPE).load()(kubespread.explain(cluster, pod("web")), Look(in_full=True))
 
 
 def test_columns_stay_aligned(cluster: kubespread.Snapshot) -> None:
-    lines = explained(cluster, "plain").splitlines()
+    lines = explained(cluster, "columns").splitlines()
     assert {line.index("  ") for line in lines[1:]} == {len(f"n0{escaped(HOSTILE)}")}
 
 

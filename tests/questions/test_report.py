@@ -13,6 +13,7 @@ import pytest
 import kubespread
 from kubespread import Scorecard, Snapshot
 from kubespread.errors import UsageError
+from kubespread.questions.report import answer
 from kubespread.questions.report.areas import AREAS
 from kubespread.questions.report.report import LEVELS, ReportLine
 from kubespread.views import terminal
@@ -565,3 +566,39 @@ def test_losses_have_a_score_only_where_a_zone_can_be_lost(
 ) -> None:
     report = kubespread.report(Snapshot.from_objects([*hosts(*zones), *deployment("web", ("n0", "n1"))]))
     assert [(row.score, row.what) for row in report.areas if row.area == "losses"] == [(score, what)]
+
+
+_FOR_ALL = "those with the most to lose; for all of them: kubespread survive --key hostname --key zone -A"
+_ONE_OF_EACH = (
+    {"none of 1 zone can be lost; 2 others were not tried", "none of 1 node can be lost; 3 others were not tried"},
+    (f"only 1 of 4 nodes and 1 of 3 zones were lost, {_FOR_ALL}",),
+)
+
+
+@pytest.mark.parametrize(
+    ("most_domains", "most_pods", "said", "notes"),
+    [
+        (24, 7, {"none of 3 zones can be lost", "2 of 4 nodes can be lost"}, ()),
+        (
+            24,
+            6,
+            {"none of 2 zones can be lost; 1 other was not tried", "1 of 3 nodes can be lost; 1 other was not tried"},
+            (f"only 3 of 4 nodes and 2 of 3 zones were lost, {_FOR_ALL}",),
+        ),
+        (1, 7, *_ONE_OF_EACH),
+        (24, 0, *_ONE_OF_EACH),
+    ],
+    ids=["all of few", "as many as hold so many pods", "so many", "one at least"],
+)
+def test_of_many_domains_those_with_the_most_to_lose_are_lost_and_a_note_names_the_command_for_all(
+    monkeypatch: pytest.MonkeyPatch, most_domains: int, most_pods: int, said: set[str], notes: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(answer, "MOST_DOMAINS", most_domains)
+    monkeypatch.setattr(answer, "MOST_PODS", most_pods)
+    spread = {"topologySpreadConstraints": [hard(ZONE, match={"app": "web"})]}
+    on = ("n0", "n0", "n1", "n1", "n1", "n2", "n3")
+    report = reported(*hosts("a", "b", "c", "c"), *deployment("web", on, spec=spread))
+    losses = [line.what for line in report.lines if line.question == "survive"]
+    assert [what.split()[1:3] for what in losses] == [["node", "n1"], ["zone", "b"]]
+    assert {what.rpartition("(")[2].removesuffix(")") for what in losses} == said
+    assert report.notes == notes

@@ -59,36 +59,35 @@ ANSWERS: dict[str, object] = {
     ),
 }
 HELP: dict[str, str] = {
-    "explain": "Format (default: a table on a terminal, plain columns in a pipe). "
+    "explain": "Format (default: a table on a terminal, columns in a pipe). "
     "'name' prints the nodes that fit, best first.",
     "simulate": "Format (default: a picture on a terminal, columns in a pipe). "
     "'name' prints namespace/pod<TAB>node lines.",
     "compare": "Format (default: a table on a terminal, columns in a pipe). "
     "'name' prints the nodes and workloads that differ. 'csv' has a row per cell that differs.",
-    "survive": "Format (default: a table on a terminal, plain columns in a pipe). "
+    "survive": "Format (default: a table on a terminal, columns in a pipe). "
     "'wide' adds the order in which nodes lose their pods. 'name' prints the degraded workloads, the worst first. "
     "'prometheus' prints metrics for a textfile collector.",
-    "upgrade": "Format (default: a table on a terminal, plain columns in a pipe). "
+    "upgrade": "Format (default: a table on a terminal, columns in a pipe). "
     "'name' prints the nodes to replace, in order.",
     "plan": "Format (default: tables on a terminal, columns in a pipe). "
     "'wide' adds the order in which nodes that fail lose their pods. "
-    "'name' prints the workloads that change, the worst first. 'scenario' is the scenario, for plan.",
+    "'name' prints the workloads that change, the worst first.",
     "map": "Format (default: a map on a terminal, columns in a pipe). 'name' prints the nodes.",
-    "check": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
-    "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. "
-    "'diff' is a patch with the remedies.",
-    "pending": "Format (default: a table on a terminal, plain columns in a pipe). 'name' prints namespace/pod lines. "
+    "check": "Format (default: a list on a terminal, columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
+    "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions.",
+    "pending": "Format (default: a table on a terminal, columns in a pipe). 'name' prints namespace/pod lines. "
     "'prometheus' prints metrics for a textfile collector.",
-    "capacity": "Format (default: tables on a terminal, plain columns in a pipe). "
+    "capacity": "Format (default: tables on a terminal, columns in a pipe). "
     "'name' prints the nodes with room, the emptiest first. 'csv' has a row per node. "
     "'prometheus' prints metrics for a textfile collector.",
-    "removable": "Format (default: a table on a terminal, plain columns in a pipe). "
+    "removable": "Format (default: a table on a terminal, columns in a pipe). "
     "'name' prints a line for each group of nodes to drain together and delete before the next.",
-    "audit": "Format (default: a table on a terminal, plain columns in a pipe). "
+    "audit": "Format (default: a table on a terminal, columns in a pipe). "
     "'name' prints the workloads with findings, the worst first. 'prometheus' prints metrics for a textfile collector.",
-    "verify": "Format (default: a list on a terminal, plain columns in a pipe). "
+    "verify": "Format (default: a list on a terminal, columns in a pipe). "
     "'prometheus' prints metrics for a textfile collector.",
-    "report": "Format (default: a list on a terminal, plain columns in a pipe). "
+    "report": "Format (default: a list on a terminal, columns in a pipe). "
     "'name' prints the workloads with lines, the worst first. 'prometheus' prints metrics for a textfile collector.",
     "rebalance": "Format (default: tables and commands on a terminal, columns in a pipe). "
     "'name' prints the pods to evict, one namespace/pod a line. 'csv' has a row per eviction.",
@@ -101,30 +100,19 @@ def test_the_help_says_what_is_printed_when_nothing_is_asked_for(kind: str) -> N
 
 
 def test_what_can_be_asked_for() -> None:
-    assert [*writers("explain")] == ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv", "html"]
-    assert [*writers("simulate")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv", "html"]
-    assert [*writers("compare")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv", "html"]
-    assert [*writers("plan")] == [
-        "table",
-        "wide",
-        "plain",
-        "json",
-        "yaml",
-        "markdown",
-        "name",
-        "csv",
-        "html",
-        "scenario",
-    ]
-    assert [*writers("rebalance")] == ["table", "plain", "json", "yaml", "markdown", "name", "csv", "html"]
+    assert [*writers("explain")] == ["table", "wide", "json", "yaml", "markdown", "name", "csv", "html"]
+    assert [*writers("simulate")] == ["table", "json", "yaml", "markdown", "name", "csv", "html"]
+    assert [*writers("compare")] == ["table", "json", "yaml", "markdown", "name", "csv", "html"]
+    assert [*writers("plan")] == ["table", "wide", "json", "yaml", "markdown", "name", "csv", "html"]
+    assert [*writers("rebalance")] == ["table", "json", "yaml", "markdown", "name", "csv", "html"]
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_writes_every_report_it_is_for(name: str) -> None:
     found = {kind: writers(kind)[name] for kind in KINDS if name in writers(kind)}
     texts = [writer.load()(ANSWERS[kind], Look(in_full=True)) for kind, writer in found.items()]
-    # Names of nothing are no line at all, nor is a patch that the question does not ask for.
-    is_empty = name in ("name", "diff")
+    # Names of nothing are no line at all.
+    is_empty = name == "name"
     # Metrics of a whole cluster have no names.
     shown = "kubespread_" if name == "prometheus" else "n1"
     assert all((shown in text and text.endswith("\n")) or (is_empty and not text) for text in texts)
@@ -132,7 +120,7 @@ def test_every_format_writes_every_report_it_is_for(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "is_terminal", "expected"),
-    [(None, True, "table"), (None, False, "plain"), ("wide", False, "wide"), ("json", True, "json")],
+    [(None, True, "table"), (None, False, "columns"), ("wide", False, "wide"), ("json", True, "json")],
 )
 def test_standard_output_decides_when_nobody_else_does(name: str | None, is_terminal: bool, expected: str) -> None:
     assert chosen_format(name, is_terminal=is_terminal).name == expected

@@ -15,9 +15,8 @@ from typing import Any, get_args
 from kubespread.cli.streams import stdout_takes_tables
 from kubespread.config.layers import candidates
 from kubespread.errors import UsageError
-from kubespread.questions.question import Option, Question, Rule, misplaced
-from kubespread.questions.registry import QUESTIONS, question
-from kubespread.views.formats import chosen_format
+from kubespread.questions.question import Option, Rule, misplaced
+from kubespread.views.formats import FORMATS, chosen_format
 
 _STDIN = "-"
 _NOT_UTF_8 = re.compile("[\ud800-\udfff]")
@@ -65,16 +64,15 @@ def faults(command: Any, typed: Mapping[str, Any], output: str | None) -> Iterat
         if isinstance(rule, Rule)
     }
     yield from misplaced(rules, names, typed)
-    cls = question(command.name) if command.name in QUESTIONS else Question
     for name in typed:
         rule = rules.get(name)
         if not isinstance(rule, Option) or not rule.shown_in:
             continue
-        written = chosen_format(output or cls.own_format(typed), is_terminal=stdout_takes_tables()).name
+        written = chosen_format(output, is_terminal=stdout_takes_tables()).name
         if written not in rule.shown_in:
-            by_default = ", the default in a pipe," if output is None else ""
-            formats = ", ".join(rule.shown_in)
-            yield f"{names[name]} and -o {written}{by_default} do not go together: it is for {formats}"
+            format_ = f"-o {written}" if output else f"{written}, the default,"
+            formats = ", ".join(form for form in rule.shown_in if form in FORMATS)
+            yield f"{names[name]} and {format_} do not go together: it is for {formats}"
     twice = [names[name] for name in readers(command.params) for text in texts_of(typed.get(name)) if text == _STDIN]
     if len(twice) > 1:
         yield f"standard input can be read only once: {twice[0]} and {twice[1]} both ask for it"

@@ -77,7 +77,7 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
         Option(
             "Show what was tried to find each cause, and the result.",
             is_for_scripts=True,
-            shown_in=("table", "plain", "json", "yaml"),
+            shown_in=("table", "columns", "json", "yaml"),
         ),
     ] = False
 

@@ -1,4 +1,4 @@
-"""Findings as CI systems read them, the remedies as a patch, and the rules themselves."""
+"""Findings as CI systems read them, and the rules themselves."""
 
 from __future__ import annotations
 
@@ -20,11 +20,6 @@ from kubespread.views.look import Look
 
 def _json(data: Any) -> str:
     return json_escaped(json.dumps(data, indent=2, ensure_ascii=False)) + "\n"
-
-
-def diff(report: CheckReport, _look: Look) -> str:
-    """The remedies as a patch of the manifests."""
-    return report.patch or ""
 
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -188,12 +183,12 @@ def file_uri(path: str) -> str:
 
 def described(rule: RuleReport, output: str | None) -> str:
     """The rule in the format -o asks for: text, json or yaml. Raises UsageError for any other."""
-    if output in (None, "table", "plain"):
+    if output in (None, "table"):
         return in_full(rule)
     data = {"apiVersion": API_VERSION, "kind": "Rule", **rule.to_dict()}
     if output in ("json", "yaml"):
         return to_yaml(data) if output == "yaml" else _json(data)
-    raise UsageError(f"rules are written as table, plain, json or yaml, not as {output}")
+    raise UsageError(f"rules are written as table, json or yaml, not as {output}")
 
 
 def in_full(rule: RuleReport) -> str:

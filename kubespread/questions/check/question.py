@@ -5,8 +5,6 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import msgspec
-
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.question import (
     AUTOSCALER_TYPES,
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
     from kubespread.questions.check.report import CheckReport
     from kubespread.questions.commands import Commands
-    from kubespread.views.formats import Format
 
 
 class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
@@ -43,7 +40,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
       helm template chart | kubespread check -S cluster.json.gz
       kubespread check -S cluster.json.gz -A --fail-on warning
       kubespread check k8s/ -R --base origin/main
-      kubespread check k8s/ -R --diff | git apply
+      kubespread check k8s/ -R --diff -o json | jq -j .patch | git apply
       kubespread check k8s/ -R -o sarif > kubespread.sarif
     """
 
@@ -55,7 +52,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     )
     hands_out = True
     doing = "checking workloads"
-    outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github", "diff"), "")}
+    outputs = {"table": "a list", **dict.fromkeys(("sarif", "junit", "github"), "")}
     may_lack_cluster = True
     function = Function(
         """What is wrong with the workloads of ``manifests``, and of directories of them, each fault with its remedy.
@@ -105,9 +102,9 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
             "Leave out what is also found in this git revision, where HEAD left it.", metavar="REVISION", is_path=True
         ),
     ] = None
-    diff: Annotated[
-        bool, Option("Print a patch with the remedies.", is_for_scripts=True, shown_in=("diff", "json", "yaml"))
-    ] = False
+    diff: Annotated[bool, Option("Add a patch with the remedies.", is_for_scripts=True, shown_in=("json", "yaml"))] = (
+        False
+    )
     explain: Annotated[
         str | None,
         Option(
@@ -118,9 +115,6 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
             beside=("output", "no_headers", "quiet"),
         ),
     ] = None
-
-    def written_in(self, form: Format) -> Check:
-        return msgspec.structs.replace(self, diff=self.diff or form.name == "diff")
 
     def ending(self, output: str | None) -> str:
         text: str = part("check", "formats", "described")(part("check", "answer", "rule")(self.explain), output)

@@ -46,11 +46,7 @@ class Compare(PodQuestion["CompareReport"], frozen=True, kw_only=True):
     name = "compare"
     summary = "Show the effect of a new manifest, cluster or release."
     yes, no = "nothing is worse", "something is"
-    outputs = {
-        "plain": "columns",
-        "name": "prints the nodes and workloads that differ",
-        "csv": "has a row per cell that differs",
-    }
+    outputs = {"name": "prints the nodes and workloads that differ", "csv": "has a row per cell that differs"}
     doing = "comparing"
     function = Function(
         """The rows that differ between ``before`` and ``after``: of each node, and of the workload with its replicas.

@@ -88,7 +88,7 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         Option(
             "One row per node or per domain (default: per domain on a terminal with more than 10 nodes).",
             is_for_scripts=True,
-            shown_in=("table", "wide", "plain"),
+            shown_in=("table", "wide", "columns"),
             says={_SHOWN: "nodes", _NODES: "in rows"},
         ),
     ] = None
@@ -97,7 +97,7 @@ class Explain(PodQuestion["ExplainReport"], frozen=True, kw_only=True):
         Option(
             "List the matching pods of each domain.",
             ("--pods",),
-            shown_in=("table", "wide", "plain", "json", "yaml"),
+            shown_in=("table", "wide", "columns", "json", "yaml"),
             says={_SHOWN: "nodes"},
         ),
     ] = False

@@ -34,7 +34,7 @@ class Map(PodQuestion["TopologyMap"], frozen=True, kw_only=True):
     summary = "Draw the topology of a cluster, its load or its skew."
     yes = "the map is drawn"
     verdict_counts = False
-    outputs = {"table": "a map", "plain": "columns", "name": "prints the nodes"}
+    outputs = {"table": "a map", "name": "prints the nodes"}
     is_watched = True
     function = Function(
         """The nodes of ``snapshot`` by topology domain, how full they are, and where the pods of a workload run.

@@ -62,7 +62,7 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     steps in another order where only that gets through, which the answer says. Both clusters are audited, lose each
     zone in turn, do without nodes and are mapped. The answer says whether every pod finds a node, which workloads
     change (ready pods, spread, what they survive), which nodes do, and which pods leave theirs; --steps shows what each
-    step does to pods and their spread instead, rollouts pass by pass; -o scenario prints the steps. With --autoscaler
+    step does to pods and their spread instead, rollouts pass by pass. With --autoscaler
     nodes are added after each step. Before is the cluster once what is under way is done, of its own release; after is
     that of --kube-version.
 
@@ -72,7 +72,7 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
       kubespread plan maintenance.yaml --steps -S cluster.json.gz --fail-on pending
       kubespread plan -f web.yaml 'scale deploy/web=9' 'rollout deploy/web' 'fail zone=a' --steps
       kubespread plan -f k8s/ --add-node node-7:3 --drain pool=old -S cluster.json.gz
-      kubespread plan --drain pool=old -o scenario > plan.yaml && kubespread plan plan.yaml
+      kubespread plan --drain pool=old -o json | jq -r .scenario > plan.yaml && kubespread plan plan.yaml
       kubespread plan --replace-pool web=8x16 --hpa-max --prices prices.yaml
       kubespread plan --hpa-max --autoscaler karpenter --instance-types types.yaml
       kubespread plan --kube-version 1.37
@@ -88,8 +88,6 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         "table": "tables",
         "wide": "adds the order in which nodes that fail lose their pods",
         "name": "prints the workloads that change, the worst first",
-        "plain": "columns",
-        "scenario": "",
     }
     function = Function(
         """What becomes of the cluster when everything that is planned is done: the edits of ``snapshot``, the

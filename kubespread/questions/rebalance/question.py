@@ -36,7 +36,6 @@ class Rebalance(WorkloadsQuestion["RebalanceReport"], frozen=True, kw_only=True)
     doing = "trying evictions"
     outputs = {
         "table": "tables and commands",
-        "plain": "columns",
         "name": "prints the pods to evict, one namespace/pod a line",
         "csv": "has a row per eviction",
     }

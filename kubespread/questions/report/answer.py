@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import accumulate
 from typing import Any, Literal
 
 import msgspec
@@ -201,9 +202,9 @@ def _is_kept(row: AuditedWorkload, key: str) -> bool:
     )
 
 
-MOST_NODES = 24
-"""How many nodes are lost, each by itself: of more those with the most to lose. As many are tried to do without: those
-with the fewest pods.
+MOST_DOMAINS, MOST_PODS = 24, 50_000
+"""How many domains of a key are lost, each by itself, and how many pods they hold together: of more those with the most
+to lose. As many nodes are tried to do without: those with the fewest pods.
 """
 
 
@@ -230,10 +231,9 @@ def answer(question: Report, scene: Scene) -> Scorecard:
         workloads=len(rows),
         areas=areas,
         lines=tuple(listed),
-        nodes_lost=len(asking.lost),
         gaps=tuple(dict.fromkeys((*asking.said("gaps"), *scene.gaps(scene.world.assumed)))),
         not_modelled=Report.never_modelled,
-        notes=asking.said("notes"),
+        notes=(*asking.said("notes"), *asking.notes),
         unfinished=scene.unfinished("question", len(asking.asked), asking.missing),
     )
     if earlier is not None:
@@ -284,8 +284,7 @@ class _Asking(Inquiry):
 
     def __init__(self, question: Report, scene: Scene) -> None:
         super().__init__(scene)
-        self.lost: Sequence[str] = ()
-        """The hosts that were lost, each by itself."""
+        self.notes: tuple[str, ...] = ()
         self.held: Held | None = None
         self._is_about = question.is_about
         self.whose = question.asked_in(scene.snapshot)
@@ -329,7 +328,7 @@ class _Asking(Inquiry):
         if capacity is not None:
             yield from lines.of_capacity(capacity, commands)
         if len(scene.now.nodes) > 1:
-            going = Removable(most=MOST_NODES, preemption=self.shared["preemption"], remedies=False)
+            going = Removable(most=MOST_DOMAINS, preemption=self.shared["preemption"], remedies=False)
             removable = self.whole("removable", going, "draining nodes")
             if removable is not None:
                 yield from lines.of_removable(removable, commands)
@@ -374,20 +373,30 @@ class _Asking(Inquiry):
         scene = self.scene
         if "audit" not in self.missing and not any(row.placed + row.pending + row.terminating for row in rows):
             return
-        hosts = _standing_hosts(scene)
-        if len(_domains(scene, HOSTNAME)) > 1:
-            last = Counter(loss.domain for row in rows if (loss := row.worst_loss.get(HOSTNAME)) and not loss.remaining)
-            most = {host: sum(self._pods[name] for name in names) for host, names in hosts.items()}
-            # All of a few; of many those that hold the last pods of most workloads, then those that hold most pods.
-            self.lost = sorted(hosts, key=lambda host: (-last[host], -most[host], host))[:MOST_NODES]
-        keys = [key for key in (ZONE, *POOLS) if len(_domains(scene, key)) > 1]
-        keys += [HOSTNAME] if self.lost else []
-        if keys:
-            chosen = {HOSTNAME: tuple(self.lost)}
-            lost = Survive(**self.shared, **self._autoscaled, keys=tuple(keys), domains=chosen)
-            survive = self.whole("survive", lost, "losing zones and nodes")
-            if survive is not None:
-                yield from lines.of_survive(survive, len(hosts), self.commands)
+        # Nodes first: each takes a moment. After a zone, which takes seconds, they would seem worth starting workers.
+        keys = [key for key in (HOSTNAME, ZONE, *POOLS) if len(_domains(scene, key)) > 1]
+        standing = {key: nodes_of for key in keys if (nodes_of := _standing(scene, key))}
+        chosen = {key: tuple(self._most_to_lose(key, nodes_of, rows)) for key, nodes_of in standing.items()}
+        if not chosen:
+            return
+        lost = Survive(**self.shared, **self._autoscaled, keys=tuple(chosen), domains=chosen)
+        survive = self.whole("survive", lost, "losing zones and nodes")
+        if survive is not None:
+            domains = {key: len(nodes_of) for key, nodes_of in standing.items()}
+            self.notes = tuple(lines.not_lost(chosen, domains, self.commands))
+            yield from lines.of_survive(survive, domains, self.commands)
+
+    def _most_to_lose(
+        self, key: str, nodes_of: Mapping[str, Sequence[str]], rows: Sequence[AuditedWorkload]
+    ) -> Iterator[str]:
+        """Those domains that hold the last pods of most workloads, then those that hold most pods; one at least."""
+        last = Counter(loss.domain for row in rows if (loss := row.worst_loss.get(key)) and not loss.remaining)
+        pods = {domain: sum(self._pods[name] for name in names) for domain, names in nodes_of.items()}
+        worst = sorted(nodes_of, key=lambda domain: (-last[domain], -pods[domain], domain))[:MOST_DOMAINS]
+        for domain, held in zip(worst, accumulate(pods[domain] for domain in worst), strict=True):
+            if domain != worst[0] and held > MOST_PODS:
+                return
+            yield domain
 
 
 def _domains(scene: Scene, key: str) -> set[str]:
@@ -395,10 +404,10 @@ def _domains(scene: Scene, key: str) -> set[str]:
     return {own[key] for own in labels if key in own}
 
 
-def _standing_hosts(scene: Scene) -> dict[str, list[str]]:
-    """The nodes that answer, by the value of their hostname label."""
-    hosts: dict[str, list[str]] = {}
+def _standing(scene: Scene, key: str) -> dict[str, list[str]]:
+    """The nodes that answer, by their domain of ``key``."""
+    nodes_of: dict[str, list[str]] = {}
     for node in scene.now.nodes:
-        if HOSTNAME in node.metadata.labels and not is_silent(node):
-            hosts.setdefault(node.metadata.labels[HOSTNAME], []).append(node.metadata.name)
-    return hosts
+        if key in node.metadata.labels and not is_silent(node):
+            nodes_of.setdefault(node.metadata.labels[key], []).append(node.metadata.name)
+    return nodes_of

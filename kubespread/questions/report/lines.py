@@ -46,7 +46,7 @@ from kubespread.scheduler.plugin import Counted, State, Status
 from kubespread.scheduler.plugins.inter_pod_affinity import AFFINITY, ANTI_AFFINITY, InterPodAffinity
 from kubespread.scheduler.plugins.node_affinity import CONFLICT, NodeAffinity, NodeAffinityState
 from kubespread.scheduler.plugins.node_properties import TaintToleration
-from kubespread.wording import count_of, says, short_key, some_of
+from kubespread.wording import count_of, domain_noun, says, short_key, some_of
 from kubespread.world.events.world import World
 from kubespread.world.reporting.tight_budgets import TightBudget, WorkloadOf
 
@@ -304,20 +304,30 @@ def _ending(finding: AuditFinding) -> str | None:
     return f"{last.how}: {counts_text(last.counts)}"
 
 
-def of_survive(report: SurviveReport, hosts: int, commands: Commands) -> Iterator[ReportLine]:
-    """A line for the worst domain of each key; of so many ``hosts`` some may not be lost."""
+def not_lost(chosen: Mapping[str, Sequence[str]], domains: Mapping[str, int], commands: Commands) -> Iterator[str]:
+    """A note where only the ``chosen`` ones were lost of so many ``domains`` of a key."""
+    fewer = {key: names for key, names in chosen.items() if len(names) < domains[key]}
+    if fewer:
+        lost = [f"{len(names):,} of {count_of(domains[key], domain_noun(key))}" for key, names in fewer.items()]
+        every = commands.of("survive", *[f"--key {quote(SHORT.get(key, key))}" for key in fewer])
+        command = f"; for all of them: {every}" if every else ""
+        yield f"only {' and '.join(lost)} were lost, those with the most to lose{command}"
+
+
+def of_survive(report: SurviveReport, domains: Mapping[str, int], commands: Commands) -> Iterator[ReportLine]:
+    """A line for the worst domain of each key; of so many ``domains`` some may not be lost."""
     for key, losses in report.by_key():
         standing = sorted((loss for loss in losses if not loss.already_lost), key=badness)
         if not standing or not standing[0].troubles:
             continue
-        worst = standing[0]
-        tried = "of those with the most to lose, " if key == HOSTNAME and len(standing) < hosts else ""
+        worst, others = standing[0], domains[key] - len(standing)
+        untried = f"; {says(others, 'other', 'were')} not tried" if others else ""
         yield ReportLine(
             key=f"losses/{short_key(key)}",
             area="losses",
             question="survive",
             level="warning",
-            what=f"losing {worst.name}: {'; '.join(phrases(worst))} ({tried}{can_be_lost(standing)})",
+            what=f"losing {worst.name}: {'; '.join(phrases(worst))} ({can_be_lost(standing)}{untried})",
             extent=max(worst.pending, sum(change.lacks for change in worst.degraded)) + len(worst.lost),
             workloads=tuple(change.workload for change in worst.degraded),
             nodes=(worst.domain,) if key == HOSTNAME else (),

@@ -195,8 +195,6 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
     """How many, and whose, of each area that has lines, the one with the worst line first."""
     since: Since | None = None
     """The report that this one is compared with; null where none is given."""
-    nodes_lost: int = 0
-    """How many nodes were lost, each by itself, to find the worst: of many those with the most to lose."""
     opened: tuple[Area, ...] = ()
     """The areas that alone were asked about; empty for all."""
     grade: Grade | None = None

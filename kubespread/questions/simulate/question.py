@@ -69,7 +69,7 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
     hands_out = True
     parted_by = ("runs",)
     doing = "placing replicas"
-    outputs = {"table": "a picture", "plain": "columns", "name": "prints namespace/pod<TAB>node lines"}
+    outputs = {"table": "a picture", "name": "prints namespace/pod<TAB>node lines"}
     is_watched = True
     function = Function(
         """Where kube-scheduler would put ``replicas`` copies of each workload, one after another, and what would stop

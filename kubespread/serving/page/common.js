@@ -34,7 +34,6 @@ export const ask = async (name, body, signal) => {
   const took = /dur=([\d.]+)/.exec(answer.headers.get("server-timing") || "");
   return { report: await answer.json(), took: took ? Number(took[1]) : 0 };
 };
-export const written = async (name, body, output) => (await request(`/ask/${name}?output=${output}`, { body })).text();
 
 /** All that a page shows of an answer; `tell` is called with how far it is. */
 export const askPage = async (name, body, signal, tell) => {

@@ -1,5 +1,5 @@
 // By hand: a workload and a cluster that are changed, and at once what kube-scheduler makes of them.
-import { ask, byId, copy, keep, link, make, served, written } from "./common.js";
+import { ask, byId, copy, keep, link, make, served } from "./common.js";
 import { count, draw, drawRefused, short, VERBS } from "./map.js";
 
 const FRESH = { workload: "", manifest: "", replicas: null, set: {}, edits: [] };
@@ -207,9 +207,10 @@ byId("save").addEventListener("click", async () => {
   const scaled = workload && replicas !== null ? [`scale ${workload}=${replicas}`] : [];
   const rolledOut = workload && settings.length ? [`rollout ${workload} ${settings.join(" ")}`] : [];
   const passed = { steps: [...edits, ...scaled, ...rolledOut], ...(manifest && { manifest }) };
-  const text = await written("plan", passed, "scenario").catch((error) => drawRefused(error.message));
-  if (!text) return;
-  const anchor = make("a", { href: URL.createObjectURL(new Blob([text], { type: "application/yaml" })), download: "scenario.yaml" });
+  const planned = await ask("plan", passed).catch((error) => drawRefused(error.message));
+  if (!planned) return;
+  if (!planned.report.scenario) return void drawRefused("no scenario for this: manifests have to be in files");
+  const anchor = make("a", { href: URL.createObjectURL(new Blob([planned.report.scenario], { type: "application/yaml" })), download: "scenario.yaml" });
   anchor.click();
   URL.revokeObjectURL(anchor.href);
 });
