@@ -10,7 +10,7 @@ import pytest
 
 import kubespread
 from kubespread.errors import KubespreadError, ManifestError, UsageError
-from kubespread.questions.plan.report import PlanReport, StepReport
+from kubespread.questions.plan.report import PlanReport, PlanStep
 from tests.builders import Data, hard, hosts, pod
 
 ROOT = Path(__file__).parents[2]
@@ -28,12 +28,10 @@ def play(*steps: Any, **spec: Any) -> PlanReport:
     return kubespread.plan(kubespread.load(WEB), scenario(*steps, **spec), by_step=True)
 
 
-def told(step: StepReport) -> str:
+def told(step: PlanStep) -> str:
     """placed/gone/blocked/pending, skews of touched workloads, and how rollouts ended."""
-    happened = step.happened
-    pending = sum(len(each.pods) for each in happened.pending)
-    figures = "/".join(map(str, (len(happened.placed), len(happened.gone), len(happened.blocked), pending)))
-    skews = [f"{change.before}->{change.after}" for each in happened.workloads for change in each.skew]
+    figures = "/".join(map(str, (step.placed, step.gone, len(step.of("blocked")), step.pending)))
+    skews = [f"{change.before}->{change.after}" for each in step.workloads for change in each.skew]
     ends = [
         f"{len(each.passes)} passes {'complete' if each.complete else 'wedged'} {[end.skew for end in each.final]}"
         for each in step.rollouts
@@ -126,7 +124,7 @@ def test_a_template_that_stays_as_it_is_is_no_rollout(tmp_path: Path) -> None:
     path.write_text(text)
     (step,) = play({"apply": [str(path)]}).steps
     assert told(step) == "1/0/0/0 0->1"
-    assert step.happened.notes == ("Deployment/web: its template stays as it is: no rollout",)
+    assert step.notes == ("Deployment/web: its template stays as it is: no rollout",)
 
 
 ROLLED_AGAIN = "3/3/0/0 0->0 6 passes complete [0]"
@@ -152,7 +150,7 @@ def test_what_is_applied_again(case: str, tmp_path: Path) -> None:
         container |= fields
         paths.append(write(tmp_path / f"{number}.json", obj))
     steps = play(*({"apply": [path]} for path in paths)).steps
-    makers = {placed.pod.name.rpartition("-")[0] for step in steps for placed in step.happened.placed}
+    makers = {placed.pod.name.rpartition("-")[0] for step in steps for placed in step.pods_placed}
     assert ([told(step) for step in steps[1:]], len(makers)) == (expected, replica_sets)
 
 
@@ -180,7 +178,7 @@ def test_the_namespace_of_what_is_applied(case: str, flag: str, tmp_path: Path) 
     path = write(tmp_path / "pods.json", *pods, *brought)
     snapshot = kubespread.Snapshot.from_objects([*hosts("a"), default])
     report = kubespread.plan(snapshot, scenario(f"apply {path}{flag}", f"apply {path}"), by_step=True)
-    placed = [[str(each.pod) for each in step.happened.placed] for step in report.steps]
+    placed = [[str(each.pod) for each in step.pods_placed] for step in report.steps]
     there = [f"{name}/p" for name in names if name == "default" or flag or refusal is None]
     assert (placed[0], [step.failed for step in report.steps]) == (there, [None if flag else refusal] * 2)
 
@@ -317,16 +315,17 @@ def test_a_drain_that_kubectl_refuses_is_blocked() -> None:
     cluster = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("bare", "n0")])
     report = kubespread.plan(cluster, scenario("drain n0", {"drain": {"nodes": "n0", "force": True}}), by_step=True)
     assert report.blocked == (1,)
-    assert report.steps[0].failed is not None
-    assert report.steps[0].failed.startswith('unable to drain node "n0" due to error: cannot delete')
-    assert [gone.lost_for_good for gone in report.steps[1].happened.gone] == [True]
+    (refused,) = report.steps[0].troubles
+    assert (refused.kind, refused.subject) == ("noController", "default/bare")
+    assert refused.why.startswith("cannot delete Pods that declare no controller")
+    assert [gone.lost_for_good for gone in report.steps[1].pods_gone] == [True]
 
 
 def test_pods_that_wait_from_the_start_are_no_fault_of_the_scenario() -> None:
     waiting = pod("big", requests={"cpu": "100"})
     cluster = kubespread.Snapshot.from_objects([*hosts("a", "b"), waiting])
     report = kubespread.plan(cluster, scenario("cordon n0"), by_step=True)
-    assert [each.pods for each in report.start.pending] == [("default/big",)]
+    assert [(each.kind, each.subject, each.count) for each in report.waiting] == [("pending", "default/Pod/big", 1)]
     assert (report.pending, report.blocked) == (0, ())
 
 
@@ -343,7 +342,7 @@ def test_preemption_can_be_left_out(preemption: bool, gone: list[str], tmp_path:
     high = pod("high", requests={"cpu": "8"}, priorityClassName="high")
     step = {"apply": [write(tmp_path / "high.json", high)]}
     report = kubespread.plan(cluster, scenario(step, preemption=preemption), by_step=True)
-    assert [each.why for each in report.steps[0].happened.gone] == gone
+    assert [each.why for each in report.steps[0].pods_gone] == gone
     assert report.pending == (0 if preemption else 1)
 
 
@@ -369,7 +368,7 @@ def test_edits_come_before_the_first_step() -> None:
     report = kubespread.plan(
         kubespread.load(WEB).edited("delete-node zone=c"), scenario("scale deploy/web=4"), by_step=True
     )
-    assert (report.node_count, [step.text for step in report.steps]) == (
+    assert (report.node_count, [step.name for step in report.steps]) == (
         6,
         ["delete-node zone=c", "scale deploy/web=4"],
     )
@@ -393,7 +392,7 @@ def test_what_happens_to_a_workload_once_it_is_applied(case: str) -> None:
     steps, expected = THEN[case]
     manifest = workload("Deployment", "new", 6)
     report = kubespread.plan(kubespread.load(WEB), steps, manifests=[manifest], by_step=True)
-    assert [step.text for step in report.steps] == [
+    assert [step.name for step in report.steps] == [
         "apply manifests",
         *(step.replace("=", " ", " " not in step) for step in steps),
     ]
@@ -421,7 +420,7 @@ def test_steps_stand_before_and_after_those_of_a_file(tmp_path: Path) -> None:
     for file in files:
         file.write_text(json.dumps({**scenario("cordon zone=a"), "metadata": {"name": "one"}}))
     report = kubespread.plan(kubespread.load(WEB), ["scale deploy/web=7", files[1], "fail zone=b"], by_step=True)
-    assert (report.name, [step.text for step in report.steps]) == (
+    assert (report.name, [step.name for step in report.steps]) == (
         "one",
         ["scale deploy/web=7", "cordon zone=a", "fail zone=b"],
     )
@@ -454,11 +453,12 @@ def test_an_autoscaler_adds_nodes_for_pods_that_find_none(tmp_path: Path) -> Non
     given = tmp_path / "scenario.json"
     given.write_text(json.dumps(scenario("cordon n1", autoscaler="ca", nodeGroups="groups.json")))
     report = kubespread.plan(cluster, given, by_step=True)
-    scaled = report.steps[0].autoscaling
-    assert scaled is not None
-    assert [(group.group, len(group.nodes)) for loop in scaled.loops for group in loop.added] == [("pool/a", 1)]
-    assert (report.pending, scaled.loops[0].left) == (0, 0)
-    assert "what autoscalers of pods, and the descheduler, do meanwhile" in report.not_modelled
+    assert [len(step.nodes.joined) for step in report.steps] == [1]
+    assert (report.pending, report.steps[0].pods_placed[0].node) == (0, report.steps[0].nodes.joined[0])
+    assert (
+        "what autoscalers of pods, and the descheduler, do meanwhile; nodes are added only where an autoscaler is named"
+        in (report.not_modelled)
+    )
 
 
 @pytest.mark.parametrize(
@@ -484,7 +484,7 @@ def test_a_step_says_which_nodes_take_no_pods_any_more_and_which_do_again() -> N
         "uncordon node-b1",
         "delete-node node-a1",
     ]
-    assert [step.happened.node_states for step in play(*steps).steps] == [
+    assert [step.nodes.states for step in play(*steps).steps] == [
         {"node-b1": ("cordoned",)},
         {"node-a1": ("not ready",), "node-a2": ("not ready",)},
         {"node-a1": ("cordoned", "not ready")},

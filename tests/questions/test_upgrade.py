@@ -12,11 +12,12 @@ from kubespread.controllers.disruption import SEVERAL_BUDGETS
 from kubespread.errors import UsageError
 from kubespread.kube.quantity import parse
 from kubespread.kube.taint import DrainFlags
+from kubespread.questions.plan.pool import Pool
+from kubespread.questions.plan.report import PlanReport
 from kubespread.questions.scheduler import Scheduler
-from kubespread.questions.upgrade.answer import replace_nodes
 from kubespread.questions.worlds import world_of
+from kubespread.reports.outcome import REFUSALS
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.world.reporting.difference import Baseline, Trial
 from tests.builders import Data, hard, hosts, node, pod
 from tests.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set, unready
 
@@ -25,21 +26,20 @@ WEB = {"app": "web"}
 NEEDS = "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs {} healthy pods and has {} currently"
 
 
-def upgraded(objects: list[Data], nodes: str = ZONE, **options: Any) -> UpgradeReport:
+def upgraded(objects: list[Data], nodes: str = ZONE, **options: Any) -> PlanReport:
     return kubespread.upgrade(Snapshot.from_objects(objects), nodes, **options)
 
 
-def lines(report: UpgradeReport) -> list[str]:
+def lines(report: PlanReport) -> list[str]:
     """``n0 -> n0-1: 1 evicted, 1 placed, 0 pending``, then what blocks it, what waits and what would help."""
     told = []
     for step in report.steps:
-        counts = f"{step.evicted} evicted, {step.placed} placed, {step.pending} pending"
-        told.append(f"{' '.join(step.nodes)} -> {' '.join(step.added)}: {counts}")
-    if report.blocked is not None:
-        told += [f"! {report.blocked.refusal}"] if report.blocked.refusal else []
-        told += [f"! {each.pod} {each.budget}: {each.message} {each.cause}" for each in report.blocked.pods]
-    told += [f"? {len(group.pods)} of {group.workload}" for group in report.pending]
-    return [*told, *(f"try {option}" for option in report.remedies)]
+        evicted = sum(gone.why == "evicted" for gone in step.pods_gone)
+        counts = f"{evicted} evicted, {step.placed} placed, {step.pending} pending"
+        told.append(f"{step.name.removeprefix('replace ')} -> {', '.join(step.nodes.joined)}: {counts}")
+    told += [f"! {trouble.subject}: {trouble.why}" for trouble in report.whole.of(*REFUSALS)]
+    told += [f"? {trouble.count} of {trouble.subject}" for trouble in report.whole.of("pending")]
+    return [*told, *(f"try {remedy}" for remedy in report.remedies)]
 
 
 def named(obj: Data, name: str) -> Data:
@@ -56,13 +56,16 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
     "replacements of a batch join before it goes as far as the surge allows": (
         [*hosts("a", "a", "b", "b"), *deployment("web", ("n0",))],
         {"surge": 1, "batch": 2},
-        ["n0 n1 -> n0-1 n1-1: 1 evicted, 1 placed, 0 pending", "n2 n3 -> n2-1 n3-1: 1 evicted, 1 placed, 0 pending"],
+        [
+            "n0, n1 -> n0-1, n1-1: 1 evicted, 1 placed, 0 pending",
+            "n2, n3 -> n2-1, n3-1: 1 evicted, 1 placed, 0 pending",
+        ],
     ),
     "a surge larger than the batch is always that much ahead": (
         hosts("a", "a", "b"),
         {"surge": 2},
         [
-            "n0 -> n0-1 n1-1: 0 evicted, 0 placed, 0 pending",
+            "n0 -> n0-1, n1-1: 0 evicted, 0 placed, 0 pending",
             "n1 -> n2-1: 0 evicted, 0 placed, 0 pending",
             "n2 -> : 0 evicted, 0 placed, 0 pending",
         ],
@@ -77,7 +80,7 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
         {},
         [
             "n0 -> : 0 evicted, 0 placed, 0 pending",
-            f"! default/web-a web: {NEEDS.format(3, 3)}",
+            f"! default/web-a: {NEEDS.format(3, 3)}",
             "try --scale default/Deployment/web=4",
             "try --budget default/web:maxUnavailable=1",
         ],
@@ -93,7 +96,7 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
         {},
         [
             "n0 -> : 0 evicted, 0 placed, 0 pending",
-            f"! default/web-a web: {NEEDS.format(2, 2)}",
+            f"! default/web-a: {NEEDS.format(2, 2)}",
             "try --budget default/db:maxUnavailable=1 --budget default/web:maxUnavailable=1",
         ],
     ),
@@ -107,7 +110,7 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
         {},
         [
             "n0 -> : 0 evicted, 0 placed, 0 pending",
-            f"! default/web-a web, web-too: {SEVERAL_BUDGETS} ",
+            f"! default/web-a: {SEVERAL_BUDGETS}",
             "try --budget default/web-too:none",
         ],
     ),
@@ -122,7 +125,7 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
         {},
         [
             "n0 -> : 0 evicted, 0 placed, 0 pending",
-            f"! default/web-a all, web: {SEVERAL_BUDGETS} ",
+            f"! default/web-a: {SEVERAL_BUDGETS}",
             "try --budget default/all:maxUnavailable=1 --budget default/web:none",
         ],
     ),
@@ -131,8 +134,8 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
         {"force": True},
         [
             "n0 -> : 0 evicted, 0 placed, 0 pending",
-            f"! default/bare web: {NEEDS.format(1, 1)}",
-            "try --budget default/web:minAvailable=0",
+            f"! default/bare: {NEEDS.format(1, 1)}",
+            "try --budget default/web:minAvailable=0 (default/bare is lost for good)",
         ],
     ),
     "a pod that is not ready already uses up what one may be": (
@@ -140,8 +143,8 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
         {"nodes": "n0"},
         [
             "n0 -> : 0 evicted, 0 placed, 0 pending",
-            f"! default/web-a web: {NEEDS.format(2, 2)}",
-            f"! default/web-b web: {NEEDS.format(2, 2)}",
+            f"! default/web-a: {NEEDS.format(2, 2)}",
+            f"! default/web-b: {NEEDS.format(2, 2)}",
             "try --budget default/web:minAvailable=1",
         ],
     ),
@@ -154,8 +157,8 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
         [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="6"), budget("web", maxUnavailable=1)],
         {"batch": 2},
         [
-            "n0 n1 -> : 1 evicted, 0 placed, 1 pending",
-            f"! default/web-b web: {NEEDS.format(1, 1)}",
+            "n0, n1 -> : 1 evicted, 0 placed, 1 pending",
+            f"! default/web-b: {NEEDS.format(1, 1)}",
             "? 1 of default/Deployment/web",
             "try --batch 1",
             "try --surge 1",
@@ -171,8 +174,8 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
         ],
         {"batch": 2},
         [
-            "n0 n1 -> : 1 evicted, 0 placed, 1 pending",
-            f"! default/web-b web: {NEEDS.format(1, 1)}",
+            "n0, n1 -> : 1 evicted, 0 placed, 1 pending",
+            f"! default/web-b: {NEEDS.format(1, 1)}",
             "? 1 of default/Deployment/web",
             "try --batch 1",
             "try --surge 1",
@@ -185,9 +188,8 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
         {},
         [
             "n0 -> : 0 evicted, 0 placed, 0 pending",
-            '! unable to drain node "n0" due to error: cannot delete Pods that declare no controller (use --force to '
-            "override): default/bare",
-            "try --force",
+            "! default/bare: cannot delete Pods that declare no controller (use --force to override)",
+            "try --force (default/bare is lost for good)",
         ],
     ),
     "pods without a controller go where that is forced": (
@@ -200,8 +202,7 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
         {"ignore_daemonsets": False},
         [
             "n0 -> : 0 evicted, 0 placed, 0 pending",
-            '! unable to drain node "n0" due to error: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to '
-            "ignore): default/agent-n0",
+            "! default/agent-n0: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)",
             "try --ignore-daemonsets",
         ],
     ),
@@ -239,10 +240,10 @@ def test_what_is_named_as_a_remedy_gets_through_when_it_is_asked_for(options: di
     objects = [*hosts("a", "b", "c"), *deployment("web", ("n0", "n1", "n2")), budget("web", minAvailable=3)]
     snapshot = Snapshot.from_objects(objects)
     first = kubespread.upgrade(snapshot, ZONE, **options)  # type: ignore[arg-type]  # the keywords are a typed dict's
-    scales = [remedy.removeprefix("--") for remedy in first.remedies if remedy.startswith("--scale")]
+    scales = [str(each).removeprefix("--") for each in first.remedies if each.options.startswith("--scale")]
     assert scales
     again = kubespread.upgrade(snapshot.edited(scales[0]), ZONE, **options)  # type: ignore[arg-type]  # as above
-    assert (again.complete, again.pending) == (True, ())
+    assert (again.blocked, again.pending) == ((), 0)
 
 
 def test_names_that_no_node_has_are_refused() -> None:
@@ -261,7 +262,8 @@ def test_numbers_that_mean_nothing_are_refused(options: dict[str, int], said: st
 def test_a_batch_says_how_many_pods_the_nodes_hold_where_some_came_or_went() -> None:
     daemons = daemon_set("agent", ("n0", "n1"))
     report = upgraded([*hosts("a", "b"), *daemons, *deployment("web", ("n0", "n1"))])
-    assert [step.pods for step in report.steps] == [{"n0-1": 1, "n1": 3}, {"n0-1": 3, "n1-1": 1}]
+    held = [{each.node: each.pods for each in step.nodes.loads} for step in report.steps]
+    assert held == [{"n0-1": 1, "n1": 3}, {"n0-1": 3, "n1-1": 1}]
 
 
 TIED = {"nodeSelector": {"kubernetes.io/hostname": "n1"}}
@@ -286,7 +288,7 @@ def test_it_is_judged_by_the_workloads_that_are_asked_about(
 ) -> None:
     """The same upgrade each time: pods that are tied to the host name of the old node find no other."""
     report = upgraded(TWO, "n1", remedies=False, **options)
-    assert [str(group.workload) for group in report.pending] == pending
+    assert [str(trouble.subject) for trouble in report.whole.of("pending")] == pending
     assert (report.verdict, sum(step.pending for step in report.steps) > 0) == (verdict, bool(pending))
     assert ("what becomes of the pods of other workloads is not counted" in report.answer) == bool(options)
 
@@ -326,12 +328,14 @@ def test_new_nodes_may_be_of_another_kind(to: str, expected: list[tuple[str, str
     objects = [*hosts("a", "b"), big, *deployment("web", ("n0", "n1"))]
     for each in objects[:2]:
         each["metadata"]["labels"]["pool"] = "old"
-    baseline = Baseline.settled(world_of(Snapshot.from_objects(objects), Scheduler()))
-    world = baseline.world.fork()
-    report = replace_nodes(Trial(baseline, world), ["n0", "n1"], surge=0, batch=1, flags=DrainFlags(), to=to)
-    added = [name for step in report.steps for name in step.added]
+    snapshot = Snapshot.from_objects(objects)
+    report = kubespread.upgrade(snapshot, "pool=old", to=to)
+    world = world_of(snapshot, Scheduler())
+    pool = Pool(world, ["n0", "n1"], 0, DrainFlags(), to)
+    pool.replace_all(world, 1)
     nodes = {each.metadata.name: each for each in world.living.nodes.objects}
-    assert report.verdict == "yes"
+    assert (report.verdict, report.stand_ins) == ("yes", pool.replaces)
+    assert list(pool.replaces.values()) == ["n0", "n1"]
     assert [
         (
             name,
@@ -339,7 +343,7 @@ def test_new_nodes_may_be_of_another_kind(to: str, expected: list[tuple[str, str
             str(parse(nodes[name].status.allocatable["cpu"])),
             nodes[name].metadata.labels.get(TYPE),
         )
-        for name in added
+        for name in pool.replaces
     ] == expected
 
 
@@ -359,10 +363,10 @@ def test_new_nodes_of_no_kind_are_an_error(to: str, message: str) -> None:
 
 def test_smaller_nodes_leave_pods_pending() -> None:
     report = upgraded([*hosts("a"), *deployment("web", ("n0", "n0", "n0"), cpu="1")], "n0", to="2x8", remedies=False)
-    assert (report.verdict, report.left_pending, report.to) == ("no", 1, "2x8")
+    assert (report.verdict, report.pending) == ("no", 1)
 
 
-def test_all_budgets_that_hold_the_pool_are_named_before_it_begins() -> None:
+def test_all_whose_budgets_hold_the_pool_are_named_though_it_stops_at_the_first() -> None:
     objects = [
         *hosts("a", "b", "c"),
         *deployment("web", ("n0", "n1")),
@@ -371,6 +375,7 @@ def test_all_budgets_that_hold_the_pool_are_named_before_it_begins() -> None:
         budget("db", maxUnavailable=0),
     ]
     report = upgraded(objects)
-    assert report.tight_budgets == ("default/db", "default/web")
-    assert "before any node is replaced 2 disruption budgets let no pod go: default/db, default/web" in report.answer
-    assert upgraded(objects, nodes="n0").tight_budgets == ("default/web",)
+    (holder,) = report.holders
+    assert (holder.nodes, [workload.name for workload in holder.workloads]) == (("n0", "n1", "n2"), ["db", "web"])
+    assert "held by: default 3 nodes (db, web)" in report.answer
+    assert [workload.name for each in upgraded(objects, nodes="n0").holders for workload in each.workloads] == ["web"]

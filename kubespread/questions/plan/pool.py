@@ -28,7 +28,7 @@ class Pool:
         """Raises UsageError and ManifestError for a ``to`` that says nothing."""
         living = world.living.nodes
         self.nodes, self.replaces = nodes, dict[str, str]()
-        self._surge, self._flags = surge, flags
+        self._surge, self._flags, self._to = surge, flags, to
         self._joining = [_instead_of(living.objects[living.index[name]], to, living.objects) for name in nodes]
         self._gone = 0
 
@@ -57,8 +57,9 @@ class Pool:
             world.wait()
         for name, joining in [*zip(self.nodes, self._joining, strict=True)][made:upto]:
             change = joining.change(world.living.nodes.objects)
-            for note in change.notes:
-                world.happenings.note(note)
+            if not (self._to and self.replaces):
+                for note in change.notes:
+                    world.happenings.note(note)
             world.change_nodes(change)
             follow(world, change, {})
             self.replaces.update((node.metadata.name, name) for node in change.added)

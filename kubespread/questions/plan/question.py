@@ -46,7 +46,7 @@ FailOn = Annotated[
 
 OF_STEPS = (
     "timers and rate limits (evictions, back-offs, progress deadlines): every step runs until nothing changes",
-    "what autoscalers of pods and nodes, and the descheduler, do meanwhile",
+    "what autoscalers of pods, and the descheduler, do meanwhile; nodes are added only where an autoscaler is named",
     "which of several nodes with equal scores a pod gets: it is arbitrary, and other runs take others",
 )
 """What is not modeled of steps."""

@@ -367,6 +367,8 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
             yield from (f"step {step.number}: {text}" for text in down_meanwhile(step.down))
         if self.lost:
             yield f"{says(len(self.lost), 'pod', 'are')} gone for good: {some_of(self.lost, _MAX_NAMED)}"
+        if self.asked or self.namespace is not None or self.selector:
+            yield "what becomes of the pods of other workloads is not counted"
         if self.undone:
             yield f"not begun: {some_of(self.undone, _MAX_STEPS)}"
         if waited := sum(trouble.count for trouble in self.waiting):
