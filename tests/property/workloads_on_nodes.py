@@ -15,7 +15,7 @@ from kubespread import Scheduler, Snapshot
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Deployment, StatefulSet
 from kubespread.questions.editing import edited
-from kubespread.reports.outcome import LandedPods  # TODO
+from kubespread.reports.outcome import WorkloadChange
 from tests.builders import Data, hard, hosts, pod, soft, taint
 from tests.world.clusters import budget, daemon_set, deployment, gone_to_sleep, stateful_set
 
@@ -133,9 +133,9 @@ def came(before: Snapshot, now: Snapshot) -> Counter[tuple[str, str]]:
     return Counter((workload_of(each), each.spec.node_name) for each in new if "/DaemonSet/" not in workload_of(each))
 
 
-def tallied(landed: Iterable[LandedPods]) -> Counter[tuple[str, str]]:
-    """The same of a report."""
-    return Counter({(str(row.workload), row.node): row.pods for row in landed})
+def tallied(workloads: Iterable[WorkloadChange]) -> Counter[tuple[str, str]]:
+    """The same of a report, which tells it of workloads alone."""
+    return Counter({(str(row.workload), node): pods for row in workloads for node, pods in row.landed.items()})
 
 
 def as_given(snapshot: Snapshot) -> Snapshot:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from kubespread.questions.upgrade.report import UpgradeReport
 
 import kubespread
 from kubespread.controllers.disruption import SEVERAL_BUDGETS

@@ -365,7 +365,7 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
             if step.preempted:
                 yield f"step {step.number} preempts {preempted_pods(step.preempted, _MAX_NAMED)}"
             yield from (f"step {step.number}: {text}" for text in down_meanwhile(step.down))
-        if self.lost:
+        if len(self.lost) > self.whole.count("lost"):
             yield f"{says(len(self.lost), 'pod', 'are')} gone for good: {some_of(self.lost, _MAX_NAMED)}"
         if self.asked or self.namespace is not None or self.selector:
             yield "what becomes of the pods of other workloads is not counted"
