@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from kubespread.errors import UsageError
 from kubespread.node_groups.file import read_node_groups
 from kubespread.node_groups.groups import Autoscaler, InstanceType, NodeGroup, NodeGroups, groups_of_cluster
-from kubespread.questions.autoscaling.autoscale import NOTHING_LOST, autoscale
-from kubespread.reports.autoscaling import AutoscalingReport
+from kubespread.questions.autoscaling.autoscale import autoscale
 from kubespread.scenario.instance_types import InstanceTypesGiven, read_instance_types
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Grow
 
 GroupsGiven = str | NodeGroups | Sequence[NodeGroup] | None
@@ -54,21 +52,6 @@ def growth(asked: AskedOfAutoscaler, snapshot: Snapshot) -> Grow | None:
     groups = _groups(snapshot, kind, asked.node_groups)
     types = _types(kind, asked.instance_types)
     return partial(autoscale, groups=groups.groups, kind=kind, types=types, expanders=groups.expanders)
-
-
-class Grown(NamedTuple):
-    """A copy of a world with the nodes that an autoscaler adds."""
-
-    report: AutoscalingReport
-    world: World
-
-
-def grown(grow: Grow | None, world: World) -> Grown | None:
-    """None without an autoscaler and where no pod waits."""
-    if grow is None or not world.waiting:
-        return None
-    after = world.fork()
-    return Grown(grow(after, NOTHING_LOST), after)
 
 
 def with_files_read(asked: AskedOfAutoscaler) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from kubespread.scheduler.plugin import SUCCESS
 from kubespread.wording import count_of, some_of, verb_of
 from kubespread.world.events.controllers import daemon_templates
 from kubespread.world.events.world import World
-from kubespread.world.reporting.difference import Lost
+from kubespread.world.reporting.difference import NOTHING_LOST, Lost
 from kubespread.world.reporting.happenings import workload_of
 
 
@@ -49,7 +49,6 @@ def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: S
 
 
 _MAX_NAMED = 3
-NOTHING_LOST = Lost({}, ())
 _NOT_MODELLED = {
     Autoscaler.CLUSTER_AUTOSCALER: cluster_autoscaler.NOT_MODELLED,
     Autoscaler.KARPENTER: karpenter.NOT_MODELLED,

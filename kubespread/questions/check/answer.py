@@ -13,7 +13,6 @@ from kubespread.candidate.sources import is_reference
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.manifest.text import STDIN
-from kubespread.questions.autoscaling.asked import with_files_read
 from kubespread.questions.check.lint.engine import Checked, Checking, fingerprinted
 from kubespread.questions.check.lint.registry import RULES, rule_called, selected, unknown_codes
 from kubespread.questions.check.question import Check
@@ -37,7 +36,6 @@ _LONGEST, _MOST_OF_ONE = 200, 20
 
 def answer(question: Check, scene: Scene) -> CheckReport:
     """What the chosen rules find, without what the base has too."""
-    question = msgspec.structs.replace(question, **with_files_read(question))
     snapshot = scene.given
     rules, bar = selected(question.select, question.ignore), _bar(question.fail_on)
     if not question.pods and snapshot is None:

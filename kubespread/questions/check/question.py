@@ -6,17 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.question import (
-    AUTOSCALER_TYPES,
-    AutoscalerName,
-    Function,
-    InstanceTypesFile,
-    ManifestsQuestion,
-    Namespace,
-    NodeGroupsFile,
-    Option,
-    Workload,
-)
+from kubespread.questions.question import Function, ManifestsQuestion, Namespace, Option, Workload
 from kubespread.questions.registry import part
 
 if TYPE_CHECKING:
@@ -30,8 +20,7 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     finding with a code, numbers and a remedy.
 
     Manifests are read and checked by themselves. With a cluster (-S, --context or --live) they are also tried on it:
-    all replicas are placed, both as they are and with the remedy applied. With --autoscaler replicas that find a node
-    once it has added some are an info. The annotation kubespread.dev/ignore: KS101 on a workload silences a rule. In
+    all replicas are placed, both as they are and with the remedy applied. The annotation kubespread.dev/ignore: KS101 on a workload silences a rule. In
     GitHub Actions, the default format is annotations.
 
     \b
@@ -65,9 +54,8 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         Raises UsageError and SnapshotError.
         """,
         "snapshot manifests=pods scheduler",
-        "select ignore base fail_on namespace selector recursive template_path autoscaler node_groups "
-        "instance_types jobs timeout on_progress",
-        types={"snapshot": "Snapshot | None", "fail_on": "Severity | str", **AUTOSCALER_TYPES},
+        "select ignore base fail_on namespace selector recursive template_path jobs timeout on_progress",
+        types={"snapshot": "Snapshot | None", "fail_on": "Severity | str"},
     )
 
     pods: Annotated[
@@ -90,9 +78,6 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
         tuple[str, ...], Option("Check only these rules, by code or prefix (KS101,KS2).", metavar="CODES")
     ] = ()
     ignore: Annotated[tuple[str, ...], Option("Skip these rules.", metavar="CODES")] = ()
-    autoscaler: AutoscalerName = None
-    node_groups: NodeGroupsFile = None
-    instance_types: InstanceTypesFile = None
     fail_on: Annotated[
         Literal["error", "warning", "info"], Option("Say no, and exit with 1, when a finding is at least this severe.")
     ] = "error"

@@ -15,7 +15,6 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.kube.quantity import rounded
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.autoscaling.asked import grown, growth
 from kubespread.questions.causes.bars import (
     SELECTION,
     TAINT,
@@ -55,7 +54,7 @@ from kubespread.snapshot.edits.verb import Edit
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, says, short_key, some_of
 from kubespread.world.events.world import World, unmade
-from kubespread.world.reporting.difference import judged_as_it_stands
+from kubespread.world.reporting.difference import NOTHING_LOST, judged_as_it_stands
 from kubespread.world.reporting.happenings import unmade_pods, workload_of
 from kubespread.world.store.pod_book import PodKey, key_of
 from kubespread.world.store.waiting import Waiting
@@ -275,7 +274,10 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
     groups = _groups(scene, is_asked, Commands(scene.snapshot, scene.scheduler, question))
     if not groups:
         whose.check_any(world, now)
-    scaled = grown(growth(question, now), world)
+    scaled, after = None, world
+    if scene.grow is not None and world.waiting:
+        after = world.fork()
+        scaled = scene.grow(after, NOTHING_LOST)
     return PendingReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -286,8 +288,8 @@ def answer(question: Pending, scene: Scene) -> PendingReport:
         pending=sum(len(group.pods) for group in groups),
         groups=tuple(groups),
         not_made=tuple(_not_made(world, groups)),
-        autoscaling=None if scaled is None else scaled.report,
-        still_pending=() if scaled is None else tuple(_waiting_in(scaled.world, is_asked)),
+        autoscaling=scaled,
+        still_pending=() if scaled is None else tuple(_waiting_in(after, is_asked)),
         gaps=scene.gaps(world.assumed),
         not_modelled=Pending.never_modelled,
         notes=(*scene.notes, *under_way),

@@ -25,7 +25,6 @@ from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.text import STDIN
 from kubespread.questions.autoscaling.asked import autoscaler_of, growth
-from kubespread.questions.autoscaling.autoscale import NOTHING_LOST
 from kubespread.questions.scene import Scene
 from kubespread.questions.scheduler import Scheduler
 from kubespread.questions.simulate.demand import Demand, pod_group_gaps
@@ -37,6 +36,7 @@ from kubespread.reports.parts import Unfinished
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of, says
 from kubespread.world.events.world import World
+from kubespread.world.reporting.difference import NOTHING_LOST
 from kubespread.world.store.chance import check_runs
 from kubespread.world.store.happenings import PREEMPTED
 from kubespread.world.store.pod_book import alike, as_template, copy_of, key_of, on_node, running_since

@@ -138,6 +138,7 @@ class Lost(Struct, frozen=True):
         return any(labels.get(key) in values for key, values in self.domains.items() if key != HOSTNAME)
 
 
+NOTHING_LOST = Lost({}, ())
 Grow = Callable[[World, Lost], AutoscalingReport]
 """Adds the nodes of an autoscaler for the pods that wait in a world."""
 

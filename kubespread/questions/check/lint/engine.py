@@ -13,7 +13,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubespread.candidate.sources import ClusterWorkloads
-from kubespread.questions.check.lint.growing import Growing
 from kubespread.questions.check.lint.registry import begins, selected
 from kubespread.questions.check.lint.rule import (
     AnyRule,
@@ -60,8 +59,8 @@ class Checked(Struct):
 class Checking:
     """Runs the rules on one workload at a time, by its number, beside the others."""
 
-    def __init__(self, gathered: Gathered, rules: Sequence[AnyRule], growing: Growing | None) -> None:
-        self.gathered, self._rules, self._growing = gathered, rules, growing
+    def __init__(self, gathered: Gathered, rules: Sequence[AnyRule]) -> None:
+        self.gathered, self._rules = gathered, rules
         self.assumed: dict[str, None] = {} if gathered.cluster is None else gathered.cluster.assumed
         self._plugins, self._company = dict[int, Framework](), Company(gathered.subjects)
 
@@ -69,16 +68,14 @@ class Checking:
     def of(cls, question: Check, scene: Scene) -> Self:
         sources = question.pods or (ClusterWorkloads(all_namespaces=question.namespace is None),)
         gathered = gather(sources, scene.given, scene.scheduler, question.choosing)
-        return cls(gathered, selected(question.select, question.ignore), Growing.of(question, scene))
+        return cls(gathered, selected(question.select, question.ignore))
 
     def __call__(self, number: int) -> Checked:
         """What is found in the workload of that number."""
         gathered, subject = self.gathered, self.gathered.subjects[number]
         trial = None if gathered.cluster is None else self._trial(subject, gathered.cluster)
         plugins = self._plugins_of(subject)
-        growing, objects = self._growing, gathered.objects
-        scaled = None if growing is None else partial(growing.added, subject, objects=objects, assumed=self.assumed)
-        case = Case(subject, self._company, objects, gathered.version, plugins, trial, scaled)
+        case = Case(subject, self._company, gathered.objects, gathered.version, plugins, trial)
         return _kept(_findings(case, self._rules), subject.ignored)
 
     def searched(self, parts: Iterable[Checked]) -> Iterator[Checked]:

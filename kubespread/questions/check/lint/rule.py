@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.errors import Fault
@@ -31,7 +30,6 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.questions.check.lint.trial import Mended, PodChange, Subject, Trial, by_domain, with_constraint
 from kubespread.questions.check.report import Remedy, RuleReport, Severity
 from kubespread.questions.remedies.change import Change
-from kubespread.reports.autoscaling import AutoscalingReport, scaled_sentences
 from kubespread.reports.rollout import RolloutReport
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, PodConstraints, pod_constraints
@@ -200,21 +198,6 @@ class Case(Struct, frozen=True, dict=True):
     """The profile that schedules the subject."""
     trial: Trial | None
     """The subject tried on the cluster; None without a cluster."""
-    scaled: Callable[[int], AutoscalingReport | None] | None = None
-    """What an autoscaler of nodes adds for so many replicas; None where there is none."""
-
-    def with_growth(self, finding: RuleFinding, replicas: int) -> RuleFinding:
-        """A finding that some of so many replicas find no node, with what an autoscaler adds for them: nothing is wrong
-        where that is enough.
-        """
-        added = None if self.scaled is None else self.scaled(replicas)
-        if added is None:
-            return finding
-        message = "; ".join((finding.message.removesuffix("."), *scaled_sentences([added])))
-        if added.left:
-            return replace(finding, message=message)
-        fine = Remedy(text="nothing, if these nodes may be added")
-        return replace(finding, message=message, severity=Severity.INFO, remedy=fine)
 
     @cached_property
     def spread(self) -> PodTopologySpread:

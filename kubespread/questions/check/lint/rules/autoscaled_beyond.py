@@ -36,18 +36,16 @@ def check(case: Case) -> Iterator[RuleFinding]:
     for autoscaler in () if subject.is_daemon else autoscalers_of(subject.name, case.objects):
         if autoscaler.most <= subject.replicas:
             continue
-        asks, outcome, created = f"{autoscaler.text} may ask for {count_of(autoscaler.most, 'replica')}", None, 0
+        asks, outcome = f"{autoscaler.text} may ask for {count_of(autoscaler.most, 'replica')}", None
         if trial is None:
             count, why = _by_files(case, autoscaler.most)
         elif trial.placed.is_complete and not (most := trial.placed_with(replicas=autoscaler.most)).is_complete:
             count, why, outcome = most.count, _why(most), trial.placed_with(replicas=most.count).text
-            created = 0 if most.refused else most.desired
         else:
             continue
         if why:
             remedy = Remedy(text=f"{autoscaler.most_field}: {count}", outcome=outcome)
-            finding = RuleFinding("spec.replicas", f"{asks}: {why}", remedy, proven=trial is not None)
-            yield case.with_growth(finding, created) if created else finding
+            yield RuleFinding("spec.replicas", f"{asks}: {why}", remedy, proven=trial is not None)
 
 
 def _by_files(case: Case, most: int) -> tuple[int, str]:
