@@ -201,8 +201,6 @@ class View(Struct, frozen=True):
     """Whether ``-o wide`` is wide on a terminal too, and not the columns of pipes there."""
     charts: Sequence[Chart] = ()
     """Right below the answer on a page."""
-    charts_on: Callable[[TopologyMap], Sequence[Chart]] | None = None
-    """Charts that only a map can tell the domains of."""
     bars: Sequence[Bars] = ()
     listings: Sequence[Listing] = ()
     tables: Sequence[Table] = ()
@@ -222,8 +220,6 @@ class View(Struct, frozen=True):
     """What the tiles say before the first frame, where they are about a moment."""
     opens_at: int | None = None
     """How many frames are past when a page opens: None for all, of which the last is the result."""
-    dot: str = ""
-    """What a mark on a node is, where that is neither a pod that the map marks nor a replica."""
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Notes, gaps and what is not modeled, by heading."""
 
@@ -397,8 +393,6 @@ def view_of(answer: Answer, drawn: TopologyMap | None = None) -> View:
         view = replace(view, doubts=tuple(doubts))
     if view.frames_on is not None and drawn is not None:
         view = replace(view, frames=list(view.frames_on(drawn)))
-    if view.charts_on is not None and drawn is not None:
-        view = replace(view, charts=[*view.charts, *view.charts_on(drawn)])
     return view
 
 

@@ -304,7 +304,7 @@ def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
 def dot_of(account: View, drawn: TopologyMap) -> tuple[str, ...]:
     """The noun, and which of these."""
     if account.before is not None:
-        return (account.dot or "replica",)
+        return ("replica",)
     if drawn.selector is not None:
         return "pod", f"matching {drawn.selector}"
     return ("pod",) if drawn.workload is None else ("pod", f"of {drawn.workload}")

@@ -64,7 +64,7 @@ class NodeTable(Struct, frozen=True, dict=True):
     def counted(self) -> str:
         """The name of the column with the pods that are drawn; empty where these are all of a node."""
         if self._has_steps:
-            return "Pods at this step" if self._draws_all or self.account.dot else "Replicas at this step"
+            return "Pods at this step" if self._draws_all else "Replicas at this step"
         return "Pods marked" if self.account.before is not None or is_marking(self.report) else ""
 
     @property
