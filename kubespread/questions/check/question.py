@@ -20,8 +20,8 @@ class Check(ManifestsQuestion["CheckReport"], frozen=True, kw_only=True):
     finding with a code, numbers and a remedy.
 
     Manifests are read and checked by themselves. With a cluster (-S, --context or --live) they are also tried on it:
-    all replicas are placed, both as they are and with the remedy applied. The annotation kubespread.dev/ignore: KS101 on a workload silences a rule. In
-    GitHub Actions, the default format is annotations.
+    all replicas are placed, both as they are and with the remedy applied. The annotation kubespread.dev/ignore: KS101
+    on a workload silences a rule. In GitHub Actions, the default format is annotations.
 
     \b
     Examples:

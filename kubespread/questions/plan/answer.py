@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,15 +31,13 @@ from kubespread.questions.plan.report import (
     PlanReport,
     Remedy,
 )
-from kubespread.questions.plan.scenario import file_of, planned, reordered, scenario_of
+from kubespread.questions.plan.scenario import planned, scenario_of
 from kubespread.questions.remedies.budgets import looser
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.scene import Asked, Inquiry, R, Scene
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.prices import read_prices
-from kubespread.scenario.reading import Step
-from kubespread.snapshot.edits.nodes import DeleteNode, Drain
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import short_key
 from kubespread.world.events.world import World
@@ -47,21 +46,25 @@ from kubespread.world.reporting.happenings import GO_WITH_THEIR_NODES, desired_r
 
 _MOST_NODES = 100
 """How many nodes are tried to do without."""
-_EXPECTED = "give manifests (-f), steps, edits such as --drain, --replace-pool or --hpa-max, or another --kube-version"
+_EXPECTED = "give manifests (-f), steps, edits such as --drain or --hpa-max, or another --kube-version"
 
 
 def answer(question: Plan, scene: Scene) -> PlanReport:
-    """Raises UsageError, ManifestError and SnapshotError before anything is played."""
-    trial = _in_order(question, scene)
-    scenario = trial.steps.scenario
-    report, missing = trial.report, trial.report.unfinished
+    """With the options that get it through where budgets are in the way. Raises UsageError, ManifestError and
+    SnapshotError before anything is played.
+    """
+    # A pipe can be read only once.
+    given = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
+    question = replace(question, manifests=given)
+    played = _played(question, scene)
+    report, missing = played.report, played.report.unfinished
     if missing is not None:
         # Of the time that was given, not of what was left of it.
         runs = missing.finished + len(missing.missing)
         report = report.revised(unfinished=scene.unfinished(missing.what, runs, missing.missing))
-    report = report.revised(scenario=file_of(question, scenario), refused=trial.refused)
+    report = report.revised(remedies=tuple(_remedies(question, scene, played)))
     if not question.by_step:
-        report = _compared(question, scene, replace(trial, report=report))
+        report = _compared(question, scene, replace(played, report=report))
     return report.requiring(report.failures(question.fail_on))
 
 
@@ -72,90 +75,48 @@ class _Played(Struct, frozen=True):
     scene: Scene
     """Its world is as after the last step."""
     report: PlanReport
-    refused: str | None = None
-    """What would come of the steps in the order given, where they are in another one."""
 
 
-def _in_order(question: Plan, scene: Scene) -> _Played:
-    """With the options that get it through, where budgets are in the way."""
-    # A pipe can be read only once.
-    given = tuple(read_once(pod) if pod == STDIN else pod for pod in question.manifests)
-    question = replace(question, manifests=given)
-    trial = _tried(question, scene)
-    refused = {trouble.subject for trouble in trial.report.whole.of("blocked")}
-    if trial.report.verdict == "yes" or not refused:
-        return trial
-    before = Baseline.settled(replace(scene, given=dataclasses.replace(scene.snapshot, edits=())).world).world
-    pods = {NamespacedName.of(pod): pod for world in (trial.scene.world, before) for pod in world.book}
-    for change in looser(before, scene.snapshot.edits, [pods[pod] for pod in sorted(refused & pods.keys())]):
-        changed = replace(scene, given=scene.snapshot.edited(*change.edits))
-        try:
-            if scene.is_over:
-                break
-            with scene.in_time():
-                if _tried(question, changed).report.verdict == "yes":
-                    return replace(trial, report=trial.report.revised(remedies=(Remedy(options=change.what),)))
-        except KubespreadError:
-            # A budget that a manifest brings is not there yet.
-            continue
-    return trial
-
-
-def _tried(question: Plan, scene: Scene) -> _Played:
-    """In the order given, or in another one where only that gets through."""
-    edits, unedited = scene.snapshot.edits, replace(scene, given=dataclasses.replace(scene.snapshot, edits=()))
-    todo = planned(question, unedited, edits)
-    if not todo.steps and (question.by_step or scene.scheduler.kube_version is None):
+def _played(question: Plan, scene: Scene) -> _Played:
+    """Raises UsageError where there is nothing to play."""
+    unedited = replace(scene, given=dataclasses.replace(scene.snapshot, edits=()))
+    steps = planned(question, unedited, scene.snapshot.edits)
+    if not steps and (question.by_step or scene.scheduler.kube_version is None):
         none = "no autoscaler may ask for more than its workload has"
         raise UsageError(none if question.hpa_max else f"nothing is planned: {_EXPECTED}")
-    first = _played(question, unedited, todo.steps, todo.leaving)
-    later = tuple(reordered(todo.steps, unedited.snapshot.nodes))
-    if first.report.verdict != "yes" and question.scenario is None and later != todo.steps:
-        other = _played(question, unedited, later, todo.leaving)
-        if other.report.verdict == "yes" and not _takes_new_nodes(other.report):
-            return replace(other, refused=first.report.answer[0])
-    return first
+    play = Steps(scenario_of(question, steps), question.namespace, question.runs, question.seed)
+    playing = unedited.asking(play, question.doing)
+    return _Played(play, playing, play.answer(playing))
 
 
-def _played(question: Plan, scene: Scene, steps: Sequence[Step], leaving: frozenset[int]) -> _Played:
-    """The steps played, without deleting nodes of a replaced pool whose pods cannot be evicted: those are ``leaving``,
-    by their ids.
-    """
-    while True:
-        play = Steps(scenario_of(question, steps), question.namespace, question.runs, question.seed)
-        playing = scene.asking(play, question.doing)
-        report = play.answer(playing)
-        kept = {
-            step.action.target.text
-            for step, told in zip(steps, report.steps, strict=True)
-            if id(step) in leaving and isinstance(step.action, Drain) and not told.is_done
-        }
-        rest = [
-            step
-            for step in steps
-            if id(step) not in leaving or not (isinstance(step.action, DeleteNode) and step.action.target.text in kept)
-        ]
-        if len(rest) == len(steps):
-            return _Played(play, playing, report)
-        steps = rest
+def _remedies(question: Plan, scene: Scene, played: _Played) -> Iterator[Remedy]:
+    """The first change of budgets with which all steps get through."""
+    refused = {trouble.subject for trouble in played.report.whole.of("blocked")}
+    if played.report.verdict == "yes" or not refused:
+        return
+    before = Baseline.settled(replace(scene, given=dataclasses.replace(scene.snapshot, edits=())).world).world
+    pods = {NamespacedName.of(pod): pod for world in (played.scene.world, before) for pod in world.book}
+    for change in looser(before, scene.snapshot.edits, [pods[pod] for pod in sorted(refused & pods.keys())]):
+        changed = replace(scene, given=scene.snapshot.edited(*change.edits))
+        if scene.is_over:
+            return
+        # A budget that a manifest brings is not there yet.
+        with suppress(KubespreadError), scene.in_time():
+            if _played(question, changed).report.verdict == "yes":
+                yield Remedy(options=change.what)
+                return
 
 
-def _takes_new_nodes(played: PlanReport) -> bool:
-    """Whether a step takes away what an earlier one brought, which the order given may not have meant."""
-    joined = {name for step in played.steps for name in step.nodes.joined}
-    return any(joined & {*step.nodes.left, *step.nodes.states} for step in played.steps)
-
-
-def _compared(question: Plan, scene: Scene, trial: _Played) -> PlanReport:
-    given, scenario, report = dataclasses.replace(scene.snapshot, edits=()), trial.steps.scenario, trial.report
+def _compared(question: Plan, scene: Scene, played: _Played) -> PlanReport:
+    given, scenario, report = dataclasses.replace(scene.snapshot, edits=()), played.steps.scenario, played.report
     own = scene.scheduler
     if own.kube_version is not None:
         # Gates are those of the release that is asked for.
         own = dataclasses.replace(own, kube_version=None, feature_gates=None)
     settled = after_steps(given, scenario, 0, own, namespace=question.namespace)
     before = _Side(question, replace(scene, given=settled, scheduler=own), "before")
-    world = trial.scene.world
-    after = _Side(question, replace(scene, given=as_snapshot(world, trial.scene.now)), "after")
+    world = played.scene.world
+    after = _Side(question, replace(scene, given=as_snapshot(world, played.scene.now)), "after")
     after.want(world)
     prices = None if question.prices is None else read_prices(question.prices)
     nodes = [side.now.nodes for side in (before.scene, after.scene)]

@@ -56,15 +56,13 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     """Plan everything that is about to change, and compare the cluster before and after, or (--steps) after each step.
 
     Steps can scale, roll out, roll back or apply workloads; drain, cordon, taint, label, fail, restore, add, replace or
-    delete nodes; and delete pods. After each the controllers and kube-scheduler run until nothing changes anymore.
-    Manifests (-f, -k), edits, steps and pools to replace happen one after another: new nodes, manifests, edits in their
-    order, the steps, autoscaled workloads at their maximum, then nodes of replaced pools are drained and go; without
-    steps in another order where only that gets through, which the answer says. Both clusters are audited, lose each
-    zone in turn, do without nodes and are mapped. The answer says whether every pod finds a node, which workloads
-    change (ready pods, spread, what they survive), which nodes do, and which pods leave theirs; --steps shows what each
-    step does to pods and their spread instead, rollouts pass by pass. With --autoscaler
-    nodes are added after each step. Before is the cluster once what is under way is done, of its own release; after is
-    that of --kube-version.
+    delete nodes; and delete pods. After each the controllers and kube-scheduler run until nothing changes anymore. They
+    happen one after another: new nodes, manifests (-f), edits in their order, the steps, autoscaled workloads at their
+    maximum. Both clusters are audited, lose each zone in turn, do without nodes and are mapped. The answer says whether
+    every pod finds a node, which workloads change (ready pods, spread, what they survive), which nodes do, and which
+    pods leave theirs; --steps shows what each step does to pods and their spread instead, rollouts pass by pass. With
+    --autoscaler nodes are added after each step. Before is the cluster once what is under way is done, of its own
+    release; after is that of --kube-version.
 
     \b
     Examples:
@@ -72,8 +70,7 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
       kubespread plan maintenance.yaml --steps -S cluster.json.gz --fail-on pending
       kubespread plan -f web.yaml 'scale deploy/web=9' 'rollout deploy/web' 'fail zone=a' --steps
       kubespread plan -f k8s/ --add-node node-7:3 --drain pool=old -S cluster.json.gz
-      kubespread plan --drain pool=old -o json | jq -r .scenario > plan.yaml && kubespread plan plan.yaml
-      kubespread plan --replace-pool web=8x16 --hpa-max --prices prices.yaml
+      kubespread plan --hpa-max --prices prices.yaml
       kubespread plan --hpa-max --autoscaler karpenter --instance-types types.yaml
       kubespread plan --kube-version 1.37
     """
@@ -101,9 +98,9 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         Raises ManifestError, SnapshotError and UsageError.
         """,
         "snapshot scenario scheduler",
-        "by_step manifests create_namespaces replace_pool hpa_max autoscaler node_groups instance_types prices runs "
+        "by_step manifests create_namespaces hpa_max autoscaler node_groups instance_types prices runs "
         "seed namespace preemption ignore_daemonsets delete_emptydir_data force jobs timeout on_progress",
-        types={"replace_pool": "str | Sequence[str]", "scenario": "ScenarioGiven | None", **AUTOSCALER_TYPES},
+        types={"scenario": "ScenarioGiven | None", **AUTOSCALER_TYPES},
     )
 
     scenario: Annotated[
@@ -121,15 +118,6 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     create_namespaces: Annotated[
         bool, Option("Create the namespaces of the manifests that are missing; what is in them is refused without.")
     ] = False
-    replace_pool: Annotated[
-        tuple[str, ...],
-        Option(
-            "Replace the nodes of a pool, by its name or as KEY=VALUE, by as many or COUNT nodes of another size "
-            "(8x16: 8 CPUs, 16 GiB), or by copies of a node or of a Node manifest.",
-            metavar="POOL=CPUxGI[:COUNT][@KEY=VALUE]",
-            is_path=True,
-        ),
-    ] = ()
     hpa_max: Annotated[bool, Option("Scale every workload with an autoscaler to its maximum, all together.")] = False
     by_step: Annotated[
         bool,

@@ -195,10 +195,6 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
     kind: str = "PlanReport"
     name: str | None = None
     """What the scenario is called; null where it has no name."""
-    scenario: str = ""
-    """A file of kind Scenario that does what is planned, in this order; empty where only the release changes, and where
-    manifests are in no file that it could name.
-    """
     node_count: int
     """How many nodes the cluster has at first."""
     waiting: tuple[Trouble, ...] = ()
@@ -219,10 +215,6 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
     """Each alone gets a plan through that does not get through as it is."""
     remedies_tried: int = 0
     """How many changes were tried for that."""
-    refused: str | None = None
-    """What would come of the steps in the order in which they were given, where another one is taken because that gets
-    through; null where it is the order given.
-    """
     holders: tuple[Holder, ...] = ()
     """Whose pods keep the nodes that are to be replaced, by namespace."""
     before: PlannedSide | None = None
@@ -353,9 +345,6 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
         else:
             steps = self._not_done or ["every step done in full"]
             yield "; ".join((*self.chances, *steps, left or "nothing is worse"))
-        if self.refused is not None:
-            steps = [some_of([step.name for step in self.steps], _MAX_STEPS)]
-            yield f"played in another order, which gets through: {steps[0]}; in the order given, {self.refused}"
         yield from (f"step {step.number}: not done: {step.failed}" for step in self.steps if step.failed is not None)
         yield from sentences(self.steps, _called, left)
         yield from held_by(self.holders)
