@@ -55,7 +55,7 @@ def goes(snapshot: Snapshot, groups: Sequence[Sequence[str]]) -> bool:
         return False
     now = after(snapshot, *steps(groups))
     is_left = newly_waiting(before, now) or _unmade(now) - _unmade(before)
-    is_broken = any(step.broken_budgets for step in played.steps)
+    is_broken = any(step.of("budget") for step in played.steps)
     return not (is_left or is_broken or bare_pods(before) - bare_pods(now))
 
 
@@ -76,22 +76,20 @@ def test_each_node_goes_or_stays_as_it_is_said(objects: list[Data]) -> None:
     snapshot = snapshot_of(objects)
     report = kubespread.removable(snapshot)
     for row in report.rows:
-        # Why one that can go alone does not go together with others is another question.
-        causes = set() if row.alone else {hold.cause for hold in row.held}
-        remarks = {remark.cause for remark in row.remarks}
-        assert ("lastOfDomain" in remarks) is last_of_its_domain(snapshot, row.node), row.node
-        assert goes(snapshot, [[row.node]]) is row.alone is not bool(causes), row.node
+        remarks = {remark.kind for remark in row.remarks}
+        assert ("lastOfDomain" in remarks) is last_of_its_domain(snapshot, row.name), row.name
+        assert goes(snapshot, [[row.name]]) is row.alone is not bool(row.troubles), row.name
         if row.alone:
-            moved = came(after(snapshot), after(snapshot, *steps([[row.node]])))
-            assert (moved if row.landed is None else tallied(row.landed)) == moved, row.node
-            assert row.landed is not None or sum(moved.values()) == row.pods, row.node
-    together = list(report.together.nodes)
-    groups = [[together.pop(0) for _ in range(size)] for size in report.together.groups]
-    assert together == []
+            moved = came(after(snapshot), after(snapshot, *steps([[row.name]])))
+            # Of what is certain only how many move is said.
+            assert tallied(row.workloads) == moved or (row.workloads, sum(moved.values())) == ((), row.pods), row.name
+    groups = report.together.by_group
+    assert [name for group in groups for name in group] == [*report.together.nodes]
     assert goes(snapshot, groups)
-    for number, _ in enumerate(groups, 1):
-        moved = came(after(snapshot, *steps(groups[: number - 1])), after(snapshot, *steps(groups[:number])))
-        assert tallied(row for row in report.together.landed if row.group == number) == moved
+    for number, row in enumerate(report.together.groups):
+        assert {*row.nodes.left} == {*groups[number]}
+        moved = came(after(snapshot, *steps(groups[:number])), after(snapshot, *steps(groups[: number + 1])))
+        assert tallied(row.workloads) == moved
     assert report.verdict == ("yes" if any(row.alone for row in report.rows) else "no")
     counted = {sum(row.alone for row in report.rows)}
     assert numbers_said(report.answer) <= numbers_in(report.to_dict()) | counted
@@ -103,12 +101,12 @@ def test_what_has_no_ready_pod_for_a_time_is_what_loses_all_of_them_at_once(obje
     snapshot = snapshot_of(objects)
     settled = after(snapshot)
     for row in kubespread.removable(snapshot).rows:
-        down = _down(settled, row.node)
-        assert {pod for hold in row.remarks if hold.cause == "down" for pod in hold.pods} == down, row.node
-        (_, step) = kubespread.plan(snapshot, scenario(SETTLED, f"drain {row.node}"), by_step=True).steps
-        assert {*step.happened.down} == (down if step.failed is None else set()), row.node
-        upgraded = kubespread.upgrade(snapshot, row.node, force=True, remedies=False)
-        assert {*upgraded.steps[0].down} == down, row.node
+        down = _down(settled, row.name)
+        assert {*row.down} == down, row.name
+        (_, step) = kubespread.plan(snapshot, scenario(SETTLED, f"drain {row.name}"), by_step=True).steps
+        assert {*step.down} == (down if step.failed is None else set()), row.name
+        upgraded = kubespread.upgrade(snapshot, row.name, force=True, remedies=False)
+        assert {*upgraded.steps[0].down} == down, row.name
 
 
 def _down(snapshot: Snapshot, node: str) -> set[str]:
@@ -133,12 +131,12 @@ def test_nodes_that_budgets_keep_go_with_the_remedies_as_printed(objects: list[D
     snapshot = snapshot_of(objects)
     report = kubespread.removable(snapshot)
     for row in report.rows:
-        assert row.remedy is None or {hold.cause for hold in row.held} == {"budget"}, row.node
+        assert row.remedy is None or {trouble.kind for trouble in row.troubles} == {"blocked"}, row.name
         if row.remedy is not None:
             changed = with_options(snapshot, row.remedy)
-            assert kubespread.removable(changed, row.node).rows[0].alone, row.node
-            assert goes(changed, [[row.node]]), row.node
-    kept = {row.node for row in report.rows if not row.alone and any(hold.pods for hold in row.held)}
+            assert kubespread.removable(changed, row.name).rows[0].alone, row.name
+            assert goes(changed, [[row.name]]), row.name
+    kept = {row.name for row in report.rows if not row.alone}
     assert {node for holder in report.holders for node in holder.nodes} == kept
     said = [sentence for sentence in report.answer if sentence.startswith("held by: ")]
     assert len(said) == (len(kept) > 1)

@@ -15,6 +15,7 @@ from kubespread.kube.taint import DrainFlags
 from kubespread.questions.removable.answer import violated
 from kubespread.questions.removable.certain import Certain
 from kubespread.questions.worlds import world_of
+from kubespread.reports.outcome import Trouble
 from kubespread.world.events.draining import delete_nodes, drain, drain_plan
 from kubespread.world.reporting.difference import Baseline, Difference, Trial
 from tests.builders import Data, hard, hosts, owned_by, pod, soft
@@ -22,7 +23,10 @@ from tests.world.clusters import budget, daemon_set, deployment, job, stateful_s
 
 ZONE = "topology.kubernetes.io/zone"
 TWO_EACH = hosts("a", "a", "b", "b")
-FULL = "0/1 nodes are available: 1 Insufficient cpu."
+FULL = "0/1 nodes are available: 1 Insufficient cpu"
+REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
+ONE_HEALTHY = f"{REFUSED} The disruption budget web needs 1 healthy pods and has 1 currently"
+NO_CONTROLLER = "cannot delete Pods that declare no controller (use --force to override)"
 
 
 def spread(app: str = "web", key: str = ZONE, **more: Any) -> Data:
@@ -42,23 +46,30 @@ def _elsewhere(one: Data) -> Data:
 
 
 def lines(report: RemovableReport) -> list[str]:
-    """``n0 yes 1``, or ``n0 no: budget: default/web-a: ...``."""
+    """``n0 yes 1``, or ``n0 no: blocked: default/web-a: ...``."""
     told = []
     for row in report.rows:
-        head = f"{row.node} {'yes' if row.alone else 'no'}{f' {row.place}' if row.place else ''}"
-        said = [f"{hold.cause}: {', '.join(hold.pods)}{': ' if hold.pods else ''}{hold.detail}" for hold in row.held]
-        told.append("; ".join((f"{head}:" if said else head, *said, *row.violated)).replace(":;", ":"))
+        head = f"{row.name} {'yes' if row.alone else 'no'}{f' {row.place}' if row.place else ''}"
+        said = [*map(line, row.troubles), *([row.stays] if row.stays else ()), *row.violated]
+        told.append(": ".join((head, *(["; ".join(said)] if said else ()))))
     return told
+
+
+def line(trouble: Trouble) -> str:
+    """``short: default/Workflow/job: 0 of 1 ready, 1 before (not certain)``."""
+    number = f" {trouble.count}" if trouble.count != 1 else ""
+    said = ": ".join(filter(None, (f"{trouble.kind}{number}", trouble.subject, trouble.why)))
+    return said if trouble.certain else f"{said} (not certain)"
 
 
 CASES: dict[str, tuple[list[Data], list[str]]] = {
     "empty nodes go first, and one has to stay for the pods of the other": (
         [*TWO_EACH, *deployment("web", ("n0", "n2"), cpu="5")],
-        ["n1 yes 1", "n3 yes 2", "n0 yes: lastOfDomain: zone a", "n2 yes: lastOfDomain: zone b"],
+        ["n1 yes 1", "n3 yes 2", "n0 yes: the last node of zone a", "n2 yes: the last node of zone b"],
     ),
     "without zones nothing but room counts": (
         [*hosts(None, None), *deployment("web", ("n0",), cpu="5")],
-        ["n1 yes 1", "n0 yes: lastOfDomain: the cluster"],
+        ["n1 yes 1", "n0 yes: the last node of the cluster"],
     ),
     "what kubectl refuses to evict": (
         [
@@ -66,22 +77,15 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
             pod("bare", "n0"),
             *deployment("cache", ("n1",), spec={"volumes": [{"name": "scratch", "emptyDir": {}}]}),
         ],
-        [
-            "n2 yes 1",
-            "n1 yes 2",
-            "n0 no: noController: default/bare: Pods that declare no controller (use --force to override)",
-        ],
+        ["n2 yes 1", "n1 yes 2", f"n0 no: noController: default/bare: {NO_CONTROLLER}"],
     ),
     "a budget that lets no pod go": (
         [*hosts("a", "a"), *deployment("web", ("n0",)), budget("web", minAvailable=1)],
-        [
-            "n1 yes 1",
-            "n0 no: budget: default/web-a: The disruption budget web needs 1 healthy pods and has 1 currently",
-        ],
+        ["n1 yes 1", f"n0 no: blocked: default/web-a: {ONE_HEALTHY}"],
     ),
     "a pod that fits nowhere else": (
         [*hosts("a", "a"), *deployment("big", ("n0",), cpu="5"), *deployment("other", ("n1",), cpu="4")],
-        [f"n0 no: noNode: default/Deployment/big: {FULL}", f"n1 no: noNode: default/Deployment/other: {FULL}"],
+        [f"n0 no: pending: default/Deployment/big: {FULL}", f"n1 no: pending: default/Deployment/other: {FULL}"],
     ),
     "the last node of a zone, and of a key that a constraint counts": (
         [
@@ -91,7 +95,7 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
             ),
             *deployment("web", ("n1",), spec=spread(key="rack")),
         ],
-        ["n1 yes 1", "n0 yes: lastOfDomain: rack r1", "n2 yes: lastOfDomain: zone b"],
+        ["n1 yes 1", "n0 yes: the last node of rack r1", "n2 yes: the last node of zone b"],
     ),
 }
 
@@ -110,7 +114,7 @@ def test_who_keeps_nodes_and_which_budgets_would_let_them_go() -> None:
         *elsewhere("data", *deployment("mongo", ("n2",)), budget("mongo", maxUnavailable=1), spare("mongo")),
     ]
     report = asked(objects)
-    assert [(row.node, row.remedy) for row in report.rows] == [
+    assert [(row.name, row.remedy) for row in report.rows] == [
         ("n3", None),
         ("n0", "--budget default/web:maxUnavailable=1"),
         ("n1", "--budget default/web:maxUnavailable=1"),
@@ -143,8 +147,8 @@ def test_nodes_go_together_as_long_as_the_others_have_room() -> None:
     report = asked(objects)
     assert lines(report) == [
         "n0 yes 1",
-        "n1 yes: noRoom: cpu: its pods ask for 8, the nodes that stay have 4 left",
-        "n2 yes: noRoom: cpu: its pods ask for 4, the nodes that stay have 0 left",
+        "n1 yes: cpu: its pods ask for 8, the nodes that stay have 4 left",
+        "n2 yes: cpu: its pods ask for 4, the nodes that stay have 0 left",
     ]
     assert (report.together.nodes, report.together.moved, report.together.untried) == (("n0",), 1, 0)
 
@@ -152,14 +156,16 @@ def test_nodes_go_together_as_long_as_the_others_have_room() -> None:
 def test_nodes_of_the_control_plane_do_not_go_with_others() -> None:
     objects = hosts("a", "a")
     objects[0]["metadata"]["labels"]["node-role.kubernetes.io/control-plane"] = ""
-    assert lines(asked(objects)) == ["n1 yes 1", "n0 yes: controlPlane: label node-role.kubernetes.io/control-plane"]
+    assert lines(asked(objects)) == ["n1 yes 1", "n0 yes: control plane: label node-role.kubernetes.io/control-plane"]
 
 
 def test_pods_of_daemon_sets_go_with_their_nodes_unless_kubectl_is_to_refuse() -> None:
     objects = [*hosts("a", "a", "a"), *daemon_set("agent", ("n0", "n1"))]
     assert lines(asked(objects))[0] == "n0 yes 1"
     refused = asked(objects, "n0", ignore_daemonsets=False)
-    assert [hold.cause for hold in refused.rows[0].held] == ["daemonSet"]
+    assert lines(refused) == [
+        "n0 no: daemonSet: default/agent-n0: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
+    ]
 
 
 def test_flags_of_the_drain_let_pods_go() -> None:
@@ -167,12 +173,11 @@ def test_flags_of_the_drain_let_pods_go() -> None:
     objects = [*hosts("a", "a"), *deployment("cache", ("n0",), spec=scratch), pod("bare", "n0")]
     report = asked(objects, "n0", force=True)
     assert lines(report) == ["n0 yes 1"]
-    assert [(hold.cause, hold.pods) for hold in report.rows[0].remarks] == [
-        ("localStorage", ("default/cache-a",)),
-        ("down", ("default/Deployment/cache",)),
-    ]
+    (row,) = report.rows
+    assert [(remark.kind, remark.pods) for remark in row.remarks] == [("localStorage", ("default/cache-a",))]
+    assert row.down == ("default/Deployment/cache",)
     assert lines(asked(objects, "n0", delete_emptydir_data=False, force=True)) == [
-        "n0 no: localStorage: default/cache-a: Pods with local storage (use --delete-emptydir-data to override)"
+        "n0 no: localStorage: default/cache-a: cannot delete Pods with local storage (use --delete-emptydir-data to override)"
     ]
 
 
@@ -210,9 +215,9 @@ def test_a_workload_that_is_down_meanwhile_is_a_remark_and_no_reason_against_it(
     snapshot = Snapshot.from_objects(objects)
     upgraded = kubespread.upgrade(snapshot, "n0", remedies=False)
     planned = kubespread.plan(snapshot, {**SCENARIO, "spec": {"steps": ["drain n0"]}}, by_step=True)
-    assert [(hold.cause, hold.pods) for hold in row.remarks] == [("down", ("default/Deployment/web",))] * is_down
-    assert [text for text in upgraded.answer if "meanwhile" in text] == [said] * is_down
-    assert [text for text in planned.answer if "meanwhile" in text] == [f"step 1: {said}"] * is_down
+    assert row.down == ("default/Deployment/web",) * is_down
+    for report in (upgraded, planned):
+        assert [text for text in report.answer if "meanwhile" in text] == [f"step 1: {said}"] * is_down
     assert not is_down or (row.alone, upgraded.verdict, planned.verdict) == (True, "yes", "yes")
 
 
@@ -220,7 +225,7 @@ def test_controllers_that_are_not_modeled_are_named() -> None:
     objects = [*hosts("a", "a"), pod("job-1", "n0")]
     objects[2]["metadata"]["ownerReferences"] = owned_by("Workflow", "job", api_version="example.com/v1")
     report = asked(objects)
-    assert lines(report)[:2] == ["n1 yes 1", "n0 no: unknownController: default/Workflow/job: 0 of 1 ready, 1 before"]
+    assert lines(report)[:2] == ["n1 yes 1", "n0 no: short: default/Workflow/job: 0 of 1 ready, 1 before (not certain)"]
     assert "Workflow/job is not a controller that is modeled: whether it makes other pods is not known" in report.gaps
     assert (asked(objects, "n0").verdict, asked(objects, "n1").verdict) == ("unknown", "yes")
 
@@ -232,7 +237,7 @@ def test_pods_that_nobody_makes_again_hold_a_node_whose_pods_would_push_them_awa
         *deployment("big", ("n0",), cpu="6", spec=big),
         pod("small", "n1", requests={"cpu": "4"}),
     ]
-    assert lines(asked(objects, "n0")) == ["n0 no: preempts: default/small: pods without a controller are preempted"]
+    assert lines(asked(objects, "n0")) == ["n0 no: lost: default/Pod/small"]
 
 
 def test_a_budget_that_is_only_broken_by_preemption_holds_the_node_whose_pods_preempt() -> None:
@@ -244,10 +249,10 @@ def test_a_budget_that_is_only_broken_by_preemption_holds_the_node_whose_pods_pr
         *deployment("filler", ("n2",), cpu="4", spec={"priority": 5}),
     ]
     assert lines(asked(objects, "n0")) == ["n0 yes 1"]
-    assert asked(objects, "n0").rows[0].preempted == ("default/lo-a",)
-    assert lines(asked([*objects, budget("lo", minAvailable=1)], "n0")) == [
-        "n0 no: preempts: default/lo-a: preempted though the disruption budget lo does not allow it"
-    ]
+    assert [each.pod for each in asked(objects, "n0").rows[0].preempted] == ["default/lo-a"]
+    broken = asked([*objects, budget("lo", minAvailable=1)], "n0")
+    assert lines(broken) == ["n0 no: budget: default/lo"]
+    assert [each.pod for each in broken.rows[0].preempted] == ["default/lo-a"]
 
 
 WAITED: dict[str, tuple[tuple[str | None, ...], str, list[str]]] = {
@@ -289,7 +294,7 @@ def test_ordinals_that_are_not_made_again_hold_the_node_of_one_that_runs() -> No
     """db-0 waits and is to be ready before db-1 is made again."""
     nowhere = {"nodeSelector": {"disk": "ssd"}}
     objects = [*hosts("a", "a"), *stateful_set("db", (None, "n0"), spec=nowhere)]
-    assert lines(asked(objects, "n0")) == ["n0 no: notMade: default/StatefulSet/db: waits for db-0, which has no node"]
+    assert lines(asked(objects, "n0")) == ["n0 no: unmade: default/StatefulSet/db: waits for db-0, which has no node"]
 
 
 def test_a_quota_that_refuses_the_successor_holds_the_node() -> None:
@@ -302,13 +307,15 @@ def test_a_quota_that_refuses_the_successor_holds_the_node() -> None:
         "spec": spec,
     }
     objects = [*hosts("a", "a"), *deployment("web", ("n0", "n1")), {**quota, "status": {**spec, "used": {"pods": "2"}}}]
-    (row,) = asked(objects, "n0").rows
-    assert [(hold.cause, hold.pods) for hold in row.held] == [("notMade", ("default/Deployment/web",))]
+    assert lines(asked(objects, "n0")) == [
+        'n0 no: unmade: default/Deployment/web: pods "web-5d6-1" is forbidden: exceeded quota: small, '
+        "requested: pods=1, used: pods=1, limited: pods=1"
+    ]
 
 
 def test_what_is_lost_for_good_is_said_of_a_node_that_goes_by_force() -> None:
     report = asked([*hosts("a", "a"), pod("bare", "n0")], "n0", force=True)
-    assert (report.rows[0].lost, report.together.lost) == (("default/bare",), ("default/bare",))
+    assert [row.lost for row in (*report.rows, *report.together.groups)] == [("default/bare",)] * 2
     assert report.answer == ("n0 can go", "1 pod would be lost for good: default/bare")
 
 
@@ -321,15 +328,15 @@ ONE_NODE: dict[str, tuple[list[Data], tuple[str, ...]]] = {
     "a budget holds it, and a change of that budget frees it": (
         [*hosts("a", "a"), *deployment("web", ("n0",)), budget("web", minAvailable=1), *HELD_ELSEWHERE],
         (
-            "n0 cannot go: budget: The disruption budget web needs 1 healthy pods and has 1 currently",
+            f"n0 cannot go: 1 pod cannot be evicted (web-a): {ONE_HEALTHY}",
             "with --budget default/web:maxUnavailable=1 it can go",
         ),
     ),
     "all that holds it is named": (
         [*hosts("a", "a"), *deployment("web", ("n0",)), budget("web", minAvailable=1), pod("bare", "n0")],
         (
-            "n0 cannot go: no controller: default/bare; "
-            "budget: The disruption budget web needs 1 healthy pods and has 1 currently",
+            f"n0 cannot go: 1 pod refused by kubectl drain (bare): {NO_CONTROLLER}; "
+            f"1 pod cannot be evicted (web-a): {ONE_HEALTHY}",
         ),
     ),
 }
@@ -344,7 +351,7 @@ def test_everything_that_holds_a_node_is_named() -> None:
     """judgment/14/d: who sees to the bare pod is not to find the budget then."""
     web = [*deployment("web", ("n0",)), budget("web", minAvailable=1)]
     refused = asked([*hosts("a", "a"), *web, pod("bare", "n0")], "n0")
-    assert [hold.cause for hold in refused.rows[0].held] == ["noController", "budget"]
+    assert [trouble.kind for trouble in refused.rows[0].troubles] == ["noController", "blocked"]
 
 
 RACKS = [
@@ -371,7 +378,7 @@ def test_an_empty_node_that_is_the_last_of_its_rack(case: str) -> None:
 
 def test_only_the_nodes_asked_about_have_rows() -> None:
     objects = [*TWO_EACH, *deployment("web", ("n0",))]
-    assert {row.node for row in asked(objects, "zone=b", "n0").rows} == {"n0", "n2", "n3"}
+    assert {row.name for row in asked(objects, "zone=b", "n0").rows} == {"n0", "n2", "n3"}
     with pytest.raises(UsageError) as refused:
         asked(objects, "n9")
     assert str(refused.value) == 'nodes "n9" not found; there are n0, n1, n2, n3'
@@ -460,10 +467,10 @@ def test_each_answer_is_what_removing_the_node_comes_to(
     objects = _objects(workloads, budgets)
     report, baseline = asked(objects), _baseline(objects)
     for row in report.rows:
-        removed = _removed(Trial(baseline, baseline.world.fork()), [row.node])
-        assert (removed.is_done and not removed.is_worse) is row.alone, row.node
+        removed = _removed(Trial(baseline, baseline.world.fork()), [row.name])
+        assert (removed.is_done and not removed.is_worse) is row.alone, row.name
     assert len(set(report.together.nodes)) == len(report.together.nodes)
-    assert not set(report.together.nodes) - {row.node for row in report.rows if row.alone}
+    assert not set(report.together.nodes) - {row.name for row in report.rows if row.alone}
     assert [node for group in report.together.by_group for node in group] == list(report.together.nodes)
     trial = Trial(baseline, baseline.world.fork())
     for group in report.together.by_group:
@@ -513,8 +520,7 @@ def test_a_preempted_pod_of_a_daemon_set_waits_for_good() -> None:
     first = {"priority": 10}
     web, big = (deployment(name, (node,), cpu="4", spec=first) for name, node in (("web", "n0"), ("big", "n1")))
     snapshot = Snapshot.from_objects([*hosts("a", "b"), *daemon_set("agent", ("n0", "n1"), cpu="4"), *web, *big])
-    (row,) = kubespread.removable(snapshot, ["n0"]).rows
-    assert [(hold.cause, hold.pods) for hold in row.held] == [("noNode", ("default/DaemonSet/agent",))]
+    assert lines(kubespread.removable(snapshot, ["n0"])) == [f"n0 no: pending: default/DaemonSet/agent: {FULL}"]
     planned = kubespread.plan(snapshot.edited("drain n0", "delete-node n0"))
-    assert planned.answer[0].startswith("1 more pod pending")
+    assert planned.answer[0].startswith("1 pod pending (DaemonSet/agent)")
     assert [loss.pending for loss in kubespread.survive(snapshot, ["zone"], nodes_deleted=True).losses] == [1, 1]

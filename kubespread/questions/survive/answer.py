@@ -135,8 +135,8 @@ class _Losing:
     def __init__(self, baseline: Baseline, notes: Sequence[str], whose: WorkloadsAsked, *, nodes_deleted: bool) -> None:
         self.baseline, self.notes, self.whose = baseline, notes, whose
         self.assumed = baseline.world.assumed
-        self._nodes_deleted, self.counts = nodes_deleted, moving(whose.those_in(baseline.world))
-        self._trial = baseline.trial(self.counts)
+        self._nodes_deleted, self.counts = nodes_deleted, whose.those_in(baseline.world)
+        self._trial, self._moves = baseline.trial(self.counts), moving(self.counts)
 
     @classmethod
     def of(cls, question: Survive, scene: Scene) -> Self:
@@ -150,9 +150,9 @@ class _Losing:
 
     @property
     def workloads(self) -> set[WorkloadName]:
-        """All that count, single pods among them."""
+        """All that count, single pods among them, without those whose pods belong to their nodes."""
         world = self.baseline.world
-        return set(filter(self.counts, {workload_of(world, pod) for pod in world.book}))
+        return set(filter(self._moves, {workload_of(world, pod) for pod in world.book}))
 
     def __call__(self, domain: _Domain) -> LostDomain:
         nodes = self.world.living.nodes
@@ -165,6 +165,7 @@ class _Losing:
             self._trial.fork(),
             *events,
             barred={domain.key: domain.values},
+            moves=self._moves,
             topology_key=domain.key,
             domain="+".join(domain.values),
             size=len(domain.nodes),

@@ -58,14 +58,16 @@ def outcome(
     *,
     first: Sequence[Trouble] = (),
     has_skew: bool = False,
+    moves: Counted | None = None,
     **fields: Any,
 ) -> Row:
     """What the last step that ``difference`` has seen left behind, with further ``fields`` of the row. ``before`` is
-    the cluster before that step, if that is not the baseline's; ``first`` are troubles that came before it.
+    the cluster before that step, if that is not the baseline's; ``first`` are troubles that came before it; only
+    pods of what ``moves`` are counted as gone and placed, if that is not all that counts.
     """
     world, step = difference.world, difference.happened[-1]
     before = before or difference.baseline.world.cluster
-    of = CountedWorkloads(difference.world, difference.counts)
+    of = CountedWorkloads(world, moves or difference.counts)
     gone = [each for each in step.gone if of(each.pod) is not None]
     return row(
         name=name,
