@@ -64,7 +64,7 @@ FORMATS: Mapping[str, Format] = {
         Format("sarif", help="is SARIF 2.1.0 for code scanning"),
         Format("junit", help="is JUnit XML"),
         Format("github", help="prints annotations of GitHub Actions"),
-        Format("prometheus", help="prints metrics for a textfile collector"),
+        Format("prometheus", engine="plain", help="prints metrics for a textfile collector"),
     )
 }
 _ON_TERMINAL = "table"

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from kubespread.reports.outcome import NodeEviction, Outcome, WorkloadChange, badness, phrases
 from kubespread.views.look import Tone
-from kubespread.views.plain import Metric
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
-from kubespread.views.view import Frame, Held, held_after, held_before
+from kubespread.views.view import Frame, Held, Metric, held_after, held_before
 from kubespread.wording import count_of
 
 if TYPE_CHECKING:
@@ -147,7 +146,10 @@ def _lost(row: Outcome) -> Sequence[str]:
     return (*row.nodes.left, *silent)
 
 
-def metrics(prefix: str, rows: Sequence[Outcome], labels: Mapping[str, str]) -> Iterator[Metric]:
+_NAME: Mapping[str, str] = {"name": "name"}
+
+
+def metrics(prefix: str, rows: Sequence[Outcome], labels: Mapping[str, str] = _NAME) -> Iterator[Metric]:
     """Figures of each row; ``labels`` are its fields that name it, by the names of labels."""
 
     def by(number: Any) -> list[tuple[dict[str, str], int]]:

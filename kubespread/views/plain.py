@@ -96,14 +96,10 @@ def _cell(value: object) -> object:
     return f"'{escaped(value)}" if value.startswith(_FORMULA_STARTS) else escaped(value)
 
 
-Sample = tuple[Mapping[str, str], float]
-"""Labels and a value."""
-Metric = tuple[str, str, Iterable[Sample]]
-"""A name without the program's, its help, and its samples."""
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
-def exposed(metrics: Iterable[Metric]) -> str:
+def prometheus(answer: Answer, _look: Look) -> str:
     """For node_exporter's textfile collector: every metric with its help and type, then a line a sample.
 
     Source of the format: the Prometheus documentation, "Exposition formats": in label values backslash, double quote
@@ -112,7 +108,7 @@ def exposed(metrics: Iterable[Metric]) -> str:
     return "".join(
         f"# HELP kubespread_{name} {text}\n# TYPE kubespread_{name} gauge\n"
         + "".join(_line(name, labels, value) for labels, value in samples)
-        for name, text, samples in metrics
+        for name, text, samples in view_of(answer).metrics()
     )
 
 

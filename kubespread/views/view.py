@@ -168,6 +168,12 @@ def some(name: str, number: int, of: int) -> Tile:
     return Tile(name, f"{number:,} of {of:,}", Tone.GOOD if number else Tone.BAD)
 
 
+Sample = tuple[Mapping[str, str], float]
+"""Labels and a value."""
+Metric = tuple[str, str, Iterable[Sample]]
+"""A name without the program's, its help, and its samples."""
+
+
 class View(Struct, frozen=True):
     """What a report says: its sheets as every format has them, and what only pictures show."""
 
@@ -220,6 +226,8 @@ class View(Struct, frozen=True):
     """What the tiles say before the first frame, where they are about a moment."""
     opens_at: int | None = None
     """How many frames are past when a page opens: None for all, of which the last is the result."""
+    metrics: Callable[[], Iterable[Metric]] = tuple
+    """Of the whole answer, for a textfile collector."""
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Notes, gaps and what is not modeled, by heading."""
 

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubespread.kube.well_known import ZONE
+from kubespread.questions.audit.metrics import metrics
 from kubespread.questions.audit.report import (
     CAUSES,
     LEVELS,
@@ -192,6 +193,7 @@ def view(report: AuditReport) -> View:
     """Workloads, and what is found of them."""
     return View(
         **about(report),
+        metrics=partial(metrics, report),
         title=f"Audit of {whose(report, len(report.workloads))}, {count_of(report.nodes, 'node')}",
         sheets=[
             Sheet(

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.kube.quantity import NANO, parse, rounded
+from kubespread.questions.capacity.metrics import metrics
 from kubespread.questions.capacity.report import (
     CapacityReport,
     DomainCapacity,
@@ -184,6 +185,7 @@ def view(report: CapacityReport) -> View:
     is_asked = report.request is not None
     return View(
         **about(report),
+        metrics=partial(metrics, report),
         title=f"Capacity of {count_of(report.nodes, 'node')}{_whose(report)}",
         sheets=[
             *_room(report),

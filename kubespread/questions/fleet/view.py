@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 
+from kubespread.questions.fleet.metrics import metrics
 from kubespread.questions.fleet.report import FleetCluster, FleetReport
 from kubespread.views.look import Cell, Tone
 from kubespread.views.sheet import Column, Fit, Readers, Sheet
@@ -94,6 +95,7 @@ def view(report: FleetReport) -> View:
     noun = next((row.share.noun for row in rows if row.share is not None), "")
     title = f"{report.question['name']} of {count_of(len(rows), 'cluster')}"
     return View(
+        metrics=partial(metrics, report),
         title=title,
         provenance="",
         answer=report.said,

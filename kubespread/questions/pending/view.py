@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubespread.escaping import escaped
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.autoscaling.view import scaling
+from kubespread.questions.pending.metrics import metrics
 from kubespread.questions.pending.report import PendingReport, StuckGroup
 from kubespread.views.lines import line_width
 from kubespread.views.look import Cell, Line, Look, Part, Tone
@@ -103,6 +104,7 @@ def view(report: PendingReport) -> View:
         whose = f" of {some_of([workload.called for workload in report.asked], _MAX_PODS)}"
     return View(
         **about(report),
+        metrics=partial(metrics, report),
         title=f"Pending pods{whose}, {count_of(report.nodes, 'node')}",
         sheets=[
             Sheet(title="Causes", columns=_GROUP, rows=report.groups, is_answer=True, readers=Readers.PIPES),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
 from kubespread.questions.report.areas import AREAS, Area
+from kubespread.questions.report.metrics import metrics
 from kubespread.questions.report.report import AreaLines, AreaScore, Badness, ReportLine, Scorecard
 from kubespread.views.changes import changed_rows, changes_sheet
 from kubespread.views.look import Cell, Line, Look, Tone
@@ -71,6 +73,7 @@ def view(report: Scorecard) -> View:
     )
     return View(
         **about(report),
+        metrics=partial(metrics, report),
         title=f"Report on {whose(report, report.workloads)}, {count_of(report.nodes, 'node')}",
         sheets=[
             lines,

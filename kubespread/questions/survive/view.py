@@ -13,7 +13,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.questions.survive.report import LostDomain, SurviveReport
 from kubespread.reports.outcome import WorkloadChange, badness, eviction_order
 from kubespread.views.look import Line, Look, Tone
-from kubespread.views.outcomes import COLUMNS, details, frames_apart, tone, worst_changes
+from kubespread.views.outcomes import COLUMNS, details, frames_apart, metrics, tone, worst_changes
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
 from kubespread.views.terminal import folded
 from kubespread.views.view import Tile, View, about, unwanted, whose
@@ -54,6 +54,7 @@ def view(report: SurviveReport) -> View:
         tiles=[*_tiles(report)],
         names=[change.workload for _, change in worst_changes(report.losses).rows],
         frames_on=lambda drawn: frames_apart([loss for loss in ordered if loss.topology_key in drawn.keys], drawn),
+        metrics=lambda: metrics("survive", report.losses, {"topology_key": "topology_key", "domain": "domain"}),
         opens_at=1,
     )
 

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.questions.fleet.report import WORST_FIRST, FleetReport
-from kubespread.views.look import Look
-from kubespread.views.plain import Metric, exposed
+from kubespread.views.view import Metric
 
 
-def prometheus(report: FleetReport, _look: Look) -> str:
-    return exposed(_metrics(report))
-
-
-def _metrics(report: FleetReport) -> Iterator[Metric]:
+def metrics(report: FleetReport) -> Iterator[Metric]:
     asked = report.question["name"]
     rows = [({"cluster": row.name, "question": asked}, row) for row in report.clusters]
     yield (

@@ -8,15 +8,10 @@ from typing import get_args
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.pending.report import PendingFor, PendingReport
-from kubespread.views.look import Look
-from kubespread.views.plain import Metric, exposed
+from kubespread.views.view import Metric
 
 
-def prometheus(report: PendingReport, _look: Look) -> str:
-    return exposed(_metrics(report))
-
-
-def _metrics(report: PendingReport) -> Iterator[Metric]:
+def metrics(report: PendingReport) -> Iterator[Metric]:
     waiting, freed, unmade = Counter[PendingFor](), Counter[PendingFor](), Counter[WorkloadName]()
     for group in report.groups:
         waiting[group.cause] += len(group.pods)

@@ -6,15 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from kubespread.kube.well_known import ZONE
 from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditReport
-from kubespread.views.look import Look
-from kubespread.views.plain import Metric, Sample, exposed
+from kubespread.views.view import Metric, Sample
 
 
-def prometheus(report: AuditReport, _look: Look) -> str:
-    return exposed(_metrics(report))
-
-
-def _metrics(report: AuditReport) -> Iterator[Metric]:
+def metrics(report: AuditReport) -> Iterator[Metric]:
     rows = report.workloads
     yield (
         "workloads",

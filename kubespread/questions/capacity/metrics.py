@@ -6,18 +6,12 @@ from collections.abc import Callable, Iterator
 
 from kubespread.kube.quantity import parse
 from kubespread.questions.capacity.report import CapacityReport, ResourceCapacity
-from kubespread.views.look import Look
-from kubespread.views.plain import Metric, exposed
+from kubespread.views.view import Metric
 
 _THOUSANDTHS = 1000
 
 
-def prometheus(report: CapacityReport, _look: Look) -> str:
-    """Cores, bytes and numbers, as the label ``unit`` says: kube-state-metrics has resources in this way."""
-    return exposed(_metrics(report))
-
-
-def _metrics(report: CapacityReport) -> Iterator[Metric]:
+def metrics(report: CapacityReport) -> Iterator[Metric]:
     amounts: dict[str, tuple[str, Callable[[ResourceCapacity], str]]] = {
         "allocatable": ("What nodes have for pods.", lambda row: row.allocatable),
         "requested": ("What pods on nodes request.", lambda row: row.requested),

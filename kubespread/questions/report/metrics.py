@@ -6,15 +6,10 @@ from collections.abc import Iterator
 
 from kubespread.questions.report.areas import AREAS
 from kubespread.questions.report.report import LEVELS, Scorecard
-from kubespread.views.look import Look
-from kubespread.views.plain import Metric, exposed
+from kubespread.views.view import Metric
 
 
-def prometheus(report: Scorecard, _look: Look) -> str:
-    return exposed(_metrics(report))
-
-
-def _metrics(report: Scorecard) -> Iterator[Metric]:
+def metrics(report: Scorecard) -> Iterator[Metric]:
     number = {(area, level): 0 for area in report.opened or AREAS for level in LEVELS}
     for line in report.lines:
         number[line.area, line.level] += 1

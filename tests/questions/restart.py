@@ -1,0 +1,50 @@
+"""Which workloads come back when all their pods are deleted at once: a what-if is its event, and a row a try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from kubespread.kube.api.core import Pod
+from kubespread.questions.question import Question
+from kubespread.questions.scene import Scene
+from kubespread.reports.outcome import Outcome, sentences, verdict_of
+from kubespread.reports.parts import Judgment, ScheduledReport
+from kubespread.views.outcomes import COLUMNS, metrics, tone
+from kubespread.views.sheet import Column, Sheet
+from kubespread.views.view import View, about
+from kubespread.world.events.world import World
+from kubespread.world.reporting.happenings import workload_of
+from kubespread.world.reporting.outcomes import tried
+
+
+class RestartReport(ScheduledReport, frozen=True, kw_only=True):
+    kind: str = "RestartReport"
+    rows: tuple[Outcome, ...]
+
+    def judged(self) -> Judgment:
+        return verdict_of([each for row in self.rows for each in row.troubles])
+
+    def sentences(self) -> Iterator[str]:
+        yield f"{sum(not row.troubles for row in self.rows):,} of {len(self.rows):,} come back"
+        yield from sentences(self.rows, lambda rows: f"deleting {rows[0].name}")
+
+
+class Restart(Question[RestartReport], frozen=True, kw_only=True):
+    """Delete all pods of each workload at once, and show which do not come back."""
+
+    name, summary, outputs = "restart", "Delete all pods of each workload.", {"prometheus": ""}
+
+    def answer(self, scene: Scene) -> RestartReport:
+        (baseline, notes), pods = scene.settled("anything is deleted"), dict[str, list[Pod]]()
+        for pod in baseline.world.book:
+            pods.setdefault(workload_of(baseline.world, pod).called, []).append(pod)
+        delete = partial(World.delete, why="restarted")
+        rows = (tried(Outcome, name, baseline.trial(), partial(delete, pods=own)) for name, own in pods.items())
+        return RestartReport(kube_version=str(scene.release), rows=tuple(rows), notes=notes)
+
+
+def view(report: RestartReport) -> View:
+    columns, own = [Column[Outcome]("NAME", lambda row: row.name), *COLUMNS], partial(metrics, "restart", report.rows)
+    sheet = Sheet(title="All", columns=columns, rows=report.rows, tone=tone)
+    return View(**about(report), title="Each restarted", sheets=[sheet], metrics=own)
