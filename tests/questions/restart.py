@@ -1,7 +1,5 @@
 """Which workloads come back when all their pods are deleted at once: a what-if is its event, and a row a try."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
@@ -34,6 +32,7 @@ class Restart(Question[RestartReport], frozen=True, kw_only=True):
     """Delete all pods of each workload at once, and show which do not come back."""
 
     name, summary, outputs = "restart", "Delete all pods of each workload.", {"prometheus": ""}
+    yes, no = "all come back", "some do not"
 
     def answer(self, scene: Scene) -> RestartReport:
         (baseline, notes), pods = scene.settled("anything is deleted"), dict[str, list[Pod]]()
