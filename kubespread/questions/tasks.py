@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from math import inf
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from msgspec import Struct
@@ -93,9 +93,10 @@ class Workers:
         ``make`` makes the same work, in another process, and took this one ``took`` seconds. Raises what it raises, for
         the first item for which it does.
         """
-        since = monotonic()
+        # By the processor: a machine that is busy with others is slow, and has no cores for workers.
+        since = process_time()
         for number, item in enumerate(items):
-            pace = (monotonic() - since) / number if number else 0.0
+            pace = (process_time() - since) / number if number else 0.0
             if (jobs := self._worth(len(items) - number, pace, took)) > 1:
                 yield from self._handed_out(work, make, items[number:], jobs, until)
                 return

@@ -102,8 +102,9 @@ def test_no_worker_is_started_for_what_takes_no_time(monkeypatch: pytest.MonkeyP
     assert doubled(4, 1) == doubled(1, 1)
 
 
-def test_workers_take_over_once_what_is_left_takes_much_longer_than_to_start_them(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(("clock", "left"), [("process_time", [*range(1, 8)]), ("monotonic", [])])
+def test_workers_take_over_once_what_is_left_takes_a_processor_much_longer_than_to_start_them(
+    monkeypatch: pytest.MonkeyPatch, clock: str, left: list[int]
 ) -> None:
     handed = list[int]()
 
@@ -111,13 +112,13 @@ def test_workers_take_over_once_what_is_left_takes_much_longer_than_to_start_the
         handed.extend(item for _, item in items)
         yield from (((item * 2,), [f"{item} has a double"]) for _, item in items)
 
-    clock = iter(range(100))
+    ticks = count()
     monkeypatch.setattr(tasks, "_in_processes", in_processes)
-    monkeypatch.setattr(tasks, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(tasks, clock, lambda: next(ticks))
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     monkeypatch.setattr("joblib.cpu_count", lambda: 2)
     assert doubled(None, *range(8)) == doubled(1, *range(8))
-    assert handed == [*range(1, 8)]
+    assert handed == left
 
 
 def test_less_than_one_job_is_an_error() -> None:
