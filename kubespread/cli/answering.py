@@ -291,4 +291,4 @@ def with_provenance(answer: Any, words: Sequence[str]) -> Any:
         now = datetime.datetime.fromtimestamp(int(fixed), datetime.UTC)
     typed = escaped(without_secrets(shlex.join(["kubespread", *words])))
     made = Provenance(version=__version__, command=typed, time=now.strftime("%Y-%m-%dT%H:%M:%SZ"))
-    return answer.framed(provenance=made)
+    return replace(answer, provenance=made)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Literal, TypeVar, cast
+from typing import Literal
 
 from msgspec import Struct, field
 
@@ -22,7 +22,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of, 
 from kubespread.kube.providers import PROVIDERS
 from kubespread.kube.versions import KubeVersion
 from kubespread.node_groups.groups import uncounted_groups
-from kubespread.reports.parts import ClusterReport, SnapshotFinding, closing_states
+from kubespread.reports.parts import SnapshotFinding, closing_states
 from kubespread.snapshot.snapshot import Snapshot, are_apart
 from kubespread.wording import count_of, says, some_of
 
@@ -42,22 +42,14 @@ _SYSTEM = "kube-system"
 _DAEMON_SET = DaemonSet.__name__
 
 
-A = TypeVar("A")
+def findings_in(snapshot: Snapshot) -> Sequence[SnapshotFinding]:
+    """What puts answers from the snapshot in doubt."""
+    return snapshot.known.once("findings", lambda: tuple(findings_of(snapshot)))
 
 
-def in_view_of(snapshot: Snapshot, answer: A, *, adds_no_nodes: bool = False) -> A:
-    """A report, or several, with the snapshot's findings that it rests on, and a note where new nodes could help."""
-    findings = snapshot.known.once("findings", lambda: tuple(findings_of(snapshot)))
-    uncounted = tuple(uncounted_groups(snapshot.objects)) if adds_no_nodes else ()
-
-    def viewed(report: ClusterReport) -> ClusterReport:
-        report = report.in_view_of(findings)
-        is_better = uncounted and report.verdict != "yes"
-        return report.revised(notes=(*report.notes, *uncounted)) if is_better else report
-
-    # A report is one, or several are.
-    seen: Any = tuple(map(viewed, answer)) if isinstance(answer, Sequence) else viewed(cast(ClusterReport, answer))
-    return cast(A, seen)
+def hints_in(snapshot: Snapshot) -> Sequence[str]:
+    """Notes that new nodes could help, where nothing said which autoscaler adds them."""
+    return tuple(uncounted_groups(snapshot.objects))
 
 
 class _Pods(Struct):

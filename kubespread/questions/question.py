@@ -19,6 +19,7 @@ from typing import (
     Literal,
     Self,
     TypeVar,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -452,6 +453,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     """Its own formats besides those that every report has, with their help for ``-o`` where it is not the format's."""
     is_watched: ClassVar[bool] = False
     """Whether it has ``-w``, which repeats it."""
+    judges_edits: ClassVar[bool] = False
+    """Whether its own rows say what edits were not done in full."""
     hands_out: ClassVar[bool] = False
     """Whether its answer is made of independent parts, which `Workers` do; the command has ``--jobs``."""
     parted_by: ClassVar[tuple[str, ...]] = ()
@@ -490,18 +493,29 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
         return answer
 
     def answered(self, scene: Scene) -> A:
-        """The report including the question. Raises what `answer` raises."""
-        answer = self.answer(scene)
+        """The report, judged, with the question and what is not met of it. Raises what `answer` raises."""
+        answer: Any = self.answer(scene)
+        about: dict[str, Any] = {"question": self.given}
         if scene.given is not None:
-            from kubespread.questions.findings import in_view_of
+            from kubespread.questions.findings import findings_in, hints_in
 
-            answer = in_view_of(scene.given, answer, adds_no_nodes=self.adds_no_nodes)
-        return self.signed(answer, scene.undone)
+            about |= {
+                "findings": findings_in(scene.given),
+                "hints": hints_in(scene.given) if self.adds_no_nodes else (),
+            }
+            about |= {} if self.judges_edits else {"undone": scene.undone}
 
-    def signed(self, answer: A, undone: Sequence[str] = ()) -> A:
-        """``answer`` with the question added, and what came before it that was not done in full."""
-        signed: A = answer.following(undone).framed(question=self.given)  # type: ignore[attr-defined]  # a report is one
-        return signed
+        def concluded(report: Any) -> Any:
+            return report.concluded(**about, unmet=tuple(self.unmet(report)))
+
+        # A report is one, or several are.
+        told: Any = tuple(map(concluded, answer)) if isinstance(answer, tuple) else concluded(answer)
+        return cast("A", told)
+
+    # Typed as Any since subclasses say which report.
+    def unmet(self, _report: Any) -> Iterable[str]:
+        """What is required of an answer and is not so, by option."""
+        return ()
 
     @property
     def given(self) -> dict[str, Any]:

@@ -286,7 +286,9 @@ class Inquiry:
         key = doing if key is None else key
         if key not in self._answers:
             try:
-                self._answers[key] = question.answer((scene or self.scene).asking(question, doing))
+                answered: Any = question.answer((scene or self.scene).asking(question, doing))
+                several = isinstance(answered, tuple)
+                self._answers[key] = tuple(each.concluded() for each in answered) if several else answered.concluded()
             except KubespreadError as error:
                 self._answers[key] = error
         answer: A | KubespreadError = self._answers[key]

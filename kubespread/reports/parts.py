@@ -7,7 +7,6 @@ cordoned, or not ready. How unevenly pods are spread over the domains of a const
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from typing import Any, ClassVar, Literal, Self
 
 import msgspec
@@ -203,8 +202,8 @@ class Share(Report, frozen=True):
 class QuestionReport(Report, frozen=True, kw_only=True):
     """A report that answers a question. Whatever prints it prints its verdict and its sentences, and computes neither.
 
-    Both are made of the report's own data when it is made of that, and not again for what frames an answer, so that no
-    sentence contradicts the rows beside it. A report with a part missing never says yes.
+    Both are made of the report's own data once that is complete, so that no sentence contradicts the rows beside it. A
+    report with a part missing never says yes.
     """
 
     api_version: str = API_VERSION
@@ -221,13 +220,26 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     unfinished: Unfinished | None = None
     provenance: Provenance | None = None
     """What made the answer; null where it was not asked for on the command line."""
+    notes: tuple[str, ...] = ()
 
     is_yes_or_no: ClassVar[bool] = True
     """Whether the question is one; else nothing is shown of the verdict."""
 
-    def __post_init__(self) -> None:
-        verdict, sentences = self.judged(), tuple(self.sentences())
-        doubts = dict(self._doubts())
+    def concluded(
+        self,
+        findings: Iterable[SnapshotFinding] = (),
+        undone: Sequence[str] = (),
+        hints: Sequence[str] = (),
+        **frame: Any,
+    ) -> Self:
+        """The report with its verdict and its answer, and with what frames them: the ``findings`` of the snapshot that
+        it rests on, steps before it that were ``undone``, of which only trouble follows for sure, ``hints`` to be noted
+        where it does not say yes, and other fields.
+        """
+        own = tuple(finding for finding in findings if self.rests_on(finding))
+        report = msgspec.structs.replace(self, snapshot_findings=own, **frame)
+        verdict, sentences = report.judged(), tuple(report.sentences())
+        doubts = dict(report._doubts())
         if doubts and (verdict == "unknown" or any(verdict in doubted for doubted in doubts.values())):
             verdict, sentences = "unknown", (f"as far as the snapshot goes: {sentences[0]}", *sentences[1:])
         if self.unfinished is not None:
@@ -239,18 +251,15 @@ class QuestionReport(Report, frozen=True, kw_only=True):
                     "unknown",
                     (missing, *so_far, *sentences[1:]) if self.unfinished.finished else (missing,),
                 )
-        msgspec.structs.force_setattr(self, "verdict", verdict)
-        msgspec.structs.force_setattr(self, "answer", sentences)
-        msgspec.structs.force_setattr(self, "doubts", tuple(doubts))
+        if undone and verdict != "no":
+            text = f"{', '.join(undone)}: not done in full, so what follows is not known"
+            verdict, sentences = "unknown", (text, *sentences)
+        noted = {} if verdict == "yes" or not hints else {"notes": (*report.notes, *hints)}
+        return msgspec.structs.replace(report, verdict=verdict, answer=sentences, doubts=tuple(doubts), **noted)
 
     def _doubts(self) -> Iterator[tuple[str, Sequence[Judgment]]]:
         """What is not known of the cluster, and the verdicts that may be others if it were."""
         yield from ((finding.text, finding.refutes) for finding in self.snapshot_findings)
-
-    def in_view_of(self, findings: Iterable[SnapshotFinding]) -> Self:
-        """The answer with those of a snapshot's ``findings`` that it rests on."""
-        own = tuple(finding for finding in findings if self.rests_on(finding))
-        return self.revised(snapshot_findings=own) if own else self
 
     def rests_on(self, finding: SnapshotFinding) -> bool:
         """Whether what is in doubt is part of what the answer is made of."""
@@ -292,32 +301,6 @@ class QuestionReport(Report, frozen=True, kw_only=True):
     def share(self) -> Share | None:
         """How much is wrong; None where nothing is counted."""
         return None
-
-    def requiring(self, unmet: Iterable[str]) -> Self:
-        """The answer with what was required of it and is not so."""
-        return self.framed(unmet=tuple(unmet))
-
-    def revised(self, **fields: Any) -> Self:
-        """The answer with other values of ``fields``, judged again.
-
-        msgspec's own `replace` calls __post_init__ from 0.21 on only.
-        """
-        values = {name: getattr(self, name) for name in self.__struct_fields__}
-        return type(self)(**values | fields)
-
-    def framed(self, **frame: Any) -> Self:
-        """The answer with fields on which neither its verdict nor its sentences depend: it is not judged again."""
-        framed = copy(self)
-        for name, value in frame.items():
-            msgspec.structs.force_setattr(framed, name, value)
-        return framed
-
-    def following(self, undone: Sequence[str]) -> Self:
-        """The answer where steps before it were not done in full: of what follows only trouble is known."""
-        if self.verdict == "no" or not undone:
-            return self
-        text = f"{', '.join(undone)}: not done in full, so what follows is not known"
-        return self.framed(verdict="unknown", answer=(text, *self.answer))
 
     @property
     def manner(self) -> str:
@@ -371,7 +354,6 @@ class ClusterReport(QuestionReport, frozen=True, kw_only=True):
     cluster: ClusterReference | None = None
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     def _doubts(self) -> Iterator[tuple[str, Sequence[Judgment]]]:
         yield from super()._doubts()

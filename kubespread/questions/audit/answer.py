@@ -39,7 +39,7 @@ from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.edits.pods import Scale
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
-from kubespread.wording import count_of, some_of
+from kubespread.wording import some_of
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
 from kubespread.world.store.waiting import Applicant
@@ -63,7 +63,7 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
         whose.check_any(scene.world, now)
     done = list(scene.tasks(work, range(len(work.groups)), known=_known))
     worst_first = sorted((row for row, _ in done), key=lambda row: (-rows.LEVELS.index(row.level), row.workload))
-    report = rows.AuditReport(
+    return rows.AuditReport(
         kube_version=str(scene.release),
         cluster=scene.source,
         asked=tuple(work.named),
@@ -79,7 +79,6 @@ def answer(question: Audit, scene: Scene) -> rows.AuditReport:
         notes=(*scene.notes, *outside_of_domains([work.key] if work.key else [], now.nodes)),
         unfinished=scene.unfinished("workload", len(work.groups), [group.name for group in work.groups[len(done) :]]),
     )
-    return report.requiring(_failures(question, report))
 
 
 class _Auditing:
@@ -120,13 +119,6 @@ class _Auditing:
             for budget, selector in self._budgets
             if budget.namespace == namespace and selector.matches(labels)
         )
-
-
-def _failures(question: Audit, report: rows.AuditReport) -> Iterator[str]:
-    """The ``fail_on`` level, where something reaches it."""
-    level = question.fail_on
-    if level is not None and (number := report.reaches(level)):
-        yield f"--fail-on {level}: {count_of(number, 'workload')} at this level or above"
 
 
 def _known(done: tuple[rows.AuditedWorkload, object]) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec.structs import replace
 
 from kubespread.questions.question import Function, Option, WorkloadsQuestion
+from kubespread.wording import count_of
 
 if TYPE_CHECKING:
     from kubespread.questions.audit.report import AuditReport
@@ -80,6 +82,10 @@ class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
             shown_in=("table", "columns", "json", "yaml"),
         ),
     ] = False
+
+    def unmet(self, report: AuditReport) -> Iterator[str]:
+        if self.fail_on is not None and (number := report.reaches(self.fail_on)):
+            yield f"--fail-on {self.fail_on}: {count_of(number, 'workload')} at this level or above"
 
     def is_yes(self, report: AuditReport) -> bool:
         return not report.is_no

@@ -431,7 +431,6 @@ class AuditReport(OfWorkloads, frozen=True, kw_only=True):
         bare = tuple(row.workload for row in self.workloads if row.is_unconstrained)
         force_setattr(self, "unconstrained", bare)
         force_setattr(self, "unprotected", tuple(row.workload for row in self.workloads if row.is_unprotected))
-        super().__post_init__()
 
     def judged(self) -> Judgment:
         if self.reaches("risk"):

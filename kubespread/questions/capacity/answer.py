@@ -273,7 +273,8 @@ def answer(question: Capacity, scene: Scene) -> CapacityReport:
     report = _counted(cluster, profile, copies, requests, _topology_key(question.by, nodes))
     # A pod made for the question needs no admission.
     lacking = (*resolved.lacking, *cluster.assumed) if pod is None else resolved.gaps_of(candidate)
-    return report.revised(
+    return msgspec.structs.replace(
+        report,
         cluster=scene.source,
         quota=None if pod is None or not scene.scheduler.admission else _quota(candidate.pod, resolved.snapshot),
         pod=None if pod is None else PodReference(namespace=meta.namespace, name=meta.name),

@@ -97,7 +97,8 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
     )
     if question.why_here:
         node = _own_node(resolved)
-        report = report.revised(here=WhyHere.of(node, report.nodes) if report.nodes else None)
+        here = WhyHere.of(node, report.nodes) if report.nodes else None
+        report = msgspec.structs.replace(report, here=here)
     return report.only(question.nodes) if question.nodes else report
 
 
@@ -112,7 +113,8 @@ def _fixed(question: Explain, resolved: Resolved, scene: Scene) -> ExplainReport
         resolved, scene.source, preemption=question.preemption, evaluation=None if stuck is None else stuck.evaluation
     )
     found = None if stuck is None else changes_found(stuck, judged.goal, question, resolved)
-    return report.revised(
+    return msgspec.structs.replace(
+        report,
         fix=judged.fix,
         message=judged.message or report.message,
         advice=found,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
@@ -85,7 +87,7 @@ class ExplainReport(ClusterReport, frozen=True, kw_only=True):
         existing = {node.name for node in self.nodes}
         if missing := [name for name in chosen if name not in existing]:
             raise UsageError(*(f"nodes {quote(name)} not found{alternatives(name, existing)}" for name in missing))
-        return self.revised(nodes=tuple(node for node in self.nodes if node.name in chosen))
+        return replace(self, nodes=tuple(node for node in self.nodes if node.name in chosen))
 
     @property
     def marks(self) -> tuple[str, str] | None:

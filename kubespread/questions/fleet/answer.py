@@ -113,7 +113,7 @@ def answers(
         not_modelled=_each_once(done, "not_modelled"),
         notes=(*notes, *_each_once(done, "notes")),
         unfinished=unfinished(timeout, "cluster", len(asked), [*missing.elements()], is_abandoned=is_abandoned),
-    )
+    ).concluded()
 
 
 def _rows(

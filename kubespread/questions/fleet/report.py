@@ -76,7 +76,6 @@ class FleetReport(QuestionReport, frozen=True, kw_only=True):
     """The same of the notes."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         rows = self.clusters
         in_part: tuple[Judgment, ...] = () if self.unfinished is None else ("unknown",)
         force_setattr(self, "passes", worst((*(row.passes for row in rows), *in_part)))

@@ -61,11 +61,9 @@ def answer(question: Plan, scene: Scene) -> PlanReport:
     if missing is not None:
         # Of the time that was given, not of what was left of it.
         runs = missing.finished + len(missing.missing)
-        report = report.revised(unfinished=scene.unfinished(missing.what, runs, missing.missing))
-    report = report.revised(remedies=tuple(_remedies(question, scene, played)))
-    if not question.by_step:
-        report = _compared(question, scene, replace(played, report=report))
-    return report.requiring(report.failures(question.fail_on))
+        report = replace(report, unfinished=scene.unfinished(missing.what, runs, missing.missing))
+    report = replace(report, remedies=tuple(_remedies(question, scene, played)))
+    return report if question.by_step else _compared(question, scene, replace(played, report=report))
 
 
 class _Played(Struct, frozen=True):
@@ -92,7 +90,7 @@ def _played(question: Plan, scene: Scene) -> _Played:
 def _remedies(question: Plan, scene: Scene, played: _Played) -> Iterator[Remedy]:
     """The first change of budgets with which all steps get through."""
     refused = {trouble.subject for trouble in played.report.whole.of("blocked")}
-    if played.report.verdict == "yes" or not refused:
+    if played.report.judged() == "yes" or not refused:
         return
     before = Baseline.settled(replace(scene, given=dataclasses.replace(scene.snapshot, edits=())).world).world
     pods = {NamespacedName.of(pod): pod for world in (played.scene.world, before) for pod in world.book}
@@ -102,7 +100,7 @@ def _remedies(question: Plan, scene: Scene, played: _Played) -> Iterator[Remedy]
             return
         # A budget that a manifest brings is not there yet.
         with suppress(KubespreadError), scene.in_time():
-            if _played(question, changed).report.verdict == "yes":
+            if _played(question, changed).report.judged() == "yes":
                 yield Remedy(options=change.what)
                 return
 
@@ -124,7 +122,10 @@ def _compared(question: Plan, scene: Scene, played: _Played) -> PlanReport:
     unpriced = () if prices is None else price_gaps(by_name.values(), prices)
     names = sorted({*before.rows, *after.rows}) if before.is_audited and after.is_audited else []
     rows = [row for name in names if (row := _planned(name, before, after, is_worse=name in report.worse))]
-    return report.revised(
+    changes = Counter(row.change for row in rows)
+    return replace(
+        report,
+        changes={change: changes[change] for change in WORST_FIRST},
         kube_version=str(scene.release),
         before=before.told,
         after=after.told,

@@ -113,7 +113,8 @@ class Steps(Struct, frozen=True):
             scene = replace(scene, workers=ALONE)
         others = list(scene.tasks(playing, list(seeds(self.seed, count)), known=_known, took=took))
         missing = [f"run {number}" for number in range(len(others) + 2, count + 1)]
-        return (report.over(others) if others else report).revised(
+        return replace(
+            report.over(others) if others else report,
             cluster=scene.source,
             gaps=scene.gaps(scene.world.assumed),
             notes=(*scene.notes, *report.notes, *notes_on_runs(self.seed, len(others) + 1)),
@@ -124,7 +125,7 @@ class Steps(Struct, frozen=True):
 
 
 def _known(run: PlanReport) -> str:
-    return run.answer[0] if run.verdict == "no" else ""
+    return next(run.sentences()) if run.judged() == "no" else ""
 
 
 def _names_files(action: Verb | None) -> bool:

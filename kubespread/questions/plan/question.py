@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.questions.audit.question import Audit
@@ -79,6 +79,7 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     summary = "Compare the cluster before and after all that is planned."
     yes, no = "each step is done, no more pods wait and no workload is worse", "one of these is not so (--fail-on)"
     never_modelled = (*OF_STEPS, *Audit.never_modelled, *Survive.never_modelled, *Removable.never_modelled)
+    judges_edits = True
     hands_out = True
     doing = "playing what is planned"
     outputs = {
@@ -147,9 +148,8 @@ class Plan(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
     def is_yes(self, report: PlanReport) -> bool | None:
         return True if self.fail_on else None
 
-    def signed(self, answer: PlanReport, undone: Sequence[str] = ()) -> PlanReport:
-        """Its edits are its steps, whose order it may change, and it judges them itself."""
-        return super().signed(answer)
+    def unmet(self, report: PlanReport) -> Iterator[str]:
+        yield from report.failures(self.fail_on)
 
     def clusters(self, opened: Snapshot, scheduler: Scheduler) -> Sequence[tuple[Snapshot, Scheduler]]:
         """A page draws what is there before, and each step from then on."""

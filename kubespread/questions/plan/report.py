@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal, get_args
 
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.kube.owners import NamespacedName, WorkloadName
@@ -226,7 +225,7 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
     workloads: tuple[PlannedWorkload, ...] = ()
     """Those that change, the worst first, then by namespace, kind and name."""
     changes: dict[Change, int] = {}
-    """How many workloads are of each change."""
+    """How many workloads are of each change; empty where only the steps are asked about."""
     unchanged: int = 0
     """How many are the same before and after."""
     nodes: tuple[PlannedNode, ...] = ()
@@ -237,11 +236,6 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
     """
     cost: CostChange | None = None
     """What all nodes cost, before and after; null without prices."""
-
-    def __post_init__(self) -> None:
-        changes = Counter(row.change for row in self.workloads)
-        force_setattr(self, "changes", {change: changes[change] for change in WORST_FIRST} if self.before else {})
-        super().__post_init__()
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -309,10 +303,11 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
         """This answer, combined with its other runs."""
         played = [self, *others]
         steps = zip(self.steps, *(other.steps for other in others), strict=True)
-        return self.revised(
+        return replace(
+            self,
             steps=tuple(own.over(same) for own, *same in steps),
             runs=len(played),
-            stuck_runs=sum(run.verdict == "no" for run in played),
+            stuck_runs=sum(run.judged() == "no" for run in played),
         )
 
     @property

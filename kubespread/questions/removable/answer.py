@@ -107,7 +107,8 @@ def _priced(report: RemovableReport, nodes: Sequence[Node], prices: Prices) -> R
     going = frozenset(together.nodes)
     cost = cost_change(nodes, (node for name, node in by_name.items() if name not in going), prices)
     saved = (cost_of((by_name[name] for name in group.nodes.left), prices) for group in together.groups)
-    return report.revised(
+    return replace(
+        report,
         cost=cost,
         rows=tuple(replace(row, price=cost_of([by_name[row.name]], prices).amount) for row in report.rows),
         together=replace(together, saved=tuple(saved)),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -33,12 +33,11 @@ from kubespread.questions.report import lines
 from kubespread.questions.report.areas import AREAS, Area
 from kubespread.questions.report.at_maximum import at_maximum, growing, of_growth
 from kubespread.questions.report.question import Report
-from kubespread.questions.report.report import LEVELS, AreaScore, Badness, ReportLine, Scorecard, Since
+from kubespread.questions.report.report import AreaScore, Badness, ReportLine, Scorecard, Since
 from kubespread.questions.scene import Inquiry, Scene
 from kubespread.questions.survive.question import Survive
-from kubespread.reports.changes import Cell, CellChange, changes_between
+from kubespread.reports.changes import Cell, changes_between
 from kubespread.reports.parts import ClusterReference
-from kubespread.wording import count_of
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import everything
 from kubespread.world.reporting.tight_budgets import TightBudget, WorkloadOf, tight_budgets, whose
@@ -236,36 +235,7 @@ def answer(question: Report, scene: Scene) -> Scorecard:
         notes=(*asking.said("notes"), *asking.notes),
         unfinished=scene.unfinished("question", len(asking.asked), asking.missing),
     )
-    if earlier is not None:
-        report = report.revised(since=_since(earlier, report))
-    return report.requiring(_failures(question, report))
-
-
-def _failures(question: Report, report: Scorecard) -> Iterator[str]:
-    bar = question.fail_on
-    if bar is None:
-        return
-    if report.since is not None and bar in ("new", "worse"):
-        came = {change.key for change in report.since.changes if _is_reached(bar, change)}
-        reaching = [line for line in report.lines if line.key in came]
-    else:
-        reaching = [line for line in report.lines if LEVELS.index(line.level) >= LEVELS.index(bar)]
-    if reaching:
-        yield f"--fail-on {bar}: {count_of(len(reaching), 'line')}, the worst: {reaching[0].what}"
-
-
-def _is_reached(bar: Literal["new", "worse"], change: CellChange) -> bool:
-    """True if a line is new, or is of a worse level or a greater extent."""
-    if change.column not in ("level", "extent"):
-        return False
-    if change.before is None or change.after is None or bar == "new":
-        return change.before is None
-    return _rank(change.after) > _rank(change.before)
-
-
-def _rank(cell: Cell) -> int:
-    """A level's, or the extent."""
-    return cell if isinstance(cell, int) else [str(level) for level in LEVELS].index(str(cell))
+    return report if earlier is None else replace(report, since=_since(earlier, report))
 
 
 def _distinct(found: Iterable[ReportLine]) -> list[ReportLine]:

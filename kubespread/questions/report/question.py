@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kubespread.errors import UsageError
@@ -22,6 +22,7 @@ from kubespread.questions.question import (
 from kubespread.questions.removable.question import Removable
 from kubespread.questions.report.areas import AREAS, Area
 from kubespread.questions.survive.question import Survive
+from kubespread.wording import count_of
 
 if TYPE_CHECKING:
     from kubespread.questions.commands import Commands
@@ -137,6 +138,10 @@ class Report(WorkloadsQuestion["Scorecard"], frozen=True, kw_only=True):
 
     def next_command(self, report: Scorecard, _commands: Commands) -> str:
         return next((line.command for line in report.lines), "")
+
+    def unmet(self, report: Scorecard) -> Iterator[str]:
+        if self.fail_on is not None and (reaching := report.reaching(self.fail_on)):
+            yield f"--fail-on {self.fail_on}: {count_of(len(reaching), 'line')}, the worst: {reaching[0].what}"
 
     def is_yes(self, report: Scorecard) -> bool:
         # What was there before is accepted there.

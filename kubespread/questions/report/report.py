@@ -9,7 +9,7 @@ from msgspec.structs import force_setattr
 
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.report.areas import AREAS, Area
-from kubespread.reports.changes import CellChange
+from kubespread.reports.changes import Cell, CellChange
 from kubespread.reports.parts import Judgment, OfWorkloads, Report, Share
 from kubespread.wording import count_of, some_of
 
@@ -211,11 +211,18 @@ class Scorecard(OfWorkloads, frozen=True, kw_only=True):
         by_area = {area: [line for line in self.lines if line.area == area] for area in AREAS}
         ordered = dict.fromkeys(line.area for line in self.lines)
         force_setattr(self, "by_area", tuple(_lines_of(area, by_area[area]) for area in ordered))
-        super().__post_init__()
 
     def reaches(self, level: Badness) -> int:
         """How many lines are of a level, or of a worse one."""
         return sum(self.levels[at] for at in LEVELS[LEVELS.index(level) :])
+
+    def reaching(self, bar: Badness | Literal["new", "worse"]) -> list[ReportLine]:
+        """The lines of a level or of a worse one; with an earlier report those that are new, or worse than there."""
+        if bar in ("new", "worse"):
+            changes = () if self.since is None else self.since.changes
+            came = {change.key for change in changes if _is_reached(bar, change)}
+            return [line for line in self.lines if self.since is None or line.key in came]
+        return [line for line in self.lines if LEVELS.index(line.level) >= LEVELS.index(bar)]
 
     def judged(self) -> Judgment:
         return "no" if self.reaches("warning") else "yes"
@@ -256,3 +263,17 @@ def _lines_of(area: Area, lines: Sequence[ReportLine]) -> AreaLines:
         workloads=tuple(dict.fromkeys(name for line in lines for name in line.workloads)),
         nodes=tuple(dict.fromkeys(node for line in lines for node in line.nodes)),
     )
+
+
+def _is_reached(bar: Literal["new", "worse"], change: CellChange) -> bool:
+    """True if a line is new, or is of a worse level or a greater extent."""
+    if change.column not in ("level", "extent"):
+        return False
+    if change.before is None or change.after is None or bar == "new":
+        return change.before is None
+    return _rank(change.after) > _rank(change.before)
+
+
+def _rank(cell: Cell) -> int:
+    """A level's, or the extent."""
+    return cell if isinstance(cell, int) else [str(level) for level in LEVELS].index(str(cell))

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Literal
 
 import msgspec
 from msgspec import Struct, structs
@@ -34,7 +33,6 @@ from kubespread.questions.simulate.report import Limits, PlacedByEdits, Simulate
 from kubespread.questions.worlds import world_of
 from kubespread.reports.parts import Unfinished
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import count_of, says
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import NOTHING_LOST
 from kubespread.world.store.chance import check_runs
@@ -104,7 +102,7 @@ def with_autoscaling(
     if grow is not None and world.waiting:
         account = grow(world, NOTHING_LOST).with_notes(_notes(simulated))
         reports = [
-            simulation.report.revised(autoscaling=account)
+            structs.replace(simulation.report, autoscaling=account)
             if simulation.lacking or simulation.report.preempted
             else simulation.report
             for simulation in simulated
@@ -144,22 +142,11 @@ def answer(question: Simulate, scene: Scene) -> tuple[SimulateReport, ...]:
     """All workloads in question, placed in one queue; raises the first refusal unless ``on_refused`` is given."""
     check_runs(question.runs)
     is_scaled = autoscaler_of(question) is not None
-    reports = _placed(question, scene, is_scaled=is_scaled)
     required = question.require_placed
-    return reports if required is None else tuple(_requiring(required, report) for report in reports)
-
-
-def _requiring(placed: int | Literal["all"], report: SimulateReport) -> SimulateReport:
-    """The report with how many replicas must have a node, and what is not met of that."""
-    enough = report.replicas if placed == "all" else placed
-    unmet = ""
-    if placed == "all" and report.lacking:
-        what = "are not placed" if report.not_created or report.not_made_yet else "are pending"
-        lacking = (report.replicas or 0) - report.running
-        unmet = f"{lacking} of {count_of(report.replicas or 0, 'replica')} {what}"
-    elif placed != "all" and report.running < placed:
-        unmet = says(report.running, "replica", "are placed")
-    return report.revised(required_placed=enough, unmet=(f"--require-placed {placed}: {unmet}",) if unmet else ())
+    return tuple(
+        structs.replace(report, required_placed=report.replicas if required == "all" else required)
+        for report in _placed(question, scene, is_scaled=is_scaled)
+    )
 
 
 def _placed(question: Simulate, scene: Scene, *, is_scaled: bool) -> tuple[SimulateReport, ...]:
@@ -178,7 +165,8 @@ def _placed(question: Simulate, scene: Scene, *, is_scaled: bool) -> tuple[Simul
     if is_scaled:
         reports = with_autoscaling(question, posed, reports, scheduler)
     return tuple(
-        report.revised(
+        structs.replace(
+            report,
             cluster=scene.source,
             gaps=tuple(dict.fromkeys((*resolved.gaps_of(candidate), *pod_group_gaps(resolved), *report.gaps))),
             not_modelled=(*report.not_modelled, *_chance(report, resolved.version)),
@@ -209,7 +197,7 @@ def _limited(report: SimulateReport, quota: int | None, question: Simulate, scen
         unlimited = Queue.posing(alone, scene, on_refused=lambda _: None, counts_quotas=False)
         (free,) = unlimited.reports(lambda seeds: map(unlimited, seeds))
         nodes = free.placed
-    return report.revised(limits=Limits(nodes=nodes, quota=quota))
+    return structs.replace(report, limits=Limits(nodes=nodes, quota=quota))
 
 
 def _with_pods(question: Simulate, pods: Iterable[PodGiven]) -> Simulate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -29,6 +29,7 @@ from kubespread.questions.question import (
     Seed,
     Workload,
 )
+from kubespread.wording import count_of, says
 
 if TYPE_CHECKING:
     from kubespread.candidate.sources import Choosing
@@ -190,8 +191,15 @@ class Simulate(PodQuestion[Any], frozen=True, kw_only=True):
 
         return SimulateReport
 
-    def signed(self, answer: Sequence[SimulateReport], undone: Sequence[str] = ()) -> tuple[SimulateReport, ...]:
-        return tuple(super(Simulate, self).signed(report, undone) for report in answer)
+    def unmet(self, report: SimulateReport) -> Iterator[str]:
+        """How many replicas lack a node of those that are required to have one."""
+        placed = self.require_placed
+        if placed == "all" and report.lacking:
+            what = "are not placed" if report.not_created or report.not_made_yet else "are pending"
+            lacking = (report.replicas or 0) - report.running
+            yield f"--require-placed all: {lacking} of {count_of(report.replicas or 0, 'replica')} {what}"
+        elif isinstance(placed, int) and report.running < placed:
+            yield f"--require-placed {placed}: {says(report.running, 'replica', 'are placed')}"
 
     def reports(self, answer: Sequence[SimulateReport]) -> Sequence[tuple[str, SimulateReport]]:
         return [(f"{report.pod.namespace}/{report.subject}: " if len(answer) > 1 else "", report) for report in answer]

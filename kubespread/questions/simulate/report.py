@@ -252,7 +252,6 @@ class SimulateReport(ClusterReport, frozen=True, kw_only=True):
         pending = self.rollout.pending if self.rollout is not None else max(0, (exist or 0) - running)
         msgspec.structs.force_setattr(self, "running", running)
         msgspec.structs.force_setattr(self, "pending", pending)
-        super().__post_init__()
 
     @property
     def lacking(self) -> list[str]:

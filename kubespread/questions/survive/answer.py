@@ -18,7 +18,7 @@ from kubespread.questions.scene import Scene
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import LostDomain, SurviveReport
 from kubespread.questions.workloads_asked import WorkloadsAsked
-from kubespread.reports.outcome import badness, phrases
+from kubespread.reports.outcome import phrases
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
 from kubespread.wording import EMPTY, short_key
 from kubespread.world.events.draining import fail, remove_failed
@@ -42,7 +42,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         whose.check_any(world, scene.now)
     domains = list(_domains_to_lose(world, question))
     losses = tuple(scene.tasks(losing, domains, known=lambda loss: next(phrases(loss), "")))
-    report = SurviveReport(
+    return SurviveReport(
         kube_version=str(scene.release),
         cluster=scene.source,
         **whose.as_reported(world),
@@ -63,15 +63,6 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         ),
         unfinished=scene.unfinished("domain", len(domains), [domain.called for domain in domains[len(losses) :]]),
     )
-    return report.requiring(_failures(question, report))
-
-
-def _failures(question: Survive, report: SurviveReport) -> Iterator[str]:
-    """Failures named by ``fail_on`` that some loss causes, of the worst such loss."""
-    losses = sorted(report.losses, key=badness)
-    for key in dict.fromkeys(question.fail_on):
-        if bad := [loss for loss in losses if loss.fails(key)]:
-            yield f"--fail-on {key}: losing {bad[0].name}: {'; '.join(phrases(bad[0]))}"
 
 
 class _Domain(Struct, frozen=True):

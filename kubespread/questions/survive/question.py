@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from kubespread.questions.question import (
@@ -103,6 +103,14 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
 
     def is_yes(self, report: SurviveReport) -> bool:
         return bool(self.fail_on) or not report.is_no
+
+    def unmet(self, report: SurviveReport) -> Iterator[str]:
+        from kubespread.reports.outcome import badness, phrases
+
+        losses = sorted(report.losses, key=badness)
+        for key in dict.fromkeys(self.fail_on):
+            if bad := [loss for loss in losses if loss.fails(key)]:
+                yield f"--fail-on {key}: losing {bad[0].name}: {'; '.join(phrases(bad[0]))}"
 
     def next_command(self, report: SurviveReport, commands: Commands) -> str:
         from kubespread.questions.commands import option_of

@@ -59,15 +59,16 @@ def answer(question: Upgrade, scene: Scene) -> PlanReport:
     settled = Difference(through.baseline, before, (through.baseline.happenings,), through.counts)
     start = outcome(Outcome, "before the first step", settled)
     waiting = tuple(lacking_now(before, through.counts))
-    report = _played(question, trial, start).revised(waiting=waiting)
+    report = replace(_played(question, trial, start), waiting=waiting)
     stopping = [blocked.pod for blocked in trial.difference.blocked]
-    report = report.revised(holders=holders(_held(question, through, stopping, trial.world)))
-    if question.remedies and report.verdict == "no":
+    report = replace(report, holders=holders(_held(question, through, stopping, trial.world)))
+    if question.remedies and report.judged() == "no":
         report = _with_remedies(report, through, stopping, scene, took)
     nodes = scene.now.nodes, trial.world.living.nodes.objects
     prices = None if question.prices is None else read_prices(question.prices)
     every = {node.metadata.name: node for side in nodes for node in side}.values()
-    return report.revised(
+    return replace(
+        report,
         cost=None if prices is None else cost_change(*nodes, prices),
         **whose.as_reported(before),
         cluster=scene.source,
@@ -145,7 +146,7 @@ class _Through(Goal):
             return None
         # The edit itself may leave pods pending.
         is_worse = Difference(self.baseline, attempt.world, attempt.happened, self.counts).is_worse
-        return Answer(int(report.verdict == "yes" and not is_worse), lost=tuple(report.lost))
+        return Answer(int(report.judged() == "yes" and not is_worse), lost=tuple(report.lost))
 
 
 class _Tried(NamedTuple):
@@ -172,7 +173,8 @@ def _with_remedies(
     ]
     asked = trials[:_MAX_TRIED]
     done = list(scene.tasks(through, asked, known=lambda tried: tried.helps and f"helps: {tried.helps}", took=took))
-    return report.revised(
+    return replace(
+        report,
         remedies=tuple(Remedy(options=tried.helps, lost=tried.lost) for tried in done if tried.helps),
         remedies_tried=sum(tried.played for tried in done),
         unfinished=scene.unfinished("change", len(asked), [first.what for first, *_ in asked[len(done) :]]),
