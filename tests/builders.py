@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
+
+from kubespread.reports.parts import QuestionReport
 
 Data = dict[str, Any]
 
@@ -209,3 +211,12 @@ def using(name: str = "web", *, claims: tuple[str, ...] = (), templates: tuple[s
     named = [{"name": claim, "resourceClaimName": claim} for claim in claims]
     made = [{"name": template, "resourceClaimTemplateName": template} for template in templates]
     return pod(name, resourceClaims=[*named, *made], **spec)
+
+
+R = TypeVar("R", bound=QuestionReport)
+
+
+def remade(report: R, **fields: Any) -> R:
+    """The report as it would be with other values of ``fields``."""
+    values = {name: getattr(report, name) for name in report.__struct_fields__}
+    return type(report)(**values | fields).concluded(report.snapshot_findings)

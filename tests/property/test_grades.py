@@ -14,7 +14,7 @@ from kubespread.questions.report.areas import Area
 from kubespread.questions.report.report import LEVELS, AreaScore, Badness, ReportLine, grade_of
 from kubespread.views import terminal
 from kubespread.views.look import Look
-from tests.builders import hosts
+from tests.builders import hosts, remade
 from tests.world.clusters import deployment
 
 SCORED: tuple[Area, ...] = ("running", "spread", "losses", "budgets", "drains")
@@ -54,7 +54,8 @@ def _by_hand(page: str) -> str | None:
     levels=st.lists(st.sampled_from(LEVELS), max_size=5),
 )
 def test_the_grade_follows_from_the_numbers_on_the_page(scores: list[int | None], levels: list[Badness]) -> None:
-    report = _report().revised(
+    report = remade(
+        _report(),
         areas=tuple(_area(place, score) for place, score in enumerate(scores)),
         lines=tuple(_line(place, level) for place, level in enumerate(levels)),
         answer=(),

@@ -23,7 +23,7 @@ from kubespread.questions.report.report import ReportLine
 from kubespread.questions.scene import Part
 from kubespread.questions.survive.question import Survive
 from kubespread.reports.parts import QuestionReport, Unfinished
-from tests.builders import Data
+from tests.builders import Data, remade
 from tests.cli.support import FIXTURES, run
 from tests.property.workloads_on_nodes import clusters, snapshot_of
 from tests.questions.test_tasks import ASKED, doubled
@@ -68,7 +68,7 @@ def restricted(full: Any, part: Any) -> Any:
         case kubespread.CheckReport():
             kept |= {"findings": tuple(finding for finding in full.findings if finding.workload not in left)}
             kept |= {"workloads": part.workloads, "ignored": part.ignored, "rules": part.rules}
-    return full.revised(**kept)
+    return remade(full, **kept)
 
 
 def asked_by(line: ReportLine) -> set[str]:
@@ -91,7 +91,8 @@ def as_alone(full: RemovableReport, part: RemovableReport) -> RemovableReport:
         return msgspec.structs.replace(row, place=said[row.node].place, held=held)
 
     rows = {row.node: merged(row) for row in full.rows if row.node in said}
-    return full.revised(
+    return remade(
+        full,
         rows=tuple(rows[row.node] for row in part.rows),
         together=part.together,
         holders=part.holders,
@@ -106,7 +107,8 @@ def before_the_rest_was_tried(full: kubespread.PlanReport, part: kubespread.Plan
     assert part.unfinished is not None
     assert part.remedies == full.remedies[: len(part.remedies)]
     assert part.unfinished.finished <= part.remedies_tried <= full.remedies_tried
-    return full.revised(
+    return remade(
+        full,
         remedies=part.remedies,
         remedies_tried=part.remedies_tried,
         unfinished=part.unfinished,
@@ -147,7 +149,7 @@ def check_in_time(question: str, objects: list[Data], ticks: int, modules: Any) 
         assert isinstance(fewer, kubespread.PlanReport)
         # A remedy is looked for once all is played.
         remedies = part.remedies and fewer.remedies
-        assert part == fewer.revised(unfinished=part.unfinished, question=part.question, remedies=remedies)
+        assert part == remade(fewer, unfinished=part.unfinished, question=part.question, remedies=remedies)
     elif question == "upgrade":
         assert part == before_the_rest_was_tried(full, part)
     elif isinstance(part, kubespread.PlanReport):

@@ -14,7 +14,7 @@ from kubespread.questions.simulate.report import SimulateReport
 from kubespread.reports.parts import ClusterReference
 from kubespread.views import terminal
 from kubespread.views.look import Look
-from tests.builders import Data, hard, node, owned_by, owner, pod, soft
+from tests.builders import Data, hard, node, owned_by, owner, pod, remade, soft
 
 SCREENS = Path(__file__).parent / "screens"
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -127,7 +127,7 @@ def answered(
     )
     asked = ClusterReference(snapshot="prod.json.gz", time="2026-11-21T19:00:00Z", age_seconds=7200)
     return tuple(
-        report.revised(cluster=asked, conclusion=report.conclusion and "what bars the next one") for report in reports
+        remade(report, cluster=asked, conclusion=report.conclusion and "what bars the next one") for report in reports
     )
 
 

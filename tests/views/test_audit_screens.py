@@ -24,7 +24,7 @@ from kubespread.questions.audit.report import (
 )
 from kubespread.views import plain, terminal
 from kubespread.views.look import Look
-from tests.builders import Data, hard, node, soft
+from tests.builders import Data, hard, node, remade, soft
 from tests.cli.support import FIXTURES
 from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
 from tests.views.kept import Screen, check, keep
@@ -86,7 +86,7 @@ def of_many() -> AuditReport:
         for row in report.workloads
         for team in range(100)
     ]
-    return report.revised(workloads=tuple(rows))
+    return remade(report, workloads=tuple(rows))
 
 
 def screens() -> list[Screen]:

@@ -17,6 +17,7 @@ from kubespread import CheckReport
 from kubespread.questions.check.formats import file_uri, github, junit, sarif
 from kubespread.questions.check.report import Finding, Remedy, Severity
 from kubespread.views.look import Look
+from tests.builders import remade
 
 ROOT = Path(__file__).parents[2]
 SARIF = Draft202012Validator(
@@ -130,7 +131,7 @@ def test_junit_is_valid(told: CheckReport) -> None:
 
 @pytest.mark.parametrize(("bar", "failures"), [(Severity.ERROR, 1), (Severity.WARNING, 2), (Severity.INFO, 3)])
 def test_junit_has_failures_only_where_the_exit_code_says_no(bar: Severity, failures: int) -> None:
-    told = report(*map(finding, Severity)).revised(fail_on=bar)
+    told = remade(report(*map(finding, Severity)), fail_on=bar)
     root = ElementTree.fromstring(junit(told, LOOK))
     assert [element.attrib["failures"] for element in (root, *root)] == [str(failures)] * 2
     kinds = [failure.attrib["type"] for failure in root.iter("failure")]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import kubespread
 from kubespread.questions.explain.tables import rows_of
 from kubespread.views.constraints import ASCII, PRETTY
-from tests.builders import Data, hard, node, pod, pods_on, soft
+from tests.builders import Data, hard, node, pod, pods_on, remade, soft
 
 
 def explained(constraints: list[Data]) -> kubespread.ExplainReport:
     nodes = [node("n0", zone="a", hostname="n0"), node("n1", zone="b", hostname="n1")]
     snapshot = kubespread.Snapshot.from_objects([*nodes, *pods_on({"n0": 2})])
     report = kubespread.explain(snapshot, pod(constraints=constraints))
-    return report.revised(nodes=tuple(sorted(report.nodes, key=lambda node: node.name)))
+    return remade(report, nodes=tuple(sorted(report.nodes, key=lambda node: node.name)))
 
 
 def test_a_row_is_a_nodes_domains_its_arithmetic_and_its_reasons() -> None:

@@ -13,7 +13,7 @@ import kubespread
 from kubespread import RemovableReport, Snapshot
 from kubespread.views import plain, terminal
 from kubespread.views.look import Look
-from tests.builders import Data, hard, node, pod
+from tests.builders import Data, hard, node, pod, remade
 from tests.cli.support import FIXTURES
 from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
 from tests.views.kept import Screen, check, keep
@@ -57,7 +57,7 @@ def screens() -> list[Screen]:
 
 def test_of_many_nodes_the_answer_stands_last_and_alone() -> None:
     report = removed(200, "aws")
-    cut = report.revised(together=structs.replace(report.together, untried=1200))
+    cut = remade(report, together=structs.replace(report.together, untried=1200))
     answer, order, untried, *_ = cut.answer
     assert order.startswith("to take them together: cordon and drain ")
     assert untried == "together with these, 1,200 others that can go alone were not tried"

@@ -9,6 +9,7 @@ from kubespread.questions.simulate.report import alternatives
 from kubespread.reports.parts import LookAhead
 from kubespread.views import terminal
 from kubespread.views.look import Look
+from tests.builders import remade
 from tests.views.simulate_screens import SCREENS, SCREENS_KEPT, Cloud, Screen, answered
 
 
@@ -34,17 +35,17 @@ def test_another_order_is_told_by_the_nodes_that_hold_most_of_it() -> None:
     """A line of a thousand names helps nobody; -o json has them all."""
     nodes = ("n3", "n1", "n1", "n2", "n4", "n5")
     found = LookAhead(nodes=nodes, steps=6, exhausted=False, blocking=())
-    report = answered(5, "short", 1, 15)[0].revised(look_ahead=found)
+    report = remade(answered(5, "short", 1, 15)[0], look_ahead=found)
     assert list(alternatives(report)) == ["all 6 would fit in another order: n1 2, n3 1, n2 1 and 2 more nodes"]
 
 
 def test_counts_of_thousands_are_written_alike() -> None:
-    report = answered(5, "short", 1, 15)[0].revised(replicas=None, present=1200, placed=79951)
+    report = remade(answered(5, "short", 1, 15)[0], replicas=None, present=1200, placed=79951)
     assert report.answer[0] == "79,951 fit, 1,200 already running"
 
 
 def test_nothing_to_place_is_said_in_the_same_words_on_the_screen_and_beside_it() -> None:
-    report = answered(5, "short", 1, 15)[0].revised(replicas=9, present=9, placed=0)
+    report = remade(answered(5, "short", 1, 15)[0], replicas=9, present=9, placed=0)
     said = "9 of 9 replicas already running, nothing to place"
     assert report.answer[0] == said
     assert said in terminal.table([report], Look(width=120)).splitlines()[0]
@@ -53,7 +54,7 @@ def test_nothing_to_place_is_said_in_the_same_words_on_the_screen_and_beside_it(
 def test_workloads_of_one_chart_are_told_apart_by_what_their_names_do_not_share() -> None:
     parts = ["applicationset-controller", "dex-server", "notifications-controller", "application-controller", "server"]
     (report,) = answered(5, "short", 1, 15)
-    reports = [report.revised(workload=f"Deployment/argocd-{part}") for part in parts]
+    reports = [remade(report, workload=f"Deployment/argocd-{part}") for part in parts]
     lines = terminal.table(reports, Look(width=80)).splitlines()
     assert [line.split()[0] for line in lines if "…" in line] == [
         "…applicationset…",

@@ -17,7 +17,7 @@ from kubespread import Snapshot, UsageError
 from kubespread.kube.api.core import TopologySpreadConstraint
 from kubespread.questions.editing import after_edits
 from kubespread.snapshot.edits.registry import parse
-from tests.builders import Data, hard, hosts, pod, soft
+from tests.builders import Data, hard, hosts, pod, remade, soft
 from tests.world.clusters import daemon_set, deployment, job, stateful_set
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -113,7 +113,7 @@ def test_a_manifest_of_the_question_gets_it_too() -> None:
             ask(cluster.edited("spread zone:1"), MANIFEST),
             ask(cluster.edited("spread deploy/web=zone:1"), by_hand),
         )
-        one, other = (each.revised(cluster=None, notes=()) for each in (one, other))
+        one, other = (remade(each, cluster=None, notes=()) for each in (one, other))
         assert one == other
 
 
