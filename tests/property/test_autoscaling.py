@@ -35,7 +35,7 @@ def test_scale_ups(
     before = world(nodes, running({"n0": there}), waiting(pods, spread))
     before.settle()
     after = before.fork()
-    report = autoscale(after, groups, kind)
+    report = autoscale(after, groups=groups, kind=kind)
     assert report.waiting == len(before.waiting)
     assert report.left == len(after.waiting)
     for loop in report.loops:

@@ -152,7 +152,7 @@ def summary(report: AutoscalingReport) -> Case:
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 def test_cluster_autoscaler(case: Case) -> None:
-    report = autoscale(world(case.cluster), case.groups, CA)
+    report = autoscale(world(case.cluster), groups=case.groups, kind=CA)
     assert summary(report) == case._replace(cluster=[], groups=[])
 
 
@@ -165,7 +165,7 @@ def added(report: AutoscalingReport) -> dict[str, int]:
 def test_what_is_reported_is_what_happened(case: Case, kind: Autoscaler) -> None:
     before = world(case.cluster)
     after = before.fork()
-    report = autoscale(after, case.groups, kind)
+    report = autoscale(after, groups=case.groups, kind=kind)
     names = [name for loop in report.loops for each in loop.added for name in each.nodes]
     assert list(after.cluster.nodes.names) == [*before.cluster.nodes.names, *names]
     assert sum(added(report).values()) == len(names)
@@ -179,7 +179,7 @@ def test_what_is_reported_is_what_happened(case: Case, kind: Autoscaler) -> None
 
 def test_the_same_world_grows_the_same() -> None:
     case = CASES["two zones converge one zone at a time"]
-    first, second = (autoscale(world(case.cluster), case.groups, CA) for _ in range(2))
+    first, second = (autoscale(world(case.cluster), groups=case.groups, kind=CA) for _ in range(2))
     assert first == second
 
 
@@ -195,7 +195,7 @@ def test_who_still_waits_hears_what_each_group_lacks() -> None:
         NodeGroup("gone", maximum=3),
         group("small", template=machine("t", "a", cpu="1")),
     ]
-    report = autoscale(world(SMALL, waiting(1, cpu="2")), groups, CA)
+    report = autoscale(world(SMALL, waiting(1, cpu="2")), groups=groups, kind=CA)
     assert unhelped(report) == {
         "arm": "on an empty node of it: node(s) had untolerated taint(s)",
         "full": "it may have 0 nodes and has them",
@@ -206,7 +206,7 @@ def test_who_still_waits_hears_what_each_group_lacks() -> None:
 
 
 def test_what_a_template_lacks_is_said() -> None:
-    report = autoscale(world(SMALL, waiting(1, [hard(ZONE)])), [group("pool", minimum=1)], CA)
+    report = autoscale(world(SMALL, waiting(1, [hard(ZONE)])), groups=[group("pool", minimum=1)], kind=CA)
     assert report.notes == (
         f"pool: its nodes lack {ZONE}, which a constraint of waiting pods asks for",
         "pool: 0 nodes are fewer than min 1, but no autoscaler adds nodes for that alone",
@@ -276,7 +276,7 @@ KARPENTER_CASES = {
 
 @pytest.mark.parametrize("case", KARPENTER_CASES.values(), ids=list(KARPENTER_CASES))
 def test_karpenter(case: Pools) -> None:
-    report = autoscale(world(case.cluster), case.groups, KARPENTER)
+    report = autoscale(world(case.cluster), groups=case.groups, kind=KARPENTER)
     assert (added(report), report.left) == (case.added, case.left)
 
 
@@ -325,7 +325,7 @@ UNKNOWN = {
 def test_what_karpenter_would_launch_is_not_known_of_pools_without_a_template(case: str) -> None:
     cluster, pool, expected = UNKNOWN[case]
     there = world(cluster)
-    report = autoscale(there, [pool], KARPENTER)
+    report = autoscale(there, groups=[pool], kind=KARPENTER)
     gaps = [gap for gap in there.assumed if gap.startswith("karpenter")]
     assert (report.unknown_groups, report.left, gaps) == expected
 
@@ -334,5 +334,5 @@ def test_karpenter_places_the_largest_pods_first() -> None:
     """Were they placed in the order they came, the small pods would fill the first node together."""
     small = [pod(f"small-{number}", requests={"cpu": "1"}) for number in range(2)]
     large = [pod(f"large-{number}", requests={"cpu": "3"}) for number in range(2)]
-    report = autoscale(world(SMALL, small, large), [group("pool", "a")], KARPENTER)
+    report = autoscale(world(SMALL, small, large), groups=[group("pool", "a")], kind=KARPENTER)
     assert (report.loops[0].expected, added(report)) == (4, {"pool": 2})

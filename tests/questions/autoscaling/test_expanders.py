@@ -83,7 +83,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 def test_which_group_grows(case: Case) -> None:
     report = autoscale(
-        world([SMALL, *waiting(4)]), case.groups, Autoscaler.CLUSTER_AUTOSCALER, expanders=case.expanders
+        world([SMALL, *waiting(4)]), groups=case.groups, kind=Autoscaler.CLUSTER_AUTOSCALER, expanders=case.expanders
     )
     assert [each.group for loop in report.loops for each in loop.added][:1] == case.grown
     assert report.notes == case.notes

@@ -40,7 +40,7 @@ def pool(*requirements: tuple[str, str, list[str]], name: str = "pool", zones: s
 
 
 def grown(objects: list[Data], pools: list[NodeGroup], types: list[InstanceType]) -> AutoscalingReport:
-    return autoscale(world(objects), pools, Autoscaler.KARPENTER, types=types)
+    return autoscale(world(objects), groups=pools, kind=Autoscaler.KARPENTER, types=types)
 
 
 def launched(report: AutoscalingReport) -> list[tuple[str, str]]:
@@ -184,7 +184,7 @@ def test_pods_spread_over_capacity_types_get_both() -> None:
 def test_a_node_of_a_type_has_its_labels_and_those_of_its_pool_and_zone() -> None:
     after = world([*SMALL, *waiting(1)])
     there = pool(labels={"team": "red"}, taints=[taint("web", effect="PreferNoSchedule")])
-    autoscale(after, [there], Autoscaler.KARPENTER, types=[AMD])
+    autoscale(after, groups=[there], kind=Autoscaler.KARPENTER, types=[AMD])
     (node,) = (each for each in after.cluster.nodes.objects if each.metadata.name.startswith("pool"))
     assert {key: node.metadata.labels.get(key) for key in (NAME, ARCH, ZONE, "team", "karpenter.sh/nodepool")} == {
         NAME: "amd",
