@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 import kubespread
-from kubespread.questions.schema import FILES
+from kubespread.questions.registry import QUESTIONS
 from kubespread.reports.parts import Report
 from tests.cli.support import CLUSTER, FIXTURES, POD, run
 
@@ -17,49 +17,43 @@ AUDITED = str(FIXTURES / "clusters" / "audit.yaml")
 SCHEDULER = kubespread.Scheduler()
 PROMISES = str(FIXTURES / "promises" / "room.yaml")
 ASKED: Mapping[str, tuple[tuple[str, ...], str, Callable[[kubespread.Snapshot], Report]]] = {
-    "ExplainReport": (("explain", POD), CLUSTER, lambda cluster: kubespread.explain(cluster, POD)),
-    "SimulateReport": (
+    "explain": (("explain", POD), CLUSTER, lambda cluster: kubespread.explain(cluster, POD)),
+    "simulate": (
         ("simulate", "deploy/web", "--replicas", "9"),
         AUDITED,
         lambda cluster: kubespread.simulate(cluster, "deploy/web", 9),
     ),
-    "PendingReport": (("pending", "-A"), AUDITED, kubespread.pending),
-    "VerifyReport": (("verify", PROMISES), AUDITED, lambda cluster: kubespread.verify(cluster, PROMISES)),
-    "Scorecard": (("report", "-A"), AUDITED, kubespread.report),
-    "AuditReport": (("audit", "-A"), AUDITED, kubespread.audit),
-    "RebalanceReport": (("rebalance", "-A"), AUDITED, kubespread.rebalance),
-    "CapacityReport": (
-        ("capacity", "--request", "cpu=1"),
-        AUDITED,
-        lambda cluster: kubespread.capacity(cluster, "cpu=1"),
-    ),
-    "RemovableReport": (("removable",), AUDITED, kubespread.removable),
-    "SurviveReport": (("survive", "-A"), AUDITED, kubespread.survive),
-    "PlanReport": (("plan", "--cordon", "a1"), AUDITED, lambda cluster: kubespread.plan(cluster.edited("cordon a1"))),
-    "UpgradeReport": (("upgrade", "--nodes", "a1"), AUDITED, lambda cluster: kubespread.upgrade(cluster, "a1")),
-    "CompareReport": (
+    "pending": (("pending", "-A"), AUDITED, kubespread.pending),
+    "verify": (("verify", PROMISES), AUDITED, lambda cluster: kubespread.verify(cluster, PROMISES)),
+    "report": (("report", "-A"), AUDITED, kubespread.report),
+    "audit": (("audit", "-A"), AUDITED, kubespread.audit),
+    "rebalance": (("rebalance", "-A"), AUDITED, kubespread.rebalance),
+    "capacity": (("capacity", "--request", "cpu=1"), AUDITED, lambda cluster: kubespread.capacity(cluster, "cpu=1")),
+    "removable": (("removable",), AUDITED, kubespread.removable),
+    "survive": (("survive", "-A"), AUDITED, kubespread.survive),
+    "plan": (("plan", "--cordon", "a1"), AUDITED, lambda cluster: kubespread.plan(cluster.edited("cordon a1"))),
+    "upgrade": (("upgrade", "--nodes", "a1"), AUDITED, lambda cluster: kubespread.upgrade(cluster, "a1")),
+    "compare": (
         ("compare", "deploy/web", "--set", "cpu=1"),
         AUDITED,
         lambda cluster: kubespread.compare(
             kubespread.Side(cluster, "deploy/web"), kubespread.Side(cluster, "deploy/web", SCHEDULER, ["cpu=1"])
         ),
     ),
-    "CheckReport": (("check", "-A"), AUDITED, kubespread.check),
-    "TopologyMap": (("map", "deploy/web"), AUDITED, lambda cluster: kubespread.topology_map(cluster, "deploy/web")),
+    "check": (("check", "-A"), AUDITED, kubespread.check),
+    "map": (("map", "deploy/web"), AUDITED, lambda cluster: kubespread.topology_map(cluster, "deploy/web")),
 }
-"""By kind of report, the command, its cluster, and the same question asked of the library."""
+"""By question, the command, its cluster, and the same asked of the library."""
 
 
-def test_every_report_is_asked_for() -> None:
-    """Fleets have tests of their own."""
-    assert {*ASKED, "FleetReport"} == {report.__name__ for report in FILES.values()}
+def test_every_question_is_asked() -> None:
+    assert ASKED.keys() == QUESTIONS.keys()
 
 
-@pytest.mark.parametrize("kind", ASKED)
-def test_the_library_answers_what_the_command_prints(kind: str) -> None:
-    command, cluster, ask = ASKED[kind]
+@pytest.mark.parametrize("question", ASKED)
+def test_the_library_answers_what_the_command_prints(question: str) -> None:
+    command, cluster, ask = ASKED[question]
     printed = json.loads(run(*command, "-S", cluster, "-o", "json", "-q").out)
-    assert printed["kind"] == kind
     assert printed.pop("provenance").keys() == {"version", "command", "time"}
     assert {**printed, "provenance": None} == ask(kubespread.load(cluster)).to_dict()
 

@@ -86,10 +86,10 @@ def test_each_node_goes_or_stays_as_it_is_said(objects: list[Data]) -> None:
     groups = report.together.by_group
     assert [name for group in groups for name in group] == [*report.together.nodes]
     assert goes(snapshot, groups)
-    for number, row in enumerate(report.together.groups):
-        assert {*row.nodes.left} == {*groups[number]}
+    for number, group in enumerate(report.together.groups):
+        assert {*group.nodes.left} == {*groups[number]}
         moved = came(after(snapshot, *steps(groups[:number])), after(snapshot, *steps(groups[: number + 1])))
-        assert tallied(row.workloads) == moved
+        assert tallied(group.workloads) == moved
     assert report.verdict == ("yes" if any(row.alone for row in report.rows) else "no")
     counted = {sum(row.alone for row in report.rows)}
     assert numbers_said(report.answer) <= numbers_in(report.to_dict()) | counted

@@ -16,7 +16,7 @@ from tests.world.clusters import budget, deployment, job, play, stateful_set, wo
 
 PROTECT, OTHER = "example.com/protect", "example.com/other"
 KEPT = f"nothing that is modeled takes off its finalizer {PROTECT}"
-STAYS = f"default/web-a may stay: {KEPT}"
+STAYS = f"step 1: 1 pod may stay (web-a): {KEPT}"
 REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
 NEEDS = "The disruption budget {} needs 2 healthy pods and has 2 currently"
 
@@ -32,13 +32,13 @@ def with_finalizers(objects: list[Data], name: str, *finalizers: str, **metadata
 
 def removed(snapshot: Snapshot) -> list[str]:
     report = kubespread.removable(snapshot, "n0")
-    held = [f"{hold.cause}: {', '.join(hold.pods)}: {hold.detail}" for row in report.rows for hold in row.held]
+    held = [f"{trouble.kind}: {trouble.subject}: {trouble.why}" for row in report.rows for trouble in row.troubles]
     return [report.verdict, *held]
 
 
 def planned(snapshot: Snapshot) -> list[str]:
     report = kubespread.plan(snapshot.edited("drain n0"), force=True)
-    return [report.verdict, report.answer[0]]
+    return [report.verdict, report.answer[0], *(said for said in report.answer if said.startswith("step 1: "))]
 
 
 def upgraded(snapshot: Snapshot) -> list[str]:
@@ -70,31 +70,36 @@ CASES: Mapping[str, tuple[Callable[[Snapshot], list[str]], list[Data], list[str]
     "a node stays where a budget keeps its pod": (
         removed,
         [*with_finalizers([*NODES, *DB], "web-0", PROTECT), budget("web", minAvailable=2)],
-        ["no", f"budget: default/web-0: {NEEDS.format('web')}"],
+        ["no", f"blocked: default/web-0: {REFUSED} {NEEDS.format('web')}"],
     ),
     "a node whose pods have no finalizer goes": (removed, with_finalizers([*NODES, *WEB], "web-b", PROTECT), ["yes"]),
     "whether a drain ends is not known": (
         planned,
         HELD,
-        ["unknown", f"nothing more is pending; not done in full: step 1 ({STAYS}); none of 1 workload is worse"],
+        ["unknown", "0 of 1 step done in full; 1 pod may stay (web-a); none of 1 workload is worse", STAYS],
     ),
     "nor where there are several finalizers": (
         planned,
         with_finalizers([*NODES, *DB], "web-0", PROTECT, "orphan", OTHER),
         [
             "unknown",
-            "nothing more is pending; not done in full: step 1 (default/web-0 may stay: nothing that is modeled takes off "
-            f"its finalizers {PROTECT}, {OTHER}); 1 of 1 workload is worse: StatefulSet/web",
+            "0 of 1 step done in full; 1 pod may stay (web-0), 1 workload degraded, StatefulSet/web 1 of 2 ready; "
+            "1 of 1 workload is worse: StatefulSet/web",
+            f"step 1: 1 pod may stay (web-0): nothing that is modeled takes off its finalizers {PROTECT}, {OTHER}",
         ],
     ),
-    "an upgrade may end at the node": (upgraded, HELD, ["unknown", "0 of 1 node replaced: blocked at n0", STAYS]),
+    "an upgrade may end at the node": (
+        upgraded,
+        HELD,
+        ["unknown", "0 of 1 step done in full; 1 pod may stay (web-a)", STAYS],
+    ),
     "and does where a budget keeps another pod": (
         upgraded,
         [*HELD, *stateful_set("db", ("n0", "n1")), budget("db", maxUnavailable=0)],
         [
             "no",
-            "0 of 1 node replaced: blocked at n0",
-            f"default/db-0 cannot be evicted: {REFUSED} {NEEDS.format('db')}",
+            "0 of 1 step done in full; 1 pod cannot be evicted (db-0), 1 pod may stay (web-a)",
+            f"step 1: 1 pod cannot be evicted (db-0): {REFUSED} {NEEDS.format('db')}",
             STAYS,
             "no change that was tried gets it through: 6 changes tried",
         ],

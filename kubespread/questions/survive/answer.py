@@ -41,7 +41,7 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
             raise whose.none_found(scene.now)
         whose.check_any(world, scene.now)
     domains = list(_domains_to_lose(world, question))
-    losses = tuple(scene.tasks(losing, domains, known=lambda loss: next(phrases(loss), "")))
+    losses = tuple(scene.tasks(losing, domains, known=_known))
     return SurviveReport(
         kube_version=str(scene.release),
         cluster=scene.source,
@@ -63,6 +63,10 @@ def answer(question: Survive, scene: Scene) -> SurviveReport:
         ),
         unfinished=scene.unfinished("domain", len(domains), [domain.called for domain in domains[len(losses) :]]),
     )
+
+
+def _known(loss: LostDomain) -> str:
+    return next((f"losing {loss.name}: {text}" for text in phrases(loss)), "")
 
 
 class _Domain(Struct, frozen=True):
