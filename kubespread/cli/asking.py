@@ -63,7 +63,7 @@ _TIMEOUT = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OpenedQuestion:
     """What a command line asks, before any cluster is read."""
 
     question: Question[Any]
@@ -95,7 +95,7 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
 
 def command_about(
     question: type[Question[Any]],
-    give: Callable[[Asked], ExitCode],
+    give: Callable[[OpenedQuestion], ExitCode],
     writers: Mapping[str, Writer],
     source_options: type[EditedClusterOptions],
     *,
@@ -157,7 +157,7 @@ def command_about(
             engine = ("" if options.jobs else getattr(options, "engine", None)) or ""
             workers = Workers(options.jobs, engine, (lambda _: None) if speaking.quiet else say)
             timeout = None if options.timeout is None else parse_duration(options.timeout) or None
-        return give(Asked(asked, settling, typed, answer, workers, timeout))
+        return give(OpenedQuestion(asked, settling, typed, answer, workers, timeout))
 
     command.__doc__ = question.__doc__
     command.__name__ = question.name
@@ -172,7 +172,7 @@ def command_about(
     return watchable(command) if question.is_watched else command
 
 
-def _answer_of_one(asked: Asked) -> ExitCode:
+def _answer_of_one(asked: OpenedQuestion) -> ExitCode:
     """About the one cluster that is named, if any."""
     question, typed, workers, timeout = asked.question, asked.typed, asked.workers, asked.timeout
     speaking, scheduler = typed.speaking, typed.scheduling.scheduler()

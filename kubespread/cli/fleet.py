@@ -17,7 +17,7 @@ import typer
 from msgspec import structs
 
 from kubespread.cli.answering import CODES, Answering
-from kubespread.cli.asking import JOBS, Asked, command_about
+from kubespread.cli.asking import JOBS, OpenedQuestion, command_about
 from kubespread.cli.cluster import waiting
 from kubespread.cli.commands import MadeWhenAsked, made_command
 from kubespread.cli.options.grouped import OrderedCommand, grouped
@@ -147,7 +147,7 @@ def asking(cls: type[Question[Any]]) -> Callable[..., int]:
     return grouped(command_about(cls, _answers, writers_of(_OUTPUTS, _HOME), _Edited, is_alone=False))
 
 
-def _answers(asked: Asked) -> ExitCode:
+def _answers(asked: OpenedQuestion) -> ExitCode:
     from kubespread.questions.fleet.answer import answers
 
     typed, source = asked.typed, asked.typed.source

@@ -62,7 +62,7 @@ _CONTEXT = "context "
 """What a source begins with that is one of a kubeconfig."""
 
 
-class Asked(Protocol[A]):
+class Askable(Protocol[A]):
     """The parts of a question that its scene depends on."""
 
     @property
@@ -86,7 +86,7 @@ class Scene(Struct, frozen=True, dict=True):
     given: Snapshot | None
     """The snapshot as read, with its edits still to be made; None where the question is about manifests alone."""
     scheduler: Scheduler
-    question: Asked[Any]
+    question: Askable[Any]
     on_progress: OnProgress | None = None
     on_refused: OnRefused | None = None
     """Called with each workload left out of an answer about several; None: the first one raises."""
@@ -168,7 +168,7 @@ class Scene(Struct, frozen=True, dict=True):
             return () if given is None else given.origin.undone
         return self.now.origin.undone
 
-    def asking(self, question: Asked[Any], doing: str) -> Scene:
+    def asking(self, question: Askable[Any], doing: str) -> Scene:
         """This cluster for a question that this one's answer is made of: edits and world are made once for all.
         It has what is left of the time, and says what it is ``doing``.
         """
@@ -197,7 +197,7 @@ class Scene(Struct, frozen=True, dict=True):
         self,
         work: Work[Item, Result],
         items: Sequence[Item],
-        question: Asked[Any] | None = None,
+        question: Askable[Any] | None = None,
         known: Callable[[Result], str] = lambda _: "",
         took: float | None = None,
     ) -> Iterator[Result]:
@@ -279,7 +279,7 @@ class Inquiry:
         """What of that was not."""
         self._answers: dict[object, Any] = {}
 
-    def of(self, question: Asked[A], doing: str, key: object = None, scene: Scene | None = None) -> A:
+    def of(self, question: Askable[A], doing: str, key: object = None, scene: Scene | None = None) -> A:
         """The answer to the first question with this ``key``, else with the same ``doing``, by default in its own
         ``scene``. Raises what it raises, each time.
         """
@@ -296,7 +296,7 @@ class Inquiry:
             raise answer
         return answer
 
-    def whole(self, name: str, question: Asked[R], doing: str) -> R | None:
+    def whole(self, name: str, question: Askable[R], doing: str) -> R | None:
         """The answer; None where the time was up before it was finished: the worst of a part is not the worst."""
         if not self.begins(name):
             return None
@@ -357,7 +357,7 @@ def _placed_first(baseline: Baseline, before: str) -> Iterator[str]:
 
 def ask(
     snapshot: Snapshot | None,
-    question: Asked[A],
+    question: Askable[A],
     scheduler: Scheduler | None = None,
     on_progress: OnProgress | None = None,
     on_refused: OnRefused | None = None,

@@ -183,13 +183,13 @@ def _in_time(items: Iterable[T], until: float) -> Iterator[T]:
 ALONE = Workers()
 
 
-_Outcome = tuple[tuple[Any, ...], list[str]]
+_WorkerResult = tuple[tuple[Any, ...], list[str]]
 """What came of an item, an error included, or nothing once the time is up; and what was assumed for it."""
-Outcomes = Iterator[_Outcome]
+WorkerResults = Iterator[_WorkerResult]
 """In order."""
 
 
-def _in_processes(asked: Made, items: Sequence[tuple[int, Any]], jobs: int, until: float) -> Outcomes:
+def _in_processes(asked: Made, items: Sequence[tuple[int, Any]], jobs: int, until: float) -> WorkerResults:
     """Raises BrokenProcessPool."""
     import numpy as np
     from joblib import parallel_config
@@ -207,7 +207,7 @@ def _in_processes(asked: Made, items: Sequence[tuple[int, Any]], jobs: int, unti
     yield from _ended(outcomes)
 
 
-def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers, until: float) -> Outcomes:
+def _in_cluster(asked: Made, items: Sequence[tuple[int, Any]], workers: Workers, until: float) -> WorkerResults:
     """By a Dask cluster, which does again what a lost worker was doing. Raises EngineError and BrokenProcessPool."""
     import logging
     from concurrent.futures import CancelledError
@@ -271,8 +271,8 @@ def _begun(asked: Made, made: Any, items: Sequence[tuple[int, Any]], until: floa
     )
 
 
-def _ended(outcomes: Any) -> Outcomes:
-    """Outcomes that end where nobody wants the rest any more."""
+def _ended(outcomes: Any) -> WorkerResults:
+    """WorkerResults that end where nobody wants the rest any more."""
     try:
         for outcome in outcomes:  # noqa: UP028 - `yield from` would close them outside of the finally, with a warning
             yield outcome
@@ -352,7 +352,7 @@ _one_by_one = threading.Lock()
 """A worker of a Dask cluster may have several threads, for one work."""
 
 
-def _outcome(name: str, made: Any, versions: str, seconds: float, number: int, item: Any) -> _Outcome:
+def _outcome(name: str, made: Any, versions: str, seconds: float, number: int, item: Any) -> _WorkerResult:
     """In a worker, within so many seconds."""
     import pickle
     import platform

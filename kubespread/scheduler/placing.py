@@ -20,7 +20,7 @@ import numpy as np
 from msgspec import Struct
 
 from kubespread.deadline import check
-from kubespread.scheduler.cluster.cluster import Change, Cluster, Holdings
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange, Holdings
 from kubespread.scheduler.cluster.columns import STAND_INS, Counts, Mask, Positions, greatest, shallow, some
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.memo import Memo
@@ -605,7 +605,9 @@ class Placing:
         if self._now is not None:
             prepared.cluster = self._now()
         elif self._pending:
-            prepared.cluster = prepared.cluster.after(Change(come=[(prepared.pod, node) for node in self._pending]))
+            prepared.cluster = prepared.cluster.after(
+                ClusterChange(come=[(prepared.pod, node) for node in self._pending])
+            )
         return prepared
 
     def _total(self, feasible: Mask) -> Counts:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.running import Moves
 from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Framework, Prepared
@@ -49,7 +49,7 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
         if (choice := outcome(placing)) is not None and not isinstance(choice, str) and data.draw(st.booleans()):
             placing.place(choice.node)
             world.place(candidate, choice.node)
-            own = Change(come=[(candidate, choice.node)])
+            own = ClusterChange(come=[(candidate, choice.node)])
             followed = followed.after(after.after(own), after.moves(own))
             after = latest[0] = after.after(own)
             assert everything(placing.evaluation()) == everything(evaluated(Prepared(plugins, world.anew(), candidate)))
@@ -57,7 +57,7 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
 
 
 def following(
-    placing: Placing, plugins: Framework, candidate: Pod, latest: Sequence[Cluster], change: Change, moves: Moves
+    placing: Placing, plugins: Framework, candidate: Pod, latest: Sequence[Cluster], change: ClusterChange, moves: Moves
 ) -> Placing:
     """``latest`` holds the cluster as it is at any time."""
     if touches_nodes(change):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread.candidate.candidate import Surroundings
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler.cluster.cluster import Change
+from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
@@ -77,10 +77,10 @@ class Going:
             applicant = self._applicants[id(pod)] = Applicant(self.living, pod, self._plugins, binds=False)
         return applicant
 
-    def change(self, change: Change) -> None:
+    def change(self, change: ClusterChange) -> None:
         self.living.change(change.come, change.gone)
         if touches_nodes(change):
-            of_nodes = Change(replaced=change.replaced, added=change.added, removed=change.removed)
+            of_nodes = ClusterChange(replaced=change.replaced, added=change.added, removed=change.removed)
             self.living = self.living.on(self.living.cluster.after(of_nodes))
 
     def place(self, pod: Pod) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread.candidate.candidate import Surroundings
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing
@@ -50,7 +50,7 @@ def check(plugins: Framework, cluster: Cluster, candidate: Any, steps: int, chan
     """
     placing, placed = Placing(plugins.prepare(cluster, candidate)), list[int]()
     for _ in range(steps):
-        anew = evaluate(plugins, cluster.after(Change(come=[(candidate, node) for node in placed])), candidate)
+        anew = evaluate(plugins, cluster.after(ClusterChange(come=[(candidate, node) for node in placed])), candidate)
         assert everything(placing.evaluation()) == everything(anew)
         if anew.error is not None:
             with pytest.raises(SchedulingError, match=re.escape(anew.error)):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import kubespread
-from kubespread.scheduler.cluster.cluster import Change
+from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.cluster.nodes import Nodes, Search, SearchRules
 from kubespread.scheduler.evaluation import Evaluation, evaluated
@@ -107,7 +107,7 @@ def test_placements_are_scored_as_if_a_filter_rejected_what_is_not_found(
         return
     start %= len(cluster)
     for _ in range(copies):
-        anew = cluster.after(Change(come=[(question.candidate, node) for node in placed]))
+        anew = cluster.after(ClusterChange(come=[(question.candidate, node) for node in placed]))
         prepared = profile.prepare(anew, question.candidate)
         everything = evaluated(prepared)
         order = [position for position in anew.nodes.visiting.tolist() if everything.included[position]]

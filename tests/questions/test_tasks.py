@@ -108,7 +108,7 @@ def test_workers_take_over_once_what_is_left_takes_a_processor_much_longer_than_
 ) -> None:
     handed = list[int]()
 
-    def in_processes(_: Made, items: Sequence[tuple[int, int]], __: int, ___: float) -> tasks.Outcomes:
+    def in_processes(_: Made, items: Sequence[tuple[int, int]], __: int, ___: float) -> tasks.WorkerResults:
         handed.extend(item for _, item in items)
         yield from (((item * 2,), [f"{item} has a double"]) for _, item in items)
 
@@ -281,7 +281,7 @@ def _going_away(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     """A Dask cluster that does so many parts, of whatever question, and is then gone."""
     done = count()
 
-    def in_cluster(asked: Made, items: Sequence[tuple[int, Any]], _: object, __: float) -> tasks.Outcomes:
+    def in_cluster(asked: Made, items: Sequence[tuple[int, Any]], _: object, __: float) -> tasks.WorkerResults:
         work = pickle.loads(asked.made)()
         for _number, item in items:
             if next(done) >= after:

@@ -14,7 +14,7 @@ from kubespread.candidate.candidate import Surroundings
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.versions import LATEST
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import JUDGES, RANKS
 from kubespread.scheduler.plugins.registry import REGISTRY
@@ -308,7 +308,7 @@ class World:
 
 
 @st.composite
-def changes(draw: st.DrawFn, world: World, others: list[Pod], step: int) -> Change:
+def changes(draw: st.DrawFn, world: World, others: list[Pod], step: int) -> ClusterChange:
     """One change, made to the lists of ``world`` too. Any of ``others`` may come."""
     size = len(world.nodes)
     kind = draw(st.sampled_from(["come", "come", "go", "replace", "both", "add", "remove"]))
@@ -336,7 +336,7 @@ def changes(draw: st.DrawFn, world: World, others: list[Pod], step: int) -> Chan
     world.pods = [(each, on) for at, (each, on) in enumerate(world.pods) if at not in gone and on not in lost]
     world.pods += [(each, names[position]) for each, position in come]
     world.nodes = [replaced.get(at, each) for at, each in enumerate(world.nodes) if at not in removed] + added
-    return Change(come=come, gone=left, replaced=replaced, added=added, removed=frozenset(removed))
+    return ClusterChange(come=come, gone=left, replaced=replaced, added=added, removed=frozenset(removed))
 
 
 def _changed(draw: st.DrawFn, before: Node) -> Node:
@@ -372,5 +372,5 @@ def visitors(question: Question) -> list[Pod]:
     return [*others, *map(terminating, others[:2])]
 
 
-def touches_nodes(change: Change) -> bool:
+def touches_nodes(change: ClusterChange) -> bool:
     return bool(change.replaced or change.added or change.removed)

@@ -14,7 +14,7 @@ import kubespread
 from kubespread.candidate.candidate import Surroundings
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import LATEST
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.evaluation import evaluate, evaluated
 from kubespread.scheduler.framework import Framework, Prepared
@@ -193,7 +193,7 @@ def test_a_fork_that_moves_counts_right_and_leaves_its_parent_as_it_was(
     before = answers({**counted}, cluster, feasible)
     nodes = st.integers(0, len(cluster) - 1)
     come = data.draw(st.lists(st.tuples(st.sampled_from(visitors(question)), nodes), max_size=4))
-    change = Change(come=come)
+    change = ClusterChange(come=come)
     forks = {name: state.fork() for name, state in counted.items()}
     one_by_one = {name: state.fork() for name, state in counted.items()}
     moves = cluster.moves(change)

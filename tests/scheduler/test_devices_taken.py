@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread.candidate.candidate import Surroundings
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.evaluation import evaluate, evaluated
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugins.dynamicresources.devices import Rules
@@ -259,7 +259,7 @@ def placed(objects: list[Data], candidate: Data) -> Any:
         evaluation = evaluate(PROFILE, cluster, one)
         if evaluation.error is not None or not evaluation.feasible.any():
             break
-        cluster = cluster.after(Change(come=[(one, int(evaluation.ranking[0]))]))
+        cluster = cluster.after(ClusterChange(come=[(one, int(evaluation.ranking[0]))]))
     return told
 
 
@@ -282,7 +282,7 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         come = [(coming, data.draw(st.integers(0, len(cluster) - 1)))]
         leaves = bool(here) and data.draw(st.booleans())
         gone = [data.draw(st.sampled_from(here))] if leaves else []
-        change = Change(gone=gone) if gone else Change(come=come)
+        change = ClusterChange(gone=gone) if gone else ClusterChange(come=come)
         moves, after = cluster.moves(change), cluster.after(change)
         prepared = prepared.after(after, moves)
         latest[0] = after
@@ -296,7 +296,7 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         here = [each for each in [*here, *change.come] if each not in gone]
         cluster = after
     assert said(rebuilt(cluster, snapshot, here), one) == said(cluster, one)
-    last = Change(gone=here)
+    last = ClusterChange(gone=here)
     assert held(cluster.after(last)) == held(start)
 
 
@@ -309,7 +309,7 @@ def rebuilt(cluster: Cluster, snapshot: kubespread.Snapshot, here: list[tuple[Po
     objects, pods = written_back(cluster, snapshot.objects, placed)
     again = Cluster.of(snapshot.nodes, pods, objects)
     assert held(again) == held(cluster)
-    left = again.after(Change(gone=[(pod, at) for pod, (_, at) in zip(pods, here, strict=True)]))
+    left = again.after(ClusterChange(gone=[(pod, at) for pod, (_, at) in zip(pods, here, strict=True)]))
     assert held(left) == (set(), {})
     return again
 
@@ -332,7 +332,7 @@ def test_placing_copies_equals_judging_each_anew(objects: list[Data], candidate:
         if choice is None:
             return
         placing.place(choice.node)
-        cluster = cluster.after(Change(come=[(one, choice.node)]))
+        cluster = cluster.after(ClusterChange(come=[(one, choice.node)]))
 
 
 def test_pods_of_the_snapshot_give_back_what_they_hold_when_they_go() -> None:
@@ -352,9 +352,9 @@ def test_pods_of_the_snapshot_give_back_what_they_hold_when_they_go() -> None:
     snapshot = kubespread.Snapshot.from_objects(objects)
     cluster = Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects)
     assert {each.device for each in ledger_of(cluster, Rules()).in_use} == {"dev-0", "dev-1"}
-    left = cluster.after(Change(gone=[(snapshot.pods[0], 0)]))
+    left = cluster.after(ClusterChange(gone=[(snapshot.pods[0], 0)]))
     assert ledger_of(left, Rules()).in_use == set()
-    lost = cluster.after(Change(removed=frozenset({0})))
+    lost = cluster.after(ClusterChange(removed=frozenset({0})))
     assert ledger_of(lost, Rules()).in_use == set()
 
 

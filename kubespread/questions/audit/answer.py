@@ -192,7 +192,7 @@ class _Audited:
         standing, group = self._standing, self._group
         scheduler_of, template = self._world.surroundings.scheduler_of, standing.template
         scheduled = scheduler_of(template) if template is not None else None
-        constraints, following, findings = list[causes.Spread](), UNKNOWN, list(missing(standing, self._outlook))
+        constraints, following, findings = list[causes.CountedSpread](), UNKNOWN, list(missing(standing, self._outlook))
         if template is not None and scheduled is not None:
             plugins = scheduled[1]
             constraints, following = self._judged(template, plugins)
@@ -234,7 +234,7 @@ class _Audited:
             findings=tuple(findings),
         )
 
-    def _worst_losses(self, constraints: Sequence[causes.Spread]) -> Iterator[tuple[str, rows.WorstLoss]]:
+    def _worst_losses(self, constraints: Sequence[causes.CountedSpread]) -> Iterator[tuple[str, rows.WorstLoss]]:
         asked = () if self._key is None else (self._key,)
         of_constraints = (spread.counted.constraint.topology_key for spread in constraints)
         for key in dict.fromkeys((ZONE, HOSTNAME, *asked, *of_constraints)):
@@ -247,7 +247,7 @@ class _Audited:
                 remaining = len(codes) - int(counts[most])
                 yield key, rows.WorstLoss(column.values[most], remaining)
 
-    def _judged(self, template: Pod, plugins: Framework) -> tuple[list[causes.Spread], NextPod]:
+    def _judged(self, template: Pod, plugins: Framework) -> tuple[list[causes.CountedSpread], NextPod]:
         """What its constraints count, and whether its next pod fits."""
         try:
             placing = Applicant(self._world.living, template, plugins).placing()
@@ -274,16 +274,18 @@ class _Audited:
             ]
             yield (
                 "underWay",
-                effect.judged(causes.Placed(world.cluster, template, nodes, len(pods)), _BY_ITSELF, afresh=False),
+                effect.judged(
+                    causes.PlacedByQueue(world.cluster, template, nodes, len(pods)), _BY_ITSELF, afresh=False
+                ),
             )
         if len(self._positions) == 1 and following.fits is not None:
             node = following.choose()
             nodes = self._positions if node is None else [*self._positions, node]
-            placed = causes.Placed(self._world.cluster, template, nodes, 2)
+            placed = causes.PlacedByQueue(self._world.cluster, template, nodes, 2)
             yield "onePod", effect.judged(placed, causes.Otherwise("with a second pod"), afresh=False)
 
     def _misplaced(
-        self, constraints: Sequence[causes.Spread], afresh: causes.Afresh, following: NextPod
+        self, constraints: Sequence[causes.CountedSpread], afresh: causes.Afresh, following: NextPod
     ) -> Iterator[rows.AuditFinding]:
         """Constraints that do not hold, and pods that are all in one domain."""
         for position, spread in enumerate(constraints):
@@ -304,7 +306,9 @@ class _Audited:
             finding = rows.AuditFinding.of(found.cause, found.detail or in_one.domain, in_one.key)
             yield replace(finding, trials=found.trials)
 
-    def _missing_own_pods(self, constraints: Sequence[causes.Spread], template: Pod) -> Iterator[rows.AuditFinding]:
+    def _missing_own_pods(
+        self, constraints: Sequence[causes.CountedSpread], template: Pod
+    ) -> Iterator[rows.AuditFinding]:
         """Constraints of several pods that count none of them, and others not on purpose."""
         written, namespace = template.spec.topology_spread_constraints, template.metadata.namespace
         own = [spread for spread in constraints if spread.counted.constraint.source == "pod"]
@@ -325,7 +329,9 @@ class _Audited:
                     rows.AuditFinding.of("missesOwnPods", detail, key), select=nearest(selector, labels) or None
                 )
 
-    def _uncounted(self, constraints: Sequence[causes.Spread], afresh: causes.Afresh) -> Iterator[rows.AuditFinding]:
+    def _uncounted(
+        self, constraints: Sequence[causes.CountedSpread], afresh: causes.Afresh
+    ) -> Iterator[rows.AuditFinding]:
         """Nodes without the key of a constraint that holds: their pods are not counted, and a hard constraint lets none
         in, where nothing else keeps them off.
         """

@@ -23,7 +23,7 @@ from kubespread.questions.audit.standing import OnNodes
 from kubespread.questions.queue.queue import Entry, run
 from kubespread.reports.judged_nodes import KEEPING_OFF, counted_constraints, in_domains
 from kubespread.reports.parts import skew_between
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import ClusterChange, Cluster
 from kubespread.scheduler.cluster.columns import Codes, Counts, Mask, Positions
 from kubespread.scheduler.cluster.running import RunningPods
 from kubespread.scheduler.evaluation import evaluate
@@ -44,7 +44,7 @@ MANY = 16
 """With more domains than this, only the extremes are reported."""
 
 
-class Spread(Struct, frozen=True):
+class CountedSpread(Struct, frozen=True):
     """One constraint's domains that count, in the order of their values."""
 
     counted: HardConstraint | SoftConstraint
@@ -112,18 +112,18 @@ class Spread(Struct, frozen=True):
         )
 
 
-def spreads(states: Mapping[str, State]) -> list[Spread]:
+def spreads(states: Mapping[str, State]) -> list[CountedSpread]:
     """The spread of each constraint in force for a pod, in the order declared; ``states`` are by plugin."""
     state = states.get(PodTopologySpread.name)
     return [_spread(constraint) for constraint in counted_constraints(state)] if isinstance(state, SpreadState) else []
 
 
-def _spread(counted: HardConstraint | SoftConstraint) -> Spread:
+def _spread(counted: HardConstraint | SoftConstraint) -> CountedSpread:
     column = counted.column
     eligible = np.bincount(column.codes[column.present & counted.eligible], minlength=len(column.values)) > 0
     order = column.sorted_codes[eligible[column.sorted_codes]]
     counts = in_domains(counted, counted.around())[order]
-    return Spread(counted, order, counts)
+    return CountedSpread(counted, order, counts)
 
 
 _SOME_TIME = "1970-01-01T00:00:00Z"
@@ -146,7 +146,7 @@ class Otherwise(Struct, frozen=True):
     """The new position of the constraint in question; None where it keeps its own."""
 
 
-class Placed(Struct, frozen=True):
+class PlacedByQueue(Struct, frozen=True):
     """The cluster after placing."""
 
     cluster: Cluster
@@ -174,20 +174,20 @@ class Afresh(Struct, frozen=True):
         """Those that neither taints, cordons nor node affinity keep its pods off, with room or without."""
         return ~evaluate(self.plugins, self.cluster, self.template, is_scored=False).barred_by(KEEPING_OFF)
 
-    def placed(self, otherwise: Otherwise) -> Placed:
+    def placed(self, otherwise: Otherwise) -> PlacedByQueue:
         """The pods placed, each made of what it was made of."""
         gone = [*self.pods, *otherwise.gone, *otherwise.uncounted]
         uncounted = [(terminating(pod, _SOME_TIME), node) for pod, node in otherwise.uncounted]
-        cluster = self.cluster.after(Change(gone=gone, come=uncounted))
+        cluster = self.cluster.after(ClusterChange(gone=gone, come=uncounted))
         if otherwise.nodes:
-            cluster = cluster.after(Change(replaced=otherwise.nodes))
+            cluster = cluster.after(ClusterChange(replaced=otherwise.nodes))
         plugins = otherwise.plugins or self.plugins
         entries = [
             Entry(otherwise.remade(template), plugins, count, binds=False) for template, count in self._templates()
         ]
         outcomes, full = run(cluster, entries, first_in_heap)
         nodes = [choice.node for outcome in outcomes for choice in outcome.choices]
-        return Placed(full, otherwise.remade(self.template), nodes, len(self.pods))
+        return PlacedByQueue(full, otherwise.remade(self.template), nodes, len(self.pods))
 
     def _templates(self) -> Iterator[tuple[Pod, int]]:
         """One of each set of identical pods and how many there are; those with volumes are never identical."""
@@ -203,7 +203,7 @@ class Afresh(Struct, frozen=True):
             alike.setdefault(key, []).append(pod)
         yield from ((as_template(pods[0]), len(pods)) for pods in alike.values())
 
-    def spread(self, cluster: Cluster, template: Pod, position: int) -> Spread | None:
+    def spread(self, cluster: Cluster, template: Pod, position: int) -> CountedSpread | None:
         """What the constraint at ``position`` counts in another cluster; None where that cannot be told."""
         try:
             spreads_there = spreads(self.plugins.prepare(cluster, template).states)
@@ -223,7 +223,7 @@ class PlacementEffect(Struct, frozen=True, kw_only=True):
     place: str = ""
     """Names of these domains; empty where nodes alone tell enough."""
 
-    def judged(self, placed: Placed, otherwise: Otherwise, *, afresh: bool = True) -> PlacedAfresh:
+    def judged(self, placed: PlacedByQueue, otherwise: Otherwise, *, afresh: bool = True) -> PlacedAfresh:
         """The result of a trial, and whether the effect is over; not ``afresh``: the pods stayed where they were."""
         counts, skew, is_over = self._after(placed, otherwise)
         return PlacedAfresh(
@@ -235,7 +235,7 @@ class PlacementEffect(Struct, frozen=True, kw_only=True):
             holds=is_over and len(placed.nodes) == placed.desired,
         )
 
-    def _after(self, placed: Placed, otherwise: Otherwise) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
+    def _after(self, placed: PlacedByQueue, otherwise: Otherwise) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
         """The pods by domain, None where there are many; the skew; and whether they are where they should be."""
         raise NotImplementedError
 
@@ -243,12 +243,12 @@ class PlacementEffect(Struct, frozen=True, kw_only=True):
 class Exceeded(PlacementEffect, frozen=True, kw_only=True):
     """A constraint whose skew is above its maxSkew."""
 
-    spread: Spread
+    spread: CountedSpread
     position: int
     """The constraint's place among those of the template."""
 
     @classmethod
-    def of(cls, afresh: Afresh, spread: Spread, position: int) -> Exceeded:
+    def of(cls, afresh: Afresh, spread: CountedSpread, position: int) -> Exceeded:
         return cls(
             afresh=afresh,
             key=spread.counted.constraint.topology_key,
@@ -264,7 +264,7 @@ class Exceeded(PlacementEffect, frozen=True, kw_only=True):
         is_own = self.spread.counted.constraint.source == "pod"
         return self.afresh.template.spec.topology_spread_constraints if is_own else []
 
-    def _after(self, placed: Placed, otherwise: Otherwise) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
+    def _after(self, placed: PlacedByQueue, otherwise: Otherwise) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
         position = self.position if otherwise.position is None else otherwise.position
         spread = self.afresh.spread(placed.cluster, placed.template, position)
         return (None, 0, False) if spread is None else (spread.pods, spread.skew, spread.is_even)
@@ -274,11 +274,11 @@ class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
     """All pods of a workload are in one of several domains of a key."""
 
     domain: str
-    in_force: Sequence[Spread]
+    in_force: Sequence[CountedSpread]
     """Its constraints."""
 
     @classmethod
-    def of(cls, afresh: Afresh, in_force: Sequence[Spread], asked: str | None) -> InOneDomain | None:
+    def of(cls, afresh: Afresh, in_force: Sequence[CountedSpread], asked: str | None) -> InOneDomain | None:
         """Of the key ``asked``, by default zones, or hosts without several zones. None where pods are in several, or
         where a constraint over the key does not hold, whose own finding says so.
         """
@@ -293,7 +293,7 @@ class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
         return None if any(not spread.is_even for spread in effect.over_key) else effect
 
     @property
-    def over_key(self) -> list[Spread]:
+    def over_key(self) -> list[CountedSpread]:
         """The constraints over its key."""
         return [spread for spread in self.in_force if spread.counted.constraint.topology_key == self.key]
 
@@ -304,7 +304,7 @@ class InOneDomain(PlacementEffect, frozen=True, kw_only=True):
         plugin = next((plugin for plugin in running if isinstance(plugin, PodTopologySpread)), None)
         return None if plugin is None else plugin.defaults.constraints
 
-    def _after(self, placed: Placed, otherwise: Otherwise) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
+    def _after(self, placed: PlacedByQueue, otherwise: Otherwise) -> tuple[tuple[DomainPods, ...] | None, int, bool]:
         domains = pods_in_domains(placed.cluster, self.key, placed.nodes)
         inside = sum(domain.pods for domain in domains)
         is_spread = inside < len(placed.nodes) or sum(domain.pods > 0 for domain in domains) > 1
@@ -612,7 +612,7 @@ UNDONE: Sequence[tuple[Cause, Callable[[Exceeded], Undoings] | None, Callable[[I
 
 def _holding(afresh: Afresh, pods: OnNodes) -> str:
     """Where ``pods`` are, first those that keep the workload's next pod out: ``web-9 on b1 (Insufficient cpu)``."""
-    cluster = afresh.cluster.after(Change(gone=afresh.pods))
+    cluster = afresh.cluster.after(ClusterChange(gone=afresh.pods))
     reasons: dict[int, str] = {}
     try:
         evaluation = evaluate(afresh.plugins, cluster, afresh.template)

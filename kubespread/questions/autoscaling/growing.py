@@ -16,7 +16,7 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.autoscaling.templates import Machine, ZoneGroup
 from kubespread.reports.autoscaling import GroupNodes, ScalingLoop
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import Mask, allocatable, requested
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice
@@ -95,11 +95,11 @@ class GrowingCluster:
 
     def add(self, node: Node) -> int:
         """Its position; the others keep theirs."""
-        cluster = self._living.cluster.after(Change(added=[node]))
+        cluster = self._living.cluster.after(ClusterChange(added=[node]))
         position = len(cluster) - 1
         daemons = [pinned_to(pod, node.metadata.name) for pod in self._daemons if should_run(pod, node)]
         if daemons:
-            cluster = cluster.after(Change(come=[(pod, position) for pod in daemons]))
+            cluster = cluster.after(ClusterChange(come=[(pod, position) for pod in daemons]))
         self._living = LivingCluster(cluster)
         self._applicants.clear()
         return position

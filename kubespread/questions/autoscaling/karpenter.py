@@ -213,7 +213,7 @@ _RELAXATIONS: tuple[Relaxation, ...] = (
 NO_DEFAULTS = DefaultConstraints("system", ())
 
 
-class Spread(Struct, frozen=True):
+class TopologyGroup(Struct, frozen=True):
     """One constraint of a pod, and how many matching pods each domain has."""
 
     constraint: Constraint
@@ -238,7 +238,7 @@ class Spread(Struct, frozen=True):
         return np.array(answers, dtype=np.bool_)[column.codes]
 
 
-def spreads(cluster: Cluster, pod: Pod, templates: Iterable[Node]) -> list[Spread]:
+def spreads(cluster: Cluster, pod: Pod, templates: Iterable[Node]) -> list[TopologyGroup]:
     """The constraints of ``pod``, all treated as hard; the scheduler's defaults are not read."""
     if not pod.spec.topology_spread_constraints:
         return []
@@ -250,7 +250,7 @@ def spreads(cluster: Cluster, pod: Pod, templates: Iterable[Node]) -> list[Sprea
 
 def _spread(
     cluster: Cluster, pod: Pod, constraint: Constraint, inclusion: NodeInclusion, templates: Sequence[Node]
-) -> Spread:
+) -> TopologyGroup:
     column, eligible = cluster.nodes.label(constraint.topology_key), inclusion.of(constraint)
     counts: Counter[str] = Counter(dict.fromkeys(_possible(pod, constraint, templates), 0))
     counts.update({column.values[code]: 0 for code in set(column.codes[eligible].tolist()) if code != ABSENT})
@@ -258,7 +258,7 @@ def _spread(
     codes = column.codes[arrived.node[eligible[arrived.node]]]
     matching = np.bincount(codes[codes != ABSENT], minlength=len(column.values)).tolist()
     counts.update(dict(zip(column.values, matching, strict=True)) if any(matching) else {})
-    return Spread(constraint, counts, _minimum(pod, constraint, counts))
+    return TopologyGroup(constraint, counts, _minimum(pod, constraint, counts))
 
 
 def _possible(pod: Pod, constraint: Constraint, templates: Sequence[Node]) -> Iterator[str]:
@@ -409,13 +409,13 @@ class _Round:
                 return True
         return False
 
-    def _among_nodes(self, kind: _PodKind, pod: Pod, spread: Sequence[Spread]) -> int | None:
+    def _among_nodes(self, kind: _PodKind, pod: Pod, spread: Sequence[TopologyGroup]) -> int | None:
         """The first existing node by name."""
         names = self._growing.cluster.nodes.names
         fitting = self._fitting(kind.plugins, pod, spread)
         return min((node for node in fitting if node < self._there), key=lambda node: names[node], default=None)
 
-    def _planned(self, kind: _PodKind, pod: Pod, spread: Sequence[Spread]) -> int | None:
+    def _planned(self, kind: _PodKind, pod: Pod, spread: Sequence[TopologyGroup]) -> int | None:
         """The planned node with the fewest pods."""
         if not self.claims:
             return None
@@ -429,14 +429,14 @@ class _Round:
                 return node
         return None
 
-    def _fitting(self, plugins: Framework, pod: Pod, spread: Sequence[Spread]) -> list[int]:
+    def _fitting(self, plugins: Framework, pod: Pod, spread: Sequence[TopologyGroup]) -> list[int]:
         fitting = self._growing.fitting(pod, plugins)
         for constraint in spread:
             fitting = fitting & constraint.nodes(self._growing.cluster)
         positions: list[int] = np.flatnonzero(fitting).tolist()
         return positions
 
-    def _new_node(self, kind: _PodKind, pod: Pod, spread: Sequence[Spread]) -> int | None:
+    def _new_node(self, kind: _PodKind, pod: Pod, spread: Sequence[TopologyGroup]) -> int | None:
         """A node of the first pool that can make one, in the domain with the fewest pods of those it may go to."""
         tried: dict[str, list[tuple[tuple[int, ...], ZoneGroup]]] = {}
         for group, template in zip(self._groups, self._templates, strict=True):

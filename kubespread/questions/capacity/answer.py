@@ -44,7 +44,7 @@ from kubespread.questions.room import ALWAYS, PODS, allocatable, asking_for, fre
 from kubespread.questions.scene import Scene
 from kubespread.reports.parts import PodReference
 from kubespread.scheduler.causes import Causes, CordonDetail, PodCountDetail, ResourceDetail, TaintDetail
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import ABSENT, Counts, Mask, canonical, scheduler_amounts
 from kubespread.scheduler.evaluation import Evaluation, evaluate, evaluated
 from kubespread.scheduler.framework import Framework
@@ -190,7 +190,7 @@ def filled(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:
     if copies is None:
         return _one_by_one(cluster, pods)
     come = [(pods.pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
-    return cluster.after(Change(come=come)), copies
+    return cluster.after(ClusterChange(come=come)), copies
 
 
 def _one_by_one(cluster: Cluster, pods: Copies) -> tuple[Cluster, Counts]:

@@ -14,7 +14,7 @@ from kubespread.kube.api.unknown_fields import near_miss
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.selector import Selector
-from kubespread.scheduler.cluster.cluster import Change
+from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.wording import count_of, verb_of
@@ -88,7 +88,9 @@ def older_revision(evaluation: Evaluation) -> OlderRevision | None:
         and controller.name in older
     ]
     try:
-        without = evaluate(evaluation.prepared.framework, cluster.after(Change(gone=in_the_way)), pod, is_scored=False)
+        without = evaluate(
+            evaluation.prepared.framework, cluster.after(ClusterChange(gone=in_the_way)), pod, is_scored=False
+        )
     except SchedulingError:
         return None
     if not in_the_way or not without.feasible.any():

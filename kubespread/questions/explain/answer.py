@@ -23,7 +23,7 @@ from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import ExplainReport, by_score
 from kubespread.questions.explain.why_here import WhyHere
-from kubespread.questions.remedies.asked import Asked
+from kubespread.questions.remedies.asked import QuestionEdits
 from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
 from kubespread.questions.remedies.families import FAMILIES, Stuck
 from kubespread.questions.remedies.search import advice
@@ -45,7 +45,7 @@ from kubespread.world.store.pod_book import key_of
 # What `explain` says of a pod that fits nowhere: which of its own constraints, changed alone, lets it in.
 
 
-_NOTHING = Asked()
+_NOTHING = QuestionEdits()
 
 
 class _SamePlace(Goal):
@@ -66,7 +66,9 @@ class _SamePlace(Goal):
         return Answer(0 if evaluation.error is not None else int(evaluation.feasible.sum()))
 
 
-def advice_on_constraints(evaluation: Evaluation, version: KubeVersion, revise: Revise, asked: Asked) -> Advice | None:
+def advice_on_constraints(
+    evaluation: Evaluation, version: KubeVersion, revise: Revise, asked: QuestionEdits
+) -> Advice | None:
     """Advice for a pod that fits nowhere; None where it has no hard constraint of its own.
 
     Neither the rest of the pod nor the cluster is changed, so it takes a few more evaluations at most.
@@ -93,7 +95,7 @@ def answer(question: Explain, scene: Scene) -> ExplainReport:
         preemption=question.preemption,
         pods=question.with_pods,
         revise=reviser(resolved),
-        asked=Asked(scene.snapshot.edits, question.settings, resolved.candidates[0].workload),
+        asked=QuestionEdits(scene.snapshot.edits, question.settings, resolved.candidates[0].workload),
     )
     if question.why_here:
         node = _own_node(resolved)
@@ -144,7 +146,7 @@ def answer_of(
     preemption: bool = False,
     pods: bool = False,
     revise: Revise | None = None,
-    asked: Asked = _NOTHING,
+    asked: QuestionEdits = _NOTHING,
     evaluation: Evaluation | None = None,
 ) -> ExplainReport:
     """The answer to a question whose pods are resolved."""
@@ -188,7 +190,7 @@ def explained(
     preemption: bool = False,
     pods: bool = False,
     revise: Revise | None = None,
-    asked: Asked = _NOTHING,
+    asked: QuestionEdits = _NOTHING,
     waiting: tuple[NamespacedName, ...] = (),
     evaluation: Evaluation | None = None,
 ) -> ExplainReport:

@@ -28,8 +28,8 @@ from kubespread.questions.editing import edited
 from kubespread.questions.explain.question import Explain
 from kubespread.questions.explain.report import Fix
 from kubespread.questions.patches import commands, named, patch_command, reference
-from kubespread.questions.queue.queue import Outcome
-from kubespread.questions.remedies.asked import Asked
+from kubespread.questions.queue.queue import ScheduleResult
+from kubespread.questions.remedies.asked import QuestionEdits
 from kubespread.questions.remedies.change import Answer, Change, Goal, Revise
 from kubespread.questions.remedies.edited_worlds import Edited, EditedWorlds, PlayedGoal
 from kubespread.questions.remedies.families import FAMILIES, WAIT, Stuck
@@ -44,8 +44,7 @@ from kubespread.questions.simulate.placing import Posed, Queue, pose
 from kubespread.questions.simulate.question import Simulate
 from kubespread.questions.worlds import as_snapshot, world_of
 from kubespread.reports.advice import Advice, Suggestion
-from kubespread.scheduler.cluster.cluster import Change as ClusterChange
-from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import scheduler_amounts
 from kubespread.scheduler.evaluation import evaluate, has_lower
 from kubespread.scheduler.framework import Framework
@@ -78,7 +77,7 @@ class Tried(Struct, frozen=True):
 def tried(question: Explain, resolved: Resolved, scene: Scene) -> Tried:
     """The pod, or the replicas of its workload. Raises UsageError for replicas of a DaemonSet."""
     candidate, replicas = resolved.candidates[0], question.replicas
-    asked = Asked(scene.snapshot.edits, question.settings, candidate.workload)
+    asked = QuestionEdits(scene.snapshot.edits, question.settings, candidate.workload)
     if replicas is None and candidate.workload is not None and not candidate.is_daemon:
         # Of a workload of no replicas the next one is asked about.
         replicas = candidate.replicas or None
@@ -101,7 +100,7 @@ def tried(question: Explain, resolved: Resolved, scene: Scene) -> Tried:
     return _of_replicas(goal, asked)
 
 
-def _of_pod(resolved: Resolved, scene: Scene, asked: Asked) -> Tried:
+def _of_pod(resolved: Resolved, scene: Scene, asked: QuestionEdits) -> Tried:
     candidate, profile, cluster = resolved.candidates[0], resolved.profiles[0], resolved.cluster
     pod, plugins = candidate.pod, framework(profile)
     worlds = EditedWorlds(
@@ -192,12 +191,12 @@ def _without(world: World, own: PodKey) -> Cluster:
 # What has to change for all replicas of a workload to find a node: each change is made, and all are placed again.
 
 
-class Placed(Struct, frozen=True):
+class PlacedReplicas(Struct, frozen=True):
     """The outcome for all replicas."""
 
     count: int
     """How many have a node in the end, those that run already among them."""
-    outcome: Outcome
+    outcome: ScheduleResult
     victims: tuple[NamespacedName, ...]
     """NAMESPACE/name of the pods that are preempted for them."""
 
@@ -247,16 +246,16 @@ class Replicas(PlayedGoal):
     def is_own(self, pod: Pod) -> bool:
         return workload_of(self.worlds.unchanged.world, pod) == self.workload
 
-    def placed(self, posed: Posed) -> Placed:
+    def placed(self, posed: Posed) -> PlacedReplicas:
         (demand,) = posed.demands
         queue = Queue(posed, partial(world_of, posed.resolved.snapshot, self.scheduler, assumed=self.assumed))
         (outcome,), _ = queue.placed(posed.first, Chance())
         self.assumed.update(dict.fromkeys((*posed.resolved.lacking, *posed.cluster.assumed)))
         if (played := demand.change.played) is not None:
             count = self.replicas - played.report.pending - played.report.not_created
-            return Placed(count, outcome, tuple(victim.pod for victim in played.preempted))
+            return PlacedReplicas(count, outcome, tuple(victim.pod for victim in played.preempted))
         count = len(demand.present) - len(outcome.lost) + len(outcome.choices)
-        return Placed(count, outcome, tuple(NamespacedName.of(victim.pod) for _, victim in outcome.preempted))
+        return PlacedReplicas(count, outcome, tuple(NamespacedName.of(victim.pod) for _, victim in outcome.preempted))
 
     def awaited(self, demand: Demand, version: KubeVersion) -> AllFreed:
         """The goal where a rollout waits: its new pods, as they are; what they are to replace may run on."""
@@ -270,7 +269,7 @@ class Replicas(PlayedGoal):
         return edited(self.snapshot, self.scheduler, self.question.namespace)[0]
 
 
-def _of_replicas(replicas: Replicas, asked: Asked) -> Tried:
+def _of_replicas(replicas: Replicas, asked: QuestionEdits) -> Tried:
     """About all of them, those that run already included."""
     posed = pose(replicas.question, replicas.snapshot, replicas.scheduler)
     (demand,) = posed.demands

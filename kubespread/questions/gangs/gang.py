@@ -23,9 +23,9 @@ from msgspec.structs import replace
 
 from kubespread.kube.owners import priority_of
 from kubespread.questions.causes.bars import bars
-from kubespread.questions.queue.queue import MAX_REPLICAS, Entry, Outcome, run
+from kubespread.questions.queue.queue import MAX_REPLICAS, Entry, ScheduleResult, run
 from kubespread.reports.gang import BlockedMember, GangDomain, GangReport
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import Counts, LabelColumn
 from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Prepared
@@ -200,7 +200,7 @@ def _counted(
     nodes = np.bincount(column.codes[column.present], minlength=len(column.values))
     lacking = column.present & (in_domain[column.codes] < count)
     come = [(entry.pod, node) for node in np.flatnonzero(lacking).tolist() for _ in range(int(room[node]))]
-    filled = entry.plugins.prepare(cluster.after(Change(come=come)) if come else cluster, entry.pod)
+    filled = entry.plugins.prepare(cluster.after(ClusterChange(come=come)) if come else cluster, entry.pod)
     full = evaluated(filled, is_scored=False)
     return [
         DomainTrial(
@@ -246,7 +246,7 @@ class Gang(Struct, frozen=True, eq=False):
 class Attempt(Struct, frozen=True):
     """The result of trying all members of one gang once."""
 
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[ScheduleResult]
     """For each of its workloads, even where the gang does not fit and nothing is bound."""
     cluster: Cluster
     """With all members that found a node."""
@@ -267,7 +267,7 @@ class Unit:
     def __init__(self, positions: Sequence[int], entries: Sequence[Entry]) -> None:
         """``positions`` are those of the entries in the queue."""
         self.positions, self.entries = positions, entries
-        self.outcomes = [Outcome(entry.count) for entry in entries]
+        self.outcomes = [ScheduleResult(entry.count) for entry in entries]
         """What is bound, per entry."""
 
     @property
@@ -297,7 +297,7 @@ class Unit:
         """What is not placed yet, per entry."""
         return [_further(entry, outcome) for entry, outcome in zip(self.entries, self.outcomes, strict=True)]
 
-    def _bind(self, outcomes: Sequence[Outcome]) -> None:
+    def _bind(self, outcomes: Sequence[ScheduleResult]) -> None:
         for bound, outcome in zip(self.outcomes, outcomes, strict=True):
             bound.choices += outcome.choices
             bound.names += outcome.names
@@ -307,7 +307,7 @@ class Unit:
 class SingleWorkload(Unit):
     """Pods placed one at a time."""
 
-    _last: Outcome
+    _last: ScheduleResult
 
     def place(self, cluster: Cluster, chance: Chance) -> Cluster:
         outcomes, cluster = run(cluster, self._rest(), chance.tiebreaker)
@@ -405,7 +405,7 @@ class PodGroupMembers(_Gang):
         return cluster if after is None else after
 
 
-def _further(entry: Entry, outcome: Outcome) -> Entry:
+def _further(entry: Entry, outcome: ScheduleResult) -> Entry:
     """The copies after those that are placed."""
     done = len(outcome.choices)
     if not done:
@@ -476,7 +476,7 @@ def _members(gang: Gang, entries: Sequence[Entry], stuck: Attempt | None) -> int
     return gang.needed if _requested_gangs(gang, entries) == 1 else gang.size
 
 
-def _blocked(gang: Gang, outcome: Outcome) -> BlockedMember | None:
+def _blocked(gang: Gang, outcome: ScheduleResult) -> BlockedMember | None:
     if outcome.stopped is None:
         return None
     unplaced = None if gang.topology_key else outcome.unplaced
@@ -494,7 +494,7 @@ def run_with_gangs(
     gangs: Sequence[Gang | None],
     chance: Chance,
     on_progress: Callable[[int], None] | None = None,
-) -> tuple[list[Outcome], Cluster]:
+) -> tuple[list[ScheduleResult], Cluster]:
     """Place every entry's copies on ``cluster`` in one queue, those of one of ``gangs`` all or none, by priority, then
     in the order given. Returns each entry's outcome, in the order given, and the resulting cluster.
     """
@@ -511,7 +511,7 @@ def run_with_gangs(
                 on_progress(placed)
         # What fits nowhere is tried again if others were placed after it.
         waiting = [unit for place, unit in enumerate(waiting) if unit.lacks_some and any(newly_placed[place + 1 :])]
-    outcomes: dict[int, Outcome] = {}
+    outcomes: dict[int, ScheduleResult] = {}
     for unit in units:
         outcomes.update(zip(unit.positions, _concluded(unit, cluster, chance.tiebreaker), strict=True))
     return [outcomes[position] for position in range(len(entries))], cluster
@@ -531,7 +531,7 @@ def _units(entries: Sequence[Entry], gangs: Sequence[Gang | None]) -> Iterator[U
         yield PodGroupMembers(positions, [entries[position] for position in positions], gang)
 
 
-def _concluded(unit: Unit, cluster: Cluster, break_tie: Tiebreaker) -> Iterator[Outcome]:
+def _concluded(unit: Unit, cluster: Cluster, break_tie: Tiebreaker) -> Iterator[ScheduleResult]:
     """The outcomes of its workloads, with the constraints as they are once the queue is done."""
     idle = [replace(entry, count=0, per_node=False) for entry in unit.entries]
     now, _ = run(cluster, idle, break_tie)

@@ -37,12 +37,12 @@ from kubespread.questions.commands import Commands
 from kubespread.questions.patches import commands_for
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import PendingFor, PendingReport, StuckGroup
-from kubespread.questions.remedies.asked import Asked
+from kubespread.questions.remedies.asked import QuestionEdits
 from kubespread.questions.remedies.change import Change
 from kubespread.questions.remedies.edited_worlds import EditedWorlds
 from kubespread.questions.remedies.families import FAMILIES, Stuck, notes_on
 from kubespread.questions.remedies.freeing import AlikePods, AllFreed, RevisePod, pod_reviser, victims_of
-from kubespread.questions.remedies.search import Found, Trials, least_change, most_trials, options
+from kubespread.questions.remedies.search import Attempts, TriedChange, least_change, most_trials, options
 from kubespread.questions.room import free
 from kubespread.questions.scene import Scene
 from kubespread.reports.advice import Suggestion
@@ -403,9 +403,9 @@ class _Freeing(Struct, dict=True):
         assert evaluation is not None
         several = len(goal) if len(goal) > 1 else None
         fitting = sum(stuck.fitting for stuck in alike)
-        asked = Asked(self.edits, workload=workload_of(self.world, ranked[0].kind.pod))
+        asked = QuestionEdits(self.edits, workload=workload_of(self.world, ranked[0].kind.pod))
         stuck_there = Stuck(evaluation, self.version, several, fitting, None if fitting else several, asked)
-        trials = Trials.of(goal, stuck_there, max(0, most_trials(stuck_there) - self._tried) // 2)
+        trials = Attempts.of(goal, stuck_there, max(0, most_trials(stuck_there) - self._tried) // 2)
         # The cheapest change that frees all of them, else the cheapest of those that free most of them.
         best = least_change(stuck_there, trials, FAMILIES, _OF_A_FAMILY) or trials.best_of_those_that_help()
         self._tried += trials.count
@@ -418,7 +418,7 @@ class _Freeing(Struct, dict=True):
         yield self._group(alike, best, trials.count, goal.victims(best.change) if best is not None else ())
 
     def _group(
-        self, alike: Sequence[_Stuck], best: Found | None, tried: int, victims: Sequence[NamespacedName] = ()
+        self, alike: Sequence[_Stuck], best: TriedChange | None, tried: int, victims: Sequence[NamespacedName] = ()
     ) -> StuckGroup:
         """``victims`` are those of the change."""
         waits = alike[0].waits
@@ -451,7 +451,7 @@ class _Freeing(Struct, dict=True):
         reference = f"{kind.short}/{workload.name}" if kind is not None and kind.has_replicas else f"po/{pod.name}"
         return self.commands.of("simulate", quote(reference), *words, namespace=workload.namespace)
 
-    def _suggestion(self, best: Found, stuck: _Stuck, pods: int, workloads: Sequence[WorkloadName]) -> Suggestion:
+    def _suggestion(self, best: TriedChange, stuck: _Stuck, pods: int, workloads: Sequence[WorkloadName]) -> Suggestion:
         change, answer = best.change, best.answer
         return Suggestion(
             change=change.said,

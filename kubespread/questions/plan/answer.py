@@ -24,7 +24,7 @@ from kubespread.questions.plan.playing import Steps, after_steps
 from kubespread.questions.plan.question import OF_STEPS, Plan
 from kubespread.questions.plan.report import (
     WORST_FIRST,
-    Change,
+    Comparison,
     PlannedNode,
     PlannedSide,
     PlannedWorkload,
@@ -34,7 +34,7 @@ from kubespread.questions.plan.report import (
 from kubespread.questions.plan.scenario import planned, scenario_of
 from kubespread.questions.remedies.budgets import looser
 from kubespread.questions.removable.question import Removable
-from kubespread.questions.scene import Asked, Inquiry, R, Scene
+from kubespread.questions.scene import Askable, Inquiry, R, Scene
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.worlds import as_snapshot
 from kubespread.scenario.prices import read_prices
@@ -180,7 +180,7 @@ class _Side(Inquiry):
         self.lost = losses[0].topology_key if losses else None
         """The key whose domains are lost; None where none is."""
 
-    def _answer(self, question: Asked[R], doing: str) -> R | None:
+    def _answer(self, question: Askable[R], doing: str) -> R | None:
         try:
             return self.whole(doing, question, doing)
         except (UsageError, SnapshotError):
@@ -220,7 +220,7 @@ def _planned(name: WorkloadName, before: _Side, after: _Side, *, is_worse: bool)
     # What hosts survive says nothing of zones.
     is_alike = None in (before.lost, after.lost) or before.lost == after.lost
     survived, survives = (side.survives(name) if is_alike else None for side in (before, after))
-    change: Change
+    change: Comparison
     why: tuple[str, ...] = ()
     if was is None or now is None:
         change = "worse" if is_worse else "new" if was is None else "gone"

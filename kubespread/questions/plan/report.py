@@ -123,8 +123,8 @@ class Remedy(Report, frozen=True):
         return f"{self.options} ({some_of(self.lost, _MAX_NAMED)} {verb} lost for good)" if self.lost else self.options
 
 
-Change = Literal["worse", "riskier", "new", "gone", "better", "different"]
-WORST_FIRST: tuple[Change, ...] = get_args(Change)
+Comparison = Literal["worse", "riskier", "new", "gone", "better", "different"]
+WORST_FIRST: tuple[Comparison, ...] = get_args(Comparison)
 
 
 class PlannedSide(Report, frozen=True, kw_only=True):
@@ -155,7 +155,7 @@ class PlannedWorkload(Report, frozen=True, kw_only=True):
 
     workload: WorkloadName
     """NAMESPACE/Kind/name."""
-    change: Change
+    change: Comparison
     """``worse``: it has more pods pending or not made, fewer ready than before and than it is to have, or lost pods for
     good, ``riskier``: its level in the audit is worse, or it no longer survives the loss of
     each domain; that all of its pods are in one of several domains is no worse than in the only one. ``better``: the
@@ -224,7 +224,7 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
     """Whose domains are lost, each by itself: zones, or hosts where there are none; null where nothing can be lost."""
     workloads: tuple[PlannedWorkload, ...] = ()
     """Those that change, the worst first, then by namespace, kind and name."""
-    changes: dict[Change, int] = {}
+    changes: dict[Comparison, int] = {}
     """How many workloads are of each change; empty where only the steps are asked about."""
     unchanged: int = 0
     """How many are the same before and after."""

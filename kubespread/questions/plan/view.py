@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.map.report import MapNode
-from kubespread.questions.plan.report import Change, PlannedNode, PlannedSide, PlannedWorkload, PlanReport, PlanStep
+from kubespread.questions.plan.report import Comparison, PlannedNode, PlannedSide, PlannedWorkload, PlanReport, PlanStep
 from kubespread.reports.outcome import GonePod, PlacedPod, eviction_order, phrase
 from kubespread.reports.parts import SkewChange, range_of
 from kubespread.reports.rollout import DomainRevisions, KeyRevisions, RolloutPass, RolloutReport, rollout_sentence
@@ -44,7 +44,7 @@ def view(report: PlanReport) -> View:
 # Before and after.
 
 
-_TONES: dict[Change, Tone] = {"worse": Tone.BAD, "better": Tone.GOOD, "gone": Tone.WARN}
+_TONES: dict[Comparison, Tone] = {"worse": Tone.BAD, "better": Tone.GOOD, "gone": Tone.WARN}
 
 
 def _called(row: PlannedWorkload) -> str:

@@ -119,7 +119,7 @@ class Entry(Struct, frozen=True):
     """The profile by which its pods preempt others, None where they never do."""
 
 
-class Outcome(Struct):
+class ScheduleResult(Struct):
     """The outcome of one entry."""
 
     wanted: int | None
@@ -163,7 +163,7 @@ class Waiting:
 
     def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
         self.entry = entry
-        self.outcome = Outcome(entry.count)
+        self.outcome = ScheduleResult(entry.count)
         self._living, self._search, self._batch = living, cycles.search, cycles.batch
         self._preemptions = cycles.preemptions
         self.applicant = self._applicant(entry.pod)
@@ -458,7 +458,7 @@ def run(
     again: bool = True,
     on_progress: Callable[[int], None] | None = None,
     make_world: Callable[[], World] | None = None,
-) -> tuple[list[Outcome], Cluster]:
+) -> tuple[list[ScheduleResult], Cluster]:
     """Place every entry's copies on ``cluster``. Returns the outcomes in the order given, and the resulting cluster.
 
     ``search`` scores no more nodes than kube-scheduler does; without it all that fit are scored. ``again``: pods that
@@ -477,7 +477,7 @@ def run(
     return [unit.outcome for unit in waiting], living.cluster
 
 
-def place(cluster: Cluster, entries: Sequence[Entry], break_tie: Tiebreaker) -> list[Outcome]:
+def place(cluster: Cluster, entries: Sequence[Entry], break_tie: Tiebreaker) -> list[ScheduleResult]:
     """As `run`, but constraints are not recorded once all copies have a node."""
     waiting = waiting_for(LivingCluster(cluster), entries, Cycles(Search(samples=False)))
     _place_all(waiting, break_tie)

@@ -405,7 +405,7 @@ def protections(view: View, args: EvictorArgs) -> dict[str, Callable[[Pod], bool
     return {name: rule for name, rule in rules.items() if name not in off}
 
 
-class Spread(NamedTuple):
+class DomainSpread(NamedTuple):
     """A constraint, and the first pod that has it."""
 
     constraint: TopologySpreadConstraint
@@ -419,7 +419,7 @@ class Spread(NamedTuple):
         return passing & tolerated(nodes, self.pod, compares=False) if honors[1] else passing
 
 
-def spreads(pods: Iterable[Pod], enforced: Sequence[str]) -> Iterator[Spread]:
+def spreads(pods: Iterable[Pod], enforced: Sequence[str]) -> Iterator[DomainSpread]:
     """The distinct constraints of the candidates of a namespace, in listing order: minDomains and whenUnsatisfiable do
     not distinguish them.
 
@@ -453,10 +453,12 @@ def spreads(pods: Iterable[Pod], enforced: Sequence[str]) -> Iterator[Spread]:
             )
             if constraint.when_unsatisfiable in enforced and identity not in seen:
                 seen.add(identity)
-                yield Spread(constraint, identity[2], pod)
+                yield DomainSpread(constraint, identity[2], pod)
 
 
-def _taken(view: View, spread: Spread, counted: Sequence[tuple[Pod, int]], eligible: Mask, *, asks: bool) -> list[Pod]:
+def _taken(
+    view: View, spread: DomainSpread, counted: Sequence[tuple[Pod, int]], eligible: Mask, *, asks: bool
+) -> list[Pod]:
     """The pods that balancing one constraint takes: from large domains until sizes are within maxSkew of each other or
     meet at the average. Which of several equal domains gives is arbitrary; here it is the last by name.
 
@@ -519,7 +521,7 @@ def in_eviction_order(pods: Sequence[Pod]) -> list[Pod]:
 
 def choose(
     view: View, policy: Policy, plugin: PluginArgs, evictor: EvictorArgs
-) -> tuple[Sequence[Pod], Sequence[Spread]]:
+) -> tuple[Sequence[Pod], Sequence[DomainSpread]]:
     """The strategy's choice with the arguments of one profile, by namespace and name, before limits and budgets,
     and the constraints that it processed: none in a cluster of fewer than two ready nodes.
 
@@ -528,7 +530,7 @@ def choose(
     included = view.ready(parse_selector(policy.written.node_selector))
     if np.count_nonzero(included) < 2:
         return (), ()
-    found, chosen = list[Spread](), dict[tuple[str, str], Pod]()
+    found, chosen = list[DomainSpread](), dict[tuple[str, str], Pod]()
     enforced = plugin.constraints or [DO_NOT_SCHEDULE]
     for _, group in groupby(_candidates(view, plugin, evictor, included), key=lambda pair: pair[0].metadata.namespace):
         placed = list(group)

@@ -23,7 +23,7 @@ _REQUESTS = ("cpu", "memory")
 _NO_REQUESTS = tuple(f"{resource}=0" for resource in _REQUESTS)
 
 
-class Asked(Struct, frozen=True):
+class QuestionEdits(Struct, frozen=True):
     """Edits and settings, as they are typed, and whose pods these are about."""
 
     edits: Sequence[Edit] = ()

@@ -32,7 +32,7 @@ from kubespread.kube.well_known import BETA_ZONE, HOSTNAME, NOT_READY_TAINT_KEY,
 from kubespread.questions.causes.bars import closed_minimums, near_key
 from kubespread.questions.causes.own_pods import older_revision
 from kubespread.questions.causes.volumes import placed_volumes
-from kubespread.questions.remedies.asked import Asked
+from kubespread.questions.remedies.asked import QuestionEdits
 from kubespread.questions.remedies.change import Change, Ladder
 from kubespread.questions.room import PODS, allocatable, free
 from kubespread.reports.advice import SCHEDULE_ANYWAY
@@ -105,7 +105,7 @@ class Stuck(Struct, frozen=True, dict=True):
     """How many have to fit into room that is free in the evaluation's cluster, which limits their size; None where some
     occupy theirs already, or others may go.
     """
-    asked: Asked = Asked()
+    asked: QuestionEdits = QuestionEdits()
     """What the question changes: no remedy changes that back."""
 
     @cached_property
@@ -116,7 +116,7 @@ class Stuck(Struct, frozen=True, dict=True):
         """Whether a change decides again what the question decides."""
         if not self._decided:
             return False
-        own = Asked(change.edits, change.settings, self.asked.workload)
+        own = QuestionEdits(change.edits, change.settings, self.asked.workload)
         return not self._decided.isdisjoint(own.decided(self.nodes, self.pod))
 
     @cached_property

@@ -36,7 +36,7 @@ _MOST_COMBINED = {2: 300, 3: 200}
 _ENOUGH_COMBINED = 3
 
 
-class Found(Struct, frozen=True):
+class TriedChange(Struct, frozen=True):
     """A change that suffices, with the engine's answer."""
 
     change: Change
@@ -50,17 +50,17 @@ def most_trials(stuck: Stuck) -> int:
     return max(1, most // (1 + len(msgspec.json.encode(stuck.pod)) // _LARGE_POD))
 
 
-class Trials(Struct):
+class Attempts(Struct):
     """The changes tried so far: none twice, and at most so many."""
 
     goal: Goal
     most: int = _MOST_TRIALS
     fitting: int | None = None
     """How many of several pods fit without any change. None where what does not suffice helps nobody."""
-    tried: dict[Hashable, Found | None] = field(default_factory=dict)
+    tried: dict[Hashable, TriedChange | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, goal: Goal, stuck: Stuck, most: int) -> Trials:
+    def of(cls, goal: Goal, stuck: Stuck, most: int) -> Attempts:
         return cls(goal, most, None if stuck.is_one else stuck.fitting)
 
     @property
@@ -75,23 +75,23 @@ class Trials(Struct):
     def ask(self, change: Change) -> Answer | None:
         if change.key not in self.tried:
             answer = self.goal.ask(change)
-            self.tried[change.key] = None if answer is None else Found(change, answer)
+            self.tried[change.key] = None if answer is None else TriedChange(change, answer)
         tried = self.tried[change.key]
         return None if tried is None else tried.answer
 
-    def if_sufficient(self, change: Change) -> Found | None:
+    def if_sufficient(self, change: Change) -> TriedChange | None:
         """The change, if it suffices."""
         answer = self.ask(change)
-        return Found(change, answer) if answer is not None and answer.suffices else None
+        return TriedChange(change, answer) if answer is not None and answer.suffices else None
 
-    def if_sufficient_alone(self, change: Change) -> Found | None:
+    def if_sufficient_alone(self, change: Change) -> TriedChange | None:
         """The change, if it would suffice with no other pods waiting: these take the room it makes."""
         answer = self.goal.ask_alone(change) if change.edits else None
         if answer is None or not answer.suffices:
             return None
-        return Found(change, replace(answer, harm=(WAIT_TOO,)))
+        return TriedChange(change, replace(answer, harm=(WAIT_TOO,)))
 
-    def best_of_those_that_help(self) -> Found | None:
+    def best_of_those_that_help(self) -> TriedChange | None:
         """Of the changes with which more pods find a node than without, and none loses its own, the one that helps most
         and costs least.
         """
@@ -103,17 +103,17 @@ class Trials(Struct):
 class Searched(Struct):
     """The results of all changes tried."""
 
-    found: list[Found] = field(default_factory=list)
+    found: list[TriedChange] = field(default_factory=list)
     """Those that suffice alone, in the order of families; else combinations."""
     not_enough: list[Ladder] = field(default_factory=list)
-    costly: list[tuple[Ladder, Found]] = field(default_factory=list)
+    costly: list[tuple[Ladder, TriedChange]] = field(default_factory=list)
     """Changes that harm others, each at the first size that does."""
     families: list[str] = field(default_factory=list)
     """The kinds of changes that had candidates."""
     untried: dict[str, int] = field(default_factory=dict)
     """Per family how many changes were not tried."""
 
-    def add(self, ladder: Ladder, trials: Trials) -> None:
+    def add(self, ladder: Ladder, trials: Attempts) -> None:
         """Try a change at its sizes."""
         smallest_size = smallest(ladder, trials)
         if smallest_size is not None:
@@ -128,7 +128,7 @@ class Searched(Struct):
         self.untried[ladder.family] = self.untried.get(ladder.family, 0) + 1
 
 
-def search(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int = _FEWEST) -> Searched:
+def search(stuck: Stuck, families: Sequence[Family], trials: Attempts, most: int = _FEWEST) -> Searched:
     """Every change of ``families`` alone, within what may be tried, and on large clusters the first ``most`` of each.
 
     Families take turns, a few changes at a time.
@@ -153,12 +153,12 @@ def search(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int =
     return searched
 
 
-def search_least(stuck: Stuck, families: Sequence[Family], trials: Trials, most: int) -> Found | None:
+def search_least(stuck: Stuck, families: Sequence[Family], trials: Attempts, most: int) -> TriedChange | None:
     """The cheapest change that suffices alone, within what may be tried; ``most`` as for `search`.
 
     Families take turns. Small sizes of all are tried first: what costs more than a sufficient change can be skipped.
     """
-    least: Found | None = None
+    least: TriedChange | None = None
     most = max(most, _CELLS // max(len(stuck.evaluation.cluster), 1))
     ladders: list[Ladder] = []
     pending = [(family.least_cost, family.changes(stuck), most) for family in families]
@@ -176,7 +176,7 @@ def search_least(stuck: Stuck, families: Sequence[Family], trials: Trials, most:
     return None if least is None else minimal([least.change], trials)
 
 
-def _cheaper(least: Found | None, ladder: Ladder, sizes: int, trials: Trials) -> Found | None:
+def _cheaper(least: TriedChange | None, ladder: Ladder, sizes: int, trials: Attempts) -> TriedChange | None:
     """A sufficient size of ``ladder`` that is cheaper than ``least``, else ``least``."""
     if least is not None:
         sizes = bisect_left(range(sizes), least.change.cost, key=lambda place: ladder.at(place).cost)
@@ -185,7 +185,7 @@ def _cheaper(least: Found | None, ladder: Ladder, sizes: int, trials: Trials) ->
     return smallest(replace(ladder, sizes=sizes), trials) or least
 
 
-def _costly(ladder: Ladder, trials: Trials) -> Found | None:
+def _costly(ladder: Ladder, trials: Attempts) -> TriedChange | None:
     """The smallest tried size that would suffice but harms others."""
     for place in dict.fromkeys((*range(min(ladder.sizes, _ONE_BY_ONE)), ladder.sizes - 1)):
         change = ladder.at(place)
@@ -196,17 +196,17 @@ def _costly(ladder: Ladder, trials: Trials) -> Found | None:
 
 
 def smallest(
-    ladder: Ladder, trials: Trials, before: Sequence[Change] = (), after: Sequence[Change] = ()
-) -> Found | None:
+    ladder: Ladder, trials: Attempts, before: Sequence[Change] = (), after: Sequence[Change] = ()
+) -> TriedChange | None:
     """The smallest size that suffices together with the given changes, as a change alone.
 
     What helps no pod at its largest size is assumed to help at none; for one pod, so is what does not suffice.
     """
 
-    def ask(place: int) -> Found | None:
+    def ask(place: int) -> TriedChange | None:
         part = ladder.at(place)
         answer = trials.ask(joined([*before, part, *after]))
-        return Found(part, answer) if answer is not None and answer.suffices else None
+        return TriedChange(part, answer) if answer is not None and answer.suffices else None
 
     if ladder.sizes <= _ONE_BY_ONE:
         return next(filter(None, map(ask, range(ladder.sizes))), None)
@@ -229,8 +229,8 @@ def smallest(
 
 
 def combined(
-    stuck: Stuck, families: Sequence[Family], trials: Trials, enough: int = _ENOUGH_COMBINED
-) -> tuple[list[Found], int]:
+    stuck: Stuck, families: Sequence[Family], trials: Attempts, enough: int = _ENOUGH_COMBINED
+) -> tuple[list[TriedChange], int]:
     """A few sufficient combinations of two changes, else of three, the cheapest first; and how many were not tried, if
     too few of those tried suffice.
 
@@ -243,7 +243,7 @@ def combined(
     strongest = sorted(_strongest(ladders), key=lambda ladder: ladder.most.cost)
     untried = 0
     for size, at_most in _MOST_COMBINED.items():
-        sufficient: dict[Hashable, Found] = {}
+        sufficient: dict[Hashable, TriedChange] = {}
         tried = 0
         for together in islice(combinations(strongest, size), at_most):
             if trials.is_over or len(sufficient) >= enough:
@@ -261,8 +261,8 @@ def combined(
 
 
 def least_change(
-    stuck: Stuck, trials: Trials, families: Sequence[Family], most: int, combining: Sequence[Sequence[Family]] = ()
-) -> Found | None:
+    stuck: Stuck, trials: Attempts, families: Sequence[Family], most: int, combining: Sequence[Sequence[Family]] = ()
+) -> TriedChange | None:
     """The cheapest change that suffices alone, ``most`` as for `search`, else a combination: of the first of
     ``combining`` (default: all ``families``) that have one.
     """
@@ -280,7 +280,7 @@ def _strongest(ladders: Sequence[Ladder]) -> Iterator[Ladder]:
     return (ladder for ladder in ladders if ladder.family == SCHEDULE_ANYWAY or ladder.letter not in relaxed)
 
 
-def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Trials) -> Found:
+def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Attempts) -> TriedChange:
     """The combination with each part as small as the others allow, one after another, and without parts it does not
     need.
     """
@@ -293,7 +293,7 @@ def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Tria
     return minimal(parts, trials)
 
 
-def minimal(parts: Sequence[Change], trials: Trials) -> Found:
+def minimal(parts: Sequence[Change], trials: Attempts) -> TriedChange:
     """A sufficient subset of ``parts``, which suffice together: without parts, nodes or labels that the rest does not
     need, within what may be tried.
     """
@@ -334,7 +334,7 @@ def advice(
     stuck: Stuck, families: Sequence[Family], goal: Goal, *, combines: bool = True
 ) -> tuple[Advice, Sequence[Change]]:
     """The advice: single changes that suffice, else combinations; and the change of each suggestion."""
-    trials = Trials.of(goal, stuck, most_trials(stuck))
+    trials = Attempts.of(goal, stuck, most_trials(stuck))
     searched = search(stuck, families, trials)
     sufficient, untried = searched.found, dict(searched.untried)
     if not sufficient and combines:
@@ -353,9 +353,9 @@ def advice(
     return report, [first.change for first, _ in leading]
 
 
-def _leading(sufficient: Sequence[Found]) -> Iterator[tuple[Found, Sequence[Found]]]:
+def _leading(sufficient: Sequence[TriedChange]) -> Iterator[tuple[TriedChange, Sequence[TriedChange]]]:
     """The first of the changes with the same effect, with others that are as good."""
-    leading: dict[Hashable, list[Found]] = {}
+    leading: dict[Hashable, list[TriedChange]] = {}
     # The cheapest change comes first, then the one with the fewest effects on others, then with the most nodes to
     # choose from.
     for candidate in sorted(
@@ -372,7 +372,7 @@ def _leading(sufficient: Sequence[Found]) -> Iterator[tuple[Found, Sequence[Foun
         yield first, [other for other in others if other.change.cost == first.change.cost]
 
 
-def _suggestion(first: Found, others: Sequence[Found], stuck: Stuck) -> Suggestion:
+def _suggestion(first: TriedChange, others: Sequence[TriedChange], stuck: Stuck) -> Suggestion:
     answer = first.answer
     return Suggestion(
         change=first.change.said,
@@ -406,9 +406,9 @@ def _not_enough(ladders: Sequence[Ladder]) -> Iterator[NotEnough]:
         )
 
 
-def _by_family(costly: Sequence[tuple[Ladder, Found]]) -> Iterator[Costly]:
+def _by_family(costly: Sequence[tuple[Ladder, TriedChange]]) -> Iterator[Costly]:
     """By family, with the harm that the first of them does to others."""
-    by_family: dict[str, list[tuple[Ladder, Found]]] = {}
+    by_family: dict[str, list[tuple[Ladder, TriedChange]]] = {}
     for pair in costly:
         by_family.setdefault(pair[0].family, []).append(pair)
     for family, alike in by_family.items():

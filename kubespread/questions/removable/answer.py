@@ -61,7 +61,7 @@ def answer(question: Removable, scene: Scene) -> RemovableReport:
         pods = Counter(pod.spec.node_name for pod in scene.now.pods if is_active(pod))
         fewest = frozenset(sorted(names, key=lambda name: (pods[name], name))[: question.most])
         names = [name for name in names if name in fewest]
-    trials = _Trials.of(question, scene)
+    trials = _Removing.of(question, scene)
     world = trials.baseline.world
     workload = whose(world, lambda _: True)
     alone = tuple(scene.tasks(trials, names, known=lambda row: f"{row.name} can go alone" if row.alone else ""))
@@ -131,7 +131,7 @@ class _Group(Struct):
 
 
 def _removals(
-    trials: _Trials, alone: Sequence[NodeRemoval], scene: Scene
+    trials: _Removing, alone: Sequence[NodeRemoval], scene: Scene
 ) -> tuple[tuple[NodeRemoval, ...], Together, Sequence[str]]:
     """The nodes tried ``alone``, each with its place among those that can go together; these; and those that were not
     tried with them in time.
@@ -153,7 +153,7 @@ def _removals(
     return tuple(ordered), together, group.untried if group.is_cut_short else ()
 
 
-class _Trials:
+class _Removing:
     """Removes nodes from forks of one world."""
 
     def __init__(

@@ -16,7 +16,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName, is_active, priority_of
 from kubespread.kube.taint import cordoned
 from kubespread.reports.parts import skew_between
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.evaluation import evaluated
 from kubespread.scheduler.framework import Framework
@@ -154,7 +154,7 @@ class Certain:
 
     def _fitting_nodes(self, node: int, pod: Pod, mover: _Mover) -> int:
         """How many nodes fit the replacement; 0 where it may leave a constraint violated wherever it goes."""
-        cluster = self._without(node).after(Change(gone=[(pod, node)]))
+        cluster = self._without(node).after(ClusterChange(gone=[(pod, node)]))
         prepared = mover.plugins.prepare(cluster, mover.template)
         state = next(filter_state for filter_state in prepared.filter_states if isinstance(filter_state, SpreadState))
         for hard in state.hard:
@@ -167,5 +167,5 @@ class Certain:
         """The cluster with one node cordoned; a node's pods are queried one after another."""
         if self._cordoned is None or self._cordoned[0] != node:
             base = self._world.cluster
-            self._cordoned = node, base.after(Change(replaced={node: cordoned(base.nodes.objects[node])}))
+            self._cordoned = node, base.after(ClusterChange(replaced={node: cordoned(base.nodes.objects[node])}))
         return self._cordoned[1]

@@ -31,13 +31,13 @@ from kubespread.kube.pod_groups import (
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.questions.gangs.gang import Gang
-from kubespread.questions.queue.queue import Outcome
+from kubespread.questions.queue.queue import ScheduleResult
 from kubespread.questions.resolving import Resolved, replicas_of, told_apart
 from kubespread.questions.simulate.question import WhatIf
 from kubespread.reports.judged_nodes import constraint_reports, domain_counts
 from kubespread.reports.parts import PreemptedPod
 from kubespread.reports.rollout import RolloutReport
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.evaluation import evaluate
 from kubespread.scheduler.profile.profile import Profile, framework
 from kubespread.wording import count_of
@@ -225,7 +225,7 @@ def _domain_of(members: Sequence[Pod], key: str, cluster: Cluster) -> tuple[str 
 class Played(Struct, frozen=True):
     """A rollout that is finished or stuck."""
 
-    outcome: Outcome
+    outcome: ScheduleResult
     report: RolloutReport
     preempted: Sequence[PreemptedPod]
     """The pods that its new pods preempted."""
@@ -296,7 +296,7 @@ class Demand(Struct, frozen=True):
     def notes(self) -> tuple[str, ...]:
         return (*self.candidate.notes, *self.growth.notes, *self.change.notes, *self.gang_notes)
 
-    def names(self, placed: Outcome) -> Iterator[str]:
+    def names(self, placed: ScheduleResult) -> Iterator[str]:
         """Names of the replicas, in the order they were placed, and then of those that were not."""
         if self.change.played is not None:
             return iter(self.change.played.names)
@@ -348,7 +348,7 @@ def _rolled_out(world: World, growth: Growth, candidate: Candidate, profile: Pro
     new = [(pod, choice) for pod, choice in choices if world.book.owner_of(pod) == own]
     plugins = framework(profile)
     evaluation = evaluate(plugins, world.cluster, candidate.pod)
-    outcome = Outcome(
+    outcome = ScheduleResult(
         growth.further,
         [choice for _, choice in new],
         # Default constraints also take selectors from the new ReplicaSet.
@@ -372,4 +372,4 @@ def as_left(before: Cluster, world: World) -> Cluster:
         (pod, node) for pod, node in zip(running.pods, running.node.tolist(), strict=True) if key_of(pod) not in now
     ]
     come = [(pod, position_of[pod.spec.node_name]) for key, pod in now.items() if key not in earlier]
-    return before.after(Change(gone=gone, come=come, storage=world.cluster.storage.since(before.storage)))
+    return before.after(ClusterChange(gone=gone, come=come, storage=world.cluster.storage.since(before.storage)))

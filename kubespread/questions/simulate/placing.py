@@ -21,7 +21,7 @@ from kubespread.questions.causes.bars import bars, taints_policy_hints
 from kubespread.questions.causes.not_modelled import not_modelled
 from kubespread.questions.gangs.gang import run_with_gangs
 from kubespread.questions.queue.look_ahead import look_ahead
-from kubespread.questions.queue.queue import Entry, Outcome, run
+from kubespread.questions.queue.queue import Entry, ScheduleResult, run
 from kubespread.questions.resolving import Resolved, resolve
 from kubespread.questions.scene import OnProgress, Scene
 from kubespread.questions.scheduler import Scheduler
@@ -61,7 +61,7 @@ from kubespread.reports.parts import (
     skew_of,
 )
 from kubespread.reports.rollout import RolloutReport
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import ABSENT
 from kubespread.scheduler.evaluation import has_lower, preempt
 from kubespread.scheduler.framework import Framework
@@ -85,7 +85,7 @@ class Ran(Struct, frozen=True):
     rollout: RolloutReport | None
 
     @classmethod
-    def of(cls, demand: Demand, outcome: Outcome) -> Self:
+    def of(cls, demand: Demand, outcome: ScheduleResult) -> Self:
         played = demand.change.played
         return cls(len(outcome.choices), outcome.after, None if played is None else played.report)
 
@@ -94,7 +94,7 @@ def report_of(
     posed: Posed,
     demand: Demand,
     plugins: Framework,
-    shown: Outcome,
+    shown: ScheduleResult,
     runs: Sequence[Ran],
     count: int,
     full: Cluster,
@@ -108,7 +108,7 @@ def report_of(
     names, before = cluster.nodes.names, shown.before or ()
     deleted = [(gone, cluster.nodes.index[gone.spec.node_name]) for gone in change.deleted]
     if deleted:
-        before = domain_counts(plugins.prepare(cluster.after(Change(come=deleted)), pod).states)
+        before = domain_counts(plugins.prepare(cluster.after(ClusterChange(come=deleted)), pod).states)
     staying = Counter(demand.present.values())
     staying.subtract(shown.lost)
     placed, present = [choice.node for choice in shown.choices], list(staying.elements())
@@ -168,7 +168,7 @@ def report_of(
     )
 
 
-def _made(demand: Demand, outcome: Outcome, desired: int | None) -> tuple[int, int, int]:
+def _made(demand: Demand, outcome: ScheduleResult, desired: int | None) -> tuple[int, int, int]:
     """How many of the ``desired`` replicas are created, how many the API server refuses, and how many do not exist."""
     placed, creatable, one_by_one = len(outcome.choices), demand.growth.created.copies, demand.candidate.one_by_one
     if demand.change.played is not None:
@@ -193,7 +193,7 @@ def _refusal(growth: Growth, placed: int) -> str | None:
     return growth.created.refusal
 
 
-def _not_modelled(cluster: Cluster, demand: Demand, outcome: Outcome, *, is_sampled: bool) -> Iterator[str]:
+def _not_modelled(cluster: Cluster, demand: Demand, outcome: ScheduleResult, *, is_sampled: bool) -> Iterator[str]:
     """What a simulation leaves out, whatever its pod is."""
     growth, stuck = demand.growth, outcome.unplaced
     if outcome.preempted:
@@ -216,7 +216,7 @@ def _not_modelled(cluster: Cluster, demand: Demand, outcome: Outcome, *, is_samp
 
 
 def _preempted(
-    cluster: Cluster, demand: Demand, outcome: Outcome, placements: Sequence[Placement]
+    cluster: Cluster, demand: Demand, outcome: ScheduleResult, placements: Sequence[Placement]
 ) -> Iterator[PreemptedPod]:
     if demand.change.played is not None:
         yield from demand.change.played.preempted
@@ -231,7 +231,7 @@ def _preempted(
         )
 
 
-def _gang_of(demand: Demand, outcome: Outcome, gang: GangReport) -> GangReport:
+def _gang_of(demand: Demand, outcome: ScheduleResult, gang: GangReport) -> GangReport:
     """The gang's report with the name of the stuck member, which comes after those that are placed."""
     if gang.blocked is None:
         return gang
@@ -258,7 +258,7 @@ def _skew_change(before: Sequence[int], after: ConstraintReport, *others: Constr
     )
 
 
-def _preemption(demand: Demand, outcome: Outcome, *, preempts: bool) -> PreemptionReport | None:
+def _preemption(demand: Demand, outcome: ScheduleResult, *, preempts: bool) -> PreemptionReport | None:
     """What preemption does for the first replica that needs it, in a cluster with those before it.
 
     Where as many as fit are placed: what it would do for the one after those.
@@ -428,7 +428,7 @@ def _begun(
         cluster = as_left(resolved.cluster, world)
     index = resolved.cluster.nodes.index
     leaving = [(pod, index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
-    cluster = cluster.after(Change(gone=leaving))
+    cluster = cluster.after(ClusterChange(gone=leaving))
     gangs = gangs_of(as_gangs, resolved, grown, cluster)
     counting = [candidate.pod for candidate in resolved.candidates]
     demands = [
@@ -520,7 +520,7 @@ class Queue:
             for place, (demand, plugins) in enumerate(zip(posed.demands, self._frameworks, strict=True))
         )
 
-    def placed(self, begun: Begun, chance: Chance) -> tuple[list[Outcome], Cluster]:
+    def placed(self, begun: Begun, chance: Chance) -> tuple[list[ScheduleResult], Cluster]:
         """The outcome of each workload in one run, and the resulting cluster."""
         cluster, preempts = begun.cluster, self.posed.preempts
         gangs = [demand.gang for demand in begun.demands if demand.change.played is None]
@@ -559,7 +559,7 @@ class Queue:
             next(rest) if demand.change.played is None else demand.change.played.outcome for demand in begun.demands
         ], full
 
-    def _look_ahead(self, outcomes: Sequence[Outcome], place: int) -> LookAhead | None:
+    def _look_ahead(self, outcomes: Sequence[ScheduleResult], place: int) -> LookAhead | None:
         """Another order of the replicas at ``place``, where they stay pending though their order could matter."""
         cluster, demand, outcome = self.posed.cluster, self.posed.demands[place], outcomes[place]
         count = demand.growth.count
@@ -582,5 +582,5 @@ class Queue:
             for choice in theirs.choices
         ]
         gone = [(victim.pod, victim.node) for theirs in outcomes for _, victim in theirs.preempted]
-        beside = cluster.after(Change(come=others, gone=gone)) if others or gone else cluster
+        beside = cluster.after(ClusterChange(come=others, gone=gone)) if others or gone else cluster
         return look_ahead(self._frameworks[place], beside, demand.pod, count)

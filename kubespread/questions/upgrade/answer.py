@@ -21,10 +21,10 @@ from kubespread.questions.costs import cost_change, price_gaps
 from kubespread.questions.plan.playing import played_step
 from kubespread.questions.plan.pool import Pool
 from kubespread.questions.plan.report import PlanReport, PlanStep, Remedy
-from kubespread.questions.remedies.asked import Asked
+from kubespread.questions.remedies.asked import QuestionEdits
 from kubespread.questions.remedies.budgets import looser, settled_after
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
-from kubespread.questions.remedies.search import Trials, smallest
+from kubespread.questions.remedies.search import Attempts, smallest
 from kubespread.questions.scene import Scene
 from kubespread.questions.upgrade.question import Upgrade
 from kubespread.reports.outcome import Outcome, holders
@@ -130,7 +130,7 @@ class _Through(Goal):
 
     def __call__(self, sizes: Sequence[Change]) -> _Tried:
         """Each changes more than the one before, and is played only where that does not suffice."""
-        trials = Trials(self)
+        trials = Attempts(self)
         found = smallest(Ladder.of_sizes(sizes), trials)
         return _Tried(trials.count) if found is None else _Tried(trials.count, found.change.what, found.answer.lost)
 
@@ -165,11 +165,11 @@ def _with_remedies(
     """
     world, edits = through.baseline.world, scene.snapshot.edits
     nodes = world.living.nodes.objects
-    decided = Asked(edits).decided(nodes, Pod())
+    decided = QuestionEdits(edits).decided(nodes, Pod())
     trials = [
         sizes
         for sizes in _trials(through.question, world, report, stopping, edits)
-        if decided.isdisjoint(Asked(sizes[0].edits).decided(nodes, Pod()))
+        if decided.isdisjoint(QuestionEdits(sizes[0].edits).decided(nodes, Pod()))
     ]
     asked = trials[:_MAX_TRIED]
     done = list(scene.tasks(through, asked, known=lambda tried: tried.helps and f"helps: {tried.helps}", took=took))

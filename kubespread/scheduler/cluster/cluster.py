@@ -84,7 +84,7 @@ class Cluster:
         objects, kinds = objects or ClusterObjects(), KindTable()
         nobody = RunningPods.none(kinds, len(columns))
         cluster = cls(columns, objects, StorageIndex(objects), kinds, nobody)
-        cluster.running = nobody.changed((), running, cluster.moves(Change(come=running)).kind)
+        cluster.running = nobody.changed((), running, cluster.moves(ClusterChange(come=running)).kind)
         cluster.nominated = tuple(waiting)
         if assumed is not None:
             cluster.assumed = assumed
@@ -112,7 +112,7 @@ class Cluster:
         """Note an assumption."""
         self.assumed.update(dict.fromkeys(assumptions))
 
-    def after(self, change: Change, taken: Taken | None = None) -> Cluster:
+    def after(self, change: ClusterChange, taken: Taken | None = None) -> Cluster:
         """The cluster once ``change`` has happened; this one is as it was, and shares what the change leaves alone.
         ``taken`` is what pods take up then, where that is known.
         """
@@ -131,11 +131,11 @@ class Cluster:
 
     def nominating(self, pods: Iterable[Pod]) -> Cluster:
         """The cluster with other pods that wait with a nominated node."""
-        other = self.after(Change())
+        other = self.after(ClusterChange())
         other.nominated = tuple(pods)
         return other
 
-    def _changed(self, change: Change, nodes: Nodes, running: RunningPods) -> Cluster:
+    def _changed(self, change: ClusterChange, nodes: Nodes, running: RunningPods) -> Cluster:
         storage = self.storage if change.storage is None else self.storage.after(change.storage)
         other = Cluster(nodes, self.objects, storage, self.kinds, running)
         other.nominated, other.assumed = self.nominated, self.assumed
@@ -149,7 +149,7 @@ class Cluster:
         other.claim_users = self.claim_users.with_objects(objects)
         return other
 
-    def _with_other_nodes(self, change: Change) -> Cluster:
+    def _with_other_nodes(self, change: ClusterChange) -> Cluster:
         kept = np.array([position for position in range(len(self)) if position not in change.removed], dtype=np.int32)
         if change.removed or change.replaced:
             objects = (change.replaced.get(position, self.nodes.objects[position]) for position in kept.tolist())
@@ -165,7 +165,7 @@ class Cluster:
         other.nominated = tuple(pod for pod in self.nominated if pod.status.nominated_node_name in nodes.index)
         return other
 
-    def _claim_users_after(self, change: Change) -> ClaimUsers:
+    def _claim_users_after(self, change: ClusterChange) -> ClaimUsers:
         users, kinds = self.claim_users, self.kinds
         uses = users.among(change.gone, -1, kinds)
         if change.removed and users.can_be_any:
@@ -176,7 +176,7 @@ class Cluster:
         uses += users.among(change.come, 1, kinds)
         return users.plus(uses, self.nodes, self.results)
 
-    def moves(self, change: Change) -> Moves:
+    def moves(self, change: ClusterChange) -> Moves:
         """What ``change`` does to this cluster's pods."""
         number_of = self.kinds.number_of
         leaving = [(number_of(pod), node, -1) for pod, node in change.gone]
@@ -290,7 +290,7 @@ class Attachments(Struct, frozen=True):
         counts = _counted(cluster, {}, {node: users.get(node, {}) for node in {*users, *cluster.volume_attachments}})
         return cls(users, counts)
 
-    def after(self, before: StorageIndex, cluster: Cluster, change: Change) -> Attachments:
+    def after(self, before: StorageIndex, cluster: Cluster, change: ClusterChange) -> Attachments:
         """What is attached in ``cluster``, which came by ``change`` of one with these nodes and the storage
         ``before``.
         """
@@ -334,7 +334,7 @@ def _counted(
     return counts
 
 
-def _moves(storage: StorageIndex, after: Cluster, change: Change) -> Iterator[_Move]:
+def _moves(storage: StorageIndex, after: Cluster, change: ClusterChange) -> Iterator[_Move]:
     """Pods with attachable volumes: those that left, those whose claim has changed, and those that came."""
     for pod, node in change.gone:
         if volumes := tuple(storage.attached(pod)):
@@ -353,14 +353,14 @@ def _moves(storage: StorageIndex, after: Cluster, change: Change) -> Iterator[_M
             yield node, volumes, 1
 
 
-def _staying(after: Cluster, kind: KindNumber, change: Change) -> Mapping[int, int]:
+def _staying(after: Cluster, kind: KindNumber, change: ClusterChange) -> Mapping[int, int]:
     """How many pods of a kind were on each node before the change and still are."""
     counts = Counter(after.running.nodes_of_kind.get(kind, NO_PODS).tolist())
     counts.subtract(node for pod, node in change.come if after.kinds.number_of(pod) == kind)
     return counts
 
 
-class Change(Struct, frozen=True):
+class ClusterChange(Struct, frozen=True):
     """One change. Positions are those of the cluster it is applied to."""
 
     come: Sequence[tuple[Pod, int]] = ()

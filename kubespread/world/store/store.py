@@ -35,7 +35,7 @@ from kubespread.kube.owners import WorkloadName, controller_of, is_active, is_te
 from kubespread.kube.time import format_utc
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import shallow
 from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.verb import NodeChange
@@ -219,7 +219,7 @@ class Store:
         return 0 if owner is None else owner.withheld
 
     def resize(self, name: WorkloadName, replicas: int) -> None:
-        """Change how many pods a ReplicaSet, ReplicationController or StatefulSet should have."""
+        """ClusterChange how many pods a ReplicaSet, ReplicationController or StatefulSet should have."""
         self.owner(name).replicas = replicas
         if (resized := self.workloads.resized(name, replicas)) is not None:
             self.add_objects([resized])
@@ -320,7 +320,7 @@ class Store:
         self.remove([pod for name in change.removed for pod in self.book.on(name)], LOST)
         replaced = {position_of[name]: node for name, node in change.replaced.items()}
         removed = frozenset(position_of[name] for name in change.removed)
-        self._use(self.cluster.after(Change(replaced=replaced, added=change.added, removed=removed)))
+        self._use(self.cluster.after(ClusterChange(replaced=replaced, added=change.added, removed=removed)))
 
     def add_objects(self, objects: Iterable[ApiObject]) -> None:
         """Objects other than pods and nodes are new or have changed."""

@@ -21,7 +21,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import priority_of
 from kubespread.reports.judged_nodes import constraint_reports
 from kubespread.reports.parts import ConstraintReport
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import ABSENT, Codes, Mask
 from kubespread.scheduler.cluster.kinds import KindNumber
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -146,7 +146,7 @@ class LivingCluster:
         if self._since or self._storage is not None:
             # Each by its own kind, as it leaves: one that only equals its template is of another than the log says.
             come, gone = _stayed(self._since)
-            joined = self._joined.after(Change(come=come, gone=gone, storage=self._storage), self.taken)
+            joined = self._joined.after(ClusterChange(come=come, gone=gone, storage=self._storage), self.taken)
             self._joined, self._since, self._storage, self.joined_at = joined, [], None, self.length
         return self._joined
 
@@ -261,7 +261,7 @@ class LivingCluster:
         in_turn = self._joined.claim_users.can_be_any or any(pod.spec.resource_claims for pod, _ in (*gone, *come))
         if in_turn or self._storage is not None:
             _ = self.cluster
-        self._log.add_all(self._joined.moves(Change(come=come, gone=gone)))
+        self._log.add_all(self._joined.moves(ClusterChange(come=come, gone=gone)))
         self._since += [(pod, node, -1) for pod, node in gone]
         self._since += [(pod, node, 1) for pod, node in come]
         if in_turn:

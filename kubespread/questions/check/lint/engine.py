@@ -26,7 +26,7 @@ from kubespread.questions.check.lint.rule import (
     RuleFinding,
 )
 from kubespread.questions.check.lint.together import with_remedies_together
-from kubespread.questions.check.lint.trial import Place, Subject, Trial
+from kubespread.questions.check.lint.trial import Place, ReplicaTrial, Subject
 from kubespread.questions.check.lint.ways_out import UNSEARCHED
 from kubespread.questions.check.question import Check
 from kubespread.questions.check.report import Finding, Remedy
@@ -97,8 +97,8 @@ class Checking:
         findings = sorted((finding for part in all_parts for finding in part.findings), key=_order)
         return Checked(list(fingerprinted(findings)), sum(part.ignored for part in all_parts))
 
-    def _trial(self, subject: Subject, cluster: Cluster) -> Trial:
-        return Trial(subject, cluster, self._plugins_of(subject))
+    def _trial(self, subject: Subject, cluster: Cluster) -> ReplicaTrial:
+        return ReplicaTrial(subject, cluster, self._plugins_of(subject))
 
     def _plugins_of(self, subject: Subject) -> Framework:
         made = self._plugins.get(id(subject.profile))

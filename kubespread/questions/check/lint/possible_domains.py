@@ -14,7 +14,7 @@ from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import GROUP_MAX_SIZE, HOSTNAME, ZONE
 from kubespread.node_groups.groups import NODE_POOL_LABEL, capacity_labels, capacity_taints
 from kubespread.questions.check.lint.rule import Case
-from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.lint.trial import ReplicaTrial
 from kubespread.scheduler.cluster.nodes import Nodes, matches_required_node_affinity
 
 # A group's machine types are not in the cluster: any pod that requests no more than this is taken to fit on one.
@@ -32,7 +32,7 @@ class Possible(Struct, frozen=True):
     """Of that node, where the pod does not tolerate it."""
 
 
-def without_nodes(key: str, present: Collection[str], case: Case, trial: Trial) -> Mapping[str, Possible]:
+def without_nodes(key: str, present: Collection[str], case: Case, trial: ReplicaTrial) -> Mapping[str, Possible]:
     """The values of topology key ``key`` that are not ``present``, each as the most suitable group would make it.
 
     Groups that cannot grow are left out, and so are those that the pod's node selector or affinity does not allow, by

@@ -27,7 +27,7 @@ from kubespread.kube.owners import controller_of
 from kubespread.kube.persistent_volumes import is_for_one_pod
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
 from kubespread.kube.versions import KubeVersion
-from kubespread.questions.check.lint.trial import Mended, PodChange, Subject, Trial, by_domain, with_constraint
+from kubespread.questions.check.lint.trial import Mended, PodChange, ReplicaTrial, Subject, by_domain, with_constraint
 from kubespread.questions.check.report import Remedy, RuleReport, Severity
 from kubespread.questions.remedies.change import Change
 from kubespread.reports.rollout import RolloutReport
@@ -196,7 +196,7 @@ class Case(Struct, frozen=True, dict=True):
     version: KubeVersion
     plugins: Framework
     """The profile that schedules the subject."""
-    trial: Trial | None
+    trial: ReplicaTrial | None
     """The subject tried on the cluster; None without a cluster."""
 
     @cached_property
@@ -227,7 +227,7 @@ class Case(Struct, frozen=True, dict=True):
             for position, (as_written, constraint) in enumerate(zip(written, self.constraints.constraints, strict=True))
         )
 
-    def hard(self, trial: Trial) -> Iterator[tuple[Declared, HardConstraint]]:
+    def hard(self, trial: ReplicaTrial) -> Iterator[tuple[Declared, HardConstraint]]:
         """The pod's own hard constraints with their numbers on the cluster.
 
         Those of a DaemonSet are left out: each of its pods is meant for one node, which is its only domain.
@@ -327,7 +327,7 @@ class Case(Struct, frozen=True, dict=True):
         landed = by_domain(self.trial.placed.by_domain(declared.key))
         return f"{none}; left to themselves they land {landed}" if landed and self.trial.placed.count > 1 else none
 
-    def _by_revision(self, declared: Declared, select: PodChange, trial: Trial) -> PodChange | None:
+    def _by_revision(self, declared: Declared, select: PodChange, trial: ReplicaTrial) -> PodChange | None:
         """The change ``select`` with each revision counted separately, where only that makes a rollout end even."""
         deployment, apart = self.rolled_out, by_revision([declared])
         if deployment is None or trial.rollout is None or not self.counts_by_revision:
@@ -421,7 +421,7 @@ class ClusterRule(_Rule, frozen=True):
     """Runs on every workload where there is a cluster to try it on."""
 
     needs_cluster: ClassVar[bool] = True
-    check: Callable[[Case, Trial], Iterable[RuleFinding]]
+    check: Callable[[Case, ReplicaTrial], Iterable[RuleFinding]]
 
 
 class LastRule(_Rule, frozen=True):

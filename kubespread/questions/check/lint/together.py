@@ -8,14 +8,14 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
 from kubespread.questions.check.lint.rule import RuleFinding
-from kubespread.questions.check.lint.trial import Mended, Placed, PodChange, Trial
+from kubespread.questions.check.lint.trial import Mended, Placed, PodChange, ReplicaTrial
 from kubespread.questions.check.report import Severity
 
 _Remedied = tuple[str, tuple[str, ...], tuple[str, ...]]
 """A remedy, whatever its outcome and whichever constraint it is told of: text, settings and edits."""
 
 
-def with_remedies_together(findings: Sequence[RuleFinding], trial: Trial | None) -> Sequence[RuleFinding]:
+def with_remedies_together(findings: Sequence[RuleFinding], trial: ReplicaTrial | None) -> Sequence[RuleFinding]:
     """The findings of one workload. A remedy that leaves replicas without a node says what all of them do together.
 
     If no remedy alone gets more replicas placed, those that are needed together become errors: each of them keeps
@@ -37,7 +37,7 @@ def with_remedies_together(findings: Sequence[RuleFinding], trial: Trial | None)
     ]
 
 
-def explains_pending(findings: Iterable[RuleFinding], trial: Trial | None) -> bool:
+def explains_pending(findings: Iterable[RuleFinding], trial: ReplicaTrial | None) -> bool:
     """Whether the remedies of these findings, together, get a node for every replica that is created."""
     mended = [finding.mended for finding in findings if finding.mended is not None and finding.mended.is_taken]
     return trial is not None and bool(mended) and not trial.placed_with(_all(mended)).pending
@@ -48,7 +48,7 @@ def _remedy_of(finding: RuleFinding) -> _Remedied:
     return remedy.text, remedy.settings, remedy.edits
 
 
-def _is_needed(mended: Mended, among: Iterable[Mended], together: Placed, trial: Trial) -> bool:
+def _is_needed(mended: Mended, among: Iterable[Mended], together: Placed, trial: ReplicaTrial) -> bool:
     """Whether fewer replicas are placed without this one."""
     others = [other for other in among if other is not mended]
     return trial.placed_with(_all(others)).count < together.count

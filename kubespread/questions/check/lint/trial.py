@@ -38,12 +38,12 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.questions.queue.queue import Entry, Outcome, place
+from kubespread.questions.queue.queue import Entry, ScheduleResult, place
 from kubespread.questions.remedies.spreading import by_domain as replicas_by_domain
 from kubespread.reports.judged_nodes import KEEPING_OFF, counted_constraints
 from kubespread.reports.parts import skew_between
 from kubespread.reports.rollout import RolloutReport
-from kubespread.scheduler.cluster.cluster import Change, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.evaluation import Evaluation, evaluate, evaluated
 from kubespread.scheduler.framework import Framework, Prepared
@@ -217,7 +217,7 @@ class _Stored(Struct, frozen=True):
     """Why it is refused."""
 
 
-class Trial:
+class ReplicaTrial:
     """One subject on the cluster without its existing pods: all its replicas are created again, as quotas allow, and
     placed. A changed pod goes through the API server of the release again.
     """
@@ -290,7 +290,7 @@ class Trial:
         kept = placed.nodes[:created]
         return Placed(desired, kept, placed.message, cluster, desired - created, allowed.refusal, placed.unplaced)
 
-    def placed_behind(self, others: Sequence[Trial], change: PodChange = unchanged) -> Sequence[Placed]:
+    def placed_behind(self, others: Sequence[ReplicaTrial], change: PodChange = unchanged) -> Sequence[Placed]:
         """The replicas of ``others``, one workload after another, and then its own, to which ``change`` is made; none
         of them runs by then.
         """
@@ -301,14 +301,14 @@ class Trial:
         ]
         return [_placed(outcome, cluster) for outcome in place(cluster, entries, first_in_heap)]
 
-    def on(self, cluster: Cluster, subject: Subject) -> Trial:
+    def on(self, cluster: Cluster, subject: Subject) -> ReplicaTrial:
         """The workload with the pods it has on another cluster, among the objects of this one."""
-        return Trial(subject, cluster.with_objects(self._whole.objects), self.plugins)
+        return ReplicaTrial(subject, cluster.with_objects(self._whole.objects), self.plugins)
 
-    def of(self, subject: Subject) -> Trial:
+    def of(self, subject: Subject) -> ReplicaTrial:
         """Another subject on the same cluster."""
         is_alike = subject.profile is self.subject.profile
-        return Trial(subject, self._whole, self.plugins if is_alike else framework(subject.profile))
+        return ReplicaTrial(subject, self._whole, self.plugins if is_alike else framework(subject.profile))
 
     def _stored(self, change: PodChange) -> _Stored:
         """The changed pod as the API server of the release stores it."""
@@ -369,7 +369,7 @@ class Trial:
         allowed = allowance(new, self.cluster.objects.of(ResourceQuota))
         if allowed.copies is not None and allowed.copies <= self.placed.count:
             return surge, allowed.refusal
-        beside = self.cluster.after(Change(come=[(old, node) for node in self.placed.nodes]))
+        beside = self.cluster.after(ClusterChange(come=[(old, node) for node in self.placed.nodes]))
         try:
             message = evaluate(self.plugins, beside, new).message
         except SchedulingError:
@@ -390,12 +390,12 @@ def _without_running(cluster: Cluster, subjects: Sequence[Subject]) -> Cluster:
     nominated = tuple(pod for pod in cluster.nominated if key_of(pod) not in running)
     if not gone and len(nominated) == len(cluster.nominated):
         return cluster
-    without = cluster.after(Change(gone=gone))
+    without = cluster.after(ClusterChange(gone=gone))
     without.nominated = nominated
     return without
 
 
-def _placed(outcome: Outcome, cluster: Cluster) -> Placed:
+def _placed(outcome: ScheduleResult, cluster: Cluster) -> Placed:
     nodes = [choice.node for choice in outcome.choices]
     return Placed(outcome.wanted or 0, nodes, outcome.stopped, cluster, unplaced=outcome.unplaced)
 

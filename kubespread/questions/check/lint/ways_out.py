@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.check.lint.rule import remedy_of
-from kubespread.questions.check.lint.trial import Placed, PodChange, Trial
+from kubespread.questions.check.lint.trial import Placed, PodChange, ReplicaTrial
 from kubespread.questions.check.report import Remedy
-from kubespread.questions.remedies.asked import Asked
+from kubespread.questions.remedies.asked import QuestionEdits
 from kubespread.questions.remedies.change import Answer, Change
 from kubespread.questions.remedies.edited_worlds import EditedWorlds, PlayedGoal
 from kubespread.questions.remedies.families import FAMILIES, Stuck
-from kubespread.questions.remedies.search import Found, Trials, least_change, most_trials
+from kubespread.questions.remedies.search import Attempts, TriedChange, least_change, most_trials
 from kubespread.reports.parts import letter
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.wording import short_key
@@ -44,19 +44,19 @@ class WaysOut(Struct):
     """Those that made it."""
     _tried: int = 0
 
-    def remedy(self, tried: Callable[[], Trial]) -> Remedy:
+    def remedy(self, tried: Callable[[], ReplicaTrial]) -> Remedy:
         """The least change, or two or three together, with which every replica finds a node."""
         trial = tried()
         placed, unplaced = trial.placed, trial.placed.unplaced
         if trial.subject.is_daemon or unplaced is None or not len(trial.cluster):
             return Remedy(text="let its pods onto other nodes, or change what keeps them from these")
         goal = _AllPlaced(trial, self.worlds)
-        asked = Asked(self.edits, workload=trial.subject.name)
+        asked = QuestionEdits(self.edits, workload=trial.subject.name)
         stuck = Stuck(unplaced, trial.subject.profile.version, placed.pending, placed.count, asked=asked)
         most = most_trials(stuck)
         if self._tried >= most:
             return Remedy(text="kubespread explain --fix tries what would help: too much was tried for other workloads")
-        trials = Trials.of(goal, stuck, min(max(1, most // _SHARE), most - self._tried))
+        trials = Attempts.of(goal, stuck, min(max(1, most // _SHARE), most - self._tried))
         least = least_change(stuck, trials, _TRIED, _MOST_OF_A_FAMILY, (_OF_THE_POD, _TRIED))
         self._tried += trials.count
         if least is not None:
@@ -82,7 +82,7 @@ class _AllPlaced(PlayedGoal):
 
     alone = None
 
-    def __init__(self, trial: Trial, worlds: EditedWorlds) -> None:
+    def __init__(self, trial: ReplicaTrial, worlds: EditedWorlds) -> None:
         self._trial, self.worlds = trial, worlds
 
     def ask_in(self, worlds: EditedWorlds, change: Change) -> Answer | None:
@@ -116,7 +116,7 @@ class _AllPlaced(PlayedGoal):
 
         return change
 
-    def _edited(self, edits: tuple[Edit, ...]) -> Trial | None:
+    def _edited(self, edits: tuple[Edit, ...]) -> ReplicaTrial | None:
         edited = self.worlds.after(edits)
         if edited is None:
             return None
@@ -127,7 +127,7 @@ class _AllPlaced(PlayedGoal):
     def counts(self, workload: WorkloadName) -> bool:
         return workload != self._trial.subject.name
 
-    def remedy(self, least: Found, stuck: Stuck) -> Remedy:
+    def remedy(self, least: TriedChange, stuck: Stuck) -> Remedy:
         placed = self.placed(least.change)
         text = " and ".join(_texts(least.change, stuck))
         return remedy_of(least.change, text, None if placed is None else placed.text)

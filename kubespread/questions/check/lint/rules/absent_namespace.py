@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
-from kubespread.questions.check.lint.trial import Trial
+from kubespread.questions.check.lint.trial import ReplicaTrial
 from kubespread.questions.check.report import Remedy, Severity
 
 
-def check(case: Case, _trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, _trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go, Admit"""
     if missing := case.subject.missing_namespace:
         remedy = Remedy(text="name the namespace that was meant, or apply a manifest of the Namespace too")

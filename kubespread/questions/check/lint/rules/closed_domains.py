@@ -33,10 +33,10 @@ from msgspec import Struct
 from kubespread.kube.taint import uncordoned
 from kubespread.questions.check.lint import trial as trials
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, FieldChange, RuleFinding
-from kubespread.questions.check.lint.trial import Mended, Placed, PodChange, Trial, counted, listed
+from kubespread.questions.check.lint.trial import Mended, Placed, PodChange, ReplicaTrial, counted, listed
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.reports.judged_nodes import EXCLUDED, KEEPING_OFF, TAINTED
-from kubespread.scheduler.cluster.cluster import Change
+from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint
 
 _POLICIES = {TAINTED: "nodeTaintsPolicy", EXCLUDED: "nodeAffinityPolicy"}
@@ -67,7 +67,7 @@ class _Closed(Struct, frozen=True):
         return {"minDomains": self.open} if (self.declared.constraint.min_domains or 1) > self.open else {}
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeInclusionPolicies"""
     closed_constraints = [
         closed for declared, hard in case.hard(trial) if (closed := _closed(declared, hard, trial)) is not None
@@ -76,7 +76,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
         yield _finding(closed, closed_constraints, trial)
 
 
-def _closed(declared: Declared, hard: HardConstraint, trial: Trial) -> _Closed | None:
+def _closed(declared: Declared, hard: HardConstraint, trial: ReplicaTrial) -> _Closed | None:
     is_open = set(trials.domains_of(hard, hard.eligible & trial.reachable))
     closed = [domain for domain in trials.domains(hard) if domain not in is_open]
     # Where all are closed the pod has other worries.
@@ -89,7 +89,7 @@ def _closed(declared: Declared, hard: HardConstraint, trial: Trial) -> _Closed |
     return _Closed(declared, closed, np.flatnonzero(nodes).tolist(), least, reasons, len(is_open))
 
 
-def _finding(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> RuleFinding:
+def _finding(closed: _Closed, others: Sequence[_Closed], trial: ReplicaTrial) -> RuleFinding:
     mended, better, remedy = (_leaving_out if closed.honoring else _uncordoning)(closed, others, trial)
     are = "count as domains" if len(closed.domains) > 1 else "counts as a domain"
     nodes = len(closed.nodes)
@@ -103,7 +103,9 @@ def _finding(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> RuleFi
     return RuleFinding(closed.declared.path, message, remedy, mended, severity)
 
 
-def _leaving_out(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> tuple[Mended | None, Placed, Remedy]:
+def _leaving_out(
+    closed: _Closed, others: Sequence[_Closed], trial: ReplicaTrial
+) -> tuple[Mended | None, Placed, Remedy]:
     """The least that leaves the nodes out and gets all replicas placed, else what gets most of them placed."""
     tried = []
     for text, change, settings in _ways(closed, others):
@@ -142,10 +144,10 @@ def _text(changed: FieldChange) -> str:
     return f"{changed.text} on {where}"
 
 
-def _uncordoning(closed: _Closed, _others: Sequence[_Closed], trial: Trial) -> tuple[None, Placed, Remedy]:
+def _uncordoning(closed: _Closed, _others: Sequence[_Closed], trial: ReplicaTrial) -> tuple[None, Placed, Remedy]:
     """What remains for nodes that are cordoned and carry no taint."""
     nodes = {position: trial.cluster.nodes.objects[position] for position in closed.nodes}
-    change = Change(replaced={position: uncordoned(node) for position, node in nodes.items()})
+    change = ClusterChange(replaced={position: uncordoned(node) for position, node in nodes.items()})
     placed = trial.placed_with(cluster=trial.cluster.after(change))
     names = [node.metadata.name for node in nodes.values()]
     edits, outcome = tuple(f"uncordon {name}" for name in names), placed.outcome(closed.declared.key)

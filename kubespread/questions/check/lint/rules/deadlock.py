@@ -28,12 +28,12 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.kube.well_known import SCHEDULE_ANYWAY
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
-from kubespread.questions.check.lint.trial import Mended, Placed, Trial, with_only
+from kubespread.questions.check.lint.trial import Mended, Placed, ReplicaTrial, with_only
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.queue.look_ahead import look_ahead
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, Filter"""
     hard = [declared for declared, _ in case.hard(trial)]
     if len(hard) < 2 or trial.placed.is_complete:
@@ -48,13 +48,13 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
         yield RuleFinding(case.subject.field("spec.topologySpreadConstraints"), message, remedy, mended)
 
 
-def _alone(declared: Declared, case: Case, trial: Trial) -> Placed:
+def _alone(declared: Declared, case: Case, trial: ReplicaTrial) -> Placed:
     """The replicas with this hard constraint and no other one."""
     soft = [declared.position for declared in case.own if not declared.constraint.is_hard]
     return trial.placed_with(lambda pod: with_only(pod, sorted([*soft, declared.position])))
 
 
-def _other_order(trial: Trial) -> str:
+def _other_order(trial: ReplicaTrial) -> str:
     """Whether replicas would all fit in another order, which kube-scheduler does not look for."""
     if trial.subject.told_apart is not None:
         return ""
@@ -64,7 +64,7 @@ def _other_order(trial: Trial) -> str:
     return "; in another order all would fit" if ahead.nodes is not None else "; no order places all"
 
 
-def _remedy(hard: Sequence[Declared], trial: Trial) -> tuple[Mended | None, Remedy]:
+def _remedy(hard: Sequence[Declared], trial: ReplicaTrial) -> tuple[Mended | None, Remedy]:
     """The least that gives way and places all, the last constraints first."""
     wider = [declared.with_fields(maxSkew=declared.constraint.max_skew + 1) for declared in reversed(hard)]
     # minDomains is for hard constraints alone.

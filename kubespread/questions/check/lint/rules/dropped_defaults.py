@@ -29,13 +29,13 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
-from kubespread.questions.check.lint.trial import Placed, Trial, counted, with_another
+from kubespread.questions.check.lint.trial import Placed, ReplicaTrial, counted, with_another
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.plugins.podtopologyspread.constraints import default_selector
 from kubespread.wording import short_key
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/plugin.go, getConstraints, systemDefaultConstraints"""
     subject = case.subject
     if not case.own or subject.is_daemon or subject.replicas < 2 or not case.own_labels:
@@ -48,7 +48,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
             yield from _missed(case, trial, replace(default, label_selector=selector))
 
 
-def _missed(case: Case, trial: Trial, default: TopologySpreadConstraint) -> Iterator[RuleFinding]:
+def _missed(case: Case, trial: ReplicaTrial, default: TopologySpreadConstraint) -> Iterator[RuleFinding]:
     key, placed = default.topology_key, trial.placed
     most, domains = _most(placed, key), len(placed.by_domain(key))
     # Below its maxSkew, and where they stand as evenly as can be, the default has nothing to say.

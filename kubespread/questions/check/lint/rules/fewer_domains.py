@@ -25,13 +25,13 @@ from collections.abc import Iterator
 
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, by_domain, counted, domains, domains_of, listed
+from kubespread.questions.check.lint.trial import ReplicaTrial, by_domain, counted, domains, domains_of, listed
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.reports.judged_nodes import EXCLUDED
 from kubespread.wording import verb_of
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeInclusionPolicies"""
     excluded, count = trial.barred.get(EXCLUDED), trial.placed.count
     if excluded is None:

@@ -28,13 +28,13 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding, remedy_of
-from kubespread.questions.check.lint.trial import Trial, counted, with_another
+from kubespread.questions.check.lint.trial import ReplicaTrial, counted, with_another
 from kubespread.questions.check.report import Severity
 from kubespread.questions.remedies.spreading import is_gathered, lacking, spreading
 from kubespread.wording import short_key
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go, Score"""
     subject, placed = case.subject, trial.placed
     if subject.is_daemon or subject.replicas < 2 or not placed.is_complete or not case.own_labels:
@@ -46,7 +46,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
             return
 
 
-def _finding(case: Case, trial: Trial, constraint: TopologySpreadConstraint) -> RuleFinding | None:
+def _finding(case: Case, trial: ReplicaTrial, constraint: TopologySpreadConstraint) -> RuleFinding | None:
     key, subject, placed = constraint.topology_key, case.subject, trial.placed
     added = replace(constraint, label_selector=LabelSelector(match_labels=case.own_labels))
     mended = trial.mended(lambda pod: with_another(pod, added))

@@ -22,11 +22,11 @@ from collections.abc import Iterator
 
 from kubespread.questions.causes.bars import near_key
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
-from kubespread.questions.check.lint.trial import Mended, Trial
+from kubespread.questions.check.lint.trial import Mended, ReplicaTrial
 from kubespread.questions.check.report import Remedy, Severity
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, nodeLabelsMatchSpreadConstraints"""
     nodes = trial.cluster.nodes
     for declared in case.own if len(nodes) else ():
@@ -39,7 +39,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
             yield RuleFinding(f"{declared.path}.topologyKey", message, remedy, mended, severity)
 
 
-def _remedy(declared: Declared, trial: Trial) -> tuple[Mended | None, Remedy]:
+def _remedy(declared: Declared, trial: ReplicaTrial) -> tuple[Mended | None, Remedy]:
     near = near_key(declared.key, trial.cluster.nodes)
     if not near:
         return None, Remedy(text=f"label every node: kubectl label node NAME {declared.key}=DOMAIN")

@@ -24,14 +24,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, counted, listed
+from kubespread.questions.check.lint.trial import ReplicaTrial, counted, listed
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.plugins.podtopologyspread.constraints import counted_kinds
 from kubespread.wording import verb_of
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, nodeLabelsMatchSpreadConstraints
     Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go, initPreScoreState
     """
@@ -42,7 +42,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
             yield _finding(case, declared, trial, lacking)
 
 
-def _finding(case: Case, declared: Declared, trial: Trial, lacking: Mask) -> RuleFinding:
+def _finding(case: Case, declared: Declared, trial: ReplicaTrial, lacking: Mask) -> RuleFinding:
     names = sorted(trial.cluster.nodes.names[node] for node in np.flatnonzero(lacking))
     of, one = int(np.count_nonzero(trial.reachable)), len(names) == 1
     happens = "it takes no replica" if one else "they take no replica"
@@ -59,7 +59,7 @@ def _finding(case: Case, declared: Declared, trial: Trial, lacking: Mask) -> Rul
     return RuleFinding(f"{declared.path}.topologyKey", message, remedy)
 
 
-def _matching(case: Case, declared: Declared, trial: Trial, nodes: Mask) -> int:
+def _matching(case: Case, declared: Declared, trial: ReplicaTrial, nodes: Mask) -> int:
     """How many pods that the constraint would count are on ``nodes``."""
     running = trial.cluster.running
     kinds = counted_kinds(trial.cluster, declared.constraint, case.subject.name.namespace)

@@ -26,14 +26,14 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Service, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding, remedy_of
-from kubespread.questions.check.lint.trial import Trial, by_domain, counted, skew_of, with_another
+from kubespread.questions.check.lint.trial import ReplicaTrial, by_domain, counted, skew_of, with_another
 from kubespread.questions.check.report import Severity
 from kubespread.questions.remedies.spreading import spreading
 from kubespread.scheduler.plugins.podtopologyspread.constraints import default_selector
 from kubespread.wording import short_key
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, buildDefaultConstraints
     Source: pkg/scheduler/framework/plugins/helper/spread.go, DefaultSelector
     """
@@ -51,7 +51,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
             return
 
 
-def _left_alone(case: Case, trial: Trial, constraint: TopologySpreadConstraint) -> RuleFinding | None:
+def _left_alone(case: Case, trial: ReplicaTrial, constraint: TopologySpreadConstraint) -> RuleFinding | None:
     key, placed, subject = constraint.topology_key, trial.placed, case.subject
     landed = placed.by_domain(key)
     if skew_of(landed) <= 1:

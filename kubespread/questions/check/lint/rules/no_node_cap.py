@@ -24,11 +24,11 @@ from collections.abc import Iterator
 
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, counted, domains
+from kubespread.questions.check.lint.trial import ReplicaTrial, counted, domains
 from kubespread.questions.check.report import Remedy, Severity
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, Filter, minMatchNum"""
     for declared, hard in case.hard(trial):
         max_skew, landed = declared.constraint.max_skew, trial.placed.by_domain(HOSTNAME)

@@ -34,14 +34,14 @@ import numpy as np
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
-from kubespread.questions.check.lint.trial import Placed, Trial, own_counts, skew_of
+from kubespread.questions.check.lint.trial import Placed, ReplicaTrial, own_counts, skew_of
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.scheduler.cluster.cluster import Change
+from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.evaluation import Evaluation, evaluate
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SoftConstraint
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     # Replicas with claims of their own are not copies, and are not asked again one by one.
     """Source: pkg/scheduler/framework/runtime/framework.go, RunScorePlugins
     Source: pkg/scheduler/apis/config/v1/default_plugins.go, getDefaultPlugins
@@ -53,7 +53,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
             yield from _outweighed(declared, counted, trial)
 
 
-def _outweighed(declared: Declared, counted: SoftConstraint, trial: Trial) -> Iterator[RuleFinding]:
+def _outweighed(declared: Declared, counted: SoftConstraint, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     placed, most = trial.placed, declared.constraint.max_skew
     before, own = _matching(counted), own_counts([placed], counted)
     skew = skew_of({value: count + own[value] for value, count in before.items()})
@@ -64,7 +64,7 @@ def _outweighed(declared: Declared, counted: SoftConstraint, trial: Trial) -> It
     if index is None or even.count < placed.count:
         return
     copies = [(trial.subject.pod, node) for node in placed.nodes[:index]]
-    evaluation = evaluate(trial.plugins, trial.cluster.after(Change(come=copies)), trial.subject.pod)
+    evaluation = evaluate(trial.plugins, trial.cluster.after(ClusterChange(come=copies)), trial.subject.pod)
     if scores := _scores(evaluation, placed.nodes[index]):
         yield RuleFinding(
             declared.path,

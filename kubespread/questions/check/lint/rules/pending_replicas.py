@@ -30,10 +30,10 @@ from collections.abc import Iterator, Sequence
 from kubespread.questions.check.lint.possible_domains import Possible, without_nodes
 from kubespread.questions.check.lint.rule import Case, LastRule, RuleFinding
 from kubespread.questions.check.lint.together import explains_pending
-from kubespread.questions.check.lint.trial import Trial, counted, domains, listed
+from kubespread.questions.check.lint.trial import ReplicaTrial, counted, domains, listed
 from kubespread.questions.check.lint.ways_out import UNSEARCHED
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.scheduler.cluster.cluster import Change
+from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.wording import verb_of
 
 
@@ -54,14 +54,14 @@ def check(case: Case, others: Sequence[RuleFinding]) -> Iterator[RuleFinding]:
         yield RuleFinding(field, f"{waits}: {trial.placed.message}", UNSEARCHED, proven=True)
 
 
-def _meant_for(case: Case, trial: Trial) -> Sequence[str]:
+def _meant_for(case: Case, trial: ReplicaTrial) -> Sequence[str]:
     """The groups that make the domains minDomains waits for, where every replica finds a node once they are there."""
     made: dict[str, Possible] = {}
     for declared, hard in case.hard(trial):
         if hard.lacks_domains:
             made |= without_nodes(declared.key, domains(hard), case, trial)
     open_to = [domain for domain in made.values() if domain.taint is None]
-    grown = Change(added=[domain.node for domain in open_to])
+    grown = ClusterChange(added=[domain.node for domain in open_to])
     if not open_to or trial.placed_with(cluster=trial.cluster.after(grown)).pending:
         return ()
     return list(dict.fromkeys(domain.group for domain in open_to))

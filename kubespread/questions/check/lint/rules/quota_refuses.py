@@ -27,7 +27,7 @@ from kubespread.kube.api.core import Container, LimitRange, Pod, ResourceQuota
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.quantity import IntOrStringError
 from kubespread.questions.check.lint.rule import Case, Rule, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, counted, listed
+from kubespread.questions.check.lint.trial import ReplicaTrial, counted, listed
 from kubespread.questions.check.report import Remedy, Severity
 
 
@@ -93,7 +93,7 @@ def _surge(case: Case) -> int:
         return 0
 
 
-def _by_limit_range(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def _by_limit_range(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     subject, template = case.subject, case.subject.template
     all_ranges = (limit_range.metadata for limit_range in case.objects.of(LimitRange))
     ranges = [meta.name for meta in all_ranges if meta.namespace == subject.name.namespace]

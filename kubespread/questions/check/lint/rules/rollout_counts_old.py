@@ -38,12 +38,12 @@ from kubespread.questions.check.lint.rule import (
     by_revision,
     excess,
 )
-from kubespread.questions.check.lint.trial import Trial, by_domain, counted
+from kubespread.questions.check.lint.trial import ReplicaTrial, by_domain, counted
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.reports.rollout import RolloutReport
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: pkg/controller/deployment/rolling.go, rolloutRolling
     Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, countPodsMatchSelector
     """
@@ -76,7 +76,7 @@ def _counts_old(case: Case, declared: Declared) -> bool:
 
 
 def _by_revision(
-    declared: Declared, counting: Sequence[Declared], before: RolloutReport, deployment: Deployment, trial: Trial
+    declared: Declared, counting: Sequence[Declared], before: RolloutReport, deployment: Deployment, trial: ReplicaTrial
 ) -> Remedy | None:
     """This constraint alone counting its own revision, or all of them, where that leaves none of them worse."""
     for changed, where in (([declared], "this constraint"), (counting, "each constraint")):
@@ -88,7 +88,7 @@ def _by_revision(
 
 
 def _without_surge(
-    declared: Declared, counting: Sequence[Declared], before: RolloutReport, deployment: Deployment, trial: Trial
+    declared: Declared, counting: Sequence[Declared], before: RolloutReport, deployment: Deployment, trial: ReplicaTrial
 ) -> Remedy:
     """For a release without matchLabelKeys: an old pod goes before each new one comes, where that is enough."""
     unavailable = max(1, before.max_unavailable)

@@ -29,14 +29,14 @@ from collections.abc import Iterator, Mapping
 from kubespread.kube.api.cluster_objects import MachineDeployment, NodePool
 from kubespread.questions.check.lint.possible_domains import Possible, without_nodes
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, by_domain, domains, listed
+from kubespread.questions.check.lint.trial import ReplicaTrial, by_domain, domains, listed
 from kubespread.questions.check.report import Remedy, Severity
-from kubespread.scheduler.cluster.cluster import Change
+from kubespread.scheduler.cluster.cluster import ClusterChange
 
 _GATE = "MinDomainsInPodTopologySpread"
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, calPreFilterState"""
     if case.subject.replicas < 2 or not any(case.objects.of(cls) for cls in (NodePool, MachineDeployment)):
         return
@@ -64,14 +64,14 @@ def _no_domains(declared: Declared, possible: Mapping[str, Possible]) -> str:
 
 
 def _waiting(
-    declared: Declared, eligible: int, possible: Mapping[str, Possible], case: Case, trial: Trial
+    declared: Declared, eligible: int, possible: Mapping[str, Possible], case: Case, trial: ReplicaTrial
 ) -> Remedy | None:
     """minDomains, where replicas wait with it for the others, and all have a place once these are there.
 
     On a release without the field, a node in each of them.
     """
     key, number, names = declared.key, eligible + len(possible), listed(list(possible))
-    grown = trial.cluster.after(Change(added=[domain.node for domain in possible.values()]))
+    grown = trial.cluster.after(ClusterChange(added=[domain.node for domain in possible.values()]))
     if not case.version.has(_GATE):
         spread = trial.placed_with(cluster=grown)
         if not spread.is_complete or not all(spread.by_domain(key)[value] for value in possible):
@@ -88,7 +88,9 @@ def _waiting(
     )
 
 
-def _tolerating(declared: Declared, eligible: int, possible: Mapping[str, Possible], trial: Trial) -> Remedy | None:
+def _tolerating(
+    declared: Declared, eligible: int, possible: Mapping[str, Possible], trial: ReplicaTrial
+) -> Remedy | None:
     """What comes before minDomains where taints keep the pod off all of them."""
     change = declared.with_fields(minDomains=eligible + len(possible))
     if not possible or trial.placed_with(change).is_complete:

@@ -24,13 +24,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, domains, domains_of, listed
+from kubespread.questions.check.lint.trial import ReplicaTrial, domains, domains_of, listed
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.reports.judged_nodes import EXCLUDED, TAINTED
 from kubespread.scheduler.plugins.podtopologyspread.plugin import HardConstraint
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, minMatchNum"""
     for declared, hard in case.hard(trial) if case.subject.replicas > 1 else ():
         eligible, constraint = domains(hard), declared.constraint
@@ -47,7 +47,7 @@ def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
         yield RuleFinding(declared.path, message, remedy)
 
 
-def _why(declared: Declared, hard: HardConstraint, others: Sequence[str], trial: Trial) -> str:
+def _why(declared: Declared, hard: HardConstraint, others: Sequence[str], trial: ReplicaTrial) -> str:
     """What leaves the other domains out."""
     if not others:
         return " of the cluster"

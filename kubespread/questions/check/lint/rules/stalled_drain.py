@@ -48,10 +48,10 @@ from kubespread.kube.selector import Selector
 from kubespread.kube.taint import cordoned
 from kubespread.kube.well_known import HOSTNAME, SCHEDULE_ANYWAY
 from kubespread.questions.check.lint.rule import Case, Declared, FieldChange, Rule, RuleFinding
-from kubespread.questions.check.lint.trial import Placed, PodChange, Trial, counted, listed, unchanged
+from kubespread.questions.check.lint.trial import Placed, PodChange, ReplicaTrial, counted, listed, unchanged
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.questions.queue.queue import Entry, place
-from kubespread.scheduler.cluster.cluster import Change
+from kubespread.scheduler.cluster.cluster import ClusterChange
 from kubespread.scheduler.cluster.kinds import KindJudgment
 from kubespread.scheduler.evaluation import budget_gaps
 from kubespread.scheduler.placing import first_in_heap
@@ -184,7 +184,7 @@ class _Stalled(Struct, frozen=True):
 class _Drains(Struct, frozen=True):
     """Drains of the nodes with replicas under a budget that allows this many evictions at once."""
 
-    trial: Trial
+    trial: ReplicaTrial
     allowed: int
     hard: Sequence[Declared]
     """The hard constraints; without any, nothing is drained."""
@@ -218,13 +218,13 @@ class _Drains(Struct, frozen=True):
         and the next replica may go.
         """
         cluster = self.trial.cluster
-        bare = cluster.after(Change(replaced={node: cordoned(cluster.nodes.objects[node])}))
+        bare = cluster.after(ClusterChange(replaced={node: cordoned(cluster.nodes.objects[node])}))
         staying = [position for position in placed.nodes if position != node]
         before = remaining = placed.count - len(staying)
         waiting, message = 0, None
         while remaining and waiting < self.allowed:
             remaining -= 1
-            now = bare.after(Change(come=[(pod, position) for position in (*staying, *[node] * remaining)]))
+            now = bare.after(ClusterChange(come=[(pod, position) for position in (*staying, *[node] * remaining)]))
             (outcome,) = place(now, [Entry(pod, self.trial.plugins, waiting + 1)], first_in_heap)
             staying += [choice.node for choice in outcome.choices]
             waiting += 1 - len(outcome.choices)

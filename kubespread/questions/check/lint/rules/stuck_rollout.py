@@ -34,7 +34,7 @@ from kubespread.controllers.deployment import limits
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.quantity import IntOrStringError
 from kubespread.questions.check.lint.rule import Case, Rule, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, counted
+from kubespread.questions.check.lint.trial import ReplicaTrial, counted
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.reports.rollout import RolloutReport
 
@@ -59,7 +59,7 @@ def _by_files(deployment: Deployment, case: Case) -> Iterator[RuleFinding]:
         yield RuleFinding("spec.strategy", message, _ROOM)
 
 
-def _rehearsed(deployment: Deployment, trial: Trial) -> Iterator[RuleFinding]:
+def _rehearsed(deployment: Deployment, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     rollout, count = trial.rollout, trial.placed.count
     if not trial.placed.is_complete or not count:
         return
@@ -80,7 +80,7 @@ def _message(surge: int, unavailable: int, new: int, replicas: int, why: str | N
     )
 
 
-def _remedy(deployment: Deployment, rollout: RolloutReport, trial: Trial) -> Remedy:
+def _remedy(deployment: Deployment, rollout: RolloutReport, trial: ReplicaTrial) -> Remedy:
     """The least maxUnavailable that is more, where that is enough."""
     above = rollout.max_unavailable + 1
     again = trial.rollout_of(deployment, max_surge=rollout.max_surge, max_unavailable=above)

@@ -27,12 +27,12 @@ from collections.abc import Iterator
 
 from kubespread.questions.check.lint.possible_domains import without_nodes
 from kubespread.questions.check.lint.rule import Case, ClusterRule, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, counted, domains, domains_of, listed
+from kubespread.questions.check.lint.trial import ReplicaTrial, counted, domains, domains_of, listed
 from kubespread.questions.check.report import Remedy, Severity
 from kubespread.wording import verb_of
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, minMatchNum"""
     for declared, hard in case.hard(trial):
         eligible, constraint, placed = domains(hard), declared.constraint, trial.placed

@@ -30,7 +30,7 @@ from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
 from kubespread.questions.check.lint.rule import Case, ClusterRule, Declared, RuleFinding
-from kubespread.questions.check.lint.trial import Trial, by_domain, listed, own_counts, skew_of
+from kubespread.questions.check.lint.trial import ReplicaTrial, by_domain, listed, own_counts, skew_of
 from kubespread.questions.check.report import Remedy, Severity
 
 _PLUGINS = ("VolumeBinding", "VolumeZone")
@@ -39,7 +39,7 @@ _REMEDY = Remedy(
 )
 
 
-def check(case: Case, trial: Trial) -> Iterator[RuleFinding]:
+def check(case: Case, trial: ReplicaTrial) -> Iterator[RuleFinding]:
     """Source: pkg/scheduler/framework/plugins/volumebinding/binder.go, checkBoundClaims"""
     subject, held = case.subject, trial.placed
     if subject.is_daemon or not case.own or not subject.pod.spec.has_scheduled_volumes:
@@ -64,7 +64,7 @@ def _without_volumes(pod: Pod) -> Pod:
     return replace(pod, spec=replace(pod.spec, volumes=[]))
 
 
-def _where(declared: Declared, trial: Trial) -> str:
+def _where(declared: Declared, trial: ReplicaTrial) -> str:
     """The domains that the volumes of the first replica leave it; those of others may stand elsewhere."""
     evaluation = trial.evaluation
     if trial.subject.told_apart is not None or evaluation is None:
