@@ -300,16 +300,30 @@ def kinds_of(row: Outcome) -> list[TroubleKind]:
 def phrase(row: Outcome, kind: TroubleKind, *, says_why: bool = True) -> str:
     """What the event leaves of one kind: ``2 pods pending (Deployment/web): 0/3 nodes are available``."""
     if kind != "short":
-        alike = row.of(kind)
-        return f"{said(alike)}{_why(alike) if says_why else ''}"
+        troubles = row.of(kind)
+        return explained(troubles) if says_why else said(troubles)
     degraded = sorted(row.degraded, key=_share)
     at_worst = "" if len(degraded) == 1 else "at worst "
     return f"{count_of(len(degraded), 'workload')} degraded, {at_worst}{degraded[0].figures}"
 
 
 def phrases(row: Outcome) -> Iterator[str]:
-    """What the event leaves, a phrase for each kind of trouble, the worst first."""
-    return (phrase(row, kind) for kind in kinds_of(row))
+    """What the event leaves, a phrase for each kind of trouble, the worst first, and for each budget and finalizer."""
+    yield from map(explained, by_why(row.of(*REFUSALS)).values())
+    yield from (phrase(row, kind) for kind in kinds_of(row) if kind not in REFUSALS)
+
+
+def by_why(troubles: Iterable[Trouble]) -> Mapping[tuple[TroubleKind, str], Sequence[Trouble]]:
+    """The troubles that share a kind and a message."""
+    grouped: dict[tuple[TroubleKind, str], list[Trouble]] = {}
+    for trouble in troubles:
+        grouped.setdefault((trouble.kind, trouble.why), []).append(trouble)
+    return grouped
+
+
+def explained(troubles: Sequence[Trouble]) -> str:
+    """Troubles of one kind, with the message of the first: ``2 pods cannot be evicted (web-a, web-b): ...``."""
+    return f"{said(troubles)}{_why(troubles)}"
 
 
 def in_brief(row: Outcome) -> str:

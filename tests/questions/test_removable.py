@@ -339,6 +339,18 @@ ONE_NODE: dict[str, tuple[list[Data], tuple[str, ...]]] = {
             f"1 pod cannot be evicted (web-a): {ONE_HEALTHY}",
         ),
     ),
+    "each budget that holds it is named": (
+        [
+            *hosts("a", "a"),
+            *(each for app in ("web", "api") for each in deployment(app, ("n0",))),
+            *(budget(app, minAvailable=1) for app in ("web", "api")),
+        ],
+        (
+            f"n0 cannot go: 1 pod cannot be evicted (api-a): {ONE_HEALTHY.replace('web', 'api')}; "
+            f"1 pod cannot be evicted (web-a): {ONE_HEALTHY}",
+            "with --budget default/api:maxUnavailable=1 --budget default/web:maxUnavailable=1 it can go",
+        ),
+    ),
 }
 
 

@@ -202,7 +202,7 @@ LEFT = "not finished within 1m0s: 3 of 7 zones done, not d, e, f and 1 more"
 def test_a_report_with_a_part_missing_never_says_yes(
     is_bad: bool, unfinished: Unfinished | None, verdict: str, answer: tuple[str, ...]
 ) -> None:
-    report = _Told(is_bad=is_bad, unfinished=unfinished)
+    report = _Told(is_bad=is_bad, unfinished=unfinished).concluded()
     assert (report.verdict, report.answer) == (verdict, answer)
 
 

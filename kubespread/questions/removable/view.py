@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.questions.removable.report import NodeRemoval, RemovableReport
-from kubespread.reports.outcome import TROUBLES, down_meanwhile, kinds_of, phrases
+from kubespread.reports.outcome import REFUSALS, TROUBLES, by_why, down_meanwhile, explained, kinds_of, phrase, phrases
 from kubespread.views.look import Cell, Line, Look, Tone, Weight
 from kubespread.views.outcomes import details, frames
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
@@ -149,10 +149,11 @@ def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] |
     key = said_once(names, list(short.values()))
     yield replace(sheet, columns=[replace(name, text=lambda row: short[escaped(row.name)]), *others], key=key)
     yield from remarks(report.answer)
+    kept = by_why(trouble for row in report.rows for trouble in row.of(*REFUSALS))
     reasons = together(
         (short[escaped(row.name)], text)
         for row in report.rows
-        for text in _reasons(row)
+        for text in (*(explained(kept[each]) for each in by_why(row.of(*REFUSALS))), *_reasons(row))
         if text not in report.answer[0]
     )
     ordered = sorted(reasons.items(), key=lambda reason: -len(reason[1]))
@@ -163,6 +164,7 @@ def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] |
 
 
 def _reasons(row: NodeRemoval) -> Iterator[str]:
-    yield from phrases(row)
+    """What comes of it where it is drained, and what else is to be known."""
+    yield from (phrase(row, kind) for kind in kinds_of(row) if kind not in REFUSALS)
     yield from ([row.stays] if row.stays else ())
     yield from (f"goes, and {consequence}" for consequence in _consequences(row))
