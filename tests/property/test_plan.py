@@ -55,7 +55,7 @@ def test_both_sides_are_counted_as_by_hand(objects: list[Data], edits: list[str]
     for name, row in changed.items():
         assert (row.before.ready if row.before else 0) == ready(before)[name]
         assert (row.after.ready if row.after else 0) == ready(now)[name]
-    gone = [pod for step in report.steps for pod in step.happened.gone]
+    gone = [pod for step in report.steps for pod in step.pods_gone]
     daemons = {f"default/agent-{node.metadata.name}" for node in snapshot.nodes}
     assert report.gone == Counter(
         "with their nodes" if str(pod.pod) in daemons else pod.why for pod in gone if pod.node
@@ -89,11 +89,7 @@ def test_a_replaced_pool_is_gone_but_for_pods_that_stay(objects: list[Data], cou
     report = kubespread.plan(snapshot, replace_pool=f"{ZONE}=a=16x64:{count}", force=force)
     pool = {node.metadata.name for node in snapshot.nodes if node.metadata.labels[ZONE] == "a"}
     end = kubespread.after_steps(snapshot, report.scenario)
-    kept = {
-        step.text.split()[1]
-        for step in report.steps
-        if step.text.startswith("drain") and (step.failed or step.happened.blocked)
-    }
+    kept = {step.name.split()[1] for step in report.steps if step.name.startswith("drain") and not step.is_done}
     assert names(end) & pool == kept
     joined = names(end) - names(snapshot)
     assert len(joined) == count
@@ -107,5 +103,5 @@ def test_a_replaced_pool_is_gone_but_for_pods_that_stay(objects: list[Data], cou
 def test_plans_that_budgets_stop_get_through_with_the_remedy_as_printed(objects: list[Data]) -> None:
     snapshot = snapshot_of(objects)
     planned = snapshot.edited("drain n0 --force", "delete-node n0")
-    if (remedy := kubespread.plan(planned).remedy) is not None:
-        assert kubespread.plan(with_options(planned, remedy)).verdict == "yes", remedy
+    for remedy in kubespread.plan(planned).remedies:
+        assert kubespread.plan(with_options(planned, remedy.options)).verdict == "yes", remedy

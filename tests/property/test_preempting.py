@@ -105,16 +105,19 @@ def test_a_last_replica_preempts_as_it_does_in_a_world(case: tuple[Snapshot, Dat
     given = {**manifest, "spec": {**manifest["spec"], "replicas": replicas}}
     (step,) = kubespread.plan(snapshot, manifests=[given], by_step=True).steps
     own = f"default/{manifest['kind']}/new"
-    (row,) = (each for each in step.happened.workloads if each.workload == own)
-    figures = (row.ready, row.pending, row.not_created, row.not_made_yet)
-    assert figures == (report.running, report.pending, report.not_created, report.not_made_yet)
-    are_own = [placed.pod.startswith("default/new-") for placed in step.happened.placed]
+    (row,) = (each for each in step.workloads if each.workload == own)
+    assert (row.ready, row.pending, row.unmade) == (
+        report.running,
+        report.pending,
+        report.not_created + report.not_made_yet,
+    )
+    are_own = [placed.pod.startswith("default/new-") for placed in step.pods_placed]
     if True in are_own and not all(are_own[: len(are_own) - are_own[::-1].index(True)]):
         # Its pods come one after another, and between them successors of those that they pushed away.
         assert manifest["kind"] == "StatefulSet"
         assert manifest["spec"].get("podManagementPolicy", "OrderedReady") == "OrderedReady"
         return
-    for_it = [each for each in step.happened.gone if (each.made_room_for or "").startswith("default/new-")]
+    for_it = [each for each in step.pods_gone if (each.made_room_for or "").startswith("default/new-")]
     assert [(each.pod, each.broken_budgets) for each in for_it] == [
         (each.pod, each.broken_budgets) for each in report.preempted
     ]

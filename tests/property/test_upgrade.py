@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread import Snapshot, UpgradeReport
-from kubespread.reports.outcome import (
-    GonePod,
-    PendingPods,  # TODO
-    UnmadePods,
-)
+from kubespread import PlanReport, Snapshot
+from kubespread.reports.outcome import KINDS
 from tests.builders import Data
 from tests.property.workloads_on_nodes import (
     after,
@@ -39,44 +33,38 @@ def test_the_verdict_and_the_totals_follow_from_the_rows(
 ) -> None:
     snapshot = snapshot_of(objects)
     report, before = kubespread.upgrade(snapshot, pool, **manner, remedies=False), after(snapshot)
-    is_bad = [
-        step.is_blocked or any(gone.broken_budgets or gone.lost_for_good for gone in step.preempted)
-        for step in report.steps
-    ]
-    assert report.verdict == ("no" if any(is_bad) or _left(report) else "yes")
-    assert report.complete is not any(step.is_blocked for step in report.steps)
-    preempted = [gone for step in report.steps for gone in step.preempted]
-    groups, unmade = (*report.pending, *report.pending_as_before), sum(each.count for each in _unmade(report))
+    is_bad = [not step.is_done or bool(step.of("budget", "lost")) for step in report.steps]
+    is_lacking = bool(report.steps[-1].of("pending", "unmade") or report.steps[-1].degraded)
+    assert report.verdict == ("no" if any(is_bad) or is_lacking else "yes")
+    assert report.blocked == (() if report.steps[-1].is_done else (len(report.steps),))
+    assert not (report.undone and report.steps[-1].is_done)
     # Every pod that finds a node is a daemon on a new node, or takes the place of one that left or waited; of daemons
     # that are preempted and of ordinals that were missing before it is not told who made them.
+    now = after(snapshot, step_of(pool, manner))
+    gone = [pod for step in report.steps for pod in step.pods_gone if pod.why in ("evicted", "preempted")]
     if not (
-        missing(before) - waiting(before) or any("agent" in each for each in (*_named(groups), *_named(preempted)))
+        missing(before) - waiting(before) or any("agent" in each for each in (*waiting(now), *(g.pod for g in gone)))
     ):
-        left = sum(step.evicted - len(step.lost) for step in report.steps) + len(preempted)
-        lacking = sum(len(group.pods) for group in groups)
-        placed = sum(step.placed - step.daemons for step in report.steps)
-        assert placed == left + sum(waiting(before).values()) - lacking - unmade
-    assert numbers_said(report.answer) <= numbers_in(report.to_dict()) | {report.left_pending, unmade, *_counts(report)}
+        left = sum(not pod.lost_for_good for pod in gone)
+        placed = sum("agent" not in placed.pod.name for step in report.steps for placed in step.pods_placed)
+        assert placed == left + sum(waiting(before).values()) - sum(waiting(now).values()) - report.unmade
+    assert numbers_said(report.answer) <= numbers_in(report.to_dict()) | _counts(report)
 
 
-def _left(report: UpgradeReport) -> bool:
-    return bool(report.pending or list(_unmade(report)) or report.short)
+def step_of(pool: str, options: dict[str, Any]) -> str:
+    """The upgrade as a step of a scenario."""
+    flags = (f" --{name}" if value is True else f" --{name} {value}" for name, value in options.items())
+    return f"upgrade {pool}{''.join(flags)}"
 
 
-def _unmade(report: UpgradeReport) -> Iterator[UnmadePods]:
-    yield from (*report.not_created, *report.not_made_yet)
-
-
-def _named(listed: Iterable[PendingPods | GonePod]) -> Iterator[str]:
-    return (each.workload if isinstance(each, PendingPods) else each.pod for each in listed)
-
-
-def _counts(report: UpgradeReport) -> set[int]:
-    """What sentences add up over the steps."""
-    preempted = [gone for step in report.steps for gone in step.preempted]
-    broken = {(gone.pod.namespace, budget) for gone in preempted for budget in gone.broken_budgets}
-    harmless = sum(not gone.is_bad for gone in preempted)
-    return {len(broken), harmless, sum(len(step.lost) for step in report.steps)}
+def _counts(report: PlanReport) -> set[int]:
+    """What sentences add up over the troubles of a step, and over the steps."""
+    rows = (report.whole, *report.steps)
+    troubles = {row.count(kind) for row in rows for kind in KINDS} | {len(row.degraded) for row in rows}
+    budgets = {len(row.of("budget")) for row in rows}
+    steps = len(report.steps) + len(report.undone)
+    waited = sum(trouble.count for trouble in report.waiting)
+    return troubles | budgets | {steps, steps - len(report.undone) - len(report.blocked), len(report.lost), waited}
 
 
 @settings(max_examples=12, deadline=None)
@@ -88,16 +76,14 @@ def test_remedies_get_it_through_when_they_are_applied_as_printed(
     report = kubespread.upgrade(snapshot, pool, **manner)
     assert (report.verdict == "yes") is not bool(report.remedies_tried)
     assert len(report.remedies) <= report.remedies_tried
-    for option in report.remedies:
-        edited, options = applied(snapshot, manner, option)
+    for remedy in report.remedies:
+        edited, options = applied(snapshot, manner, remedy.options)
         again = kubespread.upgrade(edited, pool, **options, remedies=False)
-        assert again.verdict == "yes", option
-        assert tuple(pod for step in again.steps for pod in step.lost) == report.remedies_lose.get(option, ()), option
+        assert again.verdict == "yes", remedy
+        assert tuple(again.lost) == remedy.lost, remedy
         # Nor does anything wait that neither waited before nor once the cluster had settled.
-        waits = {
-            each.workload: len(each.pods) for each in again.pending_as_before if "/DaemonSet/" not in each.workload
-        }
-        assert not Counter[str](waits) - waiting(after(snapshot)), option
+        waits = waiting(after(edited, step_of(pool, options))) - waiting(after(snapshot))
+        assert not [workload for workload in waits if "/DaemonSet/" not in workload], remedy
 
 
 def applied(snapshot: Snapshot, manner: dict[str, Any], option: str) -> tuple[Snapshot, dict[str, Any]]:
