@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,20 +90,21 @@ def played(world: World, edits: Iterable[Edit], namespace: str) -> Iterator[tupl
     """
     from kubespread.reports.outcome import Outcome
     from kubespread.world.events.editing import apply
-    from kubespread.world.reporting.difference import Baseline, Trial
+    from kubespread.world.reporting.difference import Baseline, Difference
     from kubespread.world.reporting.outcomes import outcome
     from kubespread.world.store.happenings import Happenings
 
     for edit in edits:
-        trial = Trial(Baseline(world.fork(), Happenings()), world)
-        difference = trial.during(partial(apply, edit=edit, namespace=namespace))
-        notes = (*_consequences(outcome(Outcome, str(edit), difference), world), *_beyond(edit, world, namespace))
+        baseline = Baseline(world.fork(), Happenings())
+        apply(world, edit, namespace)
+        row = outcome(Outcome, str(edit), Difference(baseline, world, (world.happenings,)))
+        notes = (*_consequences(row, world), *_beyond(edit, world, namespace))
         yield notes, world.next_step()
 
 
 def _consequences(row: Outcome, world: World) -> Iterator[str]:
     """What an edit led to; nothing where it touched no pod and there are no notes."""
-    from kubespread.reports.outcome import phrases
+    from kubespread.reports.outcome import phrase
 
     happened = world.happenings
     yield from (note if names_edit else f"{row.name}: {note}" for note, names_edit in happened.notes.items())
@@ -112,11 +112,12 @@ def _consequences(row: Outcome, world: World) -> Iterator[str]:
     parts = [f"{count_of(number, 'pod')} {why}" for why, number in sorted(gone.items())]
     if row.placed:
         parts.append(f"{row.placed:,} placed")
-    if row.lost:
-        parts.append(f"{len(row.lost):,} that no controller makes again")
+    if asked_for := len(row.lost) - row.count("lost"):
+        parts.append(f"{asked_for:,} that no controller makes again")
     if parts:
         yield f"{row.name}: {', '.join(parts)}"
-    yield from (Decisive(f"{row.name}: {text}") for text in phrases(row))
+    kinds = dict.fromkeys(trouble.kind for trouble in row.troubles)
+    yield from (Decisive(f"{row.name}: {phrase(row, kind)}") for kind in kinds)
 
 
 def _as_listed(pods: Iterable[Pod], start: Start) -> Iterator[Pod]:

@@ -88,9 +88,9 @@ SAID: dict[str, tuple[list[Data], list[str], list[str], list[str]]] = {
         [
             "fail n0: StatefulSet/db creates no replacement while the pod it lost is terminating",
             "fail n0: 2 pods lost",
-            "fail n0: 1 pod of default/Deployment/web waits for a node: "
-            "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s).",
-            "fail n0: 1 pod of default/StatefulSet/db not made yet: waits for db-0, which is terminating",
+            "fail n0: 1 pod not made (StatefulSet/db): waits for db-0, which is terminating",
+            "fail n0: 1 pod pending (Deployment/web): "
+            "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s)",
             NO_TIME,
         ],
         [],
@@ -113,7 +113,7 @@ SAID: dict[str, tuple[list[Data], list[str], list[str], list[str]]] = {
             },
         ],
         ["delete-node n0"],
-        ["delete-node n0: 3 pods lost, 1 that no controller makes again", NO_TIME],
+        ["delete-node n0: 3 pods lost", "delete-node n0: 1 pod lost for good (Pod/bare)", NO_TIME],
         ["pods that do not say whether they are ready are taken to be: 2"],
     ),
 }

@@ -97,10 +97,8 @@ def running(snapshot: Snapshot, *steps: str) -> list[int]:
         "kind": "Scenario",
         "spec": {"steps": [{"scaleRequests": step} for step in steps]},
     }
-    return [
-        sum(len(row.pods) for row in step.happened.pending)
-        for step in kubespread.plan(snapshot, scenario, runs=1, by_step=True).steps
-    ]
+    after = (kubespread.after_steps(snapshot, scenario, number) for number in range(1, len(steps) + 1))
+    return [sum(not pod.spec.node_name for pod in cluster.pods) for cluster in after]
 
 
 STEPS: Mapping[str, tuple[tuple[str, ...], list[int]]] = {

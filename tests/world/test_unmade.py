@@ -106,36 +106,35 @@ def played(objects: list[Data], *steps: Any) -> PlanReport:
 
 ONE_MORE: Data = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
 ONE_LESS: Data = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
-# The objects, the steps; what lacks in the end (pending, not created, not made yet), the verdict and the answer.
-PLAYED: dict[str, tuple[list[Data], list[Any], tuple[int, int, int], str, str]] = {
+# The objects, the steps; what lacks in the end (pending, not made), the verdict and the answer.
+PLAYED: dict[str, tuple[list[Data], list[Any], tuple[int, int], str, str]] = {
     "more replicas than the quota allows": (
         [*NODES, *full(2, deployment("web", ("n0", "n1")))],
         ["scale deploy/web=4"],
-        (0, 2, 0),
+        (0, 2),
         "no",
-        "0 pending, 2 not created after 1 step",
+        "every step done in full; 2 pods not made (Deployment/web)",
     ),
     "a rollout that needs one pod more than the quota allows": (
         [*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_MORE))],
         ["rollout deploy/web"],
-        (0, 1, 0),
+        (0, 1),
         "no",
-        '0 pending, 1 not created after 1 step, not done in full: step 1 (pods "web-689465cdd7-1" is forbidden: '
-        "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2)",
+        "0 of 1 step done in full; 1 pod not made (Deployment/web)",
     ),
     "one that takes a pod away before": (
         [*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_LESS))],
         ["rollout deploy/web"],
-        (0, 0, 0),
+        (0, 0),
         "yes",
-        "0 pending after 1 step, every step done in full",
+        "every step done in full; nothing is worse",
     ),
     "what the quota refused before the first step is nobody's fault": (
         [*NODES, *full(2, deployment("web", ("n0", "n1"), replicas=3))],
         ["cordon n2"],
-        (0, 0, 0),
+        (0, 0),
         "yes",
-        "0 pending after 1 step, every step done in full",
+        "every step done in full; nothing is worse",
     ),
     "a drain that leaves a StatefulSet with nothing": (
         [
@@ -145,9 +144,10 @@ PLAYED: dict[str, tuple[list[Data], list[Any], tuple[int, int, int], str, str]] 
             *stateful_set("db", ("n0", "n0", "n1", "n1"), spec={"nodeSelector": {"pool": "x"}}),
         ],
         ["drain pool=x"],
-        (1, 0, 3),
+        (1, 3),
         "no",
-        "1 pending, 3 not made yet after 1 step",
+        "every step done in full; 3 pods not made (StatefulSet/db), 1 pod pending (StatefulSet/db), 1 workload degraded, "
+        "StatefulSet/db 0 of 4 ready",
     ),
 }
 
@@ -156,37 +156,37 @@ PLAYED: dict[str, tuple[list[Data], list[Any], tuple[int, int, int], str, str]] 
 def test_the_verdict_of_a_scenario_counts_pods_that_are_not_made(case: str) -> None:
     objects, steps, counts, verdict, answer = PLAYED[case]
     report = played(objects, *steps)
-    assert (report.pending, report.not_created, report.not_made_yet) == counts
+    assert (report.pending, report.unmade) == counts
     assert (report.verdict, report.answer[0]) == (verdict, answer)
 
 
 # What is applied after the quota refused two of four pods; what is not created then, and the answer.
 APPLIED: dict[str, tuple[Data, int, str]] = {
-    "a quota that allows more": (quota({"pods": "9"}), 0, "0 pending after 2 steps, every step done in full"),
-    "a pod by itself": (pod("solo"), 3, "0 pending, 3 not created after 2 steps"),
+    "a quota that allows more": (quota({"pods": "9"}), 0, "every step done in full; nothing is worse"),
+    "a pod by itself": (pod("solo"), 3, "every step done in full; 3 pods not made (Deployment/web, Pod/solo)"),
 }
 
 
 @pytest.mark.parametrize("case", APPLIED)
 def test_what_is_applied_meets_the_quota(case: str, tmp_path: Path) -> None:
-    manifest, not_created, answer = APPLIED[case]
+    manifest, unmade, answer = APPLIED[case]
     path = tmp_path / "manifest.json"
     path.write_text(json.dumps(manifest))
     objects = [*NODES, *full(2, deployment("web", ("n0", "n1")))]
     report = played(objects, "scale deploy/web=4", {"apply": [str(path)]})
-    assert (report.not_created, report.answer[0]) == (not_created, answer)
+    assert (report.unmade, report.answer[0]) == (unmade, answer)
 
 
 def test_the_rows_say_who_lacks_pods_and_why() -> None:
     report = played([*NODES, *full(2, deployment("web", ("n0", "n1"), strategy=ONE_MORE))], "rollout deploy/web")
     (step,) = report.steps
-    (row,) = step.happened.not_created
+    (row,) = step.of("unmade")
     (rollout,) = step.rollouts
-    assert (row.workload, row.count) == ("default/Deployment/web", 1)
-    assert row.message.endswith("exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2")
-    assert (rollout.complete, rollout.not_created, rollout.wedged_on) == (False, 1, row.message)
-    (workload,) = step.happened.workloads
-    assert (workload.replicas, workload.ready, workload.pending, workload.not_created) == (2, 2, 0, 1)
+    assert (row.subject, row.count) == ("default/Deployment/web", 1)
+    assert row.why.endswith("exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2")
+    assert (rollout.complete, rollout.not_created, rollout.wedged_on) == (False, 1, row.why)
+    (workload,) = step.workloads
+    assert (workload.wanted, workload.ready, workload.pending, workload.unmade) == (2, 2, 0, 1)
 
 
 def test_an_edit_says_what_a_quota_refuses() -> None:
@@ -194,7 +194,7 @@ def test_an_edit_says_what_a_quota_refuses() -> None:
     _, notes = kubespread.after_edits(edited)
     assert notes[:2] == (
         "scale Deployment/web=4: 1 placed",
-        f"scale Deployment/web=4: 2 pods of default/Deployment/web not created: {refused('web-5d6-2', 2)}",
+        f"scale Deployment/web=4: 2 pods not made (Deployment/web): {refused('web-5d6-2', 2)}",
     )
 
 
@@ -213,7 +213,7 @@ def test_a_suspended_job_makes_no_pods(tmp_path: Path) -> None:
     path.write_text(json.dumps(job("later", ("n0",), suspend=True)[0]))
     said = "Job/later is suspended: it makes no pods until it is resumed"
     (step,) = played([*NODES], {"apply": [str(path)]}).steps
-    assert (step.happened.placed, step.happened.notes) == ((), (said,))
+    assert (step.pods_placed, step.notes) == ((), (said,))
     living = world([*NODES, *job("once", ("n0",), suspend=True)])
     play(living, "drain n0")
     assert (on_nodes(living), lacking(living)) == ({}, [])

@@ -275,9 +275,12 @@ class Playing(Struct, frozen=True):
                 failed.append(str(error))
 
         played = played_step(trial, number, step.text, happen, title=step.name or None)
-        again = (resumed(self.world, rollout) for rollout in rollouts if rollout is not None)
+        told = [rollout for rollout in rollouts if rollout is not None]
+        if played.nodes.joined:
+            # Those of an autoscaler, for which the rollouts went on.
+            told = [resumed(self.world, rollout) for rollout in told]
         replaces = pool[0].replaces if pool else {}
-        return replace(played, failed="; ".join(failed) or None, rollouts=tuple(again), replaces=replaces)
+        return replace(played, failed="; ".join(failed) or None, rollouts=tuple(told), replaces=replaces)
 
     def _meant(self, names: Iterable[Named]) -> Iterator[WorkloadName]:
         return (self.world.meant(name.within(self.namespace)) for name in names)
