@@ -39,14 +39,7 @@ def test_nodes_are_added_for_what_is_planned(groups: list[NodeGroup], verdict: s
     report = kubespread.plan(GROWING, autoscaler="ca", node_groups=groups)
     assert (report.verdict, [len(step.nodes.joined) for step in report.steps]) == (verdict, [joined])
     assert said in report.answer
-    assert report.scenario == ""
     assert not any("autoscalers of pods and nodes" in text for text in report.not_modelled)
-
-
-def test_a_scenario_that_is_printed_has_the_autoscaler() -> None:
-    groups = "fixtures/node-groups/three-zones.yaml"
-    scenario = kubespread.plan(GROWING, autoscaler="ca", node_groups=groups).scenario
-    assert f"autoscaler: ca\n  nodeGroups: {groups}\n" in scenario
 
 
 FAT = [*deployment("web", ("n1", "n1"), cpu="2"), *deployment("fat", ("n2",), cpu="3"), budget("web", minAvailable=1)]
