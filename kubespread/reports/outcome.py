@@ -356,7 +356,9 @@ def sentences(rows: Sequence[Outcome], called: Callable[[Sequence[Outcome]], str
     ordered = [(row, kinds_of(row)) for row in sorted(rows, key=badness)]
     for kind in KINDS:
         alike = [row for row, kinds in ordered if kind in kinds]
-        if alike and (text := phrase(alike[0], kind) if len(alike) == 1 else _at_most(kind, alike)) not in told:
+        if len(alike) > 1:
+            yield f"{called(alike)}: {_at_most(kind, alike)}"
+        elif alike and (text := phrase(alike[0], kind)) not in told:
             yield f"{called(alike)}: {text}"
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread import Snapshot
 from kubespread.node_groups.groups import NodeGroup
-from kubespread.questions.survive.report import DomainLoss
+from kubespread.questions.survive.report import LostDomain
+from kubespread.reports.outcome import kinds_of
 from tests.builders import Data, hosts
 from tests.property.workloads_on_nodes import (
     HOSTNAME,
@@ -46,7 +47,7 @@ def test_each_loss_is_what_it_comes_to_by_hand(objects: list[Data], edit: str, n
     for loss in report.losses:
         lost = after(snapshot, *_losing(f"zone={loss.domain}", nodes_deleted))
         _check(before, lost, loss)
-        assert tallied(loss.landed) == came(before, lost), loss.domain
+        assert tallied(loss.workloads) == came(before, lost), loss.domain
         assert {row.workload: (row.ready_before, row.ready) for row in loss.workloads} == {
             row.workload: tuple(ready(state)[row.workload] for state in (before, lost)) for row in loss.workloads
         }
@@ -75,11 +76,11 @@ def _losing(nodes: str, nodes_deleted: bool) -> list[str]:
     return [f"fail {nodes}", *([f"delete-node {nodes}"] if nodes_deleted else [])]
 
 
-def _check(before: Snapshot, lost: Snapshot, said: DomainLoss) -> None:
+def _check(before: Snapshot, lost: Snapshot, said: LostDomain) -> None:
     """Pods pending and gone for good, and workloads degraded."""
     assert said.pending == sum(newly_waiting(before, lost).values())
-    assert set(said.not_made_again) == bare_pods(before) - bare_pods(lost)
-    assert {each.workload: each.ready for each in said.short} == {
+    assert set(said.lost) == bare_pods(before) - bare_pods(lost)
+    assert {each.workload: each.ready for each in said.degraded} == {
         name: ready(lost)[name]
         for name in ready(before)
         if "/Pod/" not in name and "/DaemonSet/" not in name
@@ -104,19 +105,21 @@ def test_the_verdict_and_the_sentences_say_what_the_rows_say(
 ) -> None:
     report = kubespread.survive(snapshot_of(objects), keys, **more)
     is_bad = [
-        bool(loss.pending or loss.not_made_again or any(each.ready < each.wanted for each in loss.short))
+        bool(loss.pending or loss.lost or any(each.ready < each.wanted for each in loss.degraded))
         for loss in report.losses
     ]
-    assert [bool(loss.trouble) for loss in report.losses] == is_bad
+    assert [bool(loss.troubles) for loss in report.losses] == is_bad
     assert report.verdict == ("no" if any(is_bad) else "yes")
     plain = report.to_dict()
     by_key = [[loss for loss in report.losses if loss.topology_key == key] for key, _ in report.by_key()]
-    safe = {sum(not loss.trouble for loss in losses) for losses in by_key}
+    safe = {sum(not loss.troubles for loss in losses) for losses in by_key}
     assert numbers_said(report.answer) <= numbers_in(plain) | safe | {len(losses) for losses in by_key}
-    for trouble in ("pending", "short", "lost", None):
-        assert (report.worst(trouble) is None) is not any(
-            trouble in loss.trouble if trouble else loss.trouble for loss in report.losses
-        )
+    for kind in ("pending", "short", "lost"):
+        assert [loss.fails(kind) for loss in report.losses] == [
+            bool({"pending": loss.pending, "short": loss.degraded, "lost": loss.lost}[kind]) for loss in report.losses
+        ]
+    assert [loss.fails("any") for loss in report.losses] == is_bad
+    assert all(kinds_of(loss)[0] == loss.troubles[0].kind for loss in report.losses if loss.troubles)
 
 
 @settings(max_examples=6, deadline=None)
@@ -130,12 +133,15 @@ def test_what_is_left_with_an_autoscaler_is_what_its_nodes_leave_added_by_hand(o
     before = after(snapshot)
     asked = kubespread.survive(snapshot, ("zone",), nodes_deleted=True, autoscaler="ca", node_groups=groups)
     for loss in asked.losses:
-        if loss.autoscaling is None or loss.domain == "z":
+        if loss.domain == "z":
             continue
         nodes = f"zone={loss.domain}"
-        added = [(group.zone, len(group.nodes)) for loop in loss.autoscaling.loops for group in loop.added]
-        assert loss.domain not in dict(added)
-        steps = [f"add-node spare:{number}@zone={zone}" for zone, number in added]
+        # New nodes come last in the cluster, in the order in which they were added.
+        added = [load.node for load in loss.nodes.loads if load.node in loss.nodes.joined]
+        assert sorted(added) == [*loss.nodes.joined]
+        zones = [name.split("-")[1] for name in added]
+        assert loss.domain not in zones
+        steps = [f"add-node spare:1@zone={zone}" for zone in zones]
         grown = after(snapshot, f"fail {nodes}", f"delete-node {nodes}", *steps)
         assert loss.pending == sum(newly_waiting(before, grown).values()), added
         for row in loss.workloads:

@@ -139,7 +139,7 @@ def _missing(grown: AtMaximum) -> str:
     parts = [(waiting, "without a node"), (grown.unmade, "not made"), (grown.untold, "not looked at")]
     missing = " and ".join(f"{count_of(pods, 'pod')} {how}" for pods, how in parts if pods)
     joined = len(grown.nodes.joined)
-    return f"{missing} on {count_of(joined, 'more node')}" if joined else missing
+    return f"{missing}, with {count_of(joined, 'node')} added" if joined else missing
 
 
 def _why(grown: AtMaximum) -> str:

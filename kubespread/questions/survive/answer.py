@@ -20,7 +20,7 @@ from kubespread.questions.survive.report import LostDomain, SurviveReport
 from kubespread.questions.workloads_asked import WorkloadsAsked
 from kubespread.reports.outcome import phrases
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, outside_of_domains
-from kubespread.wording import EMPTY, short_key
+from kubespread.wording import EMPTY, domain_noun
 from kubespread.world.events.draining import fail, remove_failed
 from kubespread.world.events.world import World
 from kubespread.world.reporting.difference import Baseline
@@ -79,7 +79,7 @@ class _Domain(Struct, frozen=True):
     @property
     def called(self) -> str:
         """``zone a``; the key is left out where the value contains it."""
-        key, value = short_key(self.key), "+".join(self.values) or EMPTY
+        key, value = domain_noun(self.key), "+".join(self.values) or EMPTY
         return value if key in value else f"{key} {value}"
 
 

@@ -84,7 +84,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
             if gone := [loss for loss in losses if loss.already_lost]:
                 yield f"{listed(gone, 'and')} {verb_of(len(gone), 'are')} lost already"
         if self.autoscaler is not None:
-            yield f"{self.autoscaler} adds {_most([len(loss.nodes.joined) for loss in self.losses], 'node')}"
+            yield f"{self.autoscaler} adds {self._added()}"
         yield from of_unknown(*self.losses)
         for loss in [loss for loss in self.standing if loss.preempted][:_MAX_NAMED]:
             yield f"{_losing([loss])} preempts {preempted_pods(loss.preempted, _MAX_NAMED)}"
@@ -94,6 +94,14 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
     def _can_be_lost(self, standing: Sequence[LostDomain]) -> str:
         can = can_be_lost(standing, in_pairs=self.pairs)
         return can if self.autoscaler is None else f"once {self.autoscaler} has added nodes, {can}"
+
+    def _added(self) -> str:
+        """``1 node``, ``up to 2 nodes`` where not all losses have as many."""
+        joined = {len(loss.nodes.joined) for loss in self.losses}
+        if not any(joined):
+            return "no nodes"
+        most = count_of(max(joined), "node")
+        return most if len(joined) == 1 else f"up to {most}"
 
     def share(self) -> Share:
         return Share(sum(bool(loss.troubles) for loss in self.losses), len(self.losses), "losses")
@@ -112,18 +120,12 @@ def _losing(losses: Sequence[Outcome]) -> str:
     return f"losing {listed(losses, 'or')}"
 
 
-def _most(numbers: Sequence[int], noun: str) -> str:
-    """``3 nodes``, ``up to 3 nodes`` where not all are the same."""
-    number = count_of(max(numbers, default=0), noun)
-    return number if len(set(numbers)) < 2 else f"up to {number}"
-
-
 def listed(losses: Sequence[Outcome], conjunction: str) -> str:
     """``zone a``, ``zone a, b or 3 others``."""
     first, *others = (loss.name for loss in losses)
     noun, _, _ = first.rpartition(" ")
     rest = [name.removeprefix(f"{noun} ") for name in others]
     if len(rest) >= _MAX_NAMED:
-        rest = [*rest[: _MAX_NAMED - 1], f"{len(rest) - _MAX_NAMED + 1:,} others"]
+        rest = [*rest[: _MAX_NAMED - 1], count_of(len(rest) - _MAX_NAMED + 1, "other")]
     *some, last = first, *rest
     return f"{', '.join(some)} {conjunction} {last}" if some else last
