@@ -156,7 +156,11 @@ def metrics(prefix: str, rows: Sequence[Outcome], labels: Mapping[str, str] = _N
         return [({label: str(getattr(row, field)) for label, field in labels.items()}, number(row)) for row in rows]
 
     yield f"{prefix}_outcomes", "Events that were tried.", [({}, len(rows))]
-    yield f"{prefix}_ok", "1 where nothing is in the way and nothing is worse.", by(lambda row: row.verdict == "yes")
+    yield (
+        f"{prefix}_ok",
+        "1 where nothing is in the way and nothing is worse.",
+        by(lambda row: int(row.verdict == "yes")),
+    )
     yield f"{prefix}_pending_pods", "Pods that wait for a node and did not before.", by(lambda row: row.pending)
     yield f"{prefix}_unmade_pods", "Pods that are not made and were before.", by(lambda row: row.unmade)
     yield f"{prefix}_lost_pods", "Pods that are gone and nobody makes again.", by(lambda row: len(row.lost))

@@ -12,9 +12,13 @@ from tests.cli.support import CLUSTER, FIXTURES, ROOT, run
 LOST = str(FIXTURES / "clusters" / "zone-lost-min-domains.yaml")
 DB = str(FIXTURES / "cases" / "judgment" / "16" / "z.json")
 BLOCKED = str(FIXTURES / "clusters" / "upgrade-blocked.yaml")
-SURVIVE, UPGRADE = (
+SURVIVE, PLAN = (
     Draft202012Validator(json.loads((ROOT / "docs" / "schema" / f"{name}-report.json").read_text()))
-    for name in ("survive", "upgrade")
+    for name in ("survive", "plan")
+)
+SKEWED = (
+    "zone-a: 3 pods pending (Deployment/api, Deployment/web): 0/6 nodes are available: 2 node(s) had untolerated "
+    "taint(s), 4 node(s) didn't match pod topology spread constraints"
 )
 
 CODES: dict[str, tuple[list[str], int, str]] = {
@@ -22,28 +26,29 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "pods that stay pending, where that is to fail": (
         ["survive", "-S", LOST, "-q", "--fail-on", "pending"],
         1,
-        "requirement not met: --fail-on pending: losing zone-a leaves 3 pods pending\n",
+        f"requirement not met: --fail-on pending: losing {SKEWED}\n",
     ),
     "degraded workloads, where that is to fail": (
         ["survive", "-S", LOST, "-q", "--fail-on", "short", "--fail-on", "lost"],
         1,
-        "requirement not met: --fail-on short: losing zone-a leaves 2 workloads degraded, at worst Deployment/web: 4 of 6 ready\n",
+        "requirement not met: --fail-on short: losing zone-a: 2 workloads degraded, at worst Deployment/web 4 of 6 ready\n",
     ),
     "pods that nobody makes again, where that is to fail": (
         ["survive", "-S", CLUSTER, "-q", "--fail-on", "lost", "--key", "zone"],
         1,
-        "requirement not met: --fail-on lost: losing zoneA takes 2 pods for good: default/mypod-1, default/mypod-2\n",
+        "requirement not met: --fail-on lost: losing zoneA: 2 pods lost for good (Pod/mypod-1, Pod/mypod-2)\n",
     ),
     "nothing of what is to fail": (["survive", "-S", LOST, "-q", "--fail-on", "lost"], 0, ""),
     "anything": (
         ["survive", "-S", LOST, "-q", "--fail-on", "any"],
         1,
-        "requirement not met: --fail-on any: losing zone-a leaves 3 pods pending\n",
+        f"requirement not met: --fail-on any: losing {SKEWED}\n",
     ),
     "pods that wait only once the Node objects are deleted": (
         ["survive", "-A", "-S", DB, "-q", "--fail-on", "pending", "--nodes-deleted"],
         1,
-        "requirement not met: --fail-on pending: losing zone a leaves 1 pod pending\n",
+        "requirement not met: --fail-on pending: losing zone a: 1 pod pending (StatefulSet/db): 0/2 nodes are available: "
+        "2 node(s) didn't match Pod's node affinity/selector\n",
     ),
     "a namespace without workloads": (
         ["survive", "-S", LOST, "-n", "shop"],
@@ -88,15 +93,19 @@ def test_exit_codes(case: str) -> None:
 
 def test_json_is_what_the_schema_says() -> None:
     assert run("survive", "-A", "-S", LOST, "-o", "json").report_of(SURVIVE)["kind"] == "SurviveReport"
-    blocked = run("upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-o", "json").report_of(UPGRADE)
-    assert blocked["remedies"] == ["--scale default/Deployment/web=4", "--budget default/web:maxUnavailable=1"]
+    blocked = run("upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-o", "json").report_of(PLAN)
+    assert blocked["remedies"] == [
+        {"options": "--scale default/Deployment/web=4", "lost": []},
+        {"options": "--budget default/web:maxUnavailable=1", "lost": []},
+    ]
 
 
 def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
     result = run("survive", "-S", LOST)
     assert result.out.startswith("KEY ")
     assert result.err.splitlines()[-1] == (
-        "No: none of 3 zones can be lost. zone-a: 3 pods pending; 2 workloads degraded, worst default/web 4 of 6 ready"
+        "No: none of 3 zones can be lost. zone-a: 3 pods pending (Deployment/api, Deployment/web), 2 workloads degraded, "
+        "at worst Deployment/web 4 of 6 ready"
     )
     assert result.err.startswith("gap: no LimitRange, ResourceQuota objects: pods are created as if there were none\n")
 
@@ -104,9 +113,9 @@ def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
 def test_wide_adds_the_order_in_which_nodes_lose_their_pods() -> None:
     plain, wide = (run("survive", "-S", LOST, "-l", "app=web", "-q", *form).out for form in ((), ("-o", "wide")))
     assert wide.startswith(plain)
-    rows = [line.split()[1:] for line in wide.removeprefix(plain).strip().splitlines()]
+    rows = [line.split() for line in wide.removeprefix(plain).strip().splitlines()]
     assert rows[:3] == [
-        ["DOMAIN", "NODE", "SECONDS", "PODS"],
+        ["AFTER", "NODE", "SECONDS", "PODS"],
         ["zone-a", "node-1", "0", "2"],
         ["zone-a", "node-4", "10", "1"],
     ]

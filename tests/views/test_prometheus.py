@@ -66,9 +66,10 @@ CASES: dict[str, tuple[list[str], dict[str, float]]] = {
     "survive": (
         ["survive", "-A", "-S", SHOP],
         {
-            "kubespread_survive_losses": 3,
-            'kubespread_survive_nodes{topology_key="topology.kubernetes.io/zone",domain="a"}': 2,
-            'kubespread_survive_can_be_lost{topology_key="topology.kubernetes.io/zone",domain="a"}': 0,
+            "kubespread_survive_outcomes": 3,
+            'kubespread_survive_ok{topology_key="topology.kubernetes.io/zone",domain="a"}': 0,
+            'kubespread_survive_pending_pods{topology_key="topology.kubernetes.io/zone",domain="a"}': 3,
+            'kubespread_survive_degraded_workloads{topology_key="topology.kubernetes.io/zone",domain="a"}': 1,
         },
     ),
     "fleet": (

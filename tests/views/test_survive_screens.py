@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 import kubespread
-from kubespread import Snapshot, SurviveReport, UpgradeReport
+from kubespread import PlanReport, Snapshot, SurviveReport
 from kubespread.views import plain, terminal
 from kubespread.views.look import Look
 from tests.builders import Data, hard, node, soft
@@ -43,7 +43,7 @@ def lost(nodes: int, cloud: str, keys: Sequence[str]) -> SurviveReport:
 
 
 @cache
-def upgraded(nodes: int, cloud: str, edit: str) -> UpgradeReport:
+def upgraded(nodes: int, cloud: str, edit: str) -> PlanReport:
     snapshot = cluster(nodes, cloud)
     return kubespread.upgrade(snapshot.edited(edit) if edit else snapshot, "pool=pool-0", remedies=nodes < 100)
 
