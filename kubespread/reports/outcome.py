@@ -374,8 +374,8 @@ def _at_most(kind: TroubleKind, rows: Sequence[Outcome]) -> str:
     most = number if len(set(numbers)) == 1 else f"up to {number}"
     if kind != "short":
         why, *others = (_why(row.of(kind)) for row in rows)
-        where = "" if {why}.issuperset(others) else f"; {rows[0].name}"
-        return f"{most} {words.says}{where}{why}"
+        first = "" if {why}.issuperset(others) else f"; {rows[0].name}"
+        return f"{most} {words.says}{first}{why}"
     worst, where = min(((change, row) for row in rows for change in row.degraded), key=lambda pair: _share(pair[0]))
     return f"{most} degraded, at worst {worst.figures} ({where.name})"
 

@@ -446,7 +446,7 @@ def test_a_zone_called_by_a_number_is_called_a_zone() -> None:
     assert report.answer == (
         "none of 2 zones can be lost. zone 2: 2 pods pending (Deployment/web), 1 workload degraded, "
         "Deployment/web 1 of 3 ready",
-        "losing zone 2 or 1: up to 2 pods pending: 0/3 nodes are available: 1 Insufficient cpu, "
+        "losing zone 2 or 1: up to 2 pods pending; zone 2: 0/3 nodes are available: 1 Insufficient cpu, "
         "2 node(s) had untolerated taint(s)",
         "losing zone 2 or 1: 1 workload degraded, at worst Deployment/web 1 of 3 ready (zone 2)",
     )
