@@ -286,10 +286,13 @@ def verdict_of(troubles: Sequence[Trouble]) -> Judgment:
     return "unknown" if troubles else "yes"
 
 
-def badness(row: Outcome) -> tuple[bool, Sequence[int], int, int, str]:
-    """Sorts outcomes, the worst first, by the kinds of their troubles and by how many pods these concern."""
+def badness(row: Outcome) -> tuple[bool, Sequence[int], int, int, int, str]:
+    """Sorts outcomes, the worst first, by the kinds of their troubles and by how many pods these concern; pods that
+    lack weigh alike, whether they are pending or not made.
+    """
     lacking = sum(change.lacks for change in row.degraded)
-    return not row.troubles, [-row.count(kind) for kind in KINDS], -lacking, -row.gone, row.name
+    lasting = [-row.count(kind) for kind in KINDS if kind not in LACKING]
+    return not row.troubles, lasting, -row.count(*LACKING), -lacking, -row.gone, row.name
 
 
 def kinds_of(row: Outcome) -> list[TroubleKind]:

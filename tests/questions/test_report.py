@@ -189,7 +189,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
         (
             "warning",
             "Deployment/web: HorizontalPodAutoscaler of-web may ask for 6 replicas, which leaves 2 pods without a node: "
-            "0/2 nodes are available: 2 Insufficient cpu.",
+            "0/2 nodes are available: 2 Insufficient cpu",
             "kubespread pending --scale default/deploy/web=6 -A",
         ),
     ),
@@ -209,7 +209,7 @@ SAID: dict[str, tuple[list[Data], str, tuple[str, str, str]]] = {
         "scaling/default/Deployment/web",
         (
             "warning",
-            "Deployment/web: HorizontalPodAutoscaler of-web may ask for 6 replicas, which leaves 2 pods not created: "
+            "Deployment/web: HorizontalPodAutoscaler of-web may ask for 6 replicas, which leaves 2 pods not made: "
             'pods "web-5d6-4" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=4, limited: pods=4',
             "kubespread pending --scale default/deploy/web=6 -A",
         ),

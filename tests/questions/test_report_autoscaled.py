@@ -20,7 +20,7 @@ TWO = [*ONE, machine("n2", "b", pool="pool")]
 WEB = deployment("web", ("n1", "n2"), cpu="3")
 SIX = "6 pods of ReplicaSet/web pending: 4 of 6 fit; needs 1 cpu on one node; most free on one: 0; cluster-autoscaler adds"
 FOUR = "4 pods of ReplicaSet/web pending: 2 of 4 fit; needs 1 cpu on one node; most free on one: 0; karpenter"
-LOST = "losing zone a leaves 1 pod pending, and leaves Deployment/web degraded: 1 of 2 ready; cluster-autoscaler adds"
+FULL = "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s)"
 PENDING, ZONES, HPA = "running/pending/filtered/", "losses/zone", "scaling/default/Deployment/web"
 
 
@@ -58,7 +58,8 @@ CASES = {
         ZONES,
         (
             "warning",
-            f"{LOST} no node, 1 pod still pending: its nodes would be in what is lost (1 of 2 zones can be lost)",
+            f"losing zone a: 1 pod pending (Deployment/web): {FULL}; cluster-autoscaler: its nodes would be in what is "
+            "lost; 1 workload degraded, Deployment/web 1 of 2 ready (1 of 2 zones can be lost)",
         ),
     ),
     "an autoscaler of pods whose pods all find a new node is no line": Case(
@@ -70,9 +71,9 @@ CASES = {
         HPA,
         (
             "warning",
-            "Deployment/web: HorizontalPodAutoscaler of-web may ask for 4 replicas, which leaves 2 pods without a node: "
-            "0/2 nodes are available: 2 Insufficient cpu.; cluster-autoscaler adds 1 node; Deployment/web: 2 pods still "
-            "pending: it may have 2 nodes and has them",
+            "Deployment/web: HorizontalPodAutoscaler of-web may ask for 4 replicas, which leaves 2 pods without a node, "
+            "with 1 node added: 0/2 nodes are available: 2 Insufficient cpu; cluster-autoscaler: it may have 2 nodes and "
+            "has them",
         ),
     ),
     "one of a million asks for those that may have room, and what has none for them has none for the others": Case(
@@ -82,8 +83,8 @@ CASES = {
         (
             "warning",
             "Deployment/web: HorizontalPodAutoscaler of-web may ask for 1,000,000 replicas, which leaves 999,780 pods "
-            "without a node: 0/2 nodes are available: 2 Too many pods.; asked about 1,002 pods, cluster-autoscaler adds "
-            "1 node; Deployment/web: 892 pods still pending: it may have 2 nodes and has them",
+            "without a node, with 1 node added: 0/2 nodes are available: 2 Too many pods; cluster-autoscaler: it may have "
+            "2 nodes and has them",
         ),
     ),
     "where it has room for all of them, the others are not looked at": Case(
@@ -93,7 +94,7 @@ CASES = {
         (
             "notice",
             "Deployment/web: HorizontalPodAutoscaler of-web may ask for 1,000,000 replicas, which leaves 998,888 pods not "
-            "looked at; asked about 1,002 pods, cluster-autoscaler adds 10 nodes",
+            "looked at, with 10 nodes added",
         ),
     ),
 }
