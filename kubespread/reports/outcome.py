@@ -287,12 +287,12 @@ def verdict_of(troubles: Sequence[Trouble]) -> Judgment:
 
 
 def badness(row: Outcome) -> tuple[bool, Sequence[int], int, int, int, str]:
-    """Sorts outcomes, the worst first, by the kinds of their troubles and by how many pods these concern; pods that
-    lack weigh alike, whether they are pending or not made.
+    """Sorts outcomes, the worst first, by the kinds of their troubles and by how many pods these concern; a pod weighs
+    as much pending as not made.
     """
     lacking = sum(change.lacks for change in row.degraded)
     lasting = [-row.count(kind) for kind in KINDS if kind not in LACKING]
-    return not row.troubles, lasting, -row.count(*LACKING), -lacking, -row.gone, row.name
+    return not row.troubles, lasting, -(row.pending + row.unmade), -lacking, -row.gone, row.name
 
 
 def kinds_of(row: Outcome) -> list[TroubleKind]:
@@ -377,8 +377,9 @@ def _at_most(kind: TroubleKind, rows: Sequence[Outcome]) -> str:
     most = number if len(set(numbers)) == 1 else f"up to {number}"
     if kind != "short":
         why, *others = (_why(row.of(kind)) for row in rows)
-        first = "" if {why}.issuperset(others) else f"; {rows[0].name}"
-        return f"{most} {words.says}{first}{why}"
+        if why and any(other != why for other in others):
+            why = f"; {rows[0].name}{why}"
+        return f"{most} {words.says}{why}"
     worst, where = min(((change, row) for row in rows for change in row.degraded), key=lambda pair: _share(pair[0]))
     return f"{most} degraded, at worst {worst.figures} ({where.name})"
 

@@ -191,7 +191,7 @@ def _kept(snapshot: Snapshot) -> dict[str, set[str]]:
     for one in _movable(snapshot):
         causes = {
             "noController": not one.metadata.owner_references,
-            "budget": one.metadata.labels.get("app") in tight,
+            "blocked": one.metadata.labels.get("app") in tight,
             "safeToEvict": "cluster-autoscaler.kubernetes.io/safe-to-evict" in one.metadata.annotations,
             "doNotDisrupt": "karpenter.sh/do-not-disrupt" in one.metadata.annotations,
         }
@@ -436,7 +436,7 @@ def _by_hand(snapshot: Snapshot) -> dict[str, tuple[float, int]]:
         each.metadata.labels.get("app", ""): name for name, pods in rows.items() for each in pods if each.spec.node_name
     }
     loose = {name for app, name in going.items() if app in budgets and f"budgets/default/{app}" not in tight}
-    held = kept.get("drains/budget", set()) | kept.get("drains/noController", set())
+    held = kept.get("drains/blocked", set()) | kept.get("drains/noController", set())
     return {
         "running": (counted, sum(desired.values())),
         "spread": (round(points["spread"], 2), several),

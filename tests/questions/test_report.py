@@ -389,7 +389,7 @@ def test_an_earlier_report_says_what_is_new_changed_or_gone(zones: list[Data], t
     assert changes[skew, "extent"] == (2, 3)
     assert changes["drains/noController", "level"] == (None, "warning")
     gone = [key for (key, column), (_, after) in changes.items() if column == "level" and after is None]
-    assert [key for key in gone if key.startswith(("budgets", "drains"))] == ["budgets/default/web", "drains/budget"]
+    assert [key for key in gone if key.startswith(("budgets", "drains"))] == ["budgets/default/web", "drains/blocked"]
     new = sum(column == "level" and was is None for (_, column), (was, _) in changes.items())
     assert f"; since then {new} new, " in then.answer[0]
     assert then.answer[0].endswith(f" {len(gone)} gone")
@@ -599,6 +599,6 @@ def test_of_many_domains_those_with_the_most_to_lose_are_lost_and_a_note_names_t
     on = ("n0", "n0", "n1", "n1", "n1", "n2", "n3")
     report = reported(*hosts("a", "b", "c", "c"), *deployment("web", on, spec=spread))
     losses = [line.what for line in report.lines if line.question == "survive"]
-    assert [what.split()[1:3] for what in losses] == [["node", "n1"], ["zone", "b"]]
+    assert [what.split()[1:3] for what in losses] == [["node", "n1:"], ["zone", "b:"]]
     assert {what.rpartition("(")[2].removesuffix(")") for what in losses} == said
     assert report.notes == notes

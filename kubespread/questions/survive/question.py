@@ -105,12 +105,13 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
         return bool(self.fail_on) or not report.is_no
 
     def unmet(self, report: SurviveReport) -> Iterator[str]:
-        from kubespread.reports.outcome import badness, phrases
+        from kubespread.reports.outcome import badness, kinds_of, phrase
 
         losses = sorted(report.losses, key=badness)
         for key in dict.fromkeys(self.fail_on):
             if bad := [loss for loss in losses if loss.fails(key)]:
-                yield f"--fail-on {key}: losing {bad[0].name}: {'; '.join(phrases(bad[0]))}"
+                kind = kinds_of(bad[0])[0] if key == "any" else key
+                yield f"--fail-on {key}: losing {bad[0].name}: {phrase(bad[0], kind)}"
 
     def next_command(self, report: SurviveReport, commands: Commands) -> str:
         from kubespread.questions.commands import option_of
