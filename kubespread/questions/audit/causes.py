@@ -23,7 +23,7 @@ from kubespread.questions.audit.standing import OnNodes
 from kubespread.questions.queue.queue import Entry, run
 from kubespread.reports.judged_nodes import KEEPING_OFF, counted_constraints, in_domains
 from kubespread.reports.parts import skew_between
-from kubespread.scheduler.cluster.cluster import ClusterChange, Cluster
+from kubespread.scheduler.cluster.cluster import Cluster, ClusterChange
 from kubespread.scheduler.cluster.columns import Codes, Counts, Mask, Positions
 from kubespread.scheduler.cluster.running import RunningPods
 from kubespread.scheduler.evaluation import evaluate
