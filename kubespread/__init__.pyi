@@ -649,11 +649,7 @@ def verify(
     scheduler: Scheduler | None = None,
     *,
     filename: Sequence[str] = (),
-    namespace: str | None = None,
     preemption: bool = True,
-    autoscaler: str | None = None,
-    node_groups: GroupsGiven = None,
-    instance_types: InstanceTypesGiven | None = None,
     today: datetime.date | None = None,
     jobs: int | None = 1,
     timeout: float | None = None,
@@ -661,17 +657,12 @@ def verify(
 ) -> VerifyReport:
     """Which ``promises`` hold in ``snapshot``, by how much, and what breaks the others.
 
-    Promises are a path, the text of a file, plain data or a `Promises`. ``today`` decides until when a broken one
-    is accepted.
+    Promises are a path, the text of a file, plain data or a `Promises`; ``today`` decides which are accepted.
     Raises ManifestError, SnapshotError and UsageError.
 
     - ``promises``: File of kind Promises, YAML or JSON; '-' for standard input.
     - ``filename``: Manifests, or directories of them, to apply before.
-    - ``namespace``: Namespace of workloads that are named without one, unless the promises set it.
     - ``preemption``: Let pods that fit nowhere evict pods of lower priority; kube-scheduler lets them.
-    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
-    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
-    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.

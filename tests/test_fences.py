@@ -156,6 +156,7 @@ PARTS = {
     ("verify", "audit"),
     ("verify", "capacity"),
     ("verify", "plan"),
+    ("verify", "removable"),
     ("verify", "simulate"),
     ("verify", "survive"),
 }

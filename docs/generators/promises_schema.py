@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from docs.generators.scenario_schema import fields_schema
-from kubespread.scenario.document import API_VERSION
+from kubespread.scenario.document import API_VERSION, HEAD, METADATA
 from kubespread.scenario.promises import (
     BACKS,
-    HPA_MAX,
+    EXEMPT,
     KIND,
-    METADATA,
+    NEEDS,
     NEVER_BLOCKED,
     OF_CLUSTER,
     OF_WORKLOADS,
-    PROMISE,
     PROMISES,
-    REPLICAS,
     SHARE,
-    TIMES,
+    WHOSE,
+    WORDS,
 )
 
 _NUMBER = {"type": "integer", "minimum": 0}
@@ -27,7 +26,7 @@ _AMOUNT = [_NUMBER, {"type": "string", "pattern": f"^{SHARE}$"}]
 
 def schema() -> dict[str, Any]:
     """What no reader of JSON Schema can tell, whether there are such workloads, labels and resources, is left out."""
-    root = fields_schema(PROMISES)
+    root = fields_schema({**HEAD, **PROMISES})
     root["properties"] |= {
         "apiVersion": {"const": API_VERSION},
         "kind": {"const": KIND},
@@ -43,16 +42,16 @@ def schema() -> dict[str, Any]:
 
 
 def _promise() -> dict[str, Any]:
-    promise = fields_schema(PROMISE)
+    promise = fields_schema({**WHOSE, **OF_WORKLOADS, **OF_CLUSTER, **EXEMPT})
     fields = promise["properties"]
     forms: dict[str, dict[str, Any]] = {
         "cluster": {"const": True},
-        "survives": {"type": "string", "pattern": "^any \\S+( after .+)?$"},
+        "survives": {"type": "string", "pattern": "^any \\S+$"},
         "ready": {"anyOf": _AMOUNT},
         "rollout": {"anyOf": _AMOUNT},
         "back": {"enum": [*BACKS]},
         "drain": {"const": NEVER_BLOCKED},
-        "fits": {"anyOf": [{"enum": [REPLICAS, HPA_MAX]}, _NUMBER, {"type": "string", "pattern": f"^{TIMES}$"}]},
+        "fits": {"anyOf": [{"enum": [*WORDS]}, _NUMBER]},
         "spread": {"type": "object", "minProperties": 1, "additionalProperties": _NUMBER},
         "room": {
             "type": "object",
@@ -63,7 +62,7 @@ def _promise() -> dict[str, Any]:
     }
     for name, form in forms.items():
         fields[name] = {**form, "description": fields[name]["description"]}
-    promise["dependentRequired"] = {"back": ["survives"], "selector": ["namespace"], "reason": ["until"]}
+    promise["dependentRequired"] = {name: [needed] for name, needed in NEEDS.items()}
     promise["oneOf"] = [
         {"required": [name], "anyOf": [{"required": [clause]} for clause in clauses]}
         for name, clauses in (("workload", OF_WORKLOADS), ("namespace", OF_WORKLOADS), ("cluster", OF_CLUSTER))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kubespread.scenario.document import API_VERSION, AT_ONCE
-from kubespread.scenario.reading import BESIDE_STEP, IN_LIST, KIND, METADATA, READINESS, SCENARIO, SPEC
+from kubespread.scenario.document import API_VERSION, AT_ONCE, HEAD, METADATA
+from kubespread.scenario.reading import BESIDE_STEP, IN_LIST, KIND, READINESS, SCENARIO, SPEC
 from kubespread.scenario.verbs import STEPS, VERBS
 from kubespread.snapshot.edits.verb import Field, Fields, Holds, Verb
 
@@ -28,7 +28,7 @@ _TYPES: Mapping[Holds, dict[str, Any]] = {
 
 def schema() -> dict[str, Any]:
     """What no reader of JSON Schema can tell, whether a text names edits and nodes that there are, is left out."""
-    root = fields_schema(SCENARIO)
+    root = fields_schema({**HEAD, **SCENARIO})
     root["properties"] |= {
         "apiVersion": {"const": API_VERSION},
         "kind": {"const": KIND},

@@ -86,6 +86,22 @@ class WorkloadsAsked(Struct, frozen=True):
         names = (name for name in _labels(world) if is_asked(name) and _above(world, name) == name)
         return sorted(names, key=in_order)
 
+    def with_replicas_in(self, world: World, snapshot: Snapshot) -> list[WorkloadName]:
+        """Those that have replicas: of a kind that is not modeled, if what it loses is made again. Raises UsageError
+        where there are none, or a named one has none.
+        """
+
+        def has_replicas(name: WorkloadName) -> bool:
+            row = POD_CREATORS.get(name.kind)
+            return any(map(world.makes_others, world.owners_below(name))) if row is None else row.has_replicas
+
+        for row in (row for name in self.names if (row := POD_CREATORS.get(name.kind)) and not row.has_replicas):
+            raise UsageError(f"a {row.kind} has no replicas of which anything could be promised")
+        names = self.named_in(world) if self.names else list(filter(has_replicas, self.chosen_in(world)))
+        if not names:
+            raise self.none_found(snapshot)
+        return names
+
     def none_found(self, snapshot: Snapshot) -> KubespreadError:
         """The error where no workload is among them, or none of those that are named has a pod."""
         from kubespread.candidate.sources import no_workloads

@@ -141,6 +141,17 @@ def _described(value: Any) -> str:
 _OBJECT = "<object>"
 
 
+HEAD: Fields = {
+    "apiVersion": Field(Holds.TEXT, API_VERSION, is_required=True),
+    "kind": Field(Holds.TEXT, "what the file is", is_required=True),
+    "metadata": Field(Holds.OBJECT, "name and namespace"),
+}
+METADATA: Fields = {
+    "name": Field(Holds.TEXT, "what it is called"),
+    "namespace": Field(Holds.TEXT, "that of names without one"),
+}
+
+
 class Document(Struct, frozen=True):
     """Its data, with what was wrong so far."""
 
@@ -150,6 +161,16 @@ class Document(Struct, frozen=True):
     """Those of its fields; None where it was no text."""
     path: str | None = None
     """Its file's, ``-`` for standard input; None where it was none."""
+
+    def fields(self, own: Fields) -> tuple[dict[str, Any], str | None]:
+        """What the document has, ``own`` of its kind beside what every kind has, and the namespace of names without
+        one.
+        """
+        fields = self.faults.checked(self.data, {**HEAD, **own}, "")
+        metadata = self.faults.checked(fields.get("metadata", {}), METADATA, "metadata")
+        namespace = metadata.get("namespace")
+        self.faults.check_namespace(namespace, "metadata.namespace")
+        return {**fields, "metadata": metadata}, namespace
 
 
 def read_document(source: Mapping[str, Any] | str | Path, kind: str, smallest: str) -> Document:

@@ -71,16 +71,7 @@ READINESS: Fields = {
 BESIDE_STEP: Fields = {"name": Field(Holds.TEXT, "what the step is called"), **READINESS}
 """The fields that any step may have beside its key."""
 
-SCENARIO: Fields = {
-    "apiVersion": Field(Holds.TEXT, "kubespread.dev/v1alpha1", is_required=True),
-    "kind": Field(Holds.TEXT, "Scenario", is_required=True),
-    "metadata": Field(Holds.OBJECT, "name and namespace"),
-    "spec": Field(Holds.OBJECT, "the steps", is_required=True),
-}
-METADATA: Fields = {
-    "name": Field(Holds.TEXT, "what the scenario is called"),
-    "namespace": Field(Holds.TEXT, "that of names without one"),
-}
+SCENARIO: Fields = {"spec": Field(Holds.OBJECT, "the steps", is_required=True)}
 SPEC: Fields = {
     "steps": Field(Holds.STEPS, "what happens, in this order", is_required=True),
     "preemption": Field(Holds.FLAG, "whether pods evict others of lower priority, by default true"),
@@ -239,21 +230,18 @@ def _is_step(text: str) -> bool:
 
 
 def _scenario(document: Document) -> Scenario:
-    data, faults, path = document.data, document.faults, document.path
+    faults, path = document.faults, document.path
     directory = "" if path is None or path == STDIN else str(Path(path).parent)
     directory = "" if directory == "." else directory
-    fields = faults.checked(data, SCENARIO, "")
-    metadata = faults.checked(fields.get("metadata", {}), METADATA, "metadata")
+    fields, namespace = document.fields(SCENARIO)
     spec = faults.checked(fields.get("spec", {}), SPEC, "spec")
-    namespace = metadata.get("namespace")
-    faults.check_namespace(namespace, "metadata.namespace")
     reader = Reader(faults, directory)
     steps = [reader.step(step, f"spec.steps[{place}]") for place, step in enumerate(spec.get("steps", ()))]
     if "steps" in spec and not steps:
         faults.add("spec.steps", "expected at least one step, found none")
     scenario = Scenario(
         steps=tuple(step for step in steps if step is not None),
-        name=metadata.get("name", ""),
+        name=fields["metadata"].get("name", ""),
         namespace=namespace,
         preemption=spec.get("preemption", True),
         stuck=_stuck(spec.get("readiness"), reader),

@@ -53,8 +53,6 @@ class ChartRow(Struct, frozen=True):
     parts: Sequence[tuple[Tone, float]]
     """From left to right."""
     says: str
-    mark: float | None = None
-    """Where a line crosses the bar."""
     of: float | None = None
     """What its whole width is; None for that of the longest bar."""
 
@@ -66,8 +64,6 @@ class Chart(Struct, frozen=True):
     rows: Sequence[ChartRow]
     meanings: Mapping[Tone, str]
     """Of the parts."""
-    mark: str = ""
-    """What the lines across bars mean."""
 
 
 class NodeFacts(Struct, frozen=True):

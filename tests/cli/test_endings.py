@@ -26,7 +26,7 @@ _PROMISES = {
     "apiVersion": "kubespread.dev/v1alpha1",
     "kind": "Promises",
     "promises": [
-        {"namespace": f"ns{number}", "survives": "any node", "fits": "1.5x", "drain": "never blocked"}
+        {"namespace": f"ns{number}", "survives": "any node", "fits": 3, "drain": "never blocked"}
         for number in range(250)
     ],
 }

@@ -107,16 +107,12 @@ CASES: Mapping[str, tuple[Callable[[Snapshot], list[str]], list[Data], list[str]
     "whether drains are never blocked is not known": (
         verified,
         [*HELD, budget("other")],
-        ["unknown", f"unknown: draining n0 is blocked by default/web-a (1 of 2 nodes with its pods): {KEPT}"],
+        ["unknown", f"unknown: draining n0 (1 of 2 nodes with its pods): finalizer: default/web-a: {KEPT}"],
     ),
     "drains are blocked where a budget keeps its pods": (
         verified,
         [*HELD, budget("web", minAvailable=2)],
-        [
-            "no",
-            f"broken: draining n0 is blocked by default/web-a (2 of 2 nodes with its pods): {REFUSED} "
-            f"{NEEDS.format('web')}",
-        ],
+        ["no", f"broken: draining n0 (2 of 2 nodes with its pods): budget: default/web-a: {NEEDS.format('web')}"],
     ),
 }
 

@@ -131,7 +131,7 @@ PROMISES = {
     "apiVersion": "kubespread.dev/v1alpha1",
     "kind": "Promises",
     "promises": [
-        {"namespace": "default", "survives": "any zone", "spread": {"zone": 1}, "fits": "2x", "rollout": 1},
+        {"namespace": "default", "survives": "any zone", "spread": {"zone": 1}, "fits": 3, "rollout": 1},
         {"cluster": True, "room": {"cpu": "10%"}},
     ],
 }

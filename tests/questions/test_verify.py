@@ -50,40 +50,34 @@ def found(snapshot: Snapshot, promise: Data) -> list[tuple[str, str, float | Non
 FOUND: Mapping[str, tuple[Data, tuple[str, str, float | None]]] = {
     "all pods are ready again": (
         {"survives": "any zone"},
-        ("held", "3 of 3 pods ready again while its nodes are silent, whichever of 3 zones is lost", 0),
+        ("held", "losing zone a leaves 3 of 3 ready while its nodes are silent, 3 promised", 0),
     ),
     "at first only the pods of the other zones are ready": (
         {"survives": "any zone", "ready": 1},
-        ("held", "losing zone a leaves 1 ready at first, no more than promised, the worst of 3 zones", 0),
+        ("held", "losing zone a leaves 1 of 3 ready at first, 1 promised", 0),
     ),
     "a share is rounded up": (
         {"survives": "any zone", "ready": "34%"},
-        ("broken", "losing zone a leaves 1 ready at first, 2 promised; 2 of 3 zones can be lost", -1),
+        ("broken", "losing zone a leaves 1 of 3 ready at first, 2 promised; 2 of 3 zones can be lost", -1),
     ),
-    "as they are now": ({"ready": "100%"}, ("held", "3 of 3 pods ready, no more than promised", 0)),
+    "as they are now": ({"ready": "100%"}, ("held", "3 of 3 pods ready, 3 promised", 0)),
     "more than it has": ({"ready": 4}, ("broken", "3 of 3 pods ready, 4 promised", -1)),
     "the skew of its pods": ({"spread": {"zone": 1}}, ("broken", "skew 2 (2/1/0), 1 promised", -1)),
-    "over nodes": ({"spread": {"hostname": 3}}, ("held", "skew 2 (2/1/0), 1 less than promised", 1)),
+    "over nodes": ({"spread": {"hostname": 3}}, ("held", "skew 2 (2/1/0), 3 promised", 1)),
     "the maximum of its autoscaler": (
         {"fits": "hpaMax"},
-        ("held", "all 9 replicas (the most of HorizontalPodAutoscaler web) find a node, and 3 more would", 3),
+        ("held", "12 replicas fit, 9 as the most of HorizontalPodAutoscaler web promised", 3),
     ),
-    "a multiple of its replicas": (
-        {"fits": "1.5x"},
-        ("held", "all 5 replicas (1.5x 3) find a node, and 7 more would", 7),
-    ),
+    "as many as it is to have": ({"fits": "replicas"}, ("held", "12 replicas fit, 3 promised", 9)),
     "more than there is room for": (
         {"fits": 13},
-        ("broken", "12 of 13 replicas find a node, 1 does not: 0/3 nodes are available: 3 Insufficient cpu.", -1),
+        ("broken", "12 replicas fit, 13 promised: 0/3 nodes are available: 3 Insufficient cpu.", -1),
     ),
     "while it is rolled out": (
         {"rollout": "80%"},
-        ("held", "3 of 3 pods ready at worst while it is rolled out, no more than promised", 0),
+        ("held", "3 of 3 pods ready at worst while it is rolled out, 3 promised", 0),
     ),
-    "a drain of each node": (
-        {"drain": "never blocked"},
-        ("held", "2 nodes with its pods can be drained, each by itself", None),
-    ),
+    "a drain of each node": ({"drain": "never blocked"}, ("held", "2 nodes with its pods can be drained", None)),
 }
 
 
@@ -134,7 +128,7 @@ def test_the_spread_of_a_workload_without_constraints_counts_all_its_pods() -> N
         each["metadata"] = {**each["metadata"], "labels": {"app": "web", "pod-template-hash": "old"}}
         each["spec"] = {**each["spec"], "nodeName": "n2"}
     rows = found(Snapshot.from_objects([*hosts("a", "b", "c"), *web, *older]), {"workload": WEB, "spread": {"zone": 1}})
-    assert rows == [("held", "skew 1 (2/1/2), as promised", 0)]
+    assert rows == [("held", "skew 1 (2/1/2), 1 promised", 0)]
 
 
 @pytest.mark.parametrize(
@@ -147,13 +141,20 @@ def test_pods_that_nobody_has_survive_nothing(promise: Data) -> None:
 
 
 def test_a_drain_that_a_budget_blocks() -> None:
+    """Of the nodes with its pods, none of which can be drained."""
     (row,) = found(cluster(budget("web", minAvailable=3)), {"workload": WEB, "drain": "never blocked"})
     assert row == (
         "broken",
-        "draining n0 is blocked by default/web-a and 1 more (2 of 2 nodes with its pods): Cannot evict pod as it would "
-        "violate the pod's disruption budget. The disruption budget web needs 3 healthy pods and has 3 currently",
-        -3,
+        "draining n1 (2 of 2 nodes with its pods): budget: default/web-c: The disruption budget web needs 3 healthy "
+        "pods and has 3 currently",
+        -2,
     )
+
+
+def test_a_drain_that_another_workload_blocks_is_not_its_own() -> None:
+    snapshot = cluster(*deployment("api", ("n0",)), budget("api", minAvailable=1))
+    (row,) = found(snapshot, {"workload": WEB, "drain": "never blocked"})
+    assert row == ("held", "2 nodes with its pods can be drained", None)
 
 
 def test_a_drain_that_leaves_fewer_pods_pending_and_one_that_a_quota_refuses() -> None:
@@ -181,27 +182,31 @@ def test_a_drain_that_leaves_fewer_pods_pending_and_one_that_a_quota_refuses() -
         ]
     )
     over = 'pods "web-5d6-1" is forbidden: exceeded quota: full, requested: pods=1, used: pods=1, limited: pods=1'
-    expected = ("broken", f"draining n0 leaves 1 pod not made: {over}", -1)
+    expected = (
+        "broken",
+        f"draining n0 (1 of 1 node with its pods): not made: default/Deployment/web: not created: {over}",
+        -1,
+    )
     assert found(snapshot, {"workload": WEB, "drain": "never blocked"}) == [expected]
 
 
 def test_a_stateful_set_is_back_once_the_nodes_are_deleted() -> None:
     snapshot = cluster(*stateful_set("db", ("n0", "n1")))
     promise = {"workload": "default/sts/db", "survives": "any zone"}
-    held = "2 of 2 pods ready again once its nodes are deleted, whichever of 3 zones is lost"
+    held = "losing zone a leaves 2 of 2 ready once its nodes are deleted, 2 promised"
     assert found(snapshot, {**promise, "back": "nodes deleted"}) == [("held", held, 0)]
     ((state, says, margin),) = found(snapshot, {**promise, "back": "while silent"})
     assert (state, margin) == ("broken", -1)
-    assert says.startswith(
-        "losing zone a leaves 1 of 2 ready while its nodes are silent: pods are terminating on nodes"
-    )
+    begin = "losing zone a leaves 1 of 2 ready while its nodes are silent, 2 promised: pods are terminating on nodes"
+    assert says.startswith(begin)
 
 
 def test_after_a_first_failure() -> None:
-    ((state, says, _),) = found(cluster(), {"workload": WEB, "survives": "any zone after fail zone=c", "ready": 2})
+    snapshot = cluster().edited("fail zone=c")
+    ((state, says, _),) = found(snapshot, {"workload": WEB, "survives": "any zone", "ready": 2})
     assert (state, says) == (
         "broken",
-        "fail zone=c, then losing zone a leaves 1 ready at first, 2 promised; 1 of 2 zones can be lost",
+        "losing zone a leaves 1 of 3 ready at first, 2 promised; 1 of 2 zones can be lost",
     )
 
 
@@ -218,8 +223,8 @@ def test_room_counts_what_some_pod_can_use() -> None:
     objects = [free, gpu, closed, pod("one", "free", requests={"cpu": "2"})]
     room = {"cpu": "30%", "nvidia.com/gpu": 2, "memory": "20Gi", "example.com/fpga": 1}
     assert found(Snapshot.from_objects(objects), {"cluster": True, "room": room}) == [
-        ("held", "37.5 % left (6 of 16), 7.5 points more than promised", 7.5),
-        ("held", "2 left, no more than promised", 0),
+        ("held", "37.5 % left (6 of 16), 30% promised", 7.5),
+        ("held", "2 left, 2 promised", 0),
         ("broken", "16Gi left, 20Gi promised", -4 * 2**30),
         ("broken", "no node has any example.com/fpga", None),
     ]
@@ -232,7 +237,7 @@ def test_a_namespace_is_a_promise_of_all_its_workloads() -> None:
     report = kubespread.verify(snapshot, of({"namespace": "default", "spread": {"zone": 1}}))
     rows = [(str(row.workload), row.state) for row in report.clauses]
     assert rows == [("default/Deployment/api", "held"), ("default/Deployment/web", "broken")]
-    assert report.states == {"broken": 1, "unknown": 0, "accepted": 0, "held": 0}
+    assert report.answer[0] == "1 of 2 promises hold, 1 broken"
     chosen = kubespread.verify(snapshot, of({"namespace": "default", "selector": "app=api", "spread": {"zone": 1}}))
     assert [str(row.workload) for row in chosen.clauses] == ["default/Deployment/api"]
 
@@ -259,14 +264,14 @@ def test_what_the_cluster_does_not_tell_is_unknown(kind: str, promise: Data) -> 
     report = kubespread.verify(snapshot, of({"workload": WEB, **promise}))
     assert (report.verdict, report.clauses[0].state) == ("unknown", "unknown")
     assert report.clauses[0].says.startswith(f"no {kind} objects: ")
-    assert report.clauses[0].says in report.gaps
+    assert any(gap.startswith(f"no {kind} objects: ") for gap in report.gaps)
 
 
 def test_manifests_are_applied_first(tmp_path: Path) -> None:
     more = next(each for each in deployment("web", (), cpu="2", replicas=9) if each["kind"] == "Deployment")
     (tmp_path / "web.yaml").write_text(yaml.safe_dump(more))
     report = kubespread.verify(cluster(), of({"workload": WEB, "ready": 9}), filename=[str(tmp_path / "web.yaml")])
-    assert (report.verdict, report.applied) == ("yes", (str(tmp_path / "web.yaml"),))
+    assert [(row.state, row.says) for row in report.clauses] == [("held", "9 of 9 pods ready, 9 promised")]
 
 
 def test_commands_are_about_the_cluster_with_its_edits(tmp_path: Path) -> None:
@@ -289,9 +294,9 @@ FAULTS: Mapping[str, tuple[str, str]] = {
         "4: promises[0]: promises nothing: expected one of survives, ready, back, spread, fits, rollout, drain",
     ),
     "of nobody": ("- ready: 2", "4: promises[0]: expected one of workload, namespace and cluster: true, found none"),
-    "no edit": (
-        "- {workload: default/deploy/web, survives: any zone after explode n1}",
-        "4: promises[0].survives: unknown edit",
+    "no domain": (
+        "- {workload: default/deploy/web, survives: a zone}",
+        "4: promises[0].survives: expected any zone, any node, or any KEY, found 'a zone'",
     ),
     "no day": (
         "- workload: default/deploy/web\n  ready: 1\n  until: soon",
@@ -303,16 +308,19 @@ FAULTS: Mapping[str, tuple[str, str]] = {
     ),
     "a word that is near": (
         "- {workload: default/deploy/web, fits: hpamax}",
-        "4: promises[0].fits: expected replicas, hpaMax, a number, or a multiple such as 1.5x, found 'hpamax', did you "
-        "mean",
+        "4: promises[0].fits: expected replicas or hpaMax or a number, found 'hpamax', did you mean",
     ),
     "a promise of the cluster for a workload": (
         "- {workload: default/deploy/web, room: {cpu: 1}}",
-        "4: promises[0].room: not a promise of workloads: expected survives, ready",
+        '4: promises[0].room: strict decoding error: unknown field "promises[0].room"',
     ),
     "back from nothing": (
         "- {workload: default/deploy/web, back: nodes deleted}",
-        "4: promises[0].back: back from what: add survives",
+        "4: promises[0].back: says nothing without survives",
+    ),
+    "a workload of a kind without replicas": (
+        "- {workload: kube-system/ds/proxy, ready: 1}",
+        "4: promises[0].workload: a DaemonSet has no replicas of which anything could be promised",
     ),
     "a workload that is not there": (
         "- workload: default/deploy/wep\n  ready: 1",
@@ -345,7 +353,12 @@ def test_the_schema_takes_what_the_program_takes(promise: Data) -> None:
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in FAULTS if "that" not in case and case not in ("no edit", "an empty namespace", "no day")]
+    "case",
+    [
+        case
+        for case in FAULTS
+        if "that" not in case and case not in ("a workload of a kind without replicas", "an empty namespace", "no day")
+    ],
 )
 def test_the_schema_refuses_what_the_program_refuses(case: str) -> None:
     data: Any = yaml.safe_load(FAULTS[case][0])
@@ -355,20 +368,6 @@ def test_the_schema_refuses_what_the_program_refuses(case: str) -> None:
 @pytest.mark.parametrize("path", sorted((FIXTURES / "promises").glob("*.yaml")), ids=lambda path: path.name)
 def test_the_fixtures_are_valid(path: Path) -> None:
     Draft202012Validator(schema()).validate(json.loads(json.dumps(yaml.safe_load(path.read_text()), default=str)))
-
-
-def test_metrics_name_each_promise(tmp_path: Path) -> None:
-    path = tmp_path / "promises.yaml"
-    path.write_text(
-        "apiVersion: kubespread.dev/v1alpha1\nkind: Promises\npromises:\n- workload: default/deploy/web\n  ready: 10\n"
-        "- workload: default/deploy/web\n  ready: 11\n  until: 2099-12-31\n"
-        "- workload: default/deploy/api\n  ready: 1\n- {cluster: true, room: {cpu: 1}}\n"
-    )
-    result = run("verify", str(path), "-S", FIXTURES / "clusters" / "shop.yaml", "-o", "prometheus", "-q")
-    assert result.code == 1, result.err
-    web = 'promise="1",clause="ready",promised="10",namespace="default",kind="Deployment",name="web"'
-    assert 'kubespread_promises{state="held"} 2\n' in result.out
-    assert f"kubespread_promise_margin{{{web}}} -1\n" in result.out
 
 
 def test_it_is_said_what_is_missing() -> None:
@@ -385,11 +384,26 @@ def test_the_command_ends_with_1_where_a_promise_is_broken(tmp_path: Path) -> No
     assert result.out.splitlines()[0] == "No: 0 of 1 promise holds, 1 broken"
 
 
-def test_the_answer_counts_promises_and_where_some_are_broken_their_clauses() -> None:
+def test_every_clause_is_a_promise_of_its_own() -> None:
     snapshot = kubespread.load(FIXTURES / "clusters" / "shop.yaml")
     report = kubespread.verify(snapshot, FIXTURES / "promises" / "shop.yaml")
-    assert report.answer[0] == "2 of 5 promises hold, 2 broken, 1 accepted; 8 of their 11 clauses hold"
-    assert (report.states["held"], len(report.of("held")), len(report.clauses)) == (2, 8, 11)
+    assert report.answer[0] == "8 of 11 promises hold, 2 broken, 1 accepted"
+    states = [
+        f"{row.line} {row.called}: {row.clause} {row.promised}: {row.state}, {row.margin}" for row in report.clauses
+    ]
+    assert states == [
+        "8 default/Deployment/web: ready 6, any zone: held, 0",
+        "9 default/Deployment/web: back while silent, any zone: broken, -3",
+        "10 default/Deployment/api: spread zone 1: held, 1",
+        "10 default/Deployment/api: fits 15: held, 3",
+        "10 default/Deployment/web: spread zone 1: held, 1",
+        "10 default/Deployment/web: fits 15: held, 27",
+        "12 default/Deployment/web: rollout 80%: accepted, -1",
+        "15 default/Deployment/api: ready 2, any node: held, 0",
+        "15 default/Deployment/api: drain never blocked: broken, -3",
+        "16 the cluster: room cpu 20%: held, 48.8",
+        f"16 the cluster: room memory 16Gi: held, {29 * 2.0**30}",
+    ]
 
 
 def test_what_is_remarked_of_the_steps_that_are_played_is_said() -> None:

@@ -82,7 +82,7 @@ PROMISES = {
         {
             "workload": "shop/deploy/api",
             "spread": {"zone": 1},
-            "fits": "1.5x",
+            "fits": "hpaMax",
             "rollout": "80%",
             "drain": "never blocked",
         },

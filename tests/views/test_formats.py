@@ -85,8 +85,7 @@ HELP: dict[str, str] = {
     "'name' prints a line for each group of nodes to drain together and delete before the next.",
     "audit": "Format (default: a table on a terminal, columns in a pipe). "
     "'name' prints the workloads with findings, the worst first. 'prometheus' prints metrics for a textfile collector.",
-    "verify": "Format (default: a list on a terminal, columns in a pipe). "
-    "'prometheus' prints metrics for a textfile collector.",
+    "verify": "Format (default: a list on a terminal, columns in a pipe).",
     "report": "Format (default: a list on a terminal, columns in a pipe). "
     "'name' prints the workloads with lines, the worst first. 'prometheus' prints metrics for a textfile collector.",
     "rebalance": "Format (default: tables and commands on a terminal, columns in a pipe). "

@@ -32,7 +32,6 @@ PICTURES = {
     ),
     "survive": Picture("survive -A -S fixtures/cases/everyday/aws12.json.gz", 860, dark=True),
     "removable": Picture("removable -S fixtures/cases/everyday/gke60.json.gz", 860),
-    "verify": Picture("verify fixtures/promises/shop.yaml -S fixtures/clusters/shop.yaml", 640),
     "explain": Picture("explain deploy/web -n shop -S docs/tutorial/cluster.yaml", 810),
 }
 

@@ -344,17 +344,15 @@ class _Asking(Inquiry):
         if "audit" not in self.missing and not any(row.placed + row.pending + row.terminating for row in rows):
             return
         # Nodes first: each takes a moment. After a zone, which takes seconds, they would seem worth starting workers.
-        keys = [key for key in (HOSTNAME, ZONE, *POOLS) if len(_domains(scene, key)) > 1]
-        standing = {key: nodes_of for key in keys if (nodes_of := _standing(scene, key))}
+        standing = {key: _standing(scene, key) for key in (HOSTNAME, ZONE, *POOLS) if len(_domains(scene, key)) > 1}
         chosen = {key: tuple(self._most_to_lose(key, nodes_of, rows)) for key, nodes_of in standing.items()}
-        if not chosen:
+        if not any(chosen.values()):
             return
         lost = Survive(**self.shared, **self._autoscaled, keys=tuple(chosen), domains=chosen)
         survive = self.whole("survive", lost, "losing zones and nodes")
         if survive is not None:
-            domains = {key: len(nodes_of) for key, nodes_of in standing.items()}
-            self.notes = tuple(lines.not_lost(chosen, domains, self.commands))
-            yield from lines.of_survive(survive, domains, self.commands)
+            self.notes = tuple(lines.not_lost(chosen, standing, self.commands))
+            yield from lines.of_survive(survive, standing, self.commands)
 
     def _most_to_lose(
         self, key: str, nodes_of: Mapping[str, Sequence[str]], rows: Sequence[AuditedWorkload]

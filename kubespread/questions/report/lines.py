@@ -7,7 +7,7 @@ evicts them for it; but a pod that is made again may not come back, and what it 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from shlex import quote
 from typing import Literal
 
@@ -304,23 +304,23 @@ def _ending(finding: AuditFinding) -> str | None:
     return f"{last.how}: {counts_text(last.counts)}"
 
 
-def not_lost(chosen: Mapping[str, Sequence[str]], domains: Mapping[str, int], commands: Commands) -> Iterator[str]:
-    """A note where only the ``chosen`` ones were lost of so many ``domains`` of a key."""
-    fewer = {key: names for key, names in chosen.items() if len(names) < domains[key]}
+def not_lost(chosen: Mapping[str, Sized], domains: Mapping[str, Sized], commands: Commands) -> Iterator[str]:
+    """A note where only the ``chosen`` ones were lost of all ``domains`` of a key."""
+    fewer = {key: names for key, names in chosen.items() if len(names) < len(domains[key])}
     if fewer:
-        lost = [f"{len(names):,} of {count_of(domains[key], domain_noun(key))}" for key, names in fewer.items()]
+        lost = [f"{len(names):,} of {count_of(len(domains[key]), domain_noun(key))}" for key, names in fewer.items()]
         every = commands.of("survive", *[f"--key {quote(SHORT.get(key, key))}" for key in fewer])
         command = f"; for all of them: {every}" if every else ""
         yield f"only {' and '.join(lost)} were lost, those with the most to lose{command}"
 
 
-def of_survive(report: SurviveReport, domains: Mapping[str, int], commands: Commands) -> Iterator[ReportLine]:
-    """A line for the worst domain of each key; of so many ``domains`` some may not be lost."""
+def of_survive(report: SurviveReport, domains: Mapping[str, Sized], commands: Commands) -> Iterator[ReportLine]:
+    """A line for the worst domain of each key; of its ``domains`` some may not be lost."""
     for key, losses in report.by_key():
         standing = sorted((loss for loss in losses if not loss.already_lost), key=badness)
         if not standing or not standing[0].troubles:
             continue
-        worst, others = standing[0], domains[key] - len(standing)
+        worst, others = standing[0], len(domains[key]) - len(standing)
         untried = f"; {says(others, 'other', 'were')} not tried" if others else ""
         yield ReportLine(
             key=f"losses/{short_key(key)}",

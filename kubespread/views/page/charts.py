@@ -34,8 +34,6 @@ def _chart(name: str, chart: Chart) -> str:
 def _legend(chart: Chart) -> Iterator[str]:
     drawn = {tone for row in chart.rows for tone, size in row.parts if size}
     yield from (sample(tone, meaning) for tone, meaning in chart.meanings.items() if tone in drawn)
-    if chart.mark:
-        yield sample("limit", chart.mark)
 
 
 def _row(row: ChartRow, whole: float) -> str:
@@ -46,8 +44,5 @@ def _row(row: ChartRow, whole: float) -> str:
             f'<rect class="{tone}" x="{round(_WIDE * past / whole)}" width="{max(0, width)}" height="{_HIGH}"/>'
         )
         past += size
-    if row.mark is not None:
-        at = round(_WIDE * row.mark / whole)
-        drawn += [f'<line class="{style}" x1="{at}" x2="{at}" y1="0" y2="{_HIGH}"/>' for style in ("under", "limit")]
     svg = f'<svg viewBox="0 0 {_WIDE} {_HIGH}" preserveAspectRatio="none" aria-hidden="true">{"".join(drawn)}</svg>'
     return f'<tr><th scope="row">{short_name(row.name)}</th><td>{svg}</td><td>{breakable(row.says)}</td></tr>'
