@@ -156,12 +156,14 @@ def keep() -> None:
 
 def test_a_row_a_step_for_a_spreadsheet() -> None:
     assert plain.csv(outage(), Look()).splitlines() == [
-        "step,placed,gone,blocked,pending,workload,key,max_skew,before,after,not_created,not_made,name,text,why",
-        "1,3,0,0,0,web,topology.kubernetes.io/zone,1,0,0,0,0,more replicas,scale deploy/web=9,",
-        "2,9,9,0,0,web,topology.kubernetes.io/zone,1,0,0,0,0,,rollout deploy/web,",
-        '3,0,3,0,3,web,topology.kubernetes.io/zone,1,0,3,0,0,,fail zone=a,"0/6 nodes are available: 2 node(s) had '
-        "untolerated taint(s), 4 node(s) didn't match pod topology spread constraints.\"",
-        "4,3,0,0,0,web,topology.kubernetes.io/zone,1,3,0,0,0,,restore zone=a,",
+        "step,done,gone,placed,joined,preempted,pending,not_made,lost_for_good,degraded,workload,key,max_skew,before,after,"
+        "name,text,why",
+        "1,yes,0,3,0,0,0,0,0,0,web,topology.kubernetes.io/zone,1,0,0,more replicas,scale deploy/web=9,",
+        "2,yes,9,9,0,0,0,0,0,0,web,topology.kubernetes.io/zone,1,0,0,,rollout deploy/web,",
+        "3,yes,3,0,0,0,3,0,0,0,web,topology.kubernetes.io/zone,1,0,3,,fail zone=a,"
+        "\"3 pods pending (Deployment/web): 0/6 nodes are available: 2 node(s) had untolerated taint(s), 4 node(s) didn't "
+        'match pod topology spread constraints"',
+        "4,yes,0,3,0,0,0,0,0,0,web,topology.kubernetes.io/zone,1,3,0,,restore zone=a,",
     ]
 
 
@@ -178,7 +180,7 @@ def test_only_a_hard_constraint_can_be_violated(constraint: Callable[..., Data],
     nodes = [_node("n0", "a"), _node("n1", "b")]
     cluster = kubespread.Snapshot.from_objects([*nodes, *deployment("web", ("n0",) * 7, spec=spec)])
     report = kubespread.plan(cluster, {**_HEAD, "spec": {"steps": ["scale deploy/web=8"]}}, by_step=True)
-    change = report.steps[0].happened.workloads[0].skew[0]
+    change = report.steps[0].workloads[0].skew[0]
     assert (change.before, change.after, change.is_violated) == (7, 6, is_red)
     assert ("\x1b[31m" in terminal.table(report, Look(width=80, color=True))) == is_red
 

@@ -331,6 +331,12 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
         done = len(self.steps) - len(self.blocked)
         return [] if done == number else [f"{done:,} of {count_of(number, 'step')} done in full"]
 
+    @property
+    def of_steps(self) -> list[str]:
+        """What is said of steps, together of those that have it in common."""
+        failed = (f"step {step.number}: not done: {step.failed}" for step in self.steps if step.failed is not None)
+        return [*failed, *sentences(self.steps, _called, in_brief(self.whole))]
+
     def sentences(self) -> Iterator[str]:
         left = in_brief(self.whole)
         if self.before is not None and self.after is not None:
@@ -340,8 +346,7 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
         else:
             steps = self._not_done or ["every step done in full"]
             yield "; ".join((*self.chances, *steps, left or "nothing is worse"))
-        yield from (f"step {step.number}: not done: {step.failed}" for step in self.steps if step.failed is not None)
-        yield from sentences(self.steps, _called, left)
+        yield from self.of_steps
         yield from held_by(self.holders)
         yield from self._remedies()
         yield from of_unknown(self.whole)

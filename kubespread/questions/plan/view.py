@@ -454,12 +454,12 @@ def _parts_of_steps(report: PlanReport, look: Look) -> Iterator[Part]:
     columns = _columns(rows, look)
     yield from _indented([*_at_first(report)], look)
     steps = tabled(columns, rows, look)
-    lines, before, told = list[list[Line]](), list[str](), set[str]()
+    lines, before = list[list[Line]](), list[str]()
     for row, (line,) in zip(rows, steps.rows, strict=True):
         lines.append([line, *_skew_below(row, columns), *_indented([*_details(row.step, before, look)], look)])
         before = [*_left(row.step, ())]
-        told |= {f"step {row.step.number}: {text}" for text in before}
     yield replace(steps, rows=lines, noun="step")
+    told = {*report.of_steps}
     yield from remarks([text for text in report.answer if text not in told])
     rolled = [(number, rollout) for number, rollout in _rollouts(report) if rollout.passes]
     for number, rollout in rolled:
