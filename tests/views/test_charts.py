@@ -27,11 +27,6 @@ def aws() -> kubespread.Snapshot:
     return kubespread.load(EVERYDAY / "aws12.json.gz")
 
 
-@cache
-def blocked() -> kubespread.Snapshot:
-    return kubespread.load(FIXTURES / "clusters" / "upgrade-blocked.yaml")
-
-
 def fleet() -> Any:
     lonely = kubespread.Snapshot.from_objects([*hosts("a"), pod("lonely", "n0")])
     return kubespread.fleet([aws(), lonely], Audit())
@@ -41,9 +36,7 @@ Bar = tuple[str, Sequence[tuple[str, float]], str]
 
 
 def bars(ask: Callable[[], Any]) -> list[Bar]:
-    report = ask()
-    drawn = kubespread.topology_map(blocked()) if isinstance(report, kubespread.UpgradeReport) else None
-    (chart,) = view_of(report, drawn).charts
+    (chart,) = view_of(ask()).charts
     return [(str(row.name), [(str(tone), size) for tone, size in row.parts if size], row.says) for row in chart.rows]
 
 
@@ -69,26 +62,6 @@ def bars(ask: Callable[[], Any]) -> list[Bar]:
                     [("good", 3)],
                     "3 pods; --add-node ip-10-0-14-124.eu-west-1.compute.internal --add-node ip-10-0-18-69.eu-west-1.compute.internal --add-node ip-10-0-35-130.eu-west-1.compute.internal",
                 ),
-            ],
-        ),
-        (
-            lambda: kubespread.upgrade(blocked(), "pool=blue"),
-            [
-                (f"zone-{zone} {when}", [("", 1)], "1 old")
-                for zone in "abc"
-                for when in ("before", "at the fewest", "after")
-            ],
-        ),
-        (
-            lambda: kubespread.upgrade(blocked().edited("scale deploy/web=4"), "pool=blue"),
-            [
-                (f"zone-{zone} {when}", parts, says)
-                for zone in "abc"
-                for when, parts, says in (
-                    ("before", [("", 1)], "1 old"),
-                    ("at the fewest", [], "none"),
-                    ("after", [("good", 1)], "1 new"),
-                )
             ],
         ),
     ],
