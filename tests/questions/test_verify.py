@@ -145,8 +145,8 @@ def test_a_drain_that_a_budget_blocks() -> None:
     (row,) = found(cluster(budget("web", minAvailable=3)), {"workload": WEB, "drain": "never blocked"})
     assert row == (
         "broken",
-        "draining n1 (2 of 2 nodes with its pods): budget: default/web-c: The disruption budget web needs 3 healthy "
-        "pods and has 3 currently",
+        "draining n1 (2 of 2 nodes with its pods): 1 pod cannot be evicted (web-c): Cannot evict pod as it would violate "
+        "the pod's disruption budget. The disruption budget web needs 3 healthy pods and has 3 currently",
         -2,
     )
 
@@ -182,11 +182,7 @@ def test_a_drain_that_leaves_fewer_pods_pending_and_one_that_a_quota_refuses() -
         ]
     )
     over = 'pods "web-5d6-1" is forbidden: exceeded quota: full, requested: pods=1, used: pods=1, limited: pods=1'
-    expected = (
-        "broken",
-        f"draining n0 (1 of 1 node with its pods): not made: default/Deployment/web: not created: {over}",
-        -1,
-    )
+    expected = ("broken", f"draining n0 (1 of 1 node with its pods): 1 pod not made (Deployment/web): {over}", -1)
     assert found(snapshot, {"workload": WEB, "drain": "never blocked"}) == [expected]
 
 
