@@ -36,7 +36,7 @@ ASKED: Mapping[str, tuple[tuple[str, ...], str, Callable[[kubespread.Snapshot], 
     "RemovableReport": (("removable",), AUDITED, kubespread.removable),
     "SurviveReport": (("survive", "-A"), AUDITED, kubespread.survive),
     "PlanReport": (("plan", "--cordon", "a1"), AUDITED, lambda cluster: kubespread.plan(cluster.edited("cordon a1"))),
-    "UpgradeReport": (("upgrade", "--nodes", "a1"), AUDITED, lambda cluster: kubespread.upgrade(cluster, "a1")),
+    "UpgradeReport": (("upgrade", "a1"), AUDITED, lambda cluster: kubespread.upgrade(cluster, "a1")),
     "CompareReport": (
         ("compare", "deploy/web", "--set", "cpu=1"),
         AUDITED,
