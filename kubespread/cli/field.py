@@ -57,7 +57,8 @@ def pod_field(field: FieldInfo, kind: Any, option: Option) -> Field:
 
         return Field((named,), value)
     text = f"{option.help} The same as with {flags[0]}."
-    place = _parameter("workload", str | None, metavar="[POD]", help=text, rule=_by_place(option))
+    rule = Rule(says=dict.fromkeys(option.says, "by place"))
+    place = _parameter("workload", str | None, metavar="[POD]", help=text, rule=rule)
 
     def pods(typed: Typed) -> tuple[Any, ...]:
         given = tuple(text for text in (typed["workload"], typed[name]) if text is not None)
@@ -214,11 +215,6 @@ def _parameter(
     return Parameter(name, Annotated[kind, option], default, rule)
 
 
-def _by_place(option: Option) -> Rule:
-    """The rule of what is given by its place, where it could be given as an ``option``."""
-    return Rule(says=dict.fromkeys(option.says, "by place"))
-
-
 def _manifests(text: str) -> Parameter:
     return _parameter(
         "filename",
@@ -271,8 +267,6 @@ class Field:
 def _value(field: FieldInfo, kind: Any, option: Option) -> Field:
     """What a field is by its type: a flag, a number, a text or several."""
     name, default = field.name, None if field.required else field.default
-    if option.is_subject and option.names:
-        return _place_or_option(name, kind, option)
     if kind is bool and default is True and not option.names:
         denied = f"no_{name}"
         parameter = Parameter(denied, _flag((f"--no-{name.replace('_', '-')}",), option.denied(), option), False)
@@ -300,23 +294,6 @@ def _value(field: FieldInfo, kind: Any, option: Option) -> Field:
         return tuple(map(_plain, given)) if repeats else option.read(_plain(given))
 
     return Field((Parameter(name, annotation, initial),), value)
-
-
-def _place_or_option(name: str, kind: Any, option: Any) -> Field:
-    """A value that is given by its place or by its name, where both are the same."""
-    by_place = f"{name}_by_place"
-    text = f"{option.help.partition(':')[0]}; same as the {option.metavar} argument."
-    parameters = (
-        _parameter(by_place, kind | None, metavar=f"[{option.metavar}]", help=option.help, rule=_by_place(option)),
-        _parameter(name, kind | None, *option.names, metavar=option.metavar, help=text),
-    )
-
-    def value(typed: Typed) -> Any:
-        if not (given := typed[by_place] or typed[name]):
-            raise UsageError(option.missing)
-        return given
-
-    return Field(parameters, value)
 
 
 def _number(name: str, option: Option, words: Sequence[str]) -> Field:

@@ -134,7 +134,7 @@ def typed(field: FieldInfo, option: Option, value: Any) -> Iterator[str]:
         return
     for each in value if isinstance(value, list | tuple) else [value]:
         if isinstance(each, str | int):
-            yield from ([str(each)] if option.is_subject and not option.names else [flag, str(each)])
+            yield from ([str(each)] if option.is_subject else [flag, str(each)])
 
 
 def option_of(edit: str) -> str:

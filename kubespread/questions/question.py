@@ -182,12 +182,9 @@ def misplaced(rules: Mapping[str, Rule], names: Mapping[str, str], given: Mappin
                 yield f"{names[option]} and {names[other]} do not go together: nothing but {rule.prints} is printed"
 
 
-@dataclass(frozen=True, slots=True)
 class Argument(Option):
-    """A positional argument on the command line; with ``names`` an option too."""
+    """A positional argument on the command line."""
 
-    missing: str = ""
-    """The message where a required one is missing."""
     is_subject = True
 
 

@@ -51,7 +51,7 @@ ASKED: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
         ("capacity", "--request", "cpu=1", "--by", "hostname", "--tolerate", "gpu"),
     ),
     "removable": ({"nodes": ["zone=c"], "force": True}, ("removable", "zone=c", "--force")),
-    "upgrade": ({"nodes": "zone=c", "surge": 1}, ("upgrade", "--nodes", "zone=c", "--surge", "1")),
+    "upgrade": ({"nodes": "zone=c", "surge": 1}, ("upgrade", "zone=c", "--surge", "1")),
     "check": ({"namespace": "default"}, ("check",)),
     "verify": ({"promises": PROMISES}, ("verify", PROMISES)),
 }

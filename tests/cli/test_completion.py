@@ -102,7 +102,7 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
         "",
         ["zone=a,topology.kubernetes.io/zone=b"],
     ),
-    "nodes to replace": (["upgrade", "-S", SHOP, "--nodes", "c"], "", ["c1", "c2"]),
+    "nodes to replace": (["upgrade", "-S", SHOP, "c"], "", ["c1", "c2"]),
     "a code to read about": (["check", "--explain", "KS10"], "", CODES),
     "steps of a plan": (["plan", "ro"], "files nospace", ["rollout=", "rollback="]),
     "an edit as a step": (["plan", "fail-"], "files nospace", ["fail-hard="]),

@@ -14,7 +14,7 @@ COMMANDS: dict[str, list[str]] = {
     "simulate": [POD, "-S", CLUSTER, "--replicas", "2"],
     "compare": [POD, "-S", CLUSTER, "--cordon", "node4"],
     "survive": ["-S", CLUSTER, "--key", "zone"],
-    "upgrade": ["--nodes", "pool=blue", "-S", BLOCKED],
+    "upgrade": ["pool=blue", "-S", BLOCKED],
     "plan": ["--drain", "pool=blue", "-S", BLOCKED],
     "map": [POD, "-S", CLUSTER],
     "check": [POD],

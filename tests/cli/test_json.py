@@ -32,7 +32,7 @@ ASKED: Mapping[str, tuple[tuple[str, ...], str, Callable[[kubespread.Snapshot], 
     "removable": (("removable",), AUDITED, kubespread.removable),
     "survive": (("survive", "-A"), AUDITED, kubespread.survive),
     "plan": (("plan", "--cordon", "a1"), AUDITED, lambda cluster: kubespread.plan(cluster.edited("cordon a1"))),
-    "upgrade": (("upgrade", "--nodes", "a1"), AUDITED, lambda cluster: kubespread.upgrade(cluster, "a1")),
+    "upgrade": (("upgrade", "a1"), AUDITED, lambda cluster: kubespread.upgrade(cluster, "a1")),
     "compare": (
         ("compare", "deploy/web", "--set", "cpu=1"),
         AUDITED,

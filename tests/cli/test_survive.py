@@ -56,28 +56,19 @@ CODES: dict[str, tuple[list[str], int, str]] = {
         "error: no workloads in namespace shop; there is default\n",
     ),
     "an upgrade that is blocked": (["upgrade", "pool=blue", "-S", BLOCKED, "-q"], 1, ""),
-    "an upgrade that gets through": (
-        ["upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-q", "--scale", "deploy/web=4"],
-        0,
-        "",
-    ),
-    "nodes to upgrade that are named twice": (
-        ["upgrade", "pool=blue", "--nodes", "pool=blue", "-S", BLOCKED],
-        2,
-        "error: NODES and --nodes do not go together: both say which nodes are replaced\n",
-    ),
+    "an upgrade that gets through": (["upgrade", "pool=blue", "-S", BLOCKED, "-q", "--scale", "deploy/web=4"], 0, ""),
     "no nodes to upgrade": (
         ["upgrade", "-S", BLOCKED],
         2,
-        "error: name the nodes to replace once, by name or labels: kubespread upgrade pool=a\n",
+        "error: Missing argument 'NODES'. (see 'kubespread upgrade --help')\n",
     ),
     "nodes that are not there": (
-        ["upgrade", "--nodes", "node-9", "-S", BLOCKED],
+        ["upgrade", "node-9", "-S", BLOCKED],
         2,
         'error: nodes "node-9" not found, did you mean "node-3"?\n',
     ),
     "a flag of the drain, which needs no --drain here": (
-        ["upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-q", "--force", "--no-ignore-daemonsets"],
+        ["upgrade", "pool=blue", "-S", BLOCKED, "-q", "--force", "--no-ignore-daemonsets"],
         1,
         "",
     ),
@@ -93,7 +84,7 @@ def test_exit_codes(case: str) -> None:
 
 def test_json_is_what_the_schema_says() -> None:
     assert run("survive", "-A", "-S", LOST, "-o", "json").report_of(SURVIVE)["kind"] == "SurviveReport"
-    blocked = run("upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-o", "json").report_of(PLAN)
+    blocked = run("upgrade", "pool=blue", "-S", BLOCKED, "-o", "json").report_of(PLAN)
     assert blocked["remedies"] == [
         {"options": "--scale default/Deployment/web=4", "lost": []},
         {"options": "--budget default/web:maxUnavailable=1", "lost": []},

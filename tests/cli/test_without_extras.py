@@ -22,7 +22,7 @@ FROM_FILES: dict[str, tuple[str, ...]] = {
     "plan": ("plan", str(FIXTURES / "scenarios" / "zone-outage.yaml"), "--steps", "-S", SHOP),
     "compare": ("compare", POD, "-S", CLUSTER, "--set", "maxSkew[zone]=2"),
     "survive": ("survive", "-S", SHOP),
-    "upgrade": ("upgrade", "--nodes", "zone=c", "-S", SHOP),
+    "upgrade": ("upgrade", "zone=c", "-S", SHOP),
     "check": ("check", POD, "-S", CLUSTER),
     "snapshot": ("snapshot", "-S", CLUSTER, "-o", "-"),
 }

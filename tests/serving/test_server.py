@@ -61,11 +61,7 @@ TYPED: dict[str, tuple[str, dict[str, Any], str]] = {
     "all workloads": ("survive", {}, "survive -A -S shop.yaml"),
     "a namespace": ("audit", {"namespace": "shop"}, "audit --namespace shop -S shop.yaml"),
     "a flag that is on by default": ("survive", {"preemption": False}, "survive --no-preemption -A -S shop.yaml"),
-    "what is typed by its place": (
-        "upgrade",
-        {"nodes": "zone=c", "surge": 1},
-        "upgrade --nodes zone=c --surge 1 -S shop.yaml",
-    ),
+    "what is typed by its place": ("upgrade", {"nodes": "zone=c", "surge": 1}, "upgrade zone=c --surge 1 -S shop.yaml"),
     "steps are typed": ("plan", {"steps": ["fail zone=c"]}, "plan 'fail zone=c' -S shop.yaml"),
     "the second side": (
         "compare",

@@ -149,8 +149,6 @@ def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
         when_unsatisfiable="DoNotSchedule",
         source="pod",
         max_skew=1,
-        min_domains=None,
-        selector="",
         domains=2,
         skew=2,
         most=DomainPods("x", 2),

@@ -231,8 +231,6 @@ class AuditedConstraint(Report, frozen=True):
     source: str
     """``pod``, or ``profile`` or ``system`` for a default."""
     max_skew: int
-    min_domains: int | None
-    selector: str
     domains: int
     """How many domains count: those with a node that the constraint's policies let count."""
     skew: int

@@ -174,7 +174,6 @@ def of_pending(report: PendingReport, pods: Mapping[NamespacedName, Pod], comman
             since=min((since for pod in group.pods if (since := pods[pod].metadata.creation_timestamp)), default=None),
             command=commands.of("pending", namespace=namespaces.pop() if len(namespaces) == 1 else None),
             remedy=_freeing(group),
-            commands=() if group.change is None else group.change.commands,
         )
 
 

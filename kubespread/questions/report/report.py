@@ -97,8 +97,6 @@ class ReportLine(Report, frozen=True, kw_only=True):
     """What shows it in full."""
     remedy: str | None = None
     """The change that was tried and helps; null where none was found, or none was looked for."""
-    commands: tuple[str, ...] = ()
-    """What kubectl is told for that, where it has something to change in the cluster."""
 
     @property
     def badness(self) -> tuple[int, int, int, str]:

@@ -78,16 +78,7 @@ class Upgrade(DrainingQuestion["PlanReport"], frozen=True, kw_only=True):
         types=AUTOSCALER_TYPES,
     )
 
-    nodes: Annotated[
-        str,
-        Argument(
-            "Nodes to replace: a name, or labels (pool=a).",
-            ("--nodes",),
-            "NODES",
-            missing="name the nodes to replace once, by name or labels: kubespread upgrade pool=a",
-            says={"which nodes are replaced": "by name"},
-        ),
-    ]
+    nodes: Annotated[str, Argument("Nodes to replace: a name, or labels (pool=a).", metavar="NODES")]
     workloads: Annotated[
         tuple[str, ...],
         Argument(

@@ -201,17 +201,4 @@ document.addEventListener("keydown", (event) => {
 });
 byId("share").dataset.says = "Share";
 byId("share").addEventListener("click", () => copy(byId("share"), link(shared())));
-byId("save").addEventListener("click", async () => {
-  const { workload, manifest, replicas, set, edits } = now();
-  const settings = Object.entries(set).map(([field, value]) => `'${field}=${value}'`);
-  const scaled = workload && replicas !== null ? [`scale ${workload}=${replicas}`] : [];
-  const rolledOut = workload && settings.length ? [`rollout ${workload} ${settings.join(" ")}`] : [];
-  const passed = { steps: [...edits, ...scaled, ...rolledOut], ...(manifest && { manifest }) };
-  const planned = await ask("plan", passed).catch((error) => drawRefused(error.message));
-  if (!planned) return;
-  if (!planned.report.scenario) return void drawRefused("no scenario for this: manifests have to be in files");
-  const anchor = make("a", { href: URL.createObjectURL(new Blob([planned.report.scenario], { type: "application/yaml" })), download: "scenario.yaml" });
-  anchor.click();
-  URL.revokeObjectURL(anchor.href);
-});
 document.querySelector("#controls").addEventListener("submit", (event) => event.preventDefault());
