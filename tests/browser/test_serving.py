@@ -200,23 +200,6 @@ def test_a_manifest_is_pasted(page: Page) -> None:
     ]
 
 
-def test_what_was_done_is_saved_as_a_scenario_that_plays(page: Page, tmp_path: Path) -> None:
-    page.drag(REPLICAS, 40)
-    settled(page)
-    click(page, "Zone c: ")
-    click(page, "Fail")
-    page.run("URL.createObjectURL = blob => { window.saved = blob; return 'blob:saved' }; 0")
-    click(page, "Save as scenario")
-    page.wait("Boolean(window.saved)")
-    (tmp_path / "scenario.yaml").write_text(page.run("window.saved.text()"))
-    played = json.loads(run("plan", "--steps", tmp_path / "scenario.yaml", "-S", SHOP, "-o", "json", "-q").out)
-    replicas = int(page.run(f"document.querySelector('{REPLICAS}').value"))
-    assert [step["text"] for step in played["steps"]] == [
-        "fail topology.kubernetes.io/zone=c",
-        f"scale default/deploy/web={replicas}",
-    ]
-
-
 def test_on_a_phone_nothing_is_cut_and_the_answer_comes_first(page: Page) -> None:
     page.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
     assert page.run("document.documentElement.scrollWidth") == 390
