@@ -7,8 +7,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from kubespread.questions.removable.report import HOLDS
-from kubespread.questions.survive.report import badness
+from kubespread.reports.outcome import TROUBLES, badness
 from kubespread.views import terminal
 from kubespread.views.look import Look
 from kubespread.views.view import view_of
@@ -24,7 +23,7 @@ VERDICTS: Mapping[str, Callable[[Any], str]] = {
 
 def _held(report: Any) -> str:
     held = next((row for row in report.rows if not row.alone), None)
-    return "" if held is None else HOLDS[held.held[0].cause].word
+    return "" if held is None else TROUBLES[held.troubles[0].kind].word
 
 
 WORST: Mapping[str, Callable[[Any], str]] = {
