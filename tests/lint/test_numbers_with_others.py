@@ -51,7 +51,7 @@ def test_a_drain_hangs_where_play_leaves_it() -> None:
     finding = finding_of("KS302")
     bad, good = (drained(f"{name}.yaml") for name in ("bad", "good"))
     assert finding.message.startswith(f"a drain of a1 hangs with {bad[0]} of 2 replicas there: ")
-    assert finding.message.endswith(f"allows 1, whose replacement fits nowhere: {bad[1]}")
+    assert finding.message.endswith(f"allows 1, whose replacement fits nowhere: {bad[1]}.")
     assert finding.remedy.outcome == "the drain of a1 completes"
     assert good == (0, None)
 
@@ -61,9 +61,9 @@ def drained(manifest: str) -> tuple[int, str | None]:
     steps = [{"apply": str(FIXTURES / "KS302" / manifest)}, {"drain": "a1"}]
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}}
     after = kubespread.after_steps(cluster_of("KS302"), scenario)
-    waiting = kubespread.plan(cluster_of("KS302"), scenario, by_step=True).steps[-1].happened.pending
+    waiting = kubespread.plan(cluster_of("KS302"), scenario, by_step=True).steps[-1].of("pending")
     left = sum(pod.spec.node_name == "a1" for pod in after.pods)
-    return left, waiting[0].message if waiting else None
+    return left, waiting[0].why if waiting else None
 
 
 def protected(**workload: Any) -> tuple[list[str], list[str]]:

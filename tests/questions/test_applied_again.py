@@ -64,7 +64,7 @@ def applied(objects: list[Data], change: Callable[[Data], None], folder: Path) -
         return str(error).removeprefix(f"step 1 (apply {folder / 'given.json'}): ")
     (step,) = report.steps
     assert step.failed is None
-    return f"{sum(each.created for each in step.happened.workloads)} created, {len(step.happened.gone)} gone"
+    return f"{sum(each.created for each in step.workloads)} created, {step.gone} gone"
 
 
 WEB = deployment("web", ("n0", "n1"))
@@ -133,5 +133,5 @@ def test_a_budget_that_is_applied_again_counts_as_it_is_now(tmp_path: Path) -> N
     tight, loose = budget("web", maxUnavailable=0), budget("web", maxUnavailable=1)
     steps = ["drain n0", f"apply {write(tmp_path / 'loose.json', loose)}", "drain n0"]
     report = kubespread.plan(kubespread.Snapshot.from_objects([*HOSTS, *WEB, tight]), scenario(*steps), by_step=True)
-    assert [len(step.happened.blocked) for step in report.steps] == [1, 0, 0]
-    assert [len(step.happened.gone) for step in report.steps] == [0, 0, 1]
+    assert [len(step.of("blocked")) for step in report.steps] == [1, 0, 0]
+    assert [step.gone for step in report.steps] == [0, 0, 1]

@@ -51,7 +51,7 @@ def test_what_becomes_of_them(case: str) -> None:
     workload, steps, expected = CASES[case]
     report = kubespread.plan(kubespread.Snapshot.from_objects(HOSTS), steps, manifests=[workload], by_step=True)
     assert [told(step) for step in report.steps] == expected
-    assert SAID.format(workload["kind"]) in report.steps[0].happened.notes
+    assert SAID.format(workload["kind"]) in report.steps[0].notes
 
 
 @pytest.mark.parametrize("step", ["rollout Rollout/roll", "rollback Rollout/roll", "rollout Rollout/roll cpu=1"])

@@ -43,7 +43,7 @@ from kubespread.scenario.reading import parse_step
 cluster = kubespread.load({str(CLUSTER)!r})
 steps = [{{"reserve": {{"nodes": "zone=a"}}}}, {{"reserve": "node-b1"}}, "reserve node-c1"]
 scenario = {{"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {{"steps": steps}}}}
-print(*(step.text for step in kubespread.plan(cluster, scenario, by_step=True).steps), sep=", ")
+print(*(step.name for step in kubespread.plan(cluster, scenario, by_step=True).steps), sep=", ")
 after = kubespread.after_steps(cluster, scenario)
 print(*(node.metadata.name for node in after.nodes if "reserved" in node.metadata.labels))
 same = [

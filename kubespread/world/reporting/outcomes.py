@@ -13,6 +13,7 @@ from kubespread.reports.loads import changed_loads
 from kubespread.reports.outcome import NodesChange, Outcome, Trouble, TroubleKind, WorkloadChange
 from kubespread.reports.parts import SkewChange, closing_states
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.wording import some_of
 from kubespread.world.events.world import World, unmade
 from kubespread.world.reporting.difference import NO_DOMAINS, Counted, Difference, Event, Trial, everything, ready_pods
 from kubespread.world.reporting.happenings import (
@@ -25,7 +26,7 @@ from kubespread.world.reporting.happenings import (
     workload_of,
 )
 from kubespread.world.store.happenings import Blocked, Happenings
-from kubespread.world.store.pod_book import key_of
+from kubespread.world.store.pod_book import key_of, node_of
 from kubespread.world.store.waiting import Waiting
 
 Row = TypeVar("Row", bound=Outcome)
@@ -137,7 +138,8 @@ def lacking(difference: Difference) -> Iterator[Trouble]:
     for workload, first in _first_of_each(
         difference.waiting, CountedWorkloads(difference.world, difference.counts)
     ).items():
-        why = "; ".join(filter(None, (world.message(first).rstrip("."), reasons.get(workload, ""))))
+        on = _pinned(difference, workload) if workload.kind == "DaemonSet" else ""
+        why = "; ".join(filter(None, (f"{on}{world.message(first).rstrip('.')}", reasons.get(workload, ""))))
         number = difference.pending[workload]
         yield Trouble(kind="pending", subject=workload, count=number, why=why, certain=not is_unknown)
     for short in difference.short:
@@ -146,6 +148,12 @@ def lacking(difference: Difference) -> Iterator[Trouble]:
             number = min(short.wanted, short.ready_before) - short.ready
             is_known = not short.controller_unknown
             yield Trouble(kind="short", subject=short.workload, count=number, why=why, certain=is_known)
+
+
+def _pinned(difference: Difference, daemon_set: WorkloadName) -> str:
+    """``on n1, n2: ``: the nodes that its waiting pods are for."""
+    pods = (each.pod for each in difference.waiting if workload_of(difference.world, each.pod) == daemon_set)
+    return f"on {some_of(sorted(map(node_of, pods)), _MAX_NAMED)}: "
 
 
 def lacking_now(world: World, counts: Counted = everything) -> Iterator[Trouble]:
