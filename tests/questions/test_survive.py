@@ -211,8 +211,8 @@ ANSWERS: dict[str, tuple[list[Data], dict[str, Any], tuple[tuple[str, ...], ...]
         (("pending", "short"),) * 3,
         (
             f"none of 3 zones can be lost. zone a: 1 pod pending (Deployment/web), {FEWER}",
-            f"losing zone a, b or c: 1 pod pending: {UNSPREAD}",
-            "losing zone a, b or c: 1 workload degraded, at worst Deployment/web 2 of 3 ready (zone a)",
+            f"losing any zone: 1 pod pending: {UNSPREAD}",
+            "losing any zone: 1 workload degraded, at worst Deployment/web 2 of 3 ready (zone a)",
         ),
     ),
     "a deleted one does not": (
@@ -338,8 +338,8 @@ AFTER: dict[str, tuple[tuple[str, ...], dict[str, Any], list[tuple[str, int]], t
         (
             "none of 2 zones can be lost. zone b: 1 pod pending (Deployment/web), 1 workload degraded, "
             "Deployment/web 1 of 3 ready",
-            f"losing zone b or c: 1 pod pending: {MOSTLY_TAINTED}",
-            "losing zone b or c: 1 workload degraded, at worst Deployment/web 1 of 3 ready (zone b)",
+            f"losing any zone: 1 pod pending: {MOSTLY_TAINTED}",
+            "losing any zone: 1 workload degraded, at worst Deployment/web 1 of 3 ready (zone b)",
             "zone a is lost already",
             "1 pod was already pending",
         ),
@@ -357,8 +357,8 @@ AFTER: dict[str, tuple[tuple[str, ...], dict[str, Any], list[tuple[str, int]], t
         (
             "none of 3 pairs of zones can be lost. zone a+b: 2 pods pending (Deployment/web), 1 workload degraded, "
             "Deployment/web 1 of 3 ready",
-            f"losing zone a+b, a+c or b+c: 2 pods pending: {MOSTLY_TAINTED}",
-            "losing zone a+b, a+c or b+c: 1 workload degraded, at worst Deployment/web 1 of 3 ready (zone a+b)",
+            f"losing any pair: 2 pods pending: {MOSTLY_TAINTED}",
+            "losing any pair: 1 workload degraded, at worst Deployment/web 1 of 3 ready (zone a+b)",
         ),
     ),
     "two at the same time, and their Node objects": (
@@ -446,9 +446,9 @@ def test_a_zone_called_by_a_number_is_called_a_zone() -> None:
     assert report.answer == (
         "none of 2 zones can be lost. zone 2: 2 pods pending (Deployment/web), 1 workload degraded, "
         "Deployment/web 1 of 3 ready",
-        "losing zone 2 or 1: up to 2 pods pending; zone 2: 0/3 nodes are available: 1 Insufficient cpu, "
+        "losing any zone: up to 2 pods pending; zone 2: 0/3 nodes are available: 1 Insufficient cpu, "
         "2 node(s) had untolerated taint(s)",
-        "losing zone 2 or 1: 1 workload degraded, at worst Deployment/web 1 of 3 ready (zone 2)",
+        "losing any zone: 1 workload degraded, at worst Deployment/web 1 of 3 ready (zone 2)",
     )
 
 

@@ -39,7 +39,7 @@ from kubespread.questions.report.report import Badness, ReportLine
 from kubespread.questions.room import PODS
 from kubespread.questions.survive.report import SurviveReport, can_be_lost
 from kubespread.reports.autoscaling import AutoscalingReport, whether_taken
-from kubespread.reports.outcome import badness, phrases
+from kubespread.reports.outcome import badness, in_brief, phrases
 from kubespread.scheduler.cluster.columns import Mask
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import Counted, State, Status
@@ -320,13 +320,14 @@ def of_survive(report: SurviveReport, domains: Mapping[str, Sized], commands: Co
         if not standing or not standing[0].troubles:
             continue
         worst, others = standing[0], len(domains[key]) - len(standing)
+        left = in_brief(worst) if report.autoscaler is None else "; ".join(phrases(worst))
         untried = f"; {says(others, 'other', 'were')} not tried" if others else ""
         yield ReportLine(
             key=f"losses/{short_key(key)}",
             area="losses",
             question="survive",
             level="warning",
-            what=f"losing {worst.name}: {'; '.join(phrases(worst))} ({can_be_lost(standing)}{untried})",
+            what=f"losing {worst.name}: {left} ({can_be_lost(standing)}{untried})",
             extent=max(worst.pending, sum(change.lacks for change in worst.degraded)) + len(worst.lost),
             workloads=tuple(change.workload for change in worst.degraded),
             nodes=(worst.domain,) if key == HOSTNAME else (),

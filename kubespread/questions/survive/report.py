@@ -79,7 +79,7 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
                 worst = "" if told else in_brief(standing[0])
                 yield f"{can}. {standing[0].name}: {worst}" if worst else can
                 told = told or worst
-        yield from sentences(self.losses, _losing, told)
+        yield from sentences(self.losses, self._losing, told)
         for _, losses in ordered:
             if gone := [loss for loss in losses if loss.already_lost]:
                 yield f"{listed(gone, 'and')} {verb_of(len(gone), 'are')} lost already"
@@ -87,13 +87,20 @@ class SurviveReport(OfWorkloads, frozen=True, kw_only=True):
             yield f"{self.autoscaler} adds {self._added()}"
         yield from of_unknown(*self.losses)
         for loss in [loss for loss in self.standing if loss.preempted][:_MAX_NAMED]:
-            yield f"{_losing([loss])} preempts {preempted_pods(loss.preempted, _MAX_NAMED)}"
+            yield f"losing {loss.name} preempts {preempted_pods(loss.preempted, _MAX_NAMED)}"
         if self.pending_before:
             yield f"{says(self.pending_before, 'pod', 'were')} already pending"
 
     def _can_be_lost(self, standing: Sequence[LostDomain]) -> str:
         can = can_be_lost(standing, in_pairs=self.pairs)
         return can if self.autoscaler is None else f"once {self.autoscaler} has added nodes, {can}"
+
+    def _losing(self, losses: Sequence[Outcome]) -> str:
+        """``losing any zone`` for all of a key that can be, else ``losing zone a or b``."""
+        for key, _ in self.by_key():
+            if len(losses) > 1 and [*losses] == [loss for loss in self.standing if loss.topology_key == key]:
+                return f"losing any {'pair' if self.pairs else domain_noun(key)}"
+        return f"losing {listed(losses, 'or')}"
 
     def _added(self) -> str:
         """``1 node``, ``up to 2 nodes`` where not all losses have as many."""
@@ -114,10 +121,6 @@ def can_be_lost(standing: Sequence[LostDomain], *, in_pairs: bool = False) -> st
     if safe == len(standing):
         return f"any one of {of} can be lost"
     return f"{f'{safe:,}' if safe else 'none'} of {of} can be lost"
-
-
-def _losing(losses: Sequence[Outcome]) -> str:
-    return f"losing {listed(losses, 'or')}"
 
 
 def listed(losses: Sequence[Outcome], conjunction: str) -> str:
