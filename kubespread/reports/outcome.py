@@ -304,7 +304,7 @@ def phrase(row: Outcome, kind: TroubleKind, *, says_why: bool = True) -> str:
     """What the event leaves of one kind: ``2 pods pending (Deployment/web): 0/3 nodes are available``."""
     if kind != "short":
         troubles = row.of(kind)
-        return explained(troubles) if says_why else said(troubles)
+        return explained(troubles) if says_why else said(troubles, most=1)
     degraded = sorted(row.degraded, key=_share)
     at_worst = "" if len(degraded) == 1 else "at worst "
     return f"{count_of(len(degraded), 'workload')} degraded, {at_worst}{degraded[0].figures}"

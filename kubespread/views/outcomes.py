@@ -89,19 +89,12 @@ def worst_changes(rows: Sequence[Outcome]) -> Sheet[_Change]:
     """Of each degraded workload the outcome that leaves it fewest, the workload that lacks most first."""
     changes = [(row, change) for row in sorted(rows, key=badness) for change in row.degraded]
     worst: dict[str, _Change] = {}
-    number: dict[str, int] = {}
     for each in changes:
-        name, (_, change) = each[1].workload, each
-        number[name] = number.get(name, 0) + 1
-        if change.ready < worst.setdefault(name, each)[1].ready:
-            worst[name] = each
+        if each[1].ready < worst.setdefault(each[1].workload, each)[1].ready:
+            worst[each[1].workload] = each
     return Sheet(
         title="",
-        columns=[
-            *_DEGRADED,
-            Column("FEWEST-AFTER", lambda row: row[0].name, Readers.TERMINAL, most=24),
-            Column("OF", lambda row: number[row[1].workload], Readers.TERMINAL, is_number=True),
-        ],
+        columns=[*_DEGRADED, Column("FEWEST-AFTER", lambda row: row[0].name, Readers.TERMINAL, most=24)],
         rows=sorted(worst.values(), key=lambda each: (-each[1].lacks, each[1].workload)),
     )
 

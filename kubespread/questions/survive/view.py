@@ -9,17 +9,18 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubespread.escaping import escaped
 from kubespread.kube.owners import WorkloadName
 from kubespread.questions.survive.report import LostDomain, SurviveReport
 from kubespread.reports.outcome import WorkloadChange, badness, eviction_order
-from kubespread.views.look import Line, Look, Tone
+from kubespread.views.look import Line, Look, Tone, Weight
 from kubespread.views.outcomes import COLUMNS, details, frames_apart, metrics, tone, worst_changes
 from kubespread.views.sheet import Column, Drawn, Fit, Readers, Sheet, count
-from kubespread.views.terminal import folded
+from kubespread.views.terminal import folded, together
 from kubespread.views.view import Tile, View, about, unwanted, whose
-from kubespread.wording import EMPTY, count_of, short_key
+from kubespread.wording import EMPTY, count_of, short_key, some_of
 
-_MAX_ROWS, _MAX_DEGRADED = 20, 10
+_MAX_ROWS, _MAX_DEGRADED, _MAX_NAMED = 20, 10, 3
 _MAX_COLUMNS = 12
 _MATRIX_LEGEND = (
     "ready pods before → without the domain; one number where they stay as many, none where no pod is touched"
@@ -166,7 +167,13 @@ def _parts(report: SurviveReport, look: Look) -> Iterator[Sheet[Any] | Line]:
         for loss in losses if look.in_full else ():
             if loss.size > 1 and loss.evictions:
                 yield folded(f"{loss.name}: evicted: {eviction_order(loss.evictions)}")
-    yield replace(worst_changes(report.losses), most=_MAX_DEGRADED, noun="workload")
+    degraded = replace(worst_changes(report.losses), most=_MAX_DEGRADED, noun="workload")
+    yield degraded
+    # Why they are degraded, unless said already.
+    said = " ".join(report.answer)
+    whys = ((escaped(change.workload.called), change.why) for _, change in degraded.on_screen(look))
+    for why, names in together((name, why) for name, why in whys if why.rstrip(".") not in said).items():
+        yield folded(f"{some_of(names, _MAX_NAMED)}: {why}", weight=Weight.REASON)
 
 
 def _named(losses: Sequence[LostDomain]) -> str:

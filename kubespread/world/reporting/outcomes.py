@@ -135,11 +135,10 @@ def lacking(difference: Difference) -> Iterator[Trouble]:
         yield Trouble(kind="unmade", subject=row.workload, count=row.count, why=row.message)
     is_unknown = growth is not None and bool(growth.unknown_groups)
     reasons = {} if growth is None else growth.why
-    for workload, first in _first_of_each(
-        difference.waiting, CountedWorkloads(difference.world, difference.counts)
-    ).items():
+    for workload, first in _first_of_each(difference.waiting, CountedWorkloads(world, difference.counts)).items():
         on = _pinned(difference, workload) if workload.kind == "DaemonSet" else ""
-        why = "; ".join(filter(None, (f"{on}{world.message(first).rstrip('.')}", reasons.get(workload, ""))))
+        why, reason = f"{on}{world.message(first)}", reasons.get(workload)
+        why = f"{why.rstrip('.')} ({reason})" if reason else why
         number = difference.pending[workload]
         yield Trouble(kind="pending", subject=workload, count=number, why=why, certain=not is_unknown)
     for short in difference.short:
@@ -164,8 +163,7 @@ def lacking_now(world: World, counts: Counted = everything) -> Iterator[Trouble]
     of = CountedWorkloads(world, counts)
     pending = Counter(of(waiting.pod) for waiting in world.waiting)
     for workload, first in _first_of_each(world.waiting, of).items():
-        why = world.message(first).rstrip(".")
-        yield Trouble(kind="pending", subject=workload, count=pending[workload], why=why)
+        yield Trouble(kind="pending", subject=workload, count=pending[workload], why=world.message(first))
 
 
 def _first_of_each(waiting: Iterable[Waiting], of: CountedWorkloads) -> dict[WorkloadName, Waiting]:

@@ -558,12 +558,7 @@ class Store:
             return False
         if not is_active(pod):
             return not stays and is_terminating(pod) and self.waits_for_the_end(pod, owner)
-        waits = stays and self.waits_for_the_end(pod, owner)
-        if waits:
-            self.happenings.note(
-                f"{owner.kind}/{owner.name} creates no replacement while the pod it lost is terminating", owner=owner
-            )
-        return not waits
+        return not (stays and self.waits_for_the_end(pod, owner))
 
     def waits_for_the_end(self, pod: Pod, owner: WorkloadName) -> bool:
         """Whether a pod has to be gone before there is another one; one that was adopted names no controller."""
