@@ -255,6 +255,11 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
         return Outcome(name="", troubles=(*troubles, *last.of(*LACKING)), workloads=last.workloads)
 
     @property
+    def step_count(self) -> int:
+        """How many steps there are, begun or not."""
+        return len(self.steps) + len(self.undone)
+
+    @property
     def pending(self) -> int:
         """How many more pods wait for a node in the end than before."""
         return self.whole.pending
@@ -327,9 +332,8 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
     @property
     def _not_done(self) -> list[str]:
         """How many steps were done in full, where not all were."""
-        number = len(self.steps) + len(self.undone)
         done = len(self.steps) - len(self.blocked)
-        return [] if done == number else [f"{done:,} of {count_of(number, 'step')} done in full"]
+        return [] if done == self.step_count else [f"{done:,} of {count_of(self.step_count, 'step')} done in full"]
 
     @property
     def of_steps(self) -> list[str]:

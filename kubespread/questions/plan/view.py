@@ -350,7 +350,7 @@ def _of_steps(report: PlanReport) -> View:
     at = _frames_of(report)
     return View(
         **about(report),
-        title=f"{report.name or 'Scenario'}: {count_of(len(report.steps), 'step')} on "
+        title=f"{report.name or 'Scenario'}: {count_of(report.step_count, 'step')} on "
         f"{count_of(report.node_count, 'node')}",
         tiles=_tiles_of_steps(report, len(report.steps)),
         tiles_before=_tiles_of_steps(report, 0),
@@ -403,10 +403,9 @@ def _tiles_of_steps(report: PlanReport, past: int) -> list[Tile]:
     """After so many steps."""
     steps = report.steps[:past]
     done = sum(step.is_done for step in steps)
-    number = len(report.steps) + len(report.undone)
-    is_bad = done < past or (past == len(report.steps) and done < number)
+    is_bad = done < past or (past == len(report.steps) and done < report.step_count)
     return [
-        Tile("steps done in full", f"{done:,} of {number:,}", Tone.BAD if is_bad else Tone.GOOD),
+        Tile("steps done in full", f"{done:,} of {report.step_count:,}", Tone.BAD if is_bad else Tone.GOOD),
         unwanted("pods left pending", steps[-1].pending if steps else 0),
         unwanted("pods not made", steps[-1].unmade if steps else 0),
         unwanted("pods lost for good", sum(len(step.lost) for step in steps)),
@@ -445,7 +444,7 @@ def _frames(report: PlanReport, drawn: TopologyMap, tiles: Callable[[int], Seque
 def _heading(report: PlanReport) -> Line:
     where = source(report.cluster, report.kube_version, report.manner)
     beside = f" · {count_of(report.node_count, 'node')}{f' · {where}' if where else ''}"
-    steps = Cell(f": {count_of(len(report.steps), 'step')}")
+    steps = Cell(f": {count_of(report.step_count, 'step')}")
     return [Cell(report.name or "Scenario", Tone.STRONG), steps, Cell(beside, Tone.FAINT)]
 
 
