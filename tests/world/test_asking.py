@@ -86,7 +86,6 @@ SAID: dict[str, tuple[list[Data], list[str], list[str], list[str]]] = {
         [node("n0"), node("n1", cpu="1"), *stateful_set("db", ("n0",)), *deployment("web", ("n0",), cpu="2")],
         ["fail n0"],
         [
-            "fail n0: StatefulSet/db creates no replacement while the pod it lost is terminating",
             "fail n0: 2 pods lost",
             "fail n0: 1 pod not made (StatefulSet/db): waits for db-0, which is terminating",
             "fail n0: 1 pod pending (Deployment/web): "

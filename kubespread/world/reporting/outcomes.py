@@ -227,14 +227,14 @@ def _why(world: World, workload: WorkloadName, charged: Waiting | None, waiting:
     owners = world.owners_below(workload)
     nodes = world.living.nodes
     silent = [
-        pod
+        (pod, owner)
         for owner in owners
         for pod in world.book.of(owner)
         if pod.spec.node_name and is_silent(nodes[pod.spec.node_name])
     ]
-    if any(map(is_active, silent)):
+    if any(is_active(pod) for pod, _ in silent):
         return _STAYS
-    if silent and workload.kind == "StatefulSet":
+    if any(world.waits_for_the_end(pod, owner) for pod, owner in silent):
         return _HELD
     if waiting is not None:
         return world.message(waiting)
