@@ -252,9 +252,6 @@ def check(
     selector: str = "",
     recursive: bool = False,
     template_path: str = "",
-    autoscaler: str | None = None,
-    node_groups: GroupsGiven = None,
-    instance_types: InstanceTypesGiven | None = None,
     jobs: int | None = 1,
     timeout: float | None = None,
     on_progress: OnProgress | None = None,
@@ -276,9 +273,6 @@ def check(
     - ``selector``: Check the workloads with these labels (app=web,tier!=db).
     - ``recursive``: Also read subdirectories.
     - ``template_path``: Path of the pod template in kinds unknown to kubespread (default: spec.template).
-    - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
-    - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).
-    - ``instance_types``: Instance types Karpenter may launch ('kubespread snapshot --instance-types' prints such a file).
     - ``jobs``: How many processes work on the answer, which is the same for any number; None: one for each core, where that saves time.
     - ``timeout``: Seconds after which parts of the answer that are not finished are given up; it is then about the others, its verdict no or unknown, and ``unfinished`` says what is missing.
     - ``on_progress``: Called now and then with how far the answer is.
@@ -506,7 +500,6 @@ def plan(
     by_step: bool = False,
     manifests: PodGiven | Sequence[PodGiven] = (),
     create_namespaces: bool = False,
-    replace_pool: str | Sequence[str] = (),
     hpa_max: bool = False,
     autoscaler: str | None = None,
     node_groups: GroupsGiven = None,
@@ -537,7 +530,6 @@ def plan(
     - ``by_step``: Show what each step does to pods and their spread, instead of before and after.
     - ``manifests``: Manifest, or directory of manifests, to apply: what is new is created, what runs is changed.
     - ``create_namespaces``: Create the namespaces of the manifests that are missing; what is in them is refused without.
-    - ``replace_pool``: Replace the nodes of a pool, by its name or as KEY=VALUE, by as many or COUNT nodes of another size (8x16: 8 CPUs, 16 GiB), or by copies of a node or of a Node manifest.
     - ``hpa_max``: Scale every workload with an autoscaler to its maximum, all together.
     - ``autoscaler``: Let cluster-autoscaler or Karpenter add nodes for pods that find none.
     - ``node_groups``: Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).

@@ -240,9 +240,6 @@ class Replicas(PlayedGoal):
         harm = [f"preempting {victim}" for victim in placed.victims if victim not in self.victims]
         return self.answered(worlds, after, placed.count, self.replicas, harm)
 
-    def counts(self, workload: WorkloadName) -> bool:
-        return workload != self.workload
-
     def is_own(self, pod: Pod) -> bool:
         return workload_of(self.worlds.unchanged.world, pod) == self.workload
 

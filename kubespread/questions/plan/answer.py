@@ -28,8 +28,8 @@ from kubespread.questions.plan.report import (
     PlannedNode,
     PlannedSide,
     PlannedWorkload,
+    PlanRemedy,
     PlanReport,
-    Remedy,
 )
 from kubespread.questions.plan.scenario import planned, scenario_of
 from kubespread.questions.remedies.budgets import looser
@@ -87,7 +87,7 @@ def _played(question: Plan, scene: Scene) -> _Played:
     return _Played(play, playing, play.answer(playing))
 
 
-def _remedies(question: Plan, scene: Scene, played: _Played) -> Iterator[Remedy]:
+def _remedies(question: Plan, scene: Scene, played: _Played) -> Iterator[PlanRemedy]:
     """The first change of budgets with which all steps get through."""
     refused = {trouble.subject for trouble in played.report.whole.of("blocked")}
     if played.report.judged() == "yes" or not refused:
@@ -101,7 +101,7 @@ def _remedies(question: Plan, scene: Scene, played: _Played) -> Iterator[Remedy]
         # A budget that a manifest brings is not there yet.
         with suppress(KubespreadError), scene.in_time():
             if _played(question, changed).report.judged() == "yes":
-                yield Remedy(options=change.what)
+                yield PlanRemedy(options=change.what)
                 return
 
 

@@ -110,7 +110,7 @@ def _over(own: WorkloadChange, others: Sequence[WorkloadChange]) -> WorkloadChan
     return replace(own, skew=tuple(skew.over([same for same in skews if same.is_of(skew)]) for skew in own.skew))
 
 
-class Remedy(Report, frozen=True):
+class PlanRemedy(Report, frozen=True):
     """Options with which all steps get through, verified by playing them again."""
 
     options: str
@@ -210,7 +210,7 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
     """
     stuck_runs: int = 0
     """In how many of these the answer is no."""
-    remedies: tuple[Remedy, ...] = ()
+    remedies: tuple[PlanRemedy, ...] = ()
     """Each alone gets a plan through that does not get through as it is."""
     remedies_tried: int = 0
     """How many changes were tried for that."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
@@ -9,14 +10,14 @@ from msgspec import Struct, field
 
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import NamespacedName, controller_of
+from kubespread.kube.owners import NamespacedName, WorkloadName, controller_of
 from kubespread.questions.remedies.change import Answer, Change, Goal
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.wording import count_of
 from kubespread.world.events.editing import apply
 from kubespread.world.events.world import World
-from kubespread.world.reporting.difference import Baseline, Counted, Difference, everything
-from kubespread.world.reporting.happenings import unmade_pods
+from kubespread.world.reporting.difference import Baseline, Difference
+from kubespread.world.reporting.happenings import unmade_pods, workload_of
 from kubespread.world.store.happenings import EVICTED, PREEMPTED, UNSELECTED, Gone, Happenings
 from kubespread.world.store.pod_book import key_of
 
@@ -105,9 +106,12 @@ class EditedWorlds(Struct, dict=True):
             elif gone.why == UNSELECTED:
                 yield f"{name} leaves {gone.pod.spec.node_name}: its DaemonSet no longer selects the node"
 
-    def harm(self, edited: Edited, counts: Counted) -> Iterator[str]:
-        """What workloads that count lose: pods that wait, or are gone, only because of the edits."""
-        difference = Difference(self._left_alone, edited.world, edited.happened, counts)
+    def harm(self, edited: Edited, is_own: Callable[[Pod], bool]) -> Iterator[str]:
+        """What others lose: pods that wait, or are gone, only because of the edits. A pod that waits in place of one's
+        own pod is another, also of the same workload.
+        """
+        difference = Difference(self._left_alone, edited.world, edited.happened)
+        others = [_waiting(world, is_own) for world in (edited.world, self._left_alone.world, self.unchanged.world)]
         for gone in self._gone_anew(edited):
             if gone.why in (EVICTED, PREEMPTED) and gone.owner is None:
                 name, controller = NamespacedName.of(gone.pod), controller_of(gone.pod)
@@ -115,7 +119,7 @@ class EditedWorlds(Struct, dict=True):
                     yield f"{name} would be lost for good"
                 else:
                     yield f"whether {controller.kind}/{controller.name} makes {name} again is not modeled"
-        for workload, number in difference.pending.items():
+        for workload, number in (others[0] - (others[1] | others[2])).items():
             yield f"{count_of(number, 'pod')} of {workload.called} would be pending"
         for row in unmade_pods(edited.world, difference.unmade) if edited.gone else ():
             yield f"{count_of(row.count, 'pod')} of {row.workload.called} would not be made: {row.message}"
@@ -126,12 +130,15 @@ class EditedWorlds(Struct, dict=True):
         return [gone for gone in edited.gone if key_of(gone.pod) not in anyway]
 
 
+def _waiting(world: World, is_own: Callable[[Pod], bool]) -> Counter[WorkloadName]:
+    """How many other pods of each workload wait."""
+    return Counter(workload_of(world, waiting.pod) for waiting in world.waiting if not is_own(waiting.pod))
+
+
 class PlayedGoal(Goal):
     """A goal for some pods: what else becomes of the cluster is played in a world after a change's edits."""
 
     worlds: EditedWorlds
-    counts: Counted = staticmethod(everything)
-    """The workloads that a change must not harm."""
 
     def is_own(self, pod: Pod) -> bool:
         """Whether it is one of these pods."""
@@ -159,4 +166,4 @@ class PlayedGoal(Goal):
         if edited is None:
             return Answer(count, needed, harm=tuple(harm))
         consequences = tuple(worlds.consequences(edited))
-        return Answer(count, needed, consequences, (*harm, *worlds.harm(edited, self.counts)))
+        return Answer(count, needed, consequences, (*harm, *worlds.harm(edited, self.is_own)))

@@ -94,6 +94,9 @@ class AllFreed(PlayedGoal):
         """The pods that they take the room of then."""
         return self._victims[change.key]
 
+    def is_own(self, pod: Pod) -> bool:
+        return key_of(pod) in self.keys
+
     def _placed(self, edited: World, settings: Sequence[str]) -> World | None:
         """Place the pods that still wait one after another, with ``settings`` applied. None where no pod accepts
         these.

@@ -122,5 +122,4 @@ class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
             return ""
         verbs = ("fail", "delete-node") if report.nodes_deleted else ("fail",)
         words = [option_of(f"{verb} {worst.topology_key}={value}") for verb in verbs for value in worst.values]
-        is_pending = worst.troubles[0].kind == "pending"
-        return commands.of("pending", *words) if is_pending else commands.of_nodes("plan", *words)
+        return commands.of("pending", *words) if worst.pending else commands.of_nodes("plan", *words)

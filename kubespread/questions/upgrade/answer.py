@@ -20,7 +20,7 @@ from kubespread.kube.owners import NamespacedName, WorkloadName
 from kubespread.questions.costs import cost_change, price_gaps
 from kubespread.questions.plan.playing import played_step
 from kubespread.questions.plan.pool import Pool
-from kubespread.questions.plan.report import PlanReport, PlanStep, Remedy
+from kubespread.questions.plan.report import PlanRemedy, PlanReport, PlanStep
 from kubespread.questions.remedies.asked import QuestionEdits
 from kubespread.questions.remedies.budgets import looser, settled_after
 from kubespread.questions.remedies.change import Answer, Change, Goal, Ladder
@@ -175,7 +175,7 @@ def _with_remedies(
     done = list(scene.tasks(through, asked, known=lambda tried: tried.helps and f"helps: {tried.helps}", took=took))
     return replace(
         report,
-        remedies=tuple(Remedy(options=tried.helps, lost=tried.lost) for tried in done if tried.helps),
+        remedies=tuple(PlanRemedy(options=tried.helps, lost=tried.lost) for tried in done if tried.helps),
         remedies_tried=sum(tried.played for tried in done),
         unfinished=scene.unfinished("change", len(asked), [first.what for first, *_ in asked[len(done) :]]),
     )

@@ -45,6 +45,13 @@ def asked(objects: list[Data], **options: Any) -> PendingReport:
     return kubespread.pending(Snapshot.from_objects(objects), **options)
 
 
+def running(pods: list[Data], nodes: str) -> list[Data]:
+    """The first of them run on nodes, one on each."""
+    for each, name in zip(pods, nodes, strict=False):
+        each["spec"]["nodeName"] = name
+    return pods
+
+
 TWO_CONTAINERS = [
     {"name": "main", "image": "x", "resources": {"requests": {"cpu": "4"}}},
     {"name": "side", "image": "x", "resources": {"requests": {"cpu": "1"}}},
@@ -65,6 +72,14 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
             *waiting(2, constraints=[hard()]),
         ],
         ["zone ≤ 1: min 0 in zone c (1 cordoned) | 2 | web | --uncordon c | 2"],
+    ),
+    "a pod whose eviction makes room, and whose successor would wait instead": (
+        [
+            *ZONES[:2],
+            node("c", zone="c", cpu="1"),
+            *running(waiting(3, requests={"cpu": "2"}, constraints=[hard()]), "ab"),
+        ],
+        ["zone ≤ 1: min 0 in zone c (1 has too little cpu) | 1 | web | --set cpu=1 | 1"],
     ),
     "fewer domains than minDomains": (
         [*ZONES[:2], *pods_on({"a": 1, "b": 1}), *waiting(3, constraints=[hard(minDomains=3)])],
