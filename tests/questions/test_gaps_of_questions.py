@@ -153,7 +153,7 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
     ),
     "plan, by step": (
         lambda cluster: kubespread.plan(cluster, "evict web-c", manifests=[NEW], by_step=True),
-        NEW_POD | VOLUMES | {"PodDisruptionBudget", "StatefulSet"},
+        NEW_POD | VOLUMES | {"PodDisruptionBudget"},
     ),
     "compare": (lambda cluster: kubespread.compare(Side(cluster, NEW), Side(cluster, NEW, set=["cpu=2"])), NEW_POD),
     "map": (lambda cluster: kubespread.topology_map(cluster, NEW), frozenset(("Service",))),
@@ -164,7 +164,7 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
     ),
     "upgrade": (
         lambda cluster: kubespread.upgrade(cluster, "a1"),
-        JUDGED | VOLUMES | EVICTED | CREATED | {"DaemonSet", "ReplicaSet", "StatefulSet"},
+        JUDGED | VOLUMES | EVICTED | CREATED | {"DaemonSet", "ReplicaSet"},
     ),
     "plan": (
         lambda cluster: kubespread.plan(cluster.edited("drain a2 --ignore-daemonsets --force")),
