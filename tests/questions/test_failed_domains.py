@@ -38,7 +38,6 @@ def test_an_upgrade_is_not_helped_by_a_node_like_one_that_broke_down() -> None:
     objects = [*hosts("a", "b"), *deployment("web", ("n1", "n1"), cpu="4"), budget("web", maxUnavailable=1)]
     working = kubespread.upgrade(Snapshot.from_objects(objects), ZONE, batch=2)
     broken = kubespread.upgrade(Snapshot.from_objects(objects).edited("fail n0"), ZONE, batch=2)
-    assert [[each for each in report.remedies if "add-node" in each] for report in (working, broken)] == [
-        ["--add-node n0"],
-        ["--add-node n1"],
-    ]
+    assert [
+        [each.options for each in report.remedies if "add-node" in each.options] for report in (working, broken)
+    ] == [["--add-node n0"], ["--add-node n1"]]

@@ -13,7 +13,6 @@ from rich.cells import cell_len
 import kubespread
 from kubespread import AuditReport, Snapshot
 from kubespread.kube.owners import WorkloadName
-from kubespread.questions.audit import formats
 from kubespread.questions.audit.report import (
     CAUSES,
     AuditedConstraint,
@@ -111,7 +110,7 @@ def screens() -> list[Screen]:
         ),
         Screen("audit-plain", 0, plain.plain(of_fixture(), look)),
         Screen("audit-csv", 0, plain.csv(of_fixture(), look)),
-        Screen("audit-prometheus", 0, formats.prometheus(of_fixture(), look)),
+        Screen("audit-prometheus", 0, plain.prometheus(of_fixture(), look)),
     ]
 
 
@@ -170,7 +169,7 @@ def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
         findings=(finding, finding),
     )
     report = AuditReport(kube_version="1.37", namespace=None, selector="", nodes=2, workloads=(row,))
-    lines = [line for line in formats.prometheus(report, Look()).splitlines() if not line.startswith("#")]
+    lines = [line for line in plain.prometheus(report, Look()).splitlines() if not line.startswith("#")]
     escaped = 'a\\"b\\\\c\\nd'
     series = [line.rpartition(" ")[0] for line in lines]
     assert len(set(series)) == len(series)
