@@ -168,7 +168,9 @@ def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
         next_fits=None,
         findings=(finding, finding),
     )
-    report = AuditReport(kube_version="1.37", namespace=None, selector="", nodes=2, workloads=(row,))
+    report = AuditReport(
+        answer=("1 of 1 workloads",), kube_version="1.37", namespace=None, selector="", nodes=2, workloads=(row,)
+    )
     lines = [line for line in plain.prometheus(report, Look()).splitlines() if not line.startswith("#")]
     escaped = 'a\\"b\\\\c\\nd'
     series = [line.rpartition(" ")[0] for line in lines]
