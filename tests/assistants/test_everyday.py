@@ -176,9 +176,10 @@ CONVERSATION = (
         "What happens when the spot nodes go away?",
         "aws12",
         [("survive", {"keys": [CAPACITY]})],
-        "none of 2 capacityTypes can be lost: losing any capacityType leaves up to 8 pods pending",
+        "none of 2 capacityTypes can be lost. capacityType SPOT: 8 pods pending (batch/Deployment/worker), "
+        "1 workload degraded, batch/Deployment/worker 0 of 8 ready",
         lambda report: next(
-            (loss["lost"], {row["workload"] for row in loss["workloads"]})
+            (loss["gone"], {row["workload"] for row in loss["workloads"]})
             for loss in report["losses"]
             if loss["domain"] == "SPOT"
         ),

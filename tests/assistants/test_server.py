@@ -119,7 +119,7 @@ def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
         "compare", "--all", "--kube-version", "1.30", "--to-kube-version", "1.36", "-S", SHOP, "-o", "json", "-q"
     )
     assert json.loads(text_of(compared)) == {**json.loads(workloads.out), "provenance": None}
-    assert [step["text"] for step in json.loads(text_of(played))["steps"]] == play[0][1]["steps"]
+    assert [step["name"] for step in json.loads(text_of(played))["steps"]] == play[0][1]["steps"]
     assert isinstance(absent, types.CallToolResult)
     assert isinstance(refused, types.CallToolResult)
     assert (absent.is_error, refused.is_error) == (True, True)

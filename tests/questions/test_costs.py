@@ -170,7 +170,7 @@ def test_removable_agrees_with_adding_up_node_by_node(
     assert [told(saved) for saved in report.together.saved] == [
         summed([by_name[name] for name in group], prices) for group in report.together.by_group
     ]
-    assert {row.node: row.price is None for row in report.rows} == {
+    assert {row.name: row.price is None for row in report.rows} == {
         name: type_ not in prices for name, type_ in by_name.items()
     }
 

@@ -115,7 +115,7 @@ CASES: Mapping[str, tuple[Callable[[Snapshot], list[str]], list[Data], list[str]
         [
             "no",
             "broken: draining n0 (2 of 2 nodes with its pods): 1 pod cannot be evicted (web-a): "
-            f"Cannot evict pod as it would violate the pod's disruption budget. {NEEDS.format('web')}",
+            f"{REFUSED} {NEEDS.format('web')}",
         ],
     ),
 }

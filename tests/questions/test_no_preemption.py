@@ -54,30 +54,39 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
     "survive": (
         lambda **options: kubespread.survive(FULL, **options),
         [
-            "none of 2 zones can be lost: losing any zone leaves 4 pods pending",
-            "losing any zone stops Deployment/low: 0 of 4 ready",
+            "none of 2 zones can be lost. zone a: 4 pods pending (Deployment/low), 1 workload degraded, "
+            "Deployment/low 0 of 4 ready",
+            "losing any zone: 4 pods pending: 0/2 nodes are available: 1 Insufficient cpu, "
+            "1 node(s) had untolerated taint(s)",
+            "losing any zone: 1 workload degraded, at worst Deployment/low 0 of 4 ready (zone a)",
             f"losing zone a preempts 4 pods: {LOW}",
         ],
         [
-            "none of 2 zones can be lost: losing any zone leaves up to 4 pods pending",
-            "losing any zone leaves 1 workload degraded, at worst Deployment/low without zone b: 0 of 4 ready",
+            "none of 2 zones can be lost. zone b: 4 pods pending (Deployment/low), 1 workload degraded, "
+            "Deployment/low 0 of 4 ready",
+            "losing any zone: up to 4 pods pending: 0/2 nodes are available: 1 Insufficient cpu, "
+            "1 node(s) had untolerated taint(s)",
+            "losing any zone: 1 workload degraded, at worst Deployment/low 0 of 4 ready (zone b)",
         ],
     ),
     "upgrade": (
         lambda **options: kubespread.upgrade(FULL, "n0", **options),
         [
-            "1 of 1 node replaced",
-            f"4 pods preempted: {LOW}",
-            "Deployment/high is down meanwhile: no other pod is ready",
+            "every step done in full; nothing is worse",
+            f"step 1 preempts 4 pods: {LOW}",
+            "step 1: Deployment/high is down meanwhile: no other pod is ready",
         ],
-        ["1 of 1 node replaced", "Deployment/high is down meanwhile: no other pod is ready"],
+        [
+            "every step done in full; nothing is worse",
+            "step 1: Deployment/high is down meanwhile: no other pod is ready",
+        ],
     ),
     "removable": (
         lambda **options: kubespread.removable(SPARE, "n0", **options),
         ["n0 can go", "together they preempt 4 pods, each of which finds another node"],
         [
-            "n0 cannot go: no other node: default/Deployment/high: 0/2 nodes are available: 1 Insufficient cpu, "
-            "1 node(s) had untolerated taint(s)."
+            "n0 cannot go: 1 pod pending (Deployment/high): 0/2 nodes are available: 1 Insufficient cpu, "
+            "1 node(s) had untolerated taint(s); 1 workload degraded, Deployment/high 0 of 1 ready"
         ],
     ),
     "rebalance": (

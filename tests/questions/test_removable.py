@@ -23,7 +23,7 @@ from tests.world.clusters import budget, daemon_set, deployment, job, stateful_s
 
 ZONE = "topology.kubernetes.io/zone"
 TWO_EACH = hosts("a", "a", "b", "b")
-FULL = "0/1 nodes are available: 1 Insufficient cpu"
+FULL = "0/1 nodes are available: 1 Insufficient cpu."
 REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
 ONE_HEALTHY = f"{REFUSED} The disruption budget web needs 1 healthy pods and has 1 currently"
 NO_CONTROLLER = "cannot delete Pods that declare no controller (use --force to override)"
@@ -532,7 +532,7 @@ def test_a_preempted_pod_of_a_daemon_set_waits_for_good() -> None:
     first = {"priority": 10}
     web, big = (deployment(name, (node,), cpu="4", spec=first) for name, node in (("web", "n0"), ("big", "n1")))
     snapshot = Snapshot.from_objects([*hosts("a", "b"), *daemon_set("agent", ("n0", "n1"), cpu="4"), *web, *big])
-    assert lines(kubespread.removable(snapshot, ["n0"])) == [f"n0 no: pending: default/DaemonSet/agent: {FULL}"]
+    assert lines(kubespread.removable(snapshot, ["n0"])) == [f"n0 no: pending: default/DaemonSet/agent: on n1: {FULL}"]
     planned = kubespread.plan(snapshot.edited("drain n0", "delete-node n0"))
     assert planned.answer[0].startswith("1 pod pending (DaemonSet/agent)")
     assert [loss.pending for loss in kubespread.survive(snapshot, ["zone"], nodes_deleted=True).losses] == [1, 1]

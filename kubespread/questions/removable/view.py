@@ -8,7 +8,16 @@ from msgspec.structs import replace
 
 from kubespread.escaping import escaped
 from kubespread.questions.removable.report import NodeRemoval, RemovableReport
-from kubespread.reports.outcome import REFUSALS, TROUBLES, by_why, down_meanwhile, explained, kinds_of, phrase, phrases
+from kubespread.reports.outcome import (
+    REFUSALS,
+    TROUBLES,
+    TroubleKind,
+    by_why,
+    down_meanwhile,
+    explained,
+    phrase,
+    phrases,
+)
 from kubespread.views.look import Cell, Line, Look, Tone, Weight
 from kubespread.views.outcomes import details, frames
 from kubespread.views.sheet import Column, Fit, Readers, Sheet, count
@@ -49,8 +58,13 @@ def _consequences(row: NodeRemoval) -> Iterator[str]:
         yield f"loses {some_of(row.lost, _MAX_PODS)} for good"
 
 
+def _kinds(row: NodeRemoval) -> list[TroubleKind]:
+    """Without what follows: where pods are pending or not made, their workload is degraded."""
+    return list(dict.fromkeys(trouble.kind for trouble in row.troubles))
+
+
 def _words(row: NodeRemoval) -> str:
-    return ", ".join(dict.fromkeys(TROUBLES[kind].word for kind in kinds_of(row)))
+    return ", ".join(TROUBLES[kind].word for kind in _kinds(row))
 
 
 _NODE: Sequence[Column[NodeRemoval]] = (
@@ -60,7 +74,7 @@ _NODE: Sequence[Column[NodeRemoval]] = (
     Column("ALONE", lambda row: row.alone, tone=lambda row: Tone.GOOD if row.alone else Tone.BAD),
     Column("TOGETHER", lambda row: row.place, is_number=True, nothing="-"),
     count("WAIT", lambda row: row.until_deleted if row.alone else 0, hides_empty=True),
-    Column("HELD-BY", kinds_of, text=_words, fit=Fit.END, hides_empty=True, readers=Readers.ALL & ~Readers.PAGES),
+    Column("HELD-BY", _kinds, text=_words, fit=Fit.END, hides_empty=True, readers=Readers.ALL & ~Readers.PAGES),
     Column(
         "WHY",
         lambda row: "; ".join((*phrases(row), *([row.stays] if row.stays else ()), *_consequences(row))),
@@ -165,6 +179,6 @@ def _parts(report: RemovableReport, look: Look) -> Iterator[Sheet[NodeRemoval] |
 
 def _reasons(row: NodeRemoval) -> Iterator[str]:
     """What comes of it where it is drained, and what else is to be known."""
-    yield from (phrase(row, kind) for kind in kinds_of(row) if kind not in REFUSALS)
+    yield from (phrase(row, kind) for kind in _kinds(row) if kind not in REFUSALS)
     yield from ([row.stays] if row.stays else ())
     yield from (f"goes, and {consequence}" for consequence in _consequences(row))
