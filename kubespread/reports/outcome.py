@@ -304,10 +304,10 @@ def phrase(row: Outcome, kind: TroubleKind, *, says_why: bool = True) -> str:
     """What the event leaves of one kind: ``2 pods pending (Deployment/web): 0/3 nodes are available``."""
     if kind != "short":
         troubles = row.of(kind)
-        return explained(troubles) if says_why else said(troubles, most=1)
+        return explained(troubles) if says_why else said(troubles, most=2)
     degraded = sorted(row.degraded, key=_share)
     at_worst = "" if len(degraded) == 1 else "at worst "
-    return f"{count_of(len(degraded), 'workload')} degraded, {at_worst}{degraded[0].figures}"
+    return f"{count_of(len(degraded), 'workload')} degraded ({at_worst}{degraded[0].figures})"
 
 
 def phrases(row: Outcome) -> Iterator[str]:
@@ -360,12 +360,12 @@ def sentences(rows: Sequence[Outcome], called: Callable[[Sequence[Outcome]], str
     for kind in KINDS:
         alike = [row for row, kinds in ordered if kind in kinds]
         if len(alike) > 1:
-            yield f"{called(alike)}: {_at_most(kind, alike)}"
+            yield f"{called(alike)}: {_at_most(kind, alike, called)}"
         elif alike and (text := phrase(alike[0], kind)) not in told:
             yield f"{called(alike)}: {text}"
 
 
-def _at_most(kind: TroubleKind, rows: Sequence[Outcome]) -> str:
+def _at_most(kind: TroubleKind, rows: Sequence[Outcome], called: Callable[[Sequence[Outcome]], str]) -> str:
     words = TROUBLES[kind]
     if kind == "short":
         numbers = [len(row.degraded) for row in rows]
@@ -378,10 +378,10 @@ def _at_most(kind: TroubleKind, rows: Sequence[Outcome]) -> str:
     if kind != "short":
         why, *others = (_why(row.of(kind)) for row in rows)
         if why and any(other != why for other in others):
-            why = f"; {rows[0].name}{why}"
+            why = f"; {called(rows[:1])}{why}"
         return f"{most} {words.says}{why}"
     worst, where = min(((change, row) for row in rows for change in row.degraded), key=lambda pair: _share(pair[0]))
-    return f"{most} degraded, at worst {worst.figures} ({where.name})"
+    return f"{most} degraded, at worst {worst.figures} ({called([where])})"
 
 
 def down_meanwhile(workloads: Iterable[WorkloadName]) -> Iterator[str]:

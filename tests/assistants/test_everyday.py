@@ -177,7 +177,7 @@ CONVERSATION = (
         "aws12",
         [("survive", {"keys": [CAPACITY]})],
         "none of 2 capacityTypes can be lost. capacityType SPOT: 8 pods pending (batch/Deployment/worker), "
-        "1 workload degraded, batch/Deployment/worker 0 of 8 ready",
+        "1 workload degraded (batch/Deployment/worker 0 of 8 ready)",
         lambda report: next(
             (loss["gone"], {row["workload"] for row in loss["workloads"]})
             for loss in report["losses"]

@@ -31,7 +31,7 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "degraded workloads, where that is to fail": (
         ["survive", "-S", LOST, "-q", "--fail-on", "short", "--fail-on", "lost"],
         1,
-        "requirement not met: --fail-on short: losing zone-a: 2 workloads degraded, at worst Deployment/web 4 of 6 ready\n",
+        "requirement not met: --fail-on short: losing zone-a: 2 workloads degraded (at worst Deployment/web 4 of 6 ready)\n",
     ),
     "pods that nobody makes again, where that is to fail": (
         ["survive", "-S", CLUSTER, "-q", "--fail-on", "lost", "--key", "zone"],
@@ -95,8 +95,8 @@ def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
     result = run("survive", "-S", LOST)
     assert result.out.startswith("KEY ")
     assert result.err.splitlines()[-1] == (
-        "No: none of 3 zones can be lost. zone-a: 3 pods pending (Deployment/api, Deployment/web), 2 workloads degraded, "
-        "at worst Deployment/web 4 of 6 ready"
+        "No: none of 3 zones can be lost. zone-a: 3 pods pending (Deployment/api, Deployment/web), 2 workloads degraded "
+        "(at worst Deployment/web 4 of 6 ready)"
     )
     assert result.err.startswith("gap: no LimitRange, ResourceQuota objects: pods are created as if there were none\n")
 

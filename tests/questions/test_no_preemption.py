@@ -54,19 +54,19 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
     "survive": (
         lambda **options: kubespread.survive(FULL, **options),
         [
-            "none of 2 zones can be lost. zone a: 4 pods pending (Deployment/low), 1 workload degraded, "
-            "Deployment/low 0 of 4 ready",
+            "none of 2 zones can be lost. zone a: 4 pods pending (Deployment/low), 1 workload degraded "
+            "(Deployment/low 0 of 4 ready)",
             "losing any zone: 4 pods pending: 0/2 nodes are available: 1 Insufficient cpu, "
             "1 node(s) had untolerated taint(s)",
-            "losing any zone: 1 workload degraded, at worst Deployment/low 0 of 4 ready (zone a)",
+            "losing any zone: 1 workload degraded, at worst Deployment/low 0 of 4 ready (losing zone a)",
             f"losing zone a preempts 4 pods: {LOW}",
         ],
         [
-            "none of 2 zones can be lost. zone b: 4 pods pending (Deployment/low), 1 workload degraded, "
-            "Deployment/low 0 of 4 ready",
+            "none of 2 zones can be lost. zone b: 4 pods pending (Deployment/low), 1 workload degraded "
+            "(Deployment/low 0 of 4 ready)",
             "losing any zone: up to 4 pods pending: 0/2 nodes are available: 1 Insufficient cpu, "
             "1 node(s) had untolerated taint(s)",
-            "losing any zone: 1 workload degraded, at worst Deployment/low 0 of 4 ready (zone b)",
+            "losing any zone: 1 workload degraded, at worst Deployment/low 0 of 4 ready (losing zone b)",
         ],
     ),
     "upgrade": (
@@ -86,7 +86,7 @@ QUESTIONS: dict[str, tuple[Callable[..., QuestionReport], list[str], list[str]]]
         ["n0 can go", "together they preempt 4 pods, each of which finds another node"],
         [
             "n0 cannot go: 1 pod pending (Deployment/high): 0/2 nodes are available: 1 Insufficient cpu, "
-            "1 node(s) had untolerated taint(s); 1 workload degraded, Deployment/high 0 of 1 ready"
+            "1 node(s) had untolerated taint(s); 1 workload degraded (Deployment/high 0 of 1 ready)"
         ],
     ),
     "rebalance": (

@@ -58,8 +58,8 @@ CASES = {
         ZONES,
         (
             "warning",
-            f"losing zone a: 1 pod pending (Deployment/web): {FULL}; cluster-autoscaler: its nodes would be in what is "
-            "lost; 1 workload degraded, Deployment/web 1 of 2 ready (1 of 2 zones can be lost)",
+            f"losing zone a: 1 pod pending (Deployment/web): {FULL} (cluster-autoscaler: its nodes would be in what "
+            "is lost); 1 workload degraded (Deployment/web 1 of 2 ready) (1 of 2 zones can be lost)",
         ),
     ),
     "an autoscaler of pods whose pods all find a new node is no line": Case(
@@ -72,8 +72,8 @@ CASES = {
         (
             "warning",
             "Deployment/web: HorizontalPodAutoscaler of-web may ask for 4 replicas, which leaves 2 pods without a node, "
-            "with 1 node added: 0/2 nodes are available: 2 Insufficient cpu; cluster-autoscaler: it may have 2 nodes and "
-            "has them",
+            "with 1 node added: 0/2 nodes are available: 2 Insufficient cpu (cluster-autoscaler: it may have 2 nodes and "
+            "has them)",
         ),
     ),
     "one of a million asks for those that may have room, and what has none for them has none for the others": Case(
@@ -83,8 +83,8 @@ CASES = {
         (
             "warning",
             "Deployment/web: HorizontalPodAutoscaler of-web may ask for 1,000,000 replicas, which leaves 999,780 pods "
-            "without a node, with 1 node added: 0/2 nodes are available: 2 Too many pods; cluster-autoscaler: it may have "
-            "2 nodes and has them",
+            "without a node, with 1 node added: 0/2 nodes are available: 2 Too many pods (cluster-autoscaler: it may have "
+            "2 nodes and has them)",
         ),
     ),
     "where it has room for all of them, the others are not looked at": Case(

@@ -179,7 +179,7 @@ SMALL = deployment("web", ("n0", "n1", "n2"), spec=spread(nodeTaintsPolicy="Hono
 MISPLACED = "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector"
 NOT_MADE = "losing zone a: 1 pod not made (StatefulSet/db): waits for db-0, which has no node"
 PENDING = f"losing zone a: 1 pod pending (StatefulSet/db): {MISPLACED}"
-DOWN, FEWER = "1 workload degraded, StatefulSet/db 0 of 2 ready", "1 workload degraded, Deployment/web 2 of 3 ready"
+DOWN, FEWER = "1 workload degraded (StatefulSet/db 0 of 2 ready)", "1 workload degraded (Deployment/web 2 of 3 ready)"
 ANSWERS: dict[str, tuple[list[Data], dict[str, Any], tuple[tuple[str, ...], ...], tuple[str, ...]]] = {
     "nothing is left behind": ([*THREE, *SMALL], {}, ((), (), ()), ("any one of 3 zones can be lost",)),
     "judgment/16/z: a StatefulSet makes no pods while the Node objects are there": (
@@ -209,7 +209,7 @@ ANSWERS: dict[str, tuple[list[Data], dict[str, Any], tuple[tuple[str, ...], ...]
         (
             f"none of 3 zones can be lost. zone a: 1 pod pending (Deployment/web), {FEWER}",
             f"losing any zone: 1 pod pending: {UNSPREAD}",
-            "losing any zone: 1 workload degraded, at worst Deployment/web 2 of 3 ready (zone a)",
+            "losing any zone: 1 workload degraded, at worst Deployment/web 2 of 3 ready (losing zone a)",
         ),
     ),
     "a deleted one does not": (
@@ -261,8 +261,8 @@ def test_pods_lost_for_good_come_before_pods_that_wait() -> None:
     assert [(loss.pending, len(loss.lost)) for loss in report.losses] == [(3, 0), (2, 2), (2, 0)]
     assert [loss.domain for loss in sorted(report.losses, key=badness)] == ["b", "a", "c"]
     assert report.answer[0] == (
-        "none of 3 zones can be lost. zone b: 2 pods lost for good (Pod/worker-0 and 1 more), "
-        "2 pods pending (Deployment/api and 1 more), 2 workloads degraded, at worst Deployment/api 2 of 3 ready"
+        "none of 3 zones can be lost. zone b: 2 pods lost for good (Pod/worker-0, Pod/worker-1), "
+        "2 pods pending (Deployment/api, Deployment/web), 2 workloads degraded (at worst Deployment/api 2 of 3 ready)"
     )
     shown = run("survive", "-A", "-S", FIXTURES / "clusters" / "audit.yaml", terminal=120).out
     assert [line.split()[0] for line in shown.splitlines() if line[2:5] in ("a  ", "b  ", "c  ")] == ["b", "a", "c"]
@@ -333,10 +333,10 @@ AFTER: dict[str, tuple[tuple[str, ...], dict[str, Any], list[tuple[str, int]], t
         {},
         [("a", 0), ("b", 1), ("c", 1)],
         (
-            "none of 2 zones can be lost. zone b: 1 pod pending (Deployment/web), 1 workload degraded, "
-            "Deployment/web 1 of 3 ready",
+            "none of 2 zones can be lost. zone b: 1 pod pending (Deployment/web), 1 workload degraded "
+            "(Deployment/web 1 of 3 ready)",
             f"losing any zone: 1 pod pending: {MOSTLY_TAINTED}",
-            "losing any zone: 1 workload degraded, at worst Deployment/web 1 of 3 ready (zone b)",
+            "losing any zone: 1 workload degraded, at worst Deployment/web 1 of 3 ready (losing zone b)",
             "zone a is lost already",
             "1 pod was already pending",
         ),
@@ -352,10 +352,10 @@ AFTER: dict[str, tuple[tuple[str, ...], dict[str, Any], list[tuple[str, int]], t
         {"pairs": True},
         [("a+b", 2), ("a+c", 2), ("b+c", 2)],
         (
-            "none of 3 pairs of zones can be lost. zone a+b: 2 pods pending (Deployment/web), 1 workload degraded, "
-            "Deployment/web 1 of 3 ready",
+            "none of 3 pairs of zones can be lost. zone a+b: 2 pods pending (Deployment/web), 1 workload degraded "
+            "(Deployment/web 1 of 3 ready)",
             f"losing any pair: 2 pods pending: {MOSTLY_TAINTED}",
-            "losing any pair: 1 workload degraded, at worst Deployment/web 1 of 3 ready (zone a+b)",
+            "losing any pair: 1 workload degraded, at worst Deployment/web 1 of 3 ready (losing zone a+b)",
         ),
     ),
     "two at the same time, and their Node objects": (
@@ -441,11 +441,11 @@ def test_of_a_named_workload_nothing_is_said_of_others() -> None:
 def test_a_zone_called_by_a_number_is_called_a_zone() -> None:
     report = survived([*hosts("1", "2", "2"), *deployment("web", ("n0", "n1", "n2"), cpu="6")])
     assert report.answer == (
-        "none of 2 zones can be lost. zone 2: 2 pods pending (Deployment/web), 1 workload degraded, "
-        "Deployment/web 1 of 3 ready",
-        "losing any zone: up to 2 pods pending; zone 2: 0/3 nodes are available: 1 Insufficient cpu, "
+        "none of 2 zones can be lost. zone 2: 2 pods pending (Deployment/web), 1 workload degraded "
+        "(Deployment/web 1 of 3 ready)",
+        "losing any zone: up to 2 pods pending; losing zone 2: 0/3 nodes are available: 1 Insufficient cpu, "
         "2 node(s) had untolerated taint(s)",
-        "losing any zone: 1 workload degraded, at worst Deployment/web 1 of 3 ready (zone 2)",
+        "losing any zone: 1 workload degraded, at worst Deployment/web 1 of 3 ready (losing zone 2)",
     )
 
 
@@ -454,7 +454,7 @@ def test_the_worst_domain_is_the_same_in_sentences_in_the_table_and_in_a_report(
     report = kubespread.survive(snapshot, ["zone"])
     screen = terminal.table(report, Look(width=120))
     assert report.answer[0].startswith("none of 3 zones can be lost. zone eu-west-1a: ")
-    assert report.answer[3].endswith(", at worst shop/Deployment/promo 2 of 4 ready (zone eu-west-1a)")
+    assert report.answer[3].endswith(", at worst shop/Deployment/promo 2 of 4 ready (losing zone eu-west-1a)")
     assert re.search(r"shop/Deployment/promo +4 +2 +zone eu-west-1a$", screen, re.MULTILINE)
     (line,) = (line for line in kubespread.report(snapshot).lines if line.key == "losses/zone")
     assert line.what.startswith("losing zone eu-west-1a: ")

@@ -18,8 +18,8 @@ WEB = deployment("web", ("n1", "n2"), cpu="3")
 TWO = [machine("n1", "a", pool="pool"), machine("n2", "b", pool="pool")]
 SAFE = "once cluster-autoscaler has added nodes, any one of 2 zones can be lost"
 ADDS, INSIDE = "cluster-autoscaler adds", "its nodes would be in what is lost"
-FULL = "0/1 nodes are available: 1 Insufficient cpu; cluster-autoscaler:"
-WAITS = "1 pod pending (Deployment/web), 1 workload degraded, Deployment/web 1 of 2 ready"
+FULL = "0/1 nodes are available: 1 Insufficient cpu (cluster-autoscaler:"
+WAITS = "1 pod pending (Deployment/web), 1 workload degraded (Deployment/web 1 of 2 ready)"
 UNKNOWN = "whether new nodes of any would take them is not known, as their instance types are not in the cluster"
 
 
@@ -42,7 +42,7 @@ CASES = {
         [0, 1],
         [
             f"once cluster-autoscaler has added nodes, 1 of 2 zones can be lost. zone a: {WAITS}",
-            f"losing zone a: 1 pod pending (Deployment/web): {FULL} {INSIDE}",
+            f"losing zone a: 1 pod pending (Deployment/web): {FULL} {INSIDE})",
             f"{ADDS} up to 1 node",
         ],
     ),
@@ -52,8 +52,8 @@ CASES = {
         [0, 0],
         [
             f"once cluster-autoscaler has added nodes, none of 2 zones can be lost. zone a: {WAITS}",
-            f"losing any zone: 1 pod pending: {FULL} it may have 1 node and has it, {INSIDE}",
-            "losing any zone: 1 workload degraded, at worst Deployment/web 1 of 2 ready (zone a)",
+            f"losing any zone: 1 pod pending: {FULL} it may have 1 node and has it, {INSIDE})",
+            "losing any zone: 1 workload degraded, at worst Deployment/web 1 of 2 ready (losing zone a)",
             f"{ADDS} no nodes",
         ],
     ),
@@ -99,4 +99,4 @@ def test_what_machines_nobody_knows_would_take_is_not_known() -> None:
     (first, _) = report.losses
     assert [(trouble.kind, trouble.certain) for trouble in first.troubles] == [("pending", False)]
     waiting = "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s)"
-    assert f"losing any zone: 1 pod pending: {waiting}; karpenter: {UNKNOWN}" in report.answer
+    assert f"losing any zone: 1 pod pending: {waiting} (karpenter: {UNKNOWN})" in report.answer

@@ -146,8 +146,8 @@ PLAYED: dict[str, tuple[list[Data], list[Any], tuple[int, int], str, str]] = {
         ["drain pool=x"],
         (1, 3),
         "no",
-        "every step done in full; 3 pods not made (StatefulSet/db), 1 pod pending (StatefulSet/db), 1 workload degraded, "
-        "StatefulSet/db 0 of 4 ready",
+        "every step done in full; 3 pods not made (StatefulSet/db), 1 pod pending (StatefulSet/db), 1 workload degraded "
+        "(StatefulSet/db 0 of 4 ready)",
     ),
 }
 

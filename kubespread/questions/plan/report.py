@@ -325,7 +325,7 @@ class PlanReport(OfWorkloads, frozen=True, kw_only=True):
         return [f"may get stuck ({self.stuck_runs} of {self.runs} runs{place})"]
 
     def judged(self) -> Judgment:
-        if self.stuck_runs or self.undone or not all(step.may_be_done for step in self.steps):
+        if self.stuck_runs or not all(step.may_be_done for step in self.steps):
             return "no"
         return self.whole.verdict
 
