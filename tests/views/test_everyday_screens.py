@@ -102,7 +102,6 @@ ONCE: dict[str, Callable[[Snapshot], Any]] = {
             "add-node ip-10-0-38-28.eu-west-1.compute.internal:2@8x16",
         )
     ),
-    "plan-upgrade": lambda snapshot: kubespread.plan(snapshot, replace_pool="general=8x16", hpa_max=True),
 }
 """Asked of one cluster only."""
 

@@ -16,7 +16,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.questions.audit.report import AuditedWorkload
 from kubespread.questions.map.report import MapNode
 from kubespread.questions.plan.report import Comparison, PlannedNode, PlannedSide, PlannedWorkload, PlanReport, PlanStep
-from kubespread.reports.outcome import GonePod, PlacedPod, eviction_order, phrase
+from kubespread.reports.outcome import GonePod, PlacedPod, by_why, eviction_order, explained, phrase
 from kubespread.reports.parts import SkewChange, range_of
 from kubespread.reports.rollout import DomainRevisions, KeyRevisions, RolloutPass, RolloutReport, rollout_sentence
 from kubespread.views.look import Cell, Line, Look, Part, Sentence, Tone, Weight
@@ -292,9 +292,11 @@ def _left(step: PlanStep, before: Sequence[str]) -> Iterator[str]:
     """What a step leaves and what is said of the one before it is not."""
     if step.failed is not None:
         yield from (f"not done: {line}" for line in step.failed.split("\n"))
-    for kind in dict.fromkeys(trouble.kind for trouble in step.troubles):
-        if (text := phrase(step, kind)) not in before:
-            yield text
+    texts = dict.fromkeys(
+        phrase(step, kind) if kind == "short" else explained(alike)
+        for (kind, _), alike in by_why(step.troubles).items()
+    )
+    yield from (text for text in texts if text not in before)
 
 
 def _steps(report: PlanReport) -> Sheet[_Row]:

@@ -8,7 +8,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
 from kubespread.questions.check.lint.rule import remedy_of
 from kubespread.questions.check.lint.trial import Placed, PodChange, ReplicaTrial
 from kubespread.questions.check.report import Remedy
@@ -20,6 +19,7 @@ from kubespread.questions.remedies.search import Attempts, TriedChange, least_ch
 from kubespread.reports.parts import letter
 from kubespread.snapshot.edits.verb import Edit
 from kubespread.wording import short_key
+from kubespread.world.reporting.happenings import workload_of
 from kubespread.world.store.pod_book import key_of
 
 _SHARE = 4
@@ -124,8 +124,8 @@ class _AllPlaced(PlayedGoal):
         running = [book[key_of(pod)] for pod in subject.running if key_of(pod) in book]
         return self._trial.on(edited.world.cluster, replace(subject, running=running))
 
-    def counts(self, workload: WorkloadName) -> bool:
-        return workload != self._trial.subject.name
+    def is_own(self, pod: Pod) -> bool:
+        return workload_of(self.worlds.unchanged.world, pod) == self._trial.subject.name
 
     def remedy(self, least: TriedChange, stuck: Stuck) -> Remedy:
         placed = self.placed(least.change)
