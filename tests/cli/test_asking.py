@@ -55,7 +55,7 @@ def test_flags_of_a_question_that_drains_are_those_of_its_edits_too(
 WRONG: dict[str, tuple[list[str], str]] = {
     "nodes that nobody names": (
         ["upgrade"],
-        "name the nodes to replace once, by name or labels: kubespread upgrade pool=a",
+        "Missing argument 'NODES'. (see 'kubespread upgrade --help')",
     ),
     "a number that is none": (
         ["explain", "deploy/web", "--fix", "--replicas", "many"],

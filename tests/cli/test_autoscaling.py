@@ -80,7 +80,7 @@ def test_instance_types_make_it_known(tmp_path: Path) -> None:
     head = "apiVersion: kubespread.dev/v1alpha1\nkind: Scenario\nspec:\n"
     scenario.write_text(f"{head}  autoscaler: karpenter\n  instanceTypes: {TYPES}\n  steps: [{{apply: {WEB}}}]\n")
     played = run("plan", "--steps", scenario, "-S", CLUSTER, "-S", pool, "-o", "json")
-    assert (played.code, json.loads(played.out)["pending"]) == (0, 0)
+    assert (played.code, json.loads(played.out)["steps"][-1]["troubles"]) == (0, [])
 
 
 def test_a_file_begins_with_what_nodes_tell(tmp_path: Path) -> None:
@@ -119,7 +119,8 @@ def test_nor_is_that_of_a_scenario(tmp_path: Path) -> None:
     scenario.write_text(f"{head}  autoscaler: karpenter\n  steps: [{{apply: {WEB}}}]\n")
     answer = run("plan", "--steps", scenario, "-S", CLUSTER, "-S", pool, "-o", "json")
     report = json.loads(answer.out)
-    assert (answer.code, report["verdict"], report["pending"]) == (3, "unknown", 4)
+    (waiting,) = report["steps"][-1]["troubles"]
+    assert (answer.code, report["verdict"], waiting["kind"], waiting["count"]) == (3, "unknown", "pending", 4)
     assert any("whether new nodes of default would take them is not known" in each for each in report["answer"])
 
 

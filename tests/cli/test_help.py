@@ -19,6 +19,7 @@ COMMANDS = [*get_command(app).commands]  # type: ignore[attr-defined]  # a group
 
 NEEDED = {
     **{("plan", purpose): "scenario.yaml" for purpose in helping.EXAMPLES},
+    **{("upgrade", purpose): "pool=a" for purpose in helping.EXAMPLES},
     ("simulate", "Workers"): "--runs 3",
     ("compare", "Workers"): "-A",
 }

@@ -51,7 +51,7 @@ def test_a_drain_hangs_where_play_leaves_it() -> None:
     finding = finding_of("KS302")
     bad, good = (drained(f"{name}.yaml") for name in ("bad", "good"))
     assert finding.message.startswith(f"a drain of a1 hangs with {bad[0]} of 2 replicas there: ")
-    assert finding.message.endswith(f"allows 1, whose replacement fits nowhere: {bad[1]}.")
+    assert finding.message.endswith(f"allows 1, whose replacement fits nowhere: {bad[1]}")
     assert finding.remedy.outcome == "the drain of a1 completes"
     assert good == (0, None)
 

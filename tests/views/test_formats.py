@@ -69,7 +69,7 @@ HELP: dict[str, str] = {
     "'wide' adds the order in which nodes lose their pods. 'name' prints the degraded workloads, the worst first. "
     "'prometheus' prints metrics for a textfile collector.",
     "upgrade": "Format (default: a table on a terminal, columns in a pipe). "
-    "'name' prints the nodes to replace, in order.",
+    "'name' prints the workloads that are worse.",
     "plan": "Format (default: tables on a terminal, columns in a pipe). "
     "'wide' adds the order in which nodes that fail lose their pods. "
     "'name' prints the workloads that change, the worst first.",
